@@ -1,0 +1,45 @@
+# Everything works in a virtual environment of its own, .venv, with the versions of constraints.txt.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test test-slow check bench docs clean
+
+help: ## what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) (a few minutes the first time) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+install: $(INSTALLED) ## the virtual environment with everything in it
+
+run: $(INSTALLED) ## take in transcripts, build the memory, serve the Dagster UI (NO_UI=1: do not serve)
+	@$(BIN)/memory up $(if $(NO_UI),--no-ui) $(if $(SINCE),--since $(SINCE))
+
+test: $(INSTALLED) ## the tests (slow ones left out)
+	@$(BIN)/python -m pytest -m 'not slow' -n 2
+
+test-slow: $(INSTALLED) ## the slow tests
+	@$(BIN)/python -m pytest -m slow
+
+check: $(INSTALLED) ## format, lint, types, import contract, tests
+	@$(BIN)/ruff format memory_assets memory_assets_tests
+	@$(BIN)/ruff check memory_assets memory_assets_tests
+	@$(BIN)/pyright
+	@$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory test
+
+bench: $(INSTALLED) ## ratios and limits, measured on this machine
+	@$(BIN)/python -m memory_assets_tests.bench
+
+docs: $(INSTALLED) ## docs/tables.md, from the records
+	@$(BIN)/python -m memory_assets.tables > docs/tables.md
+
+clean: ## remove the virtual environment
+	rm -rf $(VENV)

@@ -1,0 +1,31 @@
+"""Long-term memory for coding agents, as Dagster assets.
+
+    transcripts ─capture─▶ resources ▶ records ▶ windows ▶ messages, sessions
+                 distill ─▶ segments ▶ observations, verdicts ▶ daily log
+                 embed   ─▶ embeddings ▶ merges ▶ memories ▶ vector and keyword index
+                 recall  ─▶ the few memories that help now
+                 reflect ─▶ reflections ▶ proposals
+                 triage  ─▶ decisions ▶ REVIEW.md, MEMORY.md
+
+`scan` hands out any table as a polars frame; `MemoryAgent` answers what a person or an agent would ask. Both are fetched
+when first used: importing this package imports nothing else.
+"""
+
+TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would cost as much as all of `brief`
+
+if TYPE_CHECKING:
+    from memory_assets.memory import MemoryAgent, scan
+
+__all__ = ["MemoryAgent", "__version__", "scan"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("memory_assets")
+    if name in __all__:
+        from memory_assets import memory
+
+        return getattr(memory, name)
+    raise AttributeError(f"module 'memory_assets' has no attribute '{name}'")

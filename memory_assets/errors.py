@@ -1,0 +1,61 @@
+"""Every way in which memory_assets fails, as one tree.
+
+    MemoryAssetsError
+    ├── SettingsError       a setting cannot be used as it is
+    ├── StoreError          the store cannot be opened, read or written
+    │   ├── StoreBusyError      another process is writing
+    │   ├── StoreVersionError   the store was written by a newer release
+    │   └── TableError          a table's rows do not fit its schema
+    ├── TranscriptError     a transcript or its archived bytes cannot be read
+    ├── ModelError          the observer, the reflector or the embedder cannot answer
+    ├── IndexFailedError    a projection (vectors, keywords) cannot be read or built
+    ├── LedgerError         the ledger holds a line that cannot be understood
+    └── ReviewError         a decision about a proposal cannot be carried out
+
+A message says what happened, where, and what to do about it. Expected outcomes (a discarded fact, a torn last line) are
+rows with a reason and never exceptions.
+"""
+
+
+class MemoryAssetsError(Exception):
+    """The base of all errors that a person is meant to read."""
+
+
+class SettingsError(MemoryAssetsError):
+    """A setting cannot be used as it is."""
+
+
+class StoreError(MemoryAssetsError):
+    """The store cannot be opened, read or written."""
+
+
+class StoreBusyError(StoreError):
+    """Another process holds the store's write lock."""
+
+
+class StoreVersionError(StoreError):
+    """The store was written by a newer release than this one."""
+
+
+class TableError(StoreError):
+    """Rows do not fit the schema of their table."""
+
+
+class TranscriptError(MemoryAssetsError):
+    """A transcript, or the archived bytes of one, cannot be read."""
+
+
+class ModelError(MemoryAssetsError):
+    """A model cannot be found, loaded or asked."""
+
+
+class IndexFailedError(MemoryAssetsError):
+    """A projection of the tables cannot be read or built."""
+
+
+class LedgerError(MemoryAssetsError):
+    """The ledger holds a line that cannot be understood."""
+
+
+class ReviewError(MemoryAssetsError):
+    """A decision about a proposal cannot be carried out."""

@@ -1,0 +1,60 @@
+"""Writing files so that a reader, or a killed process, never meets half of one; folders 0700, files 0600."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+
+def make_folder(path: Path) -> Path:
+    """Makes the folder and its parents, readable by the owner alone, and returns it."""
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
+    return path
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replaces the file in one step: written beside, flushed to disk, renamed."""
+    make_folder(path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Replaces the file with the value as JSON."""
+    write_atomically(path, (json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1) + "\n").encode())
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Appends one line and flushes it to disk; an earlier torn line is closed first, so that it spoils only itself."""
+    make_folder(path.parent)
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n" if hasattr(os, "pread") else False
+        os.write(descriptor, (b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n")
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(path: Path) -> None:
+    """Flushes the folder's own entries to disk, where the platform can."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

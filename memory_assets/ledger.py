@@ -1,0 +1,93 @@
+"""What happened to memories, appended and never changed; state is folded from it.
+
+One JSONL segment per process and day below `ledger/`. A line is `{v, id, at, actor, kind, target, payload}`; the fold
+order is (at, id). Ids begin with the line's number in the ledger, so that lines of the same moment keep their order.
+
+Kinds written so far, with their targets:
+
+    proposal.numbered   proposal id      payload: proposal_key (what the number was given for)
+    proposal.approved   proposal id      payload: text, section
+    proposal.rejected   proposal id      payload: reason
+    proposal.expired    proposal id      payload: shown_since
+    entry.promoted      proposal id      payload: section, line, evidence (ranges, hashes, quotes)
+    memory.recalled     memory id        payload: query_hash, rank
+"""
+
+import json
+import os
+import uuid
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memory_assets.errors import LedgerError
+from memory_assets.files import append_line
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of the ledger."""
+
+    id: str
+    at: datetime
+    actor: str
+    kind: str
+    target: str
+    payload: dict[str, Any] = field(default_factory=dict)
+
+
+class Ledger:
+    """Appends events and reads them back in fold order."""
+
+    def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
+        self._root = root
+        self._clock = clock
+        self._segment = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        self._cache: dict[Path, tuple[int, list[Event]]] = {}
+
+    def append(self, kind: str, target: str, payload: dict[str, Any] | None = None, *, actor: str) -> Event:
+        """Writes one event to disk and returns it."""
+        at = self._clock()
+        number = sum(len(events) for _, events in self._read().values())
+        event = Event(f"{number:09d}-{uuid.uuid4().hex[:8]}", at, actor, kind, target, payload or {})
+        line = {"v": VERSION, **asdict(event), "at": at.isoformat()}
+        path = self._root / f"{at:%Y-%m-%d}-{self._segment}.jsonl"
+        append_line(path, json.dumps(line, ensure_ascii=False, sort_keys=True).encode())
+        return event
+
+    def events(self, kinds: Collection[str] | None = None) -> list[Event]:
+        """Returns the events of the given kinds (all by default) in fold order; raises `LedgerError` on a broken line."""
+        found = [e for _, events in self._read().values() for e in events if kinds is None or e.kind in kinds]
+        return sorted(found, key=lambda event: (event.at, event.id))
+
+    def _read(self) -> dict[Path, tuple[int, list[Event]]]:
+        for path in sorted(self._root.glob("*.jsonl")):
+            size = path.stat().st_size
+            if self._cache.get(path, (-1, []))[0] != size:
+                self._cache[path] = (size, _read_segment(path))
+        return self._cache
+
+
+def _read_segment(path: Path) -> list[Event]:
+    events = []
+    lines = path.read_bytes().split(b"\n")
+    torn = lines.pop()
+    for number, line in enumerate(lines):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            if number + 1 == len(lines) or not line.endswith(b"}"):
+                continue  # a line torn by a killed process, closed by the next append: its event never happened
+            raise LedgerError(f"Cannot read line {number} of {path}: {error}. Restore it from a backup.") from error
+        if row["v"] > VERSION:
+            raise LedgerError(f"{path} was written by a newer release (ledger version {row['v']}); upgrade memory_assets.")
+        at = datetime.fromisoformat(row["at"]).astimezone(UTC)
+        events.append(Event(row["id"], at, row["actor"], row["kind"], row["target"], row["payload"]))
+    del torn
+    return events

@@ -1,0 +1,146 @@
+"""The seams to the outside world: what a model, an embedder, an index and the tables must be able to do.
+
+Adapters implement these; stages know nothing else of vendors, files and services. Tests hand in fakes.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """One question to a model: a fixed system prompt and the material."""
+
+    system: str
+    material: str
+    max_tokens: int = 8_000
+    images: tuple[tuple[str, bytes], ...] = ()
+    """Pairs of media type and bytes."""
+
+
+@dataclass(frozen=True)
+class ModelAnswer:
+    """What the model said, raw, and what it cost in tokens."""
+
+    text: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    stop_reason: str = "end_turn"
+    raw: dict[str, Any] = field(default_factory=dict)
+
+
+class Model(Protocol):
+    """Answers questions in text."""
+
+    name: str
+
+    def ask(self, request: ModelRequest) -> ModelAnswer:
+        """Returns the answer; raises `ModelError` when there is none."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit-length vectors."""
+
+    name: str
+    version: str
+    dimension: int
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Returns a float32 array of shape (len(texts), dimension)."""
+        ...
+
+    def encode_query(self, text: str) -> np.ndarray:
+        """Returns a float32 array of shape (dimension,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One result of an index: the id that was stored and how well it fits (higher is better)."""
+
+    id: str
+    score: float
+
+
+class VectorIndex(Protocol):
+    """Finds the nearest vectors; a projection of the tables."""
+
+    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
+        """Publishes a new generation and returns its name.
+
+        `upserts` has columns `id`, `vector` and short labels; `rebuild` starts from nothing.
+        """
+        ...
+
+    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
+        """Returns the nearest, best first, scored by cosine."""
+        ...
+
+    def ids(self) -> set[str]:
+        """Returns the ids in the published generation."""
+        ...
+
+
+class KeywordIndex(Protocol):
+    """Finds texts by their words; a projection of the tables."""
+
+    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
+        """Publishes a new generation; `upserts` has columns `id`, `corpus` and `text`."""
+        ...
+
+    def find(self, query: str, limit: int, corpus: str) -> list[Hit]:
+        """Returns the best matches within the corpus (`memories`, `segments` or `messages`), best first."""
+        ...
+
+    def ids(self, corpus: str) -> set[str]:
+        """Returns the ids in the published generation."""
+        ...
+
+
+@dataclass(frozen=True)
+class PartInfo:
+    """What is written of one part (a day, a source, or `all`) of a table."""
+
+    rows: int
+    fingerprint: str
+    """Hash of the rows."""
+    inputs: str
+    """Hash of what the rows were made from, as given by the writer."""
+    written_at: datetime
+    bytes: int
+
+
+class Tables(Protocol):
+    """Reads and writes tables, one part at a time, atomically."""
+
+    def parts(self, table: str) -> dict[str, PartInfo]:
+        """Returns the written parts by name, sorted by name."""
+        ...
+
+    def read(self, table: str, parts: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """Returns the rows of the given parts (all by default); parts that do not exist have no rows."""
+        ...
+
+    def scan(self, table: str, parts: Iterable[str] | None = None) -> pl.LazyFrame:
+        """Returns the same lazily."""
+        ...
+
+    def write(
+        self, table: str, part: str, frame: pl.DataFrame | Iterable[pl.DataFrame], *, inputs: str | Callable[[], str] = ""
+    ) -> PartInfo:
+        """Checks the rows against the table's schema and replaces the part in one step.
+
+        `inputs` may be a function that is asked once all rows are written.
+        """
+        ...
+
+    def drop(self, table: str, part: str) -> None:
+        """Removes the part; nothing happens when it is not there."""
+        ...

@@ -1,0 +1,393 @@
+"""Every noun of the project, in the order of the journey; the file to read first.
+
+Each record is one row of the table of the same name (`TABLES` maps them). The field descriptions are the table
+dictionary: the Dagster UI, `docs/tables.md` and the schemas in `tables.py` are all made from them. Times are UTC; a `day`
+is the local day, in the owner's zone, of the latest event of a window.
+"""
+
+from datetime import date, datetime
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Harness = Literal["claude_code", "pi", "codex"]
+Author = Literal["owner", "assistant", "subagent", "tool", "file", "web", "injected"]
+MessageKind = Literal["text", "tool_call", "tool_result", "summary"]
+RecordStatus = Literal["message", "known", "unknown", "broken"]
+Trigger = Literal["compaction", "ended", "tail", "open"]
+WindowStatus = Literal["observed", "skipped_short", "open"]
+Priority = Literal["high", "medium", "low"]
+Verdict = Literal["allow", "hold", "discard"]
+Category = Literal[
+    "preferences",
+    "rules-conventions",
+    "system-architecture",
+    "operations",
+    "memory-system",
+    "projects",
+    "people-relationships",
+]
+Strength = Literal["explicit", "implied", "inferred"]
+Sentiment = Literal["frustrated", "excited", "uncertain", "neutral"]
+Scope = Literal["project", "person", "everyone"]
+MemoryState = Literal["active", "held", "superseded", "stale", "archived", "cold", "forgotten"]
+DecisionState = Literal["promoted", "merged", "rejected", "expired", "pending"]
+Score = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class Record(BaseModel):
+    """A frozen row; `key` names the columns that identify it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: ClassVar[tuple[str, ...]] = ()
+
+
+class Resource(Record):
+    """A byte range of a transcript, archived once with its secrets masked and never updated."""
+
+    key: ClassVar = ("id",)
+    id: str = Field(description="Stable id of the range: source, generation and first byte, hashed.")
+    source_id: str = Field(description="Stable id of the transcript file, from its path.")
+    harness: Harness = Field(description="Which coding agent wrote the transcript.")
+    path: str = Field(description="Where the transcript lay when it was captured.")
+    generation: Count = Field(description="Counts up when the file was rewritten instead of appended to.")
+    byte_from: Count = Field(description="First byte of the range in the decompressed transcript.")
+    byte_to: Count = Field(description="The byte after the last one of the range.")
+    line_from: Count = Field(description="Number of the first record of the range, from 0.")
+    line_to: Count = Field(description="The record number after the last one of the range.")
+    sha256: str = Field(description="SHA-256 of the archived (masked) bytes, in hex.")
+    content_type: str = Field(description="Media type of the content.")
+    content_at: datetime | None = Field(description="Earliest event time inside the range.")
+    content_until: datetime | None = Field(description="Latest event time inside the range.")
+    conversation_id: str = Field(description="The session that the transcript belongs to.")
+    created_at: datetime = Field(description="When the range was captured.")
+    masked_count: Count = Field(description="Secrets masked in the range.")
+    masking_version: str = Field(description="Version of the masking rules that were applied.")
+
+
+class TranscriptRecord(Record):
+    """One physical line of a transcript: what it is and where its bytes lie, without its text."""
+
+    key: ClassVar = ("source_id", "generation", "line")
+    source_id: str = Field(description="The transcript file.")
+    generation: Count = Field(description="Generation of the file.")
+    line: Count = Field(description="Physical 0-based record number in the decompressed transcript.")
+    byte_from: Count = Field(description="First byte of the record.")
+    byte_to: Count = Field(description="The byte after the record's newline.")
+    resource_id: str = Field(description="The archived range that holds the record.")
+    session_id: str = Field(description="The session that the file belongs to.")
+    record_type: str = Field(description="The harness's own name for the record, such as `response_item/message`.")
+    status: RecordStatus = Field(
+        description="`message`: part of the conversation; `known`: kept but not conversation; `unknown`: a type not met "
+        "before; `broken`: not readable as JSON."
+    )
+    message_id: str | None = Field(description="Stable id of the message; the same in a fork that repeats it.")
+    author: Author | None = Field(description="Who said it.")
+    kind: MessageKind | None = Field(description="What sort of message it is.")
+    is_user_turn: bool = Field(description="A turn typed by the human of the main thread.")
+    event_at: datetime | None = Field(description="When it was said, from the transcript.")
+    chars: Count = Field(description="Length of the message's text in characters.")
+    boundary: str | None = Field(description="`compaction` where the harness compacted the context, else empty.")
+    kept_from_line: int | None = Field(description="First record that a compaction kept in context, where it says so.")
+    parent_session_id: str | None = Field(description="The session that this one was forked from or spawned by.")
+    cwd: str | None = Field(description="Working folder named by the record.")
+    branch: str | None = Field(description="Git branch named by the record.")
+    repository: str | None = Field(description="Repository named by the record (`owner/name` or URL).")
+    title: str | None = Field(description="Session title given by the record.")
+    version: str | None = Field(description="Version of the harness.")
+    files_read: list[str] = Field(description="Files read by the tool call in the record.")
+    files_modified: list[str] = Field(description="Files written by the tool call in the record.")
+
+
+class Window(Record):
+    """A stretch of one session that is observed as a whole, closed by a compaction, by the end or by its size."""
+
+    key: ClassVar = ("window_id",)
+    window_id: str = Field(description="SHA-256 over session, trigger and first message id; permanent (the dedupe key).")
+    session_id: str = Field(description="The session.")
+    source_id: str = Field(description="The transcript file.")
+    harness: Harness = Field(description="Which coding agent wrote the transcript.")
+    path: str = Field(description="Path of the transcript.")
+    day: date | None = Field(description="Local day of the latest event in the window; empty while the window is open.")
+    trigger: Trigger = Field(description="What closed it.")
+    status: WindowStatus = Field(
+        description="`observed`; `skipped_short` (under five user turns at its end: captured and searchable, not "
+        "distilled); `open` (still growing)."
+    )
+    first_message_id: str = Field(description="First message.")
+    last_message_id: str = Field(description="Last message.")
+    line_from: Count = Field(description="Record number of the first message.")
+    line_to: Count = Field(description="Record number of the last message.")
+    started_at: datetime = Field(description="Earliest event time.")
+    ended_at: datetime = Field(description="Latest event time.")
+    is_time_guessed: bool = Field(description="Event times were missing or impossible, so capture time stands in.")
+    message_count: Count = Field(description="Messages in the window.")
+    user_turn_count: Count = Field(description="Turns typed by the human.")
+    chars: Count = Field(description="Characters of all messages.")
+    project: str = Field(description="Project the session worked on: repository name, else the folder's name.")
+    folder: str = Field(description="Working folder.")
+    person: str = Field(description="The human of the session, from the home folder or the person map.")
+    branch: str | None = Field(description="Git branch at the end of the window.")
+    title: str | None = Field(description="Session title given by the harness.")
+    parent_session_id: str | None = Field(description="Session it was forked from or spawned by.")
+    version: str | None = Field(description="Version of the harness.")
+    message_ids: list[str] = Field(description="Ids of the messages, in order.")
+    lines: list[int] = Field(description="Record numbers of the messages, in order.")
+    fingerprint: str = Field(description="Hash of the message ids and positions; changes when the window does.")
+
+
+class Session(Record):
+    """What is known of a session from the windows that closed on one day."""
+
+    key: ClassVar = ("session_id", "day")
+    session_id: str = Field(description="The session.")
+    day: date = Field(description="Local day of the windows.")
+    harness: Harness = Field(description="Which coding agent.")
+    path: str = Field(description="Path of the transcript.")
+    name: str = Field(description="The session's own title, else its first user turn, shortened.")
+    project: str = Field(description="Project.")
+    folder: str = Field(description="Working folder.")
+    person: str = Field(description="The human of the session.")
+    branch: str | None = Field(description="Git branch.")
+    parent_session_id: str | None = Field(description="Session it was forked from or spawned by.")
+    version: str | None = Field(description="Version of the harness.")
+    started_at: datetime = Field(description="Earliest event time of the day's windows.")
+    ended_at: datetime = Field(description="Latest event time of the day's windows.")
+    duration_seconds: Annotated[float, Field(ge=0)] = Field(description="Seconds between the two.")
+    window_count: Count = Field(description="Windows closed on the day.")
+    message_count: Count = Field(description="Messages in them.")
+    user_turn_count: Count = Field(description="Turns typed by the human.")
+    files_read: list[str] = Field(description="Files read.")
+    files_modified: list[str] = Field(description="Files written.")
+
+
+class Message(Record):
+    """One message of a closed window, with its text."""
+
+    key: ClassVar = ("message_id",)
+    message_id: str = Field(description="Stable id; the same in a fork that repeats it.")
+    session_id: str = Field(description="The session that owns it (the earliest that holds it).")
+    window_id: str = Field(description="The window it belongs to.")
+    day: date | None = Field(description="Local day of the window; empty while the window is open.")
+    ordinal: Count = Field(description="Position in the window, from 0.")
+    line: Count = Field(description="Physical 0-based record number in the decompressed transcript.")
+    byte_from: Count = Field(description="First byte of the record.")
+    byte_to: Count = Field(description="The byte after the record.")
+    resource_id: str = Field(description="The archived range that holds the record.")
+    author: Author = Field(description="Who said it.")
+    kind: MessageKind = Field(description="What sort of message it is.")
+    tool_name: str | None = Field(description="Tool that was called or answered.")
+    is_error: bool = Field(description="The tool reported an error.")
+    is_user_turn: bool = Field(description="A turn typed by the human of the main thread.")
+    event_at: datetime = Field(description="When it was said.")
+    is_time_guessed: bool = Field(description="The transcript had no usable time; a neighbour's or capture's stands in.")
+    text: str = Field(description="The text, secrets masked; tool output is cut in the middle past 4,000 characters.")
+    text_chars: Count = Field(description="Length of the whole text before cutting.")
+    image_count: Count = Field(description="Images that came with it.")
+
+
+class Segment(Record):
+    """Neighbouring messages about one topic."""
+
+    key: ClassVar = ("segment_id",)
+    segment_id: str = Field(description="UUIDv5 of the window and the segment's first message.")
+    window_id: str = Field(description="The window.")
+    session_id: str = Field(description="The session.")
+    day: date = Field(description="Local day of the window.")
+    ordinal: Count = Field(description="Position in the window, from 0.")
+    narrative: str = Field(description="One to three sentences on what happened.")
+    message_ids: list[str] = Field(description="Its messages, in order; each message of a window is in exactly one segment.")
+    line_from: Count = Field(description="Record number of the first message.")
+    line_to: Count = Field(description="Record number of the last message.")
+    started_at: datetime = Field(description="Earliest event time.")
+    ended_at: datetime = Field(description="Latest event time.")
+    user_turn_count: Count = Field(description="Turns typed by the human.")
+    project: str = Field(description="Project.")
+    person: str = Field(description="The human of the session.")
+    observer: str = Field(description="Who wrote the narrative: `rules/<version>` or a model's name.")
+
+
+class VerdictRow(Record):
+    """What the write gate said of one candidate fact, and why; the text of a discarded one is not kept."""
+
+    key: ClassVar = ("candidate_id",)
+    candidate_id: str = Field(description="UUIDv5 of window, segment and text; the observation's id when it was kept.")
+    window_id: str = Field(description="The window.")
+    session_id: str = Field(description="The session.")
+    segment_id: str = Field(description="The segment.")
+    day: date = Field(description="Local day of the window.")
+    verdict: Verdict = Field(description="allow, hold or discard.")
+    reason: str = Field(description="The rule that decided.")
+    gate_confidence: Score = Field(description="How sure the gate is of its verdict.")
+    text_hash: str = Field(description="SHA-256 of the text, in hex.")
+    parse_path: str = Field(description="How the observer's answer was read: rules, segments, flat, list or raw.")
+    observer: str = Field(description="Who proposed it.")
+
+
+class Observation(Record):
+    """One fact worth keeping (or holding), as it was said; never changed after extraction."""
+
+    key: ClassVar = ("id",)
+    id: str = Field(description="UUIDv5 of window, segment and text; shown as `mem_` and its first twelve hex digits.")
+    session_id: str = Field(description="The session.")
+    window_id: str = Field(description="The window (its dedupe key).")
+    segment_id: str = Field(description="The segment.")
+    day: date = Field(description="Local day of the window.")
+    path: str = Field(description="Path of the transcript.")
+    trigger: Trigger = Field(description="What closed the window.")
+    kind: Literal["fact", "narrative"] = Field(description="A fact, or a segment's narrative.")
+    text: str = Field(description="The fact, one or two sentences that stand alone.")
+    text_hash: str = Field(description="SHA-256 of the text, in hex; the key of its embedding.")
+    priority: Priority = Field(description="🔴 high, 🟡 medium, 🟢 low.")
+    gate: Literal["allow", "hold"] = Field(description="Held facts are stored but not recalled unless asked for.")
+    gate_reason: str = Field(description="The rule that decided.")
+    gate_confidence: Score = Field(description="How sure the gate is.")
+    category: Category = Field(description="One of the seven categories of taxonomy v1.")
+    category_confidence: Score = Field(description="How clearly the category's words are there.")
+    taxonomy_version: str = Field(description="Version of the taxonomy.")
+    confidence: Score = Field(description="How sure we are that the fact is true.")
+    strength: Strength = Field(description="explicit 0.9, implied 0.7, inferred 0.5 at the start.")
+    sentiment: Sentiment = Field(description="Tone in which it was said.")
+    author: Author = Field(description="Whose words it rests on; only the owner's make rules and preferences.")
+    scope: Scope = Field(description="Whom it concerns: the project, the person or everyone.")
+    project: str = Field(description="Project.")
+    person: str = Field(description="The human of the session.")
+    folder: str = Field(description="Working folder.")
+    entities: list[str] = Field(description="Files, commands, packages, services, people and ids that it names.")
+    event_at: datetime = Field(description="When it was said.")
+    clock_times: list[str] = Field(description="Clock times (HH:MM) named in the text, each found in its source.")
+    lines: list[int] = Field(description="Physical 0-based record numbers of its evidence.")
+    message_ids: list[str] = Field(description="Ids of the messages of its evidence.")
+    quote: str = Field(description="Words of the evidence that the fact rests on, verbatim.")
+    tokens: Count = Field(description="Estimated tokens of the text (characters / 4).")
+    observer: str = Field(description="Who extracted it: `rules/<version>` or a model's name.")
+    prompt_hash: str | None = Field(description="Hash of the prompt, where a model was asked.")
+    schema_version: Count = Field(description="Version of this row's schema.")
+
+
+class Embedding(Record):
+    """The vector of one text, keyed by the text's hash."""
+
+    key: ClassVar = ("text_hash", "model", "day")
+    text_hash: str = Field(description="SHA-256 of the text, in hex.")
+    day: date = Field(description="Local day of the observation.")
+    model: str = Field(description="Model that made the vector.")
+    model_version: str = Field(description="Hash of the model's weights, shortened.")
+    dimension: Count = Field(description="Length of the vector.")
+    vector: list[float] = Field(description="Unit-length vector, float32.")
+
+
+class MergeEdge(Record):
+    """Two observations that say the same; clusters of memories are made from these."""
+
+    key: ClassVar = ("newer_id", "older_id")
+    newer_id: str = Field(description="The later observation, by event time.")
+    older_id: str = Field(description="The earlier observation.")
+    similarity: float = Field(description="Cosine of the two vectors.")
+    reason: str = Field(description="Why they merge.")
+
+
+class Memory(Record):
+    """The present state of what is known: observations folded with merges and the ledger."""
+
+    key: ClassVar = ("id",)
+    id: str = Field(description="Id of the oldest observation of the cluster.")
+    state: MemoryState = Field(description="active, held, superseded, stale, archived, cold or forgotten.")
+    kind: Literal["fact", "narrative"] = Field(description="A fact, or a segment's narrative.")
+    text: str = Field(description="Newest wording.")
+    text_hash: str = Field(description="SHA-256 of the text; the key of its vector.")
+    wordings: list[str] = Field(description="All wordings, oldest first.")
+    observation_ids: list[str] = Field(description="All observations behind it, oldest first.")
+    session_ids: list[str] = Field(description="All sessions behind it, each once.")
+    merged_count: Count = Field(description="Observations behind it.")
+    priority: Priority = Field(description="The highest of its observations.")
+    category: Category = Field(description="Category of the newest wording.")
+    confidence: Score = Field(description="Highest confidence, +0.05 for each merged repetition.")
+    strength: Strength = Field(description="The strongest of its observations.")
+    sentiment: Sentiment = Field(description="Tone of the newest wording.")
+    author: Author = Field(description="Whose words it rests on; the owner's where any are.")
+    scope: Scope = Field(description="Whom it concerns.")
+    project: str = Field(description="Project.")
+    person: str = Field(description="The human of the session.")
+    entities: list[str] = Field(description="What it names.")
+    first_event_at: datetime = Field(description="When it was first said.")
+    event_at: datetime = Field(description="When it was last said; decay runs from here.")
+    session_id: str = Field(description="Session of the newest wording.")
+    path: str = Field(description="Transcript of the newest wording.")
+    lines: list[int] = Field(description="Evidence of the newest wording in that transcript.")
+    superseded_by: str | None = Field(description="The memory that replaced it.")
+    recall_count: Count = Field(description="Times it was recalled by a person or agent.")
+    last_used_at: datetime | None = Field(description="When it was last recalled.")
+
+
+class Reflection(Record):
+    """What one day's observations of one scope say together, with citations."""
+
+    key: ClassVar = ("reflection_id",)
+    reflection_id: str = Field(description="UUIDv5 of day, project and person.")
+    day: date = Field(description="Local day.")
+    project: str = Field(description="Project.")
+    person: str = Field(description="The human of the sessions.")
+    text: str = Field(description="Markdown bullets, each ending with the ids it rests on.")
+    observation_ids: list[str] = Field(description="Observations cited.")
+    dropped_ids: list[str] = Field(description="Allowed observations of the day that the reflection leaves out.")
+    input_tokens: Count = Field(description="Estimated tokens of the observations.")
+    output_tokens: Count = Field(description="Estimated tokens of the reflection.")
+    level: Count = Field(description="Compression pressure that was needed: 0, 1 or 2.")
+    reflector: str = Field(description="Who wrote it: `rules/<version>` or a model's name.")
+
+
+class Proposal(Record):
+    """A line proposed for MEMORY.md."""
+
+    key: ClassVar = ("proposal_id",)
+    proposal_id: str = Field(description="`p-YYYYMMDD-NNN`, given once.")
+    day: date = Field(description="Local day it was proposed for.")
+    section: str = Field(description="Section of MEMORY.md.")
+    text: str = Field(description="The line, without date or bullet.")
+    event_on: date = Field(description="Local day on which it was said; the entry's date.")
+    category: Category = Field(description="Category.")
+    priority: Priority = Field(description="Priority.")
+    confidence: Score = Field(description="Confidence of the memory behind it.")
+    project: str = Field(description="Project.")
+    person: str = Field(description="Whose memory it is for.")
+    author: Author = Field(description="Whose words it rests on.")
+    memory_id: str = Field(description="The memory behind it.")
+    observation_ids: list[str] = Field(description="The observations behind it.")
+    session_ids: list[str] = Field(description="The sessions behind it.")
+    reflection_id: str = Field(description="The reflection that proposed it.")
+
+
+class Decision(Record):
+    """What became of a proposal."""
+
+    key: ClassVar = ("proposal_id",)
+    proposal_id: str = Field(description="The proposal.")
+    state: DecisionState = Field(description="promoted, merged, rejected, expired or pending: exactly one.")
+    tier: Count = Field(description="1 rules, 2 model, 3 person.")
+    reason: str = Field(description="Why.")
+    actor: str = Field(description="Who decided: `rules`, a model's name or a person.")
+    section: str = Field(description="Section of MEMORY.md.")
+    text: str = Field(description="The text as decided (a person may have edited it).")
+    decided_at: datetime | None = Field(description="When; empty while pending.")
+    expires_at: datetime | None = Field(description="When a pending one expires.")
+
+
+TABLES: dict[str, type[Record]] = {
+    "resources": Resource,
+    "records": TranscriptRecord,
+    "windows": Window,
+    "sessions": Session,
+    "messages": Message,
+    "messages_open": Message,
+    "segments": Segment,
+    "verdicts": VerdictRow,
+    "observations": Observation,
+    "embeddings": Embedding,
+    "merges": MergeEdge,
+    "memories": Memory,
+    "reflections": Reflection,
+    "proposals": Proposal,
+    "decisions": Decision,
+}

@@ -1,0 +1,128 @@
+"""The knobs, read once: defaults, then `memory.toml`, then the environment (`MEMORY_` prefix), each overriding the last.
+
+`memory.toml` is looked for in the working folder, then in the data folder. Numbers that define a rule (the merge
+similarity, the decay rate) are constants beside the rule and not settings.
+"""
+
+import getpass
+import os
+import tomllib
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+from pydantic_settings.exceptions import SettingsError as SettingsSourceError
+
+from memory_assets.errors import SettingsError
+from memory_assets.places import default_data, settings_file
+
+RULES = "rules"
+"""The model setting that asks no model at all."""
+
+SECTIONS = {
+    "preferences": "{owner}",
+    "rules-conventions": "Hard Rules",
+    "system-architecture": "System Architecture",
+    "operations": "Patterns",
+    "memory-system": "Conventions",
+    "projects": "Projects",
+    "people-relationships": "People",
+}
+
+
+def local_zone() -> str:
+    """Returns the name of this machine's time zone."""
+    from tzlocal import get_localzone_name
+
+    return get_localzone_name() or "UTC"
+
+
+class Settings(BaseSettings):
+    """Everything that can be turned without touching code."""
+
+    model_config = SettingsConfigDict(env_prefix="MEMORY_", env_ignore_empty=True, extra="forbid", frozen=True)
+
+    data: Path = Field(default_factory=default_data, description="Folder that holds all state.")
+    sources: str = Field("", description="Folders with transcripts, separated as PATH is; each is taken in whole.")
+    timezone: str = Field(default_factory=local_zone, description="The owner's time zone; days and clock times follow it.")
+    owner: str = Field(default_factory=getpass.getuser, description="The person MEMORY.md is written for.")
+    people: dict[str, str] = Field(default_factory=dict, description="Home folder name or e-mail → person's name.")
+    model: str = Field(RULES, description="Who observes and reflects: `rules` asks no model and sends nothing anywhere.")
+    embedding_model: str = Field("all-MiniLM-L6-v2", description="Local embedding model, or a folder that holds one.")
+    now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
+    since_days: int = Field(14, ge=1, description="Days of this machine's own transcripts to take in at first.")
+    idle_minutes: int = Field(60, ge=1, description="A session without a message for this long has ended.")
+    short_turns: int = Field(5, ge=0, description="Sessions that end with fewer user turns are not distilled.")
+    context_tokens: int = Field(200_000, ge=8_000, description="Context size that budgets derive from.")
+    review_days: int = Field(7, ge=1, description="A proposal nobody decided expires after so many days.")
+    sections: dict[str, str] = Field(default_factory=lambda: dict(SECTIONS), description="Category → section of MEMORY.md.")
+    port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI; the next free one is taken.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=settings_file())
+
+    @field_validator("timezone")
+    @classmethod
+    def _zone_exists(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (KeyError, ValueError, OSError):
+            raise ValueError(f"'{name}' is no time zone; use a name such as Europe/Berlin or UTC") from None
+        return name
+
+    @field_validator("data")
+    @classmethod
+    def _absolute(cls, path: Path) -> Path:
+        return path.expanduser().absolute()
+
+    @cached_property
+    def zone(self) -> ZoneInfo:
+        """The owner's zone."""
+        return ZoneInfo(self.timezone)
+
+    def clock(self) -> datetime:
+        """Returns the present moment in UTC, or the fixed one that `now` sets."""
+        if self.now is None:
+            return datetime.now(UTC)
+        return (self.now if self.now.tzinfo else self.now.replace(tzinfo=self.zone)).astimezone(UTC)
+
+    def source_folders(self) -> list[Path]:
+        """Returns the folders named in `sources`."""
+        return [Path(part).expanduser() for part in self.sources.split(os.pathsep) if part.strip()]
+
+
+def read_settings(**overrides: Any) -> Settings:
+    """Returns the settings of this process, with the overrides on top.
+
+    Raises `SettingsError` that names the wrong setting and where it came from.
+    """
+    file = settings_file()
+    origin = f"{file} or the environment" if file else "the environment"
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        wrong = [f"  {_name(e['loc'])}: {e['msg']} (got {e['input']!r})" for e in error.errors()]
+        raise SettingsError(f"Cannot use these settings, from {origin}:\n" + "\n".join(wrong)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, SettingsSourceError) as error:
+        raise SettingsError(f"Cannot read the settings from {origin}: {error}. Mend or remove them.") from error
+
+
+def _name(location: tuple[int | str, ...]) -> str:
+    return f"{'.'.join(map(str, location))} (MEMORY_{str(location[0]).upper()})"

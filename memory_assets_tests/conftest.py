@@ -1,0 +1,37 @@
+"""Fixtures that many tests share: a store in a temporary folder, a fixed clock, and the real data where it exists."""
+
+import os
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SHARED = REPOSITORY.parent / "shared" / "data"
+NOW = datetime(2026, 9, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads this machine's settings, transcripts or store."""
+    for name in [name for name in os.environ if name.startswith("MEMORY_")]:
+        monkeypatch.delenv(name)
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "DAGSTER_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("MEMORY_DATA", str(tmp_path / "store"))
+    monkeypatch.setenv("MEMORY_TIMEZONE", "UTC")
+    monkeypatch.setenv("MEMORY_NOW", NOW.isoformat())
+
+
+@pytest.fixture(scope="session")
+def real_transcripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the 149 real transcripts; tests that need them are skipped where they do not exist."""
+    if not (SHARED / "unpack").is_file():
+        pytest.skip(f"no real transcripts: {SHARED} does not exist on this machine")
+    cached = os.environ.get("REAL_TRANSCRIPTS")
+    command = [str(SHARED / "unpack"), *([cached] if cached else [])]
+    return Path(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
