@@ -1,0 +1,160 @@
+"""Builds the table `records` from the archive: one light row for each line, without its text.
+
+Only new lines are read. What a reader must remember between lines is kept with the part it belongs to, in the part's
+`inputs`, so that reading goes on where it stopped; where that is not possible the source is read again from its start.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import orjson
+import polars as pl
+
+from memory_assets import tables as schemas
+from memory_assets.archive import Archive, Line, Range
+from memory_assets.capture.normal_form import Identifier, Parsed
+from memory_assets.capture.readers import HEADER_LINES, open_reader, seed_of
+from memory_assets.progress import track
+from memory_assets.protocols import Tables
+
+INDEX_VERSION = "records/1"
+BATCH_ROWS = 20_000
+"""Rows held in memory while a long transcript is indexed."""
+
+
+def index_sources(archive: Archive, tables: Tables) -> list[str]:
+    """Brings `records` up to date with the archive and returns the sources whose rows changed."""
+    written = tables.parts("records")
+    changed = []
+    for source, ranges in track(archive.sources().items(), "read", total=len(archive.sources())):
+        state = _State.from_inputs(written[source].inputs) if source in written else None
+        if state is not None and state.ranges == len(ranges):
+            continue
+        _index(archive, tables, source, ranges, state)
+        changed.append(source)
+    for source in set(written) - set(archive.sources()):
+        tables.drop("records", source)
+    return changed
+
+
+@dataclass
+class _State:
+    """What reading goes on from: how many ranges were read, and what reader and identifier remember."""
+
+    ranges: int = 0
+    generation: int = -1
+    reader: dict[str, Any] = field(default_factory=dict)
+    chain: str = ""
+
+    @classmethod
+    def from_inputs(cls, inputs: str) -> "_State | None":
+        try:
+            known = orjson.loads(inputs)
+        except orjson.JSONDecodeError:
+            return None
+        return cls(**known["state"]) if known.get("version") == INDEX_VERSION else None
+
+    def to_inputs(self) -> str:
+        return orjson.dumps({"version": INDEX_VERSION, "state": self.__dict__}).decode()
+
+
+class _UnknownKeptEntry(Exception):
+    """A compaction kept an entry that was read before this reading began."""
+
+
+def _index(archive: Archive, tables: Tables, source: str, ranges: list[Range], state: _State | None) -> None:
+    if state is not None:
+        try:
+            _write(archive, tables, source, ranges, state, tables.read("records", [source]))
+            return
+        except _UnknownKeptEntry:
+            pass
+    _write(archive, tables, source, ranges, _State(), None)
+
+
+def _write(
+    archive: Archive, tables: Tables, source: str, ranges: list[Range], state: _State, before: pl.DataFrame | None
+) -> None:
+    reading = _Reading(archive, ranges, state, is_continued=before is not None)
+
+    def frames() -> Iterator[pl.DataFrame]:
+        if before is not None:
+            yield before
+        rows = reading.rows()
+        while batch := list(islice(rows, BATCH_ROWS)):
+            yield schemas.frame_of("records", batch)
+
+    tables.write("records", source, frames(), inputs=lambda: reading.state.to_inputs())
+
+
+class _Reading:
+    """Reads the ranges that are new, in order, and knows afterwards what to go on from."""
+
+    def __init__(self, archive: Archive, ranges: list[Range], state: _State, *, is_continued: bool) -> None:
+        self._archive = archive
+        self._ranges = ranges
+        self._is_continued = is_continued
+        self._line_of: dict[str, int] = {}
+        self.state = state
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yields a row for each line of the ranges not read before."""
+        new = self._ranges[self.state.ranges :]
+        for generation in sorted({entry.generation for entry in new}):
+            yield from self._rows_of(generation, [entry for entry in new if entry.generation == generation])
+        self.state.ranges = len(self._ranges)
+
+    def _rows_of(self, generation: int, new: list[Range]) -> Iterator[dict[str, Any]]:
+        first = new[0]
+        continues = generation == self.state.generation
+        lines = self._archive.lines(first.source_id, generation)
+        seed = seed_of(first.harness, first.path, [line.content for line in islice(lines, HEADER_LINES)])
+        reader = open_reader(first.harness, first.path, self.state.reader if continues else None)
+        identifier = Identifier(seed, self.state.chain if continues else None)
+        for line in self._archive.lines(first.source_id, generation, first.byte_from):
+            parsed = reader.read(line.content)
+            message_id = identifier.identify(parsed) if parsed.status == "message" else None
+            if parsed.native_id is not None:
+                self._line_of.setdefault(parsed.native_id, line.number)
+            yield _row(first, line, parsed, message_id, self._kept_from(parsed))
+        self.state.generation, self.state.reader, self.state.chain = generation, reader.state(), identifier.state
+
+    def _kept_from(self, parsed: Parsed) -> int | None:
+        if parsed.kept_from is None:
+            return None
+        line = self._line_of.get(parsed.kept_from)
+        if line is None and self._is_continued:
+            raise _UnknownKeptEntry
+        return line
+
+
+def _row(first: Range, line: Line, parsed: Parsed, message_id: str | None, kept_from_line: int | None) -> dict[str, Any]:
+    return {
+        "source_id": first.source_id,
+        "generation": first.generation,
+        "line": line.number,
+        "byte_from": line.byte_from,
+        "byte_to": line.byte_to,
+        "resource_id": line.resource_id,
+        "session_id": first.conversation_id,
+        "record_type": parsed.record_type,
+        "status": parsed.status,
+        "message_id": message_id,
+        "author": parsed.author if message_id else None,
+        "kind": parsed.kind if message_id else None,
+        "is_user_turn": parsed.is_user_turn,
+        "event_at": parsed.event_at,
+        "chars": len(parsed.text),
+        "boundary": parsed.boundary,
+        "kept_from_line": kept_from_line,
+        "parent_session_id": parsed.parent_session_id,
+        "cwd": parsed.cwd,
+        "branch": parsed.branch,
+        "repository": parsed.repository,
+        "title": parsed.title,
+        "version": parsed.version,
+        "files_read": list(parsed.files_read),
+        "files_modified": list(parsed.files_modified),
+    }

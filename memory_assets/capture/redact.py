@@ -1,0 +1,273 @@
+"""Masks secrets before anything is written. Raw JSONL lines come in, the same number of bytes goes out, with `*` for secrets.
+
+Every line that was JSON stays JSON and every byte offset stays true, because a secret is found in unwrapped text
+(`unwrap`) and masked in the bytes it was made from. `find` and `count_secrets` look for what should have been masked in
+text that is stored, for the check that there are no secrets.
+
+Two steps make it fast: polars' regular expressions (Rust) run the anchors of each family over all lines at once, and only
+the text around an anchor is unwrapped and looked at closely. The plugins of detect-secrets are used to cross-check in the
+tests alone: they take decoded lines one at a time, know nothing of wrappings or bytes, and read about 0.1 MB/s.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from memory_assets.capture.secret_patterns import FAMILIES, Family, Found, base64_texts
+from memory_assets.capture.unwrap import View, decode_base64, unescape, view_of, views
+
+MASKING_VERSION = "1"
+
+MASK = b"*"
+MAX_ROUNDS = 4
+"""Masking one secret can lay open another; real text needs one round more than there are to find."""
+MAX_WINDOW = 262_144
+_OBSCURED = Family(
+    "obscured",
+    r"\\u00(?:1[bB]|[2-7][0-9a-fA-F])|\x1b\[|\\(?:033|x1[bB]|e)\[|%(?:[2-5][0-9A-Fa-f]|7[Ee])|[?&][A-Za-z_]{1,20}=[A-Za-z0-9._-]*\+",
+    (),
+)
+"""Escaped plain characters, colours or percent codes may stand in the middle of what an anchor looks for."""
+OBSCURED_REACH = 1_500
+_PLAIN = bytes(range(128)) + b"\x7f" * 128
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_BETWEEN_STRINGS = re.compile(rb"(?:[\s{}\[\],:]|true|false|null|NaN|-?Infinity|-?[0-9][0-9.eE+-]*)*")
+LONGEST_ESCAPE = 12
+"""An escape is six bytes, a colour up to that again after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A secret in a text: its kind and the characters from `start` to before `end`."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def mask(chunk: bytes) -> tuple[bytes, int]:
+    """Returns the lines with every secret replaced by as many asterisks, and how many there were."""
+    bounds = _line_bounds(chunk)
+    masked, count = chunk, 0
+    changed = _masked_lines(chunk, bounds)
+    if changed:
+        writable = bytearray(chunk)
+        for row, (line, masks) in changed.items():
+            writable[bounds[row] : bounds[row + 1]] = line
+            count += masks
+        masked = bytes(writable)
+    return masked, count
+
+
+def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int]]:
+    """Returns the lines that held secrets, masked again and again until nothing is found, with the number of masks."""
+    done: dict[int, tuple[bytes, int]] = {}
+    rows: list[int] = list(range(len(bounds) - 1))
+    for _ in range(MAX_ROUNDS):
+        changed = []
+        for index, found in _scan(chunk, bounds, escaped=True):
+            line = chunk[bounds[index] : bounds[index + 1]]
+            spans = _inside_strings(line, [(start, end) for _, start, end in _merged(found)])
+            if spans:
+                row = rows[index]
+                done[row] = _cover(line, spans), done.get(row, (b"", 0))[1] + len(spans)
+                changed.append(row)
+        if not changed:
+            break
+        rows, chunk = changed, b"".join(done[row][0] for row in changed)
+        bounds = [0, *accumulate(len(done[row][0]) for row in changed)]
+    return done
+
+
+def find(text: str) -> list[Finding]:
+    """Returns the secrets in decoded text, in order."""
+    raw = text.encode("utf-8", "surrogatepass")
+    return [
+        Finding(kind, _characters(raw, start), _characters(raw, end))
+        for _, found in _scan(raw, [0, len(raw)], escaped=False)
+        for kind, start, end in _merged(found)
+    ]
+
+
+def count_secrets(series: pl.Series) -> int:
+    """Returns how many secrets the texts of a column hold."""
+    texts = series.drop_nulls().rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.large_string())
+    if not len(texts):
+        return 0
+    bounds = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1].tolist()
+    content = texts.buffers()[2].to_pybytes() if texts.buffers()[2] else b""
+    return sum(len(_merged(found)) for _, found in _scan(content, bounds, escaped=False))
+
+
+def _line_bounds(chunk: bytes) -> list[int]:
+    """Returns where the lines begin, and the end of the last one."""
+    ends = (np.flatnonzero(np.frombuffer(chunk, np.uint8) == 10) + 1).tolist()
+    return [0, *ends] if not chunk or ends and ends[-1] == len(chunk) else [0, *ends, len(chunk)]
+
+
+def _series(chunk: bytes, bounds: list[int]) -> pl.Series:
+    """Returns the lines as a column without copying them; other than ASCII is blanked, so that broken UTF-8 is no matter."""
+    plain = chunk if chunk.isascii() else chunk.translate(_PLAIN)
+    offsets = pa.py_buffer(np.asarray(bounds, np.int64))
+    return pl.Series(pl.from_arrow(pa.LargeStringArray.from_buffers(len(bounds) - 1, offsets, pa.py_buffer(plain))))
+
+
+def _scan(chunk: bytes, bounds: list[int], *, escaped: bool) -> Iterator[tuple[int, list[Found]]]:
+    """Yields the number of each text that holds secrets, and these; obscured texts are looked at unwrapped as well."""
+    found: dict[int, list[Found]] = {}
+    series = _series(chunk, bounds)
+
+    def view_at(row: int) -> View:
+        return view_of(chunk[bounds[row] : bounds[row + 1]])
+
+    for row, spans in _scan_series(series, view_at, escaped=escaped):
+        found.setdefault(row, []).extend(spans)
+    hits = series.rename("text").to_frame().with_row_index("row").filter(pl.col("text").str.contains(_OBSCURED.anchor))
+    obscured = [(row, view) for row, anchors in _anchors(hits, _OBSCURED) for view in _clear_views(view_at(row), anchors)]
+    if obscured:
+        texts = [view.text for _, view in obscured]
+        clear = _series(b"".join(texts), [0, *accumulate(map(len, texts))])
+        for index, spans in _scan_series(clear, lambda index: obscured[index][1], escaped=False):
+            found.setdefault(obscured[index][0], []).extend(spans)
+    yield from ((row, spans) for row, spans in sorted(found.items()) if spans)
+
+
+def _clear_views(view: View, anchors: list[tuple[int, int]]) -> Iterator[View]:
+    """Yields the text around each obscured place under all of its wrappings."""
+    end = 0
+    for anchor_start, anchor_end in anchors:
+        if anchor_end + OBSCURED_REACH // 2 <= end:
+            continue
+        start = max(_whole_escapes(view.text, anchor_start - OBSCURED_REACH), 0)
+        end = anchor_end + OBSCURED_REACH
+        window = view.slice(start, min(end, len(view.text)))
+        yield from (inner for inner in views(window, with_itself=False) if inner is not window)
+
+
+def _scan_series(series: pl.Series, view_at: Callable[[int], View], *, escaped: bool) -> Iterator[tuple[int, list[Found]]]:
+    """Yields what is found around the anchors of each family, text by text."""
+    texts = series.rename("text").to_frame()
+    has_anchor = texts.select(pl.col("text").str.contains(family.anchor).alias(family.name) for family in FAMILIES)
+    for family in FAMILIES:
+        hits = texts.with_row_index("row").filter(has_anchor[family.name])
+        for row, anchors in _anchors(hits, family):
+            yield row, list(_look(view_at(row), anchors, family, escaped=escaped))
+
+
+def _anchors(texts: pl.DataFrame, family: Family) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """Yields the number of each text and where in it the family's plausible anchors are."""
+    if texts.is_empty():
+        return
+    for row, text, matches in zip(texts["row"], texts["text"], texts["text"].str.extract_all(family.anchor), strict=True):
+        raw, positions, end = text.encode(), [], 0
+        for match in matches:
+            # No anchor looks at what lies before it, so the next place with the same text is where it matched.
+            start = text.index(match, end)
+            end = start + len(match)
+            if family.is_plausible(raw, start, end):
+                positions.append((start, end))
+        if positions:
+            yield row, positions
+
+
+def _look(view: View, anchors: list[tuple[int, int]], family: Family, *, escaped: bool) -> Iterator[Found]:
+    """Yields the secrets near the anchors; a window that ends inside one is widened until it holds all of it."""
+    done = 0
+    for anchor_start, anchor_end in anchors:
+        if anchor_end <= done:
+            continue
+        start, size = _whole_escapes(view.text, anchor_start - family.before), family.after
+        while True:
+            end = min(anchor_end + size, len(view.text))
+            found, cut = _look_closely(view.slice(start, end), family, escaped=escaped)
+            if not cut or end == len(view.text) or size > MAX_WINDOW:
+                break
+            size *= 4
+        done = end - family.after // 2
+        yield from found
+
+
+def _look_closely(window: View, family: Family, *, escaped: bool) -> tuple[list[Found], bool]:
+    """Returns the secrets of a window under each of its wrappings, and whether one goes to the very end."""
+    found, cut = [], False
+    for inner in views(window, with_itself=not escaped):
+        for finder in family.finders:
+            for kind, start, end in finder(inner.text):
+                found.append((kind, *inner.span(start, end)))
+                cut = cut or end == len(inner.text)
+        if family.has_base64:
+            found += _look_in_base64(inner)
+    return found, cut
+
+
+def _look_in_base64(view: View) -> list[Found]:
+    """Returns the secrets that the base64 in a text says, as whole groups of its letters."""
+    found: list[Found] = []
+    for start, end in base64_texts(view.text):
+        decoded = decode_base64(view, start, end)
+        for inner in views(decoded, with_itself=True) if decoded else ():
+            for family in FAMILIES:
+                for finder in family.finders:
+                    found += [("base64 " + kind, *inner.span(*span)) for kind, *span in finder(inner.text)]
+    return found
+
+
+def _whole_escapes(text: bytes, position: int) -> int:
+    """Returns the last place at or before the position that cannot be in the middle of an escape."""
+    position = max(position, 0)
+    while position > 0:
+        backslash = text.rfind(b"\\", max(position - LONGEST_ESCAPE, 0), position)
+        if backslash < 0:
+            break
+        position = backslash
+    return position
+
+
+def _merged(found: list[Found]) -> list[Found]:
+    """Returns the findings in order, overlapping ones as one, of the kind that begins first."""
+    merged: list[Found] = []
+    for kind, start, end in sorted(found, key=lambda each: (each[1], -each[2], each[0])):
+        if merged and start < merged[-1][2]:
+            merged[-1] = merged[-1][0], merged[-1][1], max(end, merged[-1][2])
+        else:
+            merged.append((kind, start, end))
+    return merged
+
+
+def _inside_strings(line: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Returns the parts of the spans that lie inside the strings of a JSON line; all of them when it is no JSON."""
+    strings = [match.span() for match in _STRING.finditer(line)] if _BETWEEN_STRINGS.fullmatch(_STRING.sub(b"", line)) else None
+    if strings is None:
+        return [_without_newline(line, span) for span in spans]
+    inside, index = [], 0
+    for start, end in spans:
+        while index and strings[index - 1][1] > start:
+            index -= 1
+        while index < len(strings) and strings[index][0] < end:
+            left, right = max(start, strings[index][0] + 1), min(end, strings[index][1] - 1)
+            inside += [(left, right)] if left < right else []
+            index += 1
+    return inside
+
+
+def _without_newline(line: bytes, span: tuple[int, int]) -> tuple[int, int]:
+    """Returns the span without the end of the line."""
+    return span[0], min(span[1], len(line.rstrip(b"\r\n")))
+
+
+def _cover(line: bytes, spans: list[tuple[int, int]]) -> bytes:
+    """Returns the line with asterisks in the spans."""
+    covered = bytearray(line)
+    for start, end in spans:
+        covered[start:end] = MASK * (end - start)
+    return bytes(covered)
+
+
+def _characters(raw: bytes, position: int) -> int:
+    """Returns how many characters the bytes before the position are."""
+    return len(raw[:position].decode("utf-8", "surrogatepass"))

@@ -1,0 +1,106 @@
+"""Judges whether a value looks like a secret or like a word, a name, a number or a placeholder.
+
+A value and the name it is assigned to come in, yes or no goes out. The judgement rests on letter pairs: in words and
+identifiers of code nearly all pairs of neighbouring letters are common ones, in random strings about a third. It has no
+dictionary and knows no vendor; those stand in `secret_patterns`.
+"""
+
+import re
+
+_COMMON_PAIRS = frozenset(
+    head + tail
+    for group in (
+        "a:bcdgilmnprstuy b:aeilorsu c:acehiklorstu d:adeilorsu e:acdefglmnprstvwxy f:aefiloru g:ehinrs h:aeiot "
+        "i:abcdefglmnoprstvz k:e l:adeilostuy m:abeimopsu n:acdefgiostu o:bcdfgklmnoprstuvw p:aehiloprstuy q:u "
+        "r:acdegilmnoprstuy s:acehilopstuy t:acehiloprstuy u:abceilmnprst v:aei w:aei x:pt y:p z:e"
+    ).split()
+    for head in group[0]
+    for tail in group[2:]
+)
+"""The 220 commonest letter pairs among the words of Python's own sources; they cover 88 % of the pairs there."""
+
+RANDOM_SHARE = 0.42
+"""Random base62 has about 0.75 of its pairs uncommon, words about 0.12; fewer than 2 % of words reach this share."""
+
+MIXED_SHARE = 0.3
+"""Enough where both cases and digits are mixed, which words seldom do."""
+
+_COMMON, _SURPRISE = 1, 2
+
+
+def _judge(before: str, after: str) -> int:
+    """Returns whether a pair of characters is common or a surprise; 0 when it says nothing."""
+    if before in "-_./:, " or after in "-_./:, " or (before.isdigit() and after.isdigit()):
+        return 0
+    return _COMMON if before.lower() + after.lower() in _COMMON_PAIRS else _SURPRISE
+
+
+_PAIRS = tuple(bytes(_judge(chr(before), chr(after)) for after in range(256)) for before in range(256))
+
+LONG = 64
+"""Longer values are random enough to hold a word such as `fake` by chance."""
+_TEMPLATE = re.compile(rb"REDACTED|\*\*\*|x{8,}|\.\.\.|\xe2\x80\xa6|\$\{|\$\(|\{\{|\x1b")
+_PLACEHOLDER = re.compile(
+    _TEMPLATE.pattern + rb"|redact|x{4,}|placeholder|example|changeme|change[-_]?me|your[-_ ]|[-_ ]here|dummy|"
+    rb"(?<![a-z])(?:fake|sample|mock|todo|insert|replace|lorem)|masked|hidden|removed|"
+    rb"%\(|%[sdvq](?![A-Za-z0-9])|<[a-z_ -]+>|os\.environ|process\.env|getenv|secrets\.|env\.|op://|vault:",
+    re.IGNORECASE,
+)
+_CODE = re.compile(rb"[A-Za-z_$&*!(\[{][A-Za-z_$]*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)*[()\[\]{};,]*")
+_PATH = re.compile(rb"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@/\\ -]*|[\w.@-]+(?:/[\w.@-]+)*\.(?:[a-z]{2,5})|[a-z][a-z0-9+.-]*://[^@]*")
+_AWS_SECRET = re.compile(rb"(?=[^/]*(?:/[^/]*){1,3}\Z)(?=.*[0-9])(?=.*[A-Z])[A-Za-z0-9/+]{40}")
+_HEX = re.compile(rb"(?:0x)?[0-9a-fA-F]+")
+_UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_NUMBER = re.compile(rb"[-+]?[0-9][0-9_.,:/TZ+-]*[a-zA-Z%]{0,3}")
+
+
+def is_placeholder(value: bytes) -> bool:
+    """Says whether the value stands in for a secret instead of being one."""
+    if len(set(value)) <= 4 or (_TEMPLATE if len(value) > LONG else _PLACEHOLDER).search(value):
+        return True
+    steps = sum(after - before == 1 for before, after in zip(value, value[1:], strict=False))
+    return steps > 0.5 * (len(value) - 1)
+
+
+def is_random(value: bytes, share: float = RANDOM_SHARE) -> bool:
+    """Says whether the value reads like generated characters instead of words; the first few hundred decide."""
+    value = value[:400]
+    judged = bytes(_PAIRS[before][after] for before, after in zip(value, value[1:], strict=False))
+    surprises, common = judged.count(_SURPRISE), judged.count(_COMMON)
+    return surprises + common >= 4 and surprises >= share * (surprises + common)
+
+
+def is_vendor_token(value: bytes) -> bool:
+    """Says whether the part of a token behind its vendor's prefix is a real one."""
+    return not is_placeholder(value) and is_random(value, 0.25)
+
+
+def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
+    """Says whether a value that is assigned to a telling name is a secret; passwords may be shorter than tokens."""
+    if len(value) < (8 if password else 12) or len(value) > 4_000 or is_placeholder(value):
+        return False
+    if (_PATH.fullmatch(value) and not _AWS_SECRET.fullmatch(value)) or (not quoted and _CODE.fullmatch(value)):
+        return False
+    if _NUMBER.fullmatch(value):
+        return password and value.isdigit()
+    if _UUID.fullmatch(value):
+        return True
+    if _HEX.fullmatch(value):
+        return len(value) >= 16 and len(set(value)) >= 8
+    if b" " in value and not password:
+        return False
+    if password and is_varied(value):
+        return True
+    if len(value) >= 12 and _variety(value) >= 3:
+        return is_random(value, MIXED_SHARE)
+    return is_random(value) and (_variety(value) >= 2 or len(value) >= 20)
+
+
+def is_varied(value: bytes) -> bool:
+    """Says whether the value has what password rules ask for: lower and upper case, digits and signs."""
+    return len(value) >= 10 and _variety(value) == 4
+
+
+def _variety(value: bytes) -> int:
+    """Returns how many of lower case, upper case, digits and other characters the value uses."""
+    return sum(re.search(pattern, value) is not None for pattern in (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[!#$%^&*?~+=@]"))

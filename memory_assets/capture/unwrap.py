@@ -1,0 +1,153 @@
+"""Takes the wrappings off a text and remembers which bytes each decoded byte came from.
+
+Bytes come in (a piece of a JSON line, or of decoded text); out come views of the same bytes with one wrapping less each:
+JSON escapes (once for every nesting of JSON in JSON), ANSI colours, percent encoding and HTML entities, base64. A view maps
+any span back to the bytes it was made from, always whole escapes, so that replacing those bytes leaves valid JSON valid.
+What is a secret inside a view is decided elsewhere.
+"""
+
+import base64
+import binascii
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+MAX_VIEWS = 8
+"""Nesting seen in practice ends at three; the limit keeps hostile text from multiplying."""
+
+_ANSI = rb"\[[0-9;:?]{0,24}[A-Za-z]"
+_ESCAPE = re.compile(
+    rb"(?:\x1b|\\u001[bB]|\\(?:033|x1[bB]|e))" + _ANSI + rb'|\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])',
+)
+_QUOTED = re.compile(rb"%[0-9A-Fa-f]{2}|&(?:amp|quot|apos|lt|gt|#[0-9]{2,3}|#x[0-9a-fA-F]{2});")
+_QUERY = re.compile(_QUOTED.pattern + rb"|\+")
+_IN_QUERY = re.compile(rb"%[2-7][0-9A-Fa-f]|[?&]\w+=[\w.+-]*\+")
+_SHORT = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f", b'"': b'"', b"\\": b"\\", b"/": b"/"}
+_ENTITIES = {b"&amp;": b"&", b"&quot;": b'"', b"&apos;": b"'", b"&lt;": b"<", b"&gt;": b">"}
+_BASE64_LETTERS = re.compile(rb"[A-Za-z0-9+/_-]")
+_URL_SAFE = bytes.maketrans(b"-_", b"+/")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Text made from the text of `parent`: segment i covers `starts[i]` to `starts[i+1]`, made from `origins[i]` on."""
+
+    text: bytes
+    starts: list[int]
+    origins: list[int]
+    parent: "View | None" = None
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Returns the bytes of the outermost text that the non-empty span was made from."""
+        first, last = self._origin(start)[0], self._origin(end - 1)[1]
+        return self.parent.span(first, last) if self.parent else (first, last)
+
+    def _origin(self, position: int) -> tuple[int, int]:
+        """Returns where the byte at the position came from: one byte, or one whole escape."""
+        index = bisect_right(self.starts, position) - 1
+        start, end = self.starts[index], self.starts[index + 1]
+        origin, origin_end = self.origins[index], self.origins[index + 1]
+        if end - start != origin_end - origin:
+            return origin, origin_end
+        return origin + position - start, origin + position - start + 1
+
+    def slice(self, start: int, end: int) -> "View":
+        """Returns the view of a stretch of this one."""
+        return View(self.text[start:end], [0, end - start], [start, end], self)
+
+
+def view_of(text: bytes) -> View:
+    """Returns the text as a view of itself."""
+    return View(text, [0, len(text)], [0, len(text)])
+
+
+def views(view: View, *, with_itself: bool) -> Iterator[View]:
+    """Yields the view (when asked) and every text found by unescaping and unquoting it again and again."""
+    waiting, seen = [view], {view.text}
+    if with_itself or not _ESCAPE.search(view.text):
+        yield view
+    while waiting and len(seen) < MAX_VIEWS:
+        current = waiting.pop(0)
+        for inner in (unescape(current), unquote(current)):
+            if inner is not None and inner.text not in seen:
+                seen.add(inner.text)
+                waiting.append(inner)
+                yield inner
+
+
+def unescape(view: View) -> View | None:
+    """Returns the view with one level of JSON escapes and all ANSI colours gone; nothing when it has neither."""
+    return _rewrite(view, _ESCAPE, _decode_escape)
+
+
+def unquote(view: View) -> View | None:
+    """Returns the view with percent encoding and HTML entities decoded once; nothing when it has neither."""
+    pattern = _QUERY if _IN_QUERY.search(view.text) else _QUOTED
+    if not pattern.search(view.text):
+        return None
+    return _rewrite(view, pattern, _decode_quoted)
+
+
+def decode_base64(view: View, start: int, end: int) -> View | None:
+    """Returns what the base64 letters of the span say; line breaks and other bytes between them are passed over."""
+    positions = [start + match.start() for match in _BASE64_LETTERS.finditer(view.text[start:end])]
+    whole = len(positions) - len(positions) % 4
+    rest = len(positions) % 4
+    letters = bytes(view.text[position] for position in positions[: whole + (rest if rest > 1 else 0)])
+    padding = b"=" * (-len(letters) % 4)
+    try:
+        text = base64.b64decode(letters.translate(_URL_SAFE) + padding)
+    except (binascii.Error, ValueError):
+        return None
+    starts = [*range(0, len(text), 3), len(text)]
+    origins = [*(positions[4 * group] for group in range(len(starts) - 1)), positions[len(letters) - 1] + 1 if text else start]
+    return View(text, starts, origins, view)
+
+
+def _rewrite(view: View, pattern: re.Pattern[bytes], decode: Callable[[bytes], bytes]) -> View | None:
+    """Returns the view with every match of the pattern decoded; nothing when there is no match."""
+    pieces: list[bytes] = []
+    starts: list[int] = []
+    origins: list[int] = []
+    text, length, end = view.text, 0, 0
+    for match in pattern.finditer(text):
+        begin = match.start()
+        if begin > end:
+            starts.append(length)
+            origins.append(end)
+            pieces.append(text[end:begin])
+            length += begin - end
+        starts.append(length)
+        origins.append(begin)
+        end = match.end()
+        pieces.append(decode(match.group()))
+        length += len(pieces[-1])
+    if not pieces:
+        return None
+    starts.append(length)
+    origins.append(end)
+    pieces.append(text[end:])
+    length += len(text) - end
+    return View(b"".join(pieces), [*starts, length], [*origins, len(text)], view)
+
+
+def _decode_escape(escape: bytes) -> bytes:
+    """Returns what one escape stands for; a colour stands for nothing, half a surrogate pair for a question mark."""
+    if escape[-1:].isalpha() and b"[" in escape:
+        return b""
+    if escape[1:2] == b"u":
+        return chr(int(escape[2:], 16)).encode("utf-8", "replace")
+    return _SHORT[escape[1:]]
+
+
+def _decode_quoted(quoted: bytes) -> bytes:
+    """Returns the byte or character that a percent code or an entity stands for."""
+    if quoted.startswith(b"%"):
+        return bytes([int(quoted[1:], 16)])
+    if quoted == b"+":
+        return b" "
+    if quoted in _ENTITIES:
+        return _ENTITIES[quoted]
+    code = int(quoted[3:-1], 16) if quoted[2:3] in b"xX" else int(quoted[2:-1])
+    return chr(code).encode() if 0 < code < 0x110000 else b"?"
