@@ -15,7 +15,7 @@ from memory_assets.archive import Archive
 from memory_assets.capture.index import INDEX_VERSION
 from memory_assets.capture.normal_form import Parsed
 from memory_assets.capture.readers import open_reader
-from memory_assets.capture.windows import trusted_time
+from memory_assets.capture.windows import own_messages, trusted_time
 from memory_assets.protocols import Tables
 
 TOOL_OUTPUT_CHARS = 4_000
@@ -62,7 +62,9 @@ def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame, tables: Tables
 
 
 def _messages_of(window: Mapping[str, Any], tables: Tables, archive: Archive, now: datetime) -> Iterator[dict[str, Any]]:
-    records = tables.scan("records", [window["source_id"]]).filter(pl.col("message_id").is_in(window["message_ids"])).collect()
+    records = own_messages(tables.read("records", [window["source_id"]])).filter(
+        pl.col("message_id").is_in(window["message_ids"])
+    )
     captured = {entry.id: datetime.fromisoformat(entry.created_at) for entry in archive.sources()[window["source_id"]]}
     before: datetime | None = None
     ordinal = 0

@@ -19,7 +19,7 @@ import polars as pl
 import pyarrow as pa
 
 from memory_assets.capture.secret_patterns import FAMILIES, Family, Found, base64_texts
-from memory_assets.capture.unwrap import View, decode_base64, unescape, view_of, views
+from memory_assets.capture.unwrap import View, decode_base64, view_of, views
 
 MASKING_VERSION = "1"
 
@@ -107,7 +107,7 @@ def count_secrets(series: pl.Series) -> int:
 def _line_bounds(chunk: bytes) -> list[int]:
     """Returns where the lines begin, and the end of the last one."""
     ends = (np.flatnonzero(np.frombuffer(chunk, np.uint8) == 10) + 1).tolist()
-    return [0, *ends] if not chunk or ends and ends[-1] == len(chunk) else [0, *ends, len(chunk)]
+    return [0, *ends] if not chunk or (ends and ends[-1] == len(chunk)) else [0, *ends, len(chunk)]
 
 
 def _series(chunk: bytes, bounds: list[int]) -> pl.Series:

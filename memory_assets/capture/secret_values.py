@@ -6,16 +6,38 @@ dictionary and knows no vendor; those stand in `secret_patterns`.
 """
 
 import re
+from itertools import pairwise
 
 _COMMON_PAIRS = frozenset(
     head + tail
-    for group in (
-        "a:bcdgilmnprstuy b:aeilorsu c:acehiklorstu d:adeilorsu e:acdefglmnprstvwxy f:aefiloru g:ehinrs h:aeiot "
-        "i:abcdefglmnoprstvz k:e l:adeilostuy m:abeimopsu n:acdefgiostu o:bcdfgklmnoprstuvw p:aehiloprstuy q:u "
-        "r:acdegilmnoprstuy s:acehilopstuy t:acehiloprstuy u:abceilmnprst v:aei w:aei x:pt y:p z:e"
-    ).split()
-    for head in group[0]
-    for tail in group[2:]
+    for head, tails in {
+        "a": "bcdgilmnprstuy",
+        "b": "aeilorsu",
+        "c": "acehiklorstu",
+        "d": "adeilorsu",
+        "e": "acdefglmnprstvwxy",
+        "f": "aefiloru",
+        "g": "ehinrs",
+        "h": "aeiot",
+        "i": "abcdefglmnoprstvz",
+        "k": "e",
+        "l": "adeilostuy",
+        "m": "abeimopsu",
+        "n": "acdefgiostu",
+        "o": "bcdfgklmnoprstuvw",
+        "p": "aehiloprstuy",
+        "q": "u",
+        "r": "acdegilmnoprstuy",
+        "s": "acehilopstuy",
+        "t": "acehiloprstuy",
+        "u": "abceilmnprst",
+        "v": "aei",
+        "w": "aei",
+        "x": "pt",
+        "y": "p",
+        "z": "e",
+    }.items()
+    for tail in tails
 )
 """The 220 commonest letter pairs among the words of Python's own sources; they cover 88 % of the pairs there."""
 
@@ -39,16 +61,20 @@ _PAIRS = tuple(bytes(_judge(chr(before), chr(after)) for after in range(256)) fo
 
 LONG = 64
 """Longer values are random enough to hold a word such as `fake` by chance."""
-_TEMPLATE = re.compile(rb"REDACTED|\*\*\*|x{8,}|\.\.\.|\xe2\x80\xa6|\$\{|\$\(|\{\{|\x1b")
+_TEMPLATE = re.compile(rb"(?-i:REDACTED|x{8,})|\*\*\*|\.\.\.|\xe2\x80\xa6|\$\{|\$\(|\{\{|\x1b")
 _PLACEHOLDER = re.compile(
-    _TEMPLATE.pattern + rb"|redact|x{4,}|placeholder|example|changeme|change[-_]?me|your[-_ ]|[-_ ]here|dummy|"
+    _TEMPLATE.pattern + rb"|redact|(?-i:x{4,}|X{4,})|placeholder|example|changeme|change[-_]?me|your[-_ ]|[-_ ]here|dummy|"
     rb"(?<![a-z])(?:fake|sample|mock|todo|insert|replace|lorem)|masked|hidden|removed|"
     rb"%\(|%[sdvq](?![A-Za-z0-9])|<[a-z_ -]+>|os\.environ|process\.env|getenv|secrets\.|env\.|op://|vault:",
     re.IGNORECASE,
 )
 _CODE = re.compile(rb"[A-Za-z_$&*!(\[{][A-Za-z_$]*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)*[()\[\]{};,]*")
-_PATH = re.compile(rb"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@/\\ -]*|[\w.@-]+(?:/[\w.@-]+)*\.(?:[a-z]{2,5})|[a-z][a-z0-9+.-]*://[^@]*")
+_PATH = re.compile(
+    rb"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@/\\ -]*|[\w.@-]+(?:/[\w.@-]+)*\.(?:[a-z]{2,5})|[a-z][a-z0-9+.-]*://[^@]*"
+)
 _AWS_SECRET = re.compile(rb"(?=[^/]*(?:/[^/]*){1,3}\Z)(?=.*[0-9])(?=.*[A-Z])[A-Za-z0-9/+]{40}")
+_DIGITS = re.compile(rb"[0-9]{2}")
+_TEST_WORD = re.compile(rb"pass|secret|token|test|user|admin|demo|foo|bar|s3cret|name|event|auth|cred|key", re.IGNORECASE)
 _HEX = re.compile(rb"(?:0x)?[0-9a-fA-F]+")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _NUMBER = re.compile(rb"[-+]?[0-9][0-9_.,:/TZ+-]*[a-zA-Z%]{0,3}")
@@ -58,14 +84,14 @@ def is_placeholder(value: bytes) -> bool:
     """Says whether the value stands in for a secret instead of being one."""
     if len(set(value)) <= 4 or (_TEMPLATE if len(value) > LONG else _PLACEHOLDER).search(value):
         return True
-    steps = sum(after - before == 1 for before, after in zip(value, value[1:], strict=False))
+    steps = sum(after - before == 1 for before, after in pairwise(value))
     return steps > 0.5 * (len(value) - 1)
 
 
 def is_random(value: bytes, share: float = RANDOM_SHARE) -> bool:
     """Says whether the value reads like generated characters instead of words; the first few hundred decide."""
     value = value[:400]
-    judged = bytes(_PAIRS[before][after] for before, after in zip(value, value[1:], strict=False))
+    judged = bytes(_PAIRS[before][after] for before, after in pairwise(value))
     surprises, common = judged.count(_SURPRISE), judged.count(_COMMON)
     return surprises + common >= 4 and surprises >= share * (surprises + common)
 
@@ -77,7 +103,7 @@ def is_vendor_token(value: bytes) -> bool:
 
 def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
     """Says whether a value that is assigned to a telling name is a secret; passwords may be shorter than tokens."""
-    if len(value) < (8 if password else 12) or len(value) > 4_000 or is_placeholder(value):
+    if len(value) < (8 if password else 12) or len(value) > 4_000 or b"://" in value or is_placeholder(value):
         return False
     if (_PATH.fullmatch(value) and not _AWS_SECRET.fullmatch(value)) or (not quoted and _CODE.fullmatch(value)):
         return False
@@ -97,8 +123,10 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
 
 
 def is_varied(value: bytes) -> bool:
-    """Says whether the value has what password rules ask for: lower and upper case, digits and signs."""
-    return len(value) >= 10 and _variety(value) == 4
+    """Says whether a password has what rules for passwords ask for: letters of both cases or signs, and digits."""
+    if len(value) < 8 or b" " in value or value.startswith(b"$"):
+        return False
+    return _variety(value) >= 3 or (_variety(value) == 2 and bool(_DIGITS.search(value)) and not _TEST_WORD.search(value))
 
 
 def _variety(value: bytes) -> int:

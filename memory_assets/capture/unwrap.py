@@ -26,7 +26,7 @@ _IN_QUERY = re.compile(rb"%[2-7][0-9A-Fa-f]|[?&]\w+=[\w.+-]*\+")
 _SHORT = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f", b'"': b'"', b"\\": b"\\", b"/": b"/"}
 _ENTITIES = {b"&amp;": b"&", b"&quot;": b'"', b"&apos;": b"'", b"&lt;": b"<", b"&gt;": b">"}
 _BASE64_LETTERS = re.compile(rb"[A-Za-z0-9+/_-]")
-_URL_SAFE = bytes.maketrans(b"-_", b"+/")
+URL_SAFE = bytes.maketrans(b"-_", b"+/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def decode_base64(view: View, start: int, end: int) -> View | None:
     letters = bytes(view.text[position] for position in positions[: whole + (rest if rest > 1 else 0)])
     padding = b"=" * (-len(letters) % 4)
     try:
-        text = base64.b64decode(letters.translate(_URL_SAFE) + padding)
+        text = base64.b64decode(letters.translate(URL_SAFE) + padding)
     except (binascii.Error, ValueError):
         return None
     starts = [*range(0, len(text), 3), len(text)]

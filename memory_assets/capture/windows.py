@@ -22,6 +22,8 @@ import polars as pl
 
 from memory_assets import tables as schemas
 
+WINDOWS_VERSION = "windows/1"
+
 EARLIEST = datetime(2024, 1, 1, tzinfo=UTC)
 """No harness wrote transcripts before; earlier times are wrong clocks."""
 
@@ -32,8 +34,10 @@ TOOL_CHARS = 1_500
 """Tool calls and results count towards a window's size as they are shown to an observer: cut to this."""
 
 _HOME = re.compile(r"^(?:/Users/|/home/|[A-Za-z]:[\\/]Users[\\/])([^\\/]+)")
-_NEEDED = ["source_id", "generation", "line", "session_id", "message_id", "kind", "is_user_turn", "event_at", "chars",
-           "boundary", "kept_from_line", "resource_id"]  # fmt: skip
+_NEEDED = [
+    "source_id", "generation", "line", "byte_from", "byte_to", "resource_id", "session_id", "message_id", "author", "kind",
+    "is_user_turn", "event_at", "chars", "boundary", "kept_from_line",
+]  # fmt: skip
 _FACTS = {"parent_session_id": "first", "cwd": "first", "branch": "last", "repository": "last", "title": "last",
           "version": "last"}  # fmt: skip
 

@@ -1,0 +1,122 @@
+"""Secrets that only the name they are assigned to gives away: `.env`, JSON, YAML, code, URL queries, flags, headers, prose.
+
+`find_assigned` looks at unwrapped text; `ANCHOR` finds candidates in raw text, where every quote may be escaped any number
+of times, and `may_be_secret` drops those that are plainly words or code. Whether a value is secret `secret_values` says.
+"""
+
+import re
+from collections.abc import Iterator
+
+from memory_assets.capture.secret_tokens import Found
+from memory_assets.capture.secret_values import is_random, is_secret_value, is_varied
+
+PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd|pswd"
+_KEYS = (
+    r"(?:access|account|private|signing|encryption|encrypt|master|service|storage|shared|client|app|application|license|"
+    r"webhook|auth|deploy|admin|session|hmac|jwt|ssh|rsa|aes|cipher|primary|secondary)[_-]?key"
+)
+_NAMES = rf"{PASSWORDS}|secret|api[_. -]?key|{_KEYS}|credentials?|connection[_-]?string|authorization|jwt|bearer|_auth|dsn"
+"""Names that tell of a secret, besides `token`, `…_KEY`, `…_pat` and `"auth"`, which do so in some spellings alone."""
+
+_NAME = rf"(?:{_NAMES}|token|[A-Z0-9]_KEY|(?<=[\"'])auth(?=[\"'\\])|[_-]pat(?![A-Za-z0-9_-]))"
+_SUFFIX = r"(?:[_-]?(?:[A-Z]?[a-z0-9]{1,12}|[A-Z0-9]{1,12})){0,2}"
+_LINE_START = r"(?:[0-9]{1,6}(?:\t|\xe2\x86\x92)|[+>|-])?[ \t]*"
+"""What numbered listings, diffs and quotations put before a line."""
+_VALUE = r"[\"']?value[\"']?[ \t]*[:=][ \t]*"
+_SEPARATORS = (
+    r"(?:\\?[\"'`\])]){0,3}[ \t]*(?::[ \t]*[A-Za-z&'.|\[\]]{1,24}[ \t]*=|=>|:=|\?=|==?|:|>)[ \t]*(?:\n[ \t]*(?=[\"'`]))?",
+    rf"[\"']?[ \t]*,[ \t\n]*(?:{_VALUE})?(?=\\?[\"'`])",
+    rf"[\"']?,?[ \t\n]+{_LINE_START}{_VALUE}",
+    r"[ \t]+(?:is|was)[ \t]*:?[ \t]+",
+    r"(?<=[a-z])[ \t]+(?=[^\s\"'`=:(){}\[\]<>.,;-]{8,}(?:[\s\"'`]|$))",
+)
+_SCHEME = r"(?:(?:Bearer|Basic|Token)[ \t]+)?"
+_QUOTED = (
+    rf"(?P<escape>\\?)(?P<quote>[\"'`]){_SCHEME}(?P<quoted>(?:\\(?![\"'])[^\n]|(?!(?P=quote))[^\n\\]){{6,4000}}?)"
+    r"(?P=escape)(?P=quote)"
+)
+_BARE = r"(?P<bare>(?:[^\s\"'`&;,<>\\]|[&;,](?!\s|$|amp;|[A-Za-z][\w.-]*[=:])|\\(?![\"'`nrt\\])){6,4000})"
+_ASSIGNED = re.compile(
+    rf"(?P<name>{_NAME}{_SUFFIX})(?:{'|'.join(_SEPARATORS)})(?:[bfru@](?=[\"'`]))?{_SCHEME}(?:{_QUOTED}|{_BARE})".encode(
+        "latin-1"
+    ),
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(rb"[A-Za-z0-9_.$-]{0,48}\Z")
+_NOT_SECRET_NAMES = re.compile(
+    rb"(?:public|foreign|sort|partition|cache|group|dedupe|idempotency|object|hash|sha|checksum|digest|next|page|"
+    rb"continuation|cancellation|csrf_?param)[_.-]?(?:key|token)"
+    rb"|token[_-]?(?:type|count|limit|usage|budget|url|uri|path|file|name|id|endpoint|izer)"
+    rb"|(?:secret|password|key|credential|token|auth)s?[_-]?"
+    rb"(?:name|file|path|url|uri|ref|helper|provider|arn|type|field|length|id|env|var)\Z"
+    rb"|author|tokens|tokeniz",
+    re.IGNORECASE,
+)
+_IS_PASSWORD = re.compile(PASSWORDS.encode(), re.IGNORECASE)
+
+
+def find_assigned(text: bytes) -> Iterator[Found]:
+    """Yields each value that is assigned to a telling name: `.env`, JSON, YAML, code, URL query, flag, header or prose."""
+    for match in _ASSIGNED.finditer(text):
+        start = match.start("name")
+        head = _BEFORE.search(text, max(0, start - 48), start)
+        name = (head[0] if head else b"") + match["name"]
+        group = "quoted" if match["quoted"] is not None else "bare"
+        value = match[group] if group == "quoted" else _trimmed(match["bare"])
+        if _NOT_SECRET_NAMES.search(name) or is_random(name, 0.6) or (group == "bare" and _is_call(value)):
+            continue
+        separator = text[match.end("name") : match.start(group)]
+        if not separator.strip() and not name.startswith(b"--"):
+            continue
+        quoted = group == "quoted" or (separator == b"=" and not re.search(rb"[a-z]", name)) or name.startswith(b"--")
+        if is_secret_value(value, quoted=quoted, password=_IS_PASSWORD.search(name) is not None):
+            yield "assigned-secret", match.start(group), match.start(group) + len(value)
+
+
+_CALL = re.compile(rb"[&*!(]*([A-Za-z_][\w.:]*)[(\[{]")
+
+
+def _is_call(value: bytes) -> bool:
+    """Says whether an unquoted value is a call or a composite literal of code."""
+    call = _CALL.match(value)
+    return call is not None and (b"." in call[1] or not is_random(call[1], 0.55))
+
+
+def _trimmed(value: bytes) -> bytes:
+    """Returns an unquoted value without the punctuation of the sentence or code around it."""
+    value = value.rstrip(b".,;:!")
+    while value[-1:] in (b")", b"]", b"}") and value.count(value[-1:]) > value.count(_OPENING[value[-1:]]):
+        value = value[:-1].rstrip(b".,;:!")
+    return value
+
+
+_OPENING = {b")": b"(", b"]": b"[", b"}": b"{"}
+
+_RAW_VALUE = re.compile(rb"[^\s\"'`<\\]*")
+_RAW_CODE = re.compile(rb"[&*!(]*[A-Za-z_.:]*[(\[{].*", re.DOTALL)
+
+
+def may_be_secret(text: bytes, _: int, end: int) -> bool:
+    """Says whether an assigned value, still escaped, may be more than a word, a name or a call; in code most are not."""
+    raw = _RAW_VALUE.match(text, end - 6, end + 200)
+    value = raw[0] if raw else b""
+    if text[end - 6 + len(value) :][:2] in (b"\\u", b"\\x", b"\\\\") or b"%" in value:
+        return True
+    if _RAW_CODE.fullmatch(value) or b"**" in value:
+        return False
+    return is_random(value) or is_varied(value) or re.search(rb"[0-9]{6}", value) is not None
+
+
+_SEPARATOR = (
+    r"(?:\\*[\"'`\])]|&quot;|&#3[49];|%2[27]){0,3}"
+    r"(?:,?(?: |\\+[nt]|\n|\t|[0-9]{1,6}(?:\x7f+|\t|\\+t|\\+u2192)|[+>|-])*\\*[\"']?value|"
+    r"(?: |\\+[nt]|\n|\t|%20)*(?:=>|:=|[:=,>]|%3[aAdD]| is | was |:[A-Za-z&'. |\[\]]{1,26}=))"
+    r"(?: |\\+[nt]|\n|\t|\\*[\"'`:=,@]|&quot;|&#3[49];|%2[027]|[bfru]\\*[\"'])*"
+)
+_ANY_SUFFIX = "(?:[_-]?[A-Za-z0-9]{1,12}){0,2}"
+_SINGULAR = "token(?:[a-rt-z0-9_-][A-Za-z0-9_-]{0,20})?"
+"""Tokens in the plural are counted in every record of an assistant; looking at them all would take longest of all."""
+ANCHOR = (
+    rf"(?i:(?:{_NAMES}|(?-i:[A-Z0-9]_KEY)){_ANY_SUFFIX}|[_-]pat|[\"']auth|{_SINGULAR}){_SEPARATOR}[^ \t\n\\\"'`]{{6}}"
+    rf"|--[a-z-]{{0,24}}(?:{PASSWORDS}|secret|token|key|pat|credentials?)[ =][^ \t\n\\]{{6}}"
+)

@@ -1,0 +1,45 @@
+"""Runs the whole of capture on a store, as the assets do, for tests."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+
+from memory_assets.assets.capture import cutting_of
+from memory_assets.capture.discover import find_transcripts
+from memory_assets.capture.index import index_sources
+from memory_assets.capture.intake import IntakeReport, take_in
+from memory_assets.capture.messages import build_messages, inputs_of, pending_days
+from memory_assets.capture.redact import MASKING_VERSION, mask
+from memory_assets.capture.windows import plan_windows
+from memory_assets.store import Store
+
+
+def intake(store: Store, folder: Path, now: datetime | None = None) -> IntakeReport:
+    """Archives what is new below the folder."""
+    files = find_transcripts([folder])
+    moment = now or store.settings.clock()
+    return take_in(files, store.archive, now=moment, mask=mask, masking_version=MASKING_VERSION, key=store.key)
+
+
+def capture(store: Store, folder: Path) -> IntakeReport:
+    """Brings resources, records, windows and messages up to date."""
+    report = intake(store, folder)
+    index_sources(store.archive, store.tables)
+    windows = plan_windows(store.tables.read("records"), store.archive.resources(), cutting_of(store.settings))
+    store.tables.write("windows", "all", windows)
+    for day in pending_days(windows, store.tables):
+        own = windows.filter(pl.col("day") == day)
+        frames = build_messages(own, store.tables, store.archive, store.settings.clock())
+        store.tables.write("messages", day.isoformat(), frames, inputs=inputs_of(own))
+    return report
+
+
+def state(store: Store) -> dict[str, pl.DataFrame]:
+    """Everything that must not depend on when and how often capture ran."""
+    records = store.tables.read("records").drop("resource_id").sort("source_id", "generation", "line")
+    messages = store.tables.read("messages").drop("resource_id").sort("message_id")
+    return {"records": records, "windows": store.tables.read("windows").sort("window_id"), "messages": messages}
+
+
+IDLE = timedelta(minutes=60)

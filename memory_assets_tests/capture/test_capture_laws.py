@@ -1,0 +1,55 @@
+"""The law of capture: however appends, captures and re-runs interleave, the tables are those of one capture at the end."""
+
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from memory_assets.settings import read_settings
+from memory_assets.store import open_store
+from memory_assets_tests.capture.pipeline import capture, state
+from memory_assets_tests.capture.sessions import compaction, dialogue, lines, transcript
+
+WHOLE = {
+    "a": lines(*dialogue("a", 3), compaction("a", 90, 4), *dialogue("a", 6, first=6, minutes=5)),
+    "b": lines(*dialogue("b", 2), *dialogue("b", 5, first=4, minutes=200)),
+    "c": lines(*[{**r, "sessionId": "c"} for r in dialogue("a", 3)], *dialogue("c", 5, first=6, minutes=50)),
+}
+STEPS = st.lists(st.one_of(st.just("capture"), st.tuples(st.sampled_from("abc"), st.integers(1, 3000))), max_size=12)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_any_interleaving_of_appends_and_captures_gives_the_same_tables(tmp_path_factory, steps):
+    root = tmp_path_factory.mktemp("law")
+    bit_by_bit = open_store(read_settings(data=root / "bits"))
+    sources = root / "sources"
+    written = dict.fromkeys(WHOLE, 0)
+    for step in steps:
+        if step == "capture":
+            capture(bit_by_bit, sources) if sources.is_dir() else None
+        else:
+            written[step[0]] += step[1]
+            transcript(sources, step[0]).write_bytes(WHOLE[step[0]][: written[step[0]]])
+    for session, content in WHOLE.items():
+        transcript(sources, session).write_bytes(content)
+    capture(bit_by_bit, sources)
+    capture(bit_by_bit, sources)
+    at_once = open_store(read_settings(data=root / "once"))
+    capture(at_once, sources)
+    expected, found = state(at_once), state(bit_by_bit)
+    for table in expected:
+        assert_frame_equal(found[table], expected[table])
+    assert found["messages"]["message_id"].n_unique() == 18 + 14 + 10
+
+
+def test_every_message_of_the_real_transcripts_is_in_exactly_one_window(real_transcripts: Path):
+    store = open_store(read_settings())
+    capture(store, real_transcripts)
+    records, windows = store.tables.read("records"), store.tables.read("windows")
+    ids = windows["message_ids"].explode()
+    assert ids.n_unique() == ids.len() == records["message_id"].drop_nulls().n_unique() == 39_455
+    assert store.tables.read("messages")["message_id"].sort().equals(ids.sort().alias("message_id"))
+    assert records.filter(records["status"] == "broken").height == 2
+    assert records.filter(records["status"] == "unknown").height == 0

@@ -1,0 +1,192 @@
+"""Intake archives whole lines once: torn lines wait, growth adds only itself, rewrites and losses lose nothing."""
+
+import os
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from memory_assets.errors import StoreError
+from memory_assets.settings import read_settings
+from memory_assets.store import Store, open_store
+from memory_assets_tests.capture.pipeline import capture, intake
+from memory_assets_tests.capture.sessions import dialogue, lines, transcript
+
+
+@pytest.fixture
+def store() -> Store:
+    return open_store(read_settings())
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return tmp_path / "sources"
+
+
+def archived(store: Store, path: Path) -> bytes:
+    (source,) = [s for s, ranges in store.archive.sources().items() if ranges[0].path == str(path)]
+    ranges = store.archive.sources()[source]
+    latest = ranges[-1].generation
+    return b"".join(store.archive.read(source, latest, r.byte_from, r.byte_to) for r in ranges if r.generation == latest)
+
+
+def test_taking_in_twice_adds_nothing(store: Store, sources: Path):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 3)))
+    assert intake(store, sources).new_ranges == 1
+    second = intake(store, sources)
+    assert (second.new_ranges, second.unchanged) == (0, 1)
+
+
+def test_a_file_that_grew_adds_only_its_new_bytes(store: Store, sources: Path):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 3)))
+    intake(store, sources)
+    more = lines(*dialogue("a", 2, first=6, minutes=5))
+    path.write_bytes(path.read_bytes() + more)
+    assert intake(store, sources).new_bytes == len(more)
+    assert archived(store, path) == path.read_bytes()
+
+
+def test_a_torn_last_line_waits_until_it_is_whole(store: Store, sources: Path):
+    path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
+    path.write_bytes(whole[:-20])
+    report = intake(store, sources)
+    assert report.waiting == 1
+    assert archived(store, path) == whole[: whole.rindex(b"\n", 0, -20) + 1]
+    path.write_bytes(whole)
+    intake(store, sources)
+    assert archived(store, path) == whole
+
+
+def test_a_whole_last_line_without_its_newline_is_taken_once_the_file_is_quiet(store: Store, sources: Path):
+    path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
+    path.write_bytes(whole[:-1])
+    hour_ago = store.settings.clock().timestamp() - 3600
+    os.utime(path, (hour_ago, hour_ago))
+    intake(store, sources)
+    assert archived(store, path) == whole[:-1]
+    more = lines(*dialogue("a", 1, first=4, minutes=9))
+    path.write_bytes(whole + more)
+    capture(store, sources)
+    assert archived(store, path) == whole + more
+    assert store.tables.read("records")["line"].to_list() == list(range(6))
+
+
+def test_a_rewritten_file_is_a_new_generation_and_its_messages_keep_their_ids(store: Store, sources: Path):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 6)))
+    capture(store, sources)
+    before = store.tables.read("messages")["message_id"].to_list()
+    path.write_bytes(lines(*dialogue("a", 6)[2:], *dialogue("a", 1, first=12, minutes=7)))
+    assert capture(store, sources).rewritten == 1
+    after = store.tables.read("messages")["message_id"].to_list()
+    assert set(before) < set(after)
+    assert len(after) == len(set(after)) == 14
+
+
+def test_deleting_the_transcript_loses_nothing(store: Store, sources: Path):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 6)))
+    capture(store, sources)
+    before = store.tables.read("messages")
+    path.unlink()
+    capture(store, sources)
+    assert store.tables.read("messages").equals(before)
+
+
+def test_a_transcript_that_is_compressed_or_moved_stays_the_same_source(store: Store, sources: Path):
+    folder = sources / "sessions" / "2026" / "08" / "03"
+    folder.mkdir(parents=True)
+    plain = folder / "rollout-2026-08-03T09-00-00-019c0000-0000-7000-8000-00000000000a.jsonl"
+    line = b'{"timestamp":"2026-08-03T09:00:00.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}}\n'
+    plain.write_bytes(line)
+    intake(store, sources)
+    archive = sources / "archived_sessions" / f"{plain.name}.zst"
+    archive.parent.mkdir()
+    archive.write_bytes(zstandard.ZstdCompressor().compress(line * 2))
+    plain.unlink()
+    report = intake(store, sources)
+    assert (report.new_bytes, report.rewritten) == (len(line), 0)
+    assert len(store.archive.sources()) == 1
+
+
+def test_one_unreadable_file_is_reported_and_stops_no_other(store: Store, sources: Path):
+    transcript(sources, "good").write_bytes(lines(*dialogue("good", 1)))
+    broken = sources / "sessions" / "2026" / "08" / "03"
+    broken.mkdir(parents=True)
+    (broken / "rollout-2026-08-03T09-00-00-019c0000-0000-7000-8000-00000000000b.jsonl.zst").write_bytes(b"not zstd at all")
+    report = intake(store, sources)
+    assert report.new_ranges == 1
+    assert [Path(path).suffix for path, _ in report.unreadable] == [".zst"]
+    assert intake(store, sources).unreadable, "an unreadable file is looked at again"
+
+
+def test_secrets_are_masked_before_the_first_write_with_offsets_kept(store: Store, sources: Path):
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    path = transcript(sources, "a")
+    path.write_bytes(lines({**dialogue("a", 1)[0], "message": {"role": "user", "content": f"the token is {secret} ok"}}))
+    assert intake(store, sources).masked == 1
+    assert len(archived(store, path)) == len(path.read_bytes())
+    on_disk = b"".join(p.read_bytes() for p in store.root.rglob("*") if p.is_file())
+    assert secret.encode() not in on_disk
+    assert secret.encode() not in archived(store, path)
+
+
+def test_a_full_disk_is_told_as_such_and_the_next_run_goes_on(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 2)))
+
+    def no_space(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("memory_assets.archive.write_atomically", no_space)
+        with pytest.raises(StoreError, match="No space left on device.*Free space"):
+            intake(store, sources)
+    assert intake(store, sources).new_ranges == 1
+
+
+def test_a_range_left_by_a_killed_process_is_written_again_and_once(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 2)))
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("memory_assets.archive.append_line", killed)
+        with pytest.raises(KeyboardInterrupt):
+            intake(store, sources)
+    assert store.archive.sources() == {}
+    assert intake(store, sources).new_ranges == 1
+    assert archived(store, path) == path.read_bytes()
+
+
+def test_a_torn_catalog_line_costs_only_its_own_range(store: Store, sources: Path):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 2)))
+    intake(store, sources)
+    catalog = store.root / "resources" / "catalog.jsonl"
+    catalog.write_bytes(catalog.read_bytes()[:-30])
+    (store.root / "resources" / "seen.json").unlink()
+    fresh = open_store(read_settings())
+    assert intake(fresh, sources).new_ranges == 1
+    transcript(sources, "b").write_bytes(lines(*dialogue("b", 2)))
+    intake(fresh, sources)
+    assert len(open_store(read_settings()).archive.sources()) == 2
+
+
+def test_a_tampered_range_is_found_by_its_hash(store: Store, sources: Path):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 2)))
+    intake(store, sources)
+    (resource,) = store.archive.resources()["id"]
+    assert store.archive.verify(resource)
+    (file,) = (store.root / "resources" / "ranges").rglob("*.zst")
+    file.write_bytes(zstandard.ZstdCompressor().compress(b"something else\n"))
+    assert not open_store(read_settings()).archive.verify(resource)
+
+
+def test_the_stat_scan_reads_no_file(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 2)))
+    intake(store, sources)
+    monkeypatch.setattr("memory_assets.capture.intake._open", lambda *_: pytest.fail("opened"))
+    assert intake(store, sources).unchanged == 1
