@@ -1,0 +1,1 @@
+"""Observations become vectors, and near-duplicates become one memory."""
