@@ -1,0 +1,40 @@
+"""How many memories a question gets, by how much room its asker has; never more than ten are handed out."""
+
+from dataclasses import dataclass
+
+from memory_assets.errors import SettingsError
+
+MOST = 10
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How deep a recall goes."""
+
+    name: str
+    limit: int
+    searches_raw: bool
+    """Segments and raw messages are searched too."""
+
+
+PROFILES = {
+    "lean": Profile("lean", 3, searches_raw=False),
+    "balanced": Profile("balanced", 7, searches_raw=False),
+    "deep": Profile("deep", MOST, searches_raw=True),
+}
+LONG_QUESTION_WORDS = 12
+
+
+def choose_profile(name: str, question: str, limit: int | None = None) -> Profile:
+    """Returns the profile of that name; `auto` is balanced for a plain question and deep for a long one.
+
+    Raises `SettingsError` for an unknown name or a limit that is not positive.
+    """
+    if name == "auto":
+        name = "deep" if len(question.split()) > LONG_QUESTION_WORDS else "balanced"
+    if name not in PROFILES:
+        raise SettingsError(f"There is no recall profile '{name}'; choose lean, balanced, deep or auto.")
+    if limit is not None and limit < 1:
+        raise SettingsError(f"A recall of {limit} memories is none; choose a limit from 1 to {MOST}.")
+    profile = PROFILES[name]
+    return profile if limit is None else Profile(profile.name, min(limit, MOST), profile.searches_raw)
