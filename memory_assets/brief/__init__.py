@@ -1,0 +1,1 @@
+"""What the next session should know at once."""

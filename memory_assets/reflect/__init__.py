@@ -1,0 +1,1 @@
+"""Days of observations become reflections, and reflections become proposals for MEMORY.md."""

@@ -1,0 +1,1 @@
+"""Proposals become decisions, and decisions become lines of MEMORY.md."""

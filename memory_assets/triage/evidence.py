@@ -1,0 +1,57 @@
+"""Gathers what a promoted line rests on, so completely that it outlives every re-derivation: ranges, hashes, quotes."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from memory_assets.archive import Archive
+from memory_assets.protocols import Tables
+from memory_assets.reflect.reflector import short_id
+
+
+def gather_evidence(proposal: Mapping[str, Any], tables: Tables, archive: Archive) -> dict[str, Any]:
+    """Returns the observations and records behind a proposal: path, line, byte range, hash of the record, quoted words."""
+    observations = tables.scan("observations").filter(pl.col("id").is_in(proposal["observation_ids"])).collect().sort("event_at", "id")
+    wanted = [message_id for ids in observations["message_ids"] for message_id in ids]
+    days = [day.isoformat() for day in observations["day"].unique()]
+    messages = tables.scan("messages", days).filter(pl.col("message_id").is_in(wanted)).collect()
+    by_id = {row["message_id"]: row for row in messages.iter_rows(named=True)}
+    records = [
+        _record(row, by_id[message_id], archive)
+        for row in observations.iter_rows(named=True)
+        for message_id in row["message_ids"]
+        if message_id in by_id
+    ]
+    return {
+        "memory_id": proposal["memory_id"],
+        "reflection_id": proposal["reflection_id"],
+        "observation_ids": list(proposal["observation_ids"]),
+        "session_ids": list(proposal["session_ids"]),
+        "evidence": records,
+    }
+
+
+def _record(observation: Mapping[str, Any], message: Mapping[str, Any], archive: Archive) -> dict[str, Any]:
+    entry = archive.find(message["resource_id"])
+    assert entry is not None, message["resource_id"]
+    content = archive.read(entry.source_id, entry.generation, message["byte_from"], message["byte_to"])
+    return {
+        "observation_id": observation["id"],
+        "shown_as": short_id(observation["id"]),
+        "segment_id": observation["segment_id"],
+        "window_id": observation["window_id"],
+        "session_id": observation["session_id"],
+        "quote": observation["quote"],
+        "message_id": message["message_id"],
+        "harness": entry.harness,
+        "path": entry.path,
+        "source_id": entry.source_id,
+        "generation": entry.generation,
+        "resource_id": entry.id,
+        "line": message["line"],
+        "byte_from": message["byte_from"],
+        "byte_to": message["byte_to"],
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }

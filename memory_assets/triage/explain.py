@@ -1,0 +1,204 @@
+"""Follows a line of MEMORY.md, a proposal, a memory or an observation back to archived records, and verifies each again.
+
+A line that was written by hand ends at its commit. The chain of a promoted line comes from the ledger, where its evidence
+was kept with the promotion, so it holds whatever became of the tables since.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import polars as pl
+
+from memory_assets.archive import Archive
+from memory_assets.capture.readers import open_reader
+from memory_assets.errors import ReviewError, TranscriptError
+from memory_assets.ledger import Event, Ledger
+from memory_assets.protocols import Tables
+from memory_assets.triage.decisions import DECIDED
+from memory_assets.triage.evidence import gather_evidence
+from memory_assets.triage.memory_md import normal, read_entries
+from memory_assets.triage.promote import MEMORY_MD, PROMOTED
+
+
+class History(Protocol):
+    """What explaining needs of the repository."""
+
+    root: Path
+
+    def commit_of_line(self, path: str, number: int) -> Any: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Step:
+    """One link of the chain: what it is, its id, what is known of it, and what lies behind it."""
+
+    kind: str
+    id: str
+    facts: dict[str, Any] = field(default_factory=dict)
+    behind: tuple["Step", ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the step and all behind it as plain values."""
+        return {"kind": self.kind, "id": self.id, **self.facts, "behind": [step.to_dict() for step in self.behind]}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Where something comes from."""
+
+    target: str
+    root: Step
+
+    @property
+    def records(self) -> list[Step]:
+        """The archived records at the end of the chain."""
+        return list(_leaves(self.root, "record"))
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether every record still has its hash, and every quote stands in the records it was taken from."""
+        quoted = {step.facts["quote"] for step in self.records if step.facts["quote"]}
+        held = {step.facts["quote"] for step in self.records if step.facts["holds_quote"]}
+        return all(step.facts["is_unchanged"] for step in self.records) and quoted <= held
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the explanation as plain values."""
+        return {"target": self.target, "is_verified": self.is_verified, **self.root.to_dict()}
+
+
+def explain(target: str, *, tables: Tables, ledger: Ledger, archive: Archive, workspace: History) -> Explanation:
+    """Returns the chain behind the target; raises `ReviewError` where nothing is known by that name."""
+    target = target.strip()
+    events = ledger.events()
+    entry = _entry_step(target, events, tables, archive, workspace)
+    step = entry or _proposal_step(target, events, tables, archive) or _memory_step(target, tables, archive)
+    if step is None:
+        raise ReviewError(
+            f"Nothing is known as '{target[:80]}'. Give a line of MEMORY.md, a proposal (p-YYYYMMDD-NNN), or an id (mem_…)."
+        )
+    return Explanation(target, step)
+
+
+def _entry_step(target: str, events: Sequence[Event], tables: Tables, archive: Archive, workspace: History) -> Step | None:
+    path = workspace.root / MEMORY_MD
+    content = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
+    lines = content.replace("\r\n", "\n").split("\n")
+    number = _find_line(target, lines)
+    if number is None:
+        return None
+    commit = workspace.commit_of_line(MEMORY_MD, number)
+    facts = {"line": number, "text": lines[number - 1]}
+    behind = [Step("commit", commit.id, {"author": commit.author, "at": commit.at.isoformat(), "message": commit.message})] if commit else []
+    promoted = _promotion_of(lines[number - 1], events)
+    if promoted is not None:
+        behind.append(_promoted_step(promoted, events, tables, archive))
+    return Step("entry", f"{MEMORY_MD}:{number}", {**facts, "is_hand_written": promoted is None}, tuple(behind))
+
+
+def _find_line(target: str, lines: Sequence[str]) -> int | None:
+    if target.isdigit() and 1 <= int(target) <= len(lines) and lines[int(target) - 1].strip():
+        return int(target)
+    wanted = _essence(target)
+    exact = [number for number, line in enumerate(lines, 1) if line.strip() and _essence(line) == wanted]
+    inside = [number for number, line in enumerate(lines, 1) if len(wanted) >= 8 and wanted in _essence(line)]
+    return next(iter(exact or inside), None)
+
+
+def _essence(line: str) -> str:
+    entries = read_entries(line)
+    return normal(entries[0].text if entries else line)
+
+
+def _promotion_of(line: str, events: Sequence[Event]) -> Event | None:
+    wanted = _essence(line)
+    return next((e for e in events if e.kind == PROMOTED and _essence(e.payload["line"]) == wanted), None)
+
+
+def _promoted_step(promoted: Event, events: Sequence[Event], tables: Tables, archive: Archive) -> Step:
+    decided = next((e for e in events if e.target == promoted.target and e.kind in ("proposal.approved", DECIDED)), None)
+    facts = {"section": promoted.payload["section"], "decided_by": promoted.actor, "promoted_at": promoted.at.isoformat()}
+    if decided is not None:
+        facts |= {"decision": decided.kind, "reason": decided.payload.get("reason", "approved by a person")}
+    return Step("proposal", promoted.target, facts, (_reflection_step(promoted.payload, tables, archive),))
+
+
+def _proposal_step(target: str, events: Sequence[Event], tables: Tables, archive: Archive) -> Step | None:
+    promoted = next((e for e in events if e.kind == PROMOTED and e.target == target), None)
+    if promoted is not None:
+        return _promoted_step(promoted, events, tables, archive)
+    found = tables.scan("proposals").filter(pl.col("proposal_id") == target).collect().to_dicts()
+    if not found:
+        return None
+    state = tables.scan("decisions").filter(pl.col("proposal_id") == target).collect().to_dicts()
+    facts = {"section": found[0]["section"], "text": found[0]["text"], **({"state": state[0]["state"], "reason": state[0]["reason"]} if state else {})}
+    return Step("proposal", target, facts, (_reflection_step(gather_evidence(found[0], tables, archive), tables, archive),))
+
+
+def _memory_step(target: str, tables: Tables, archive: Archive) -> Step | None:
+    prefix = target.removeprefix("mem_").replace("-", "").lower()
+    if len(prefix) < 6 or not all(ch in "0123456789abcdef" for ch in prefix):
+        return None
+    plain = pl.col("id").str.replace_all("-", "")
+    observed = tables.scan("observations").filter(plain.str.starts_with(prefix)).collect().to_dicts()
+    if not observed:
+        return None
+    memories = tables.scan("memories").filter(pl.col("observation_ids").list.contains(observed[0]["id"])).collect().to_dicts()
+    ids = memories[0]["observation_ids"] if memories else [observed[0]["id"]]
+    asked = {"memory_id": ids[0], "reflection_id": "", "observation_ids": ids, "session_ids": []}
+    facts = {key: memories[0][key] for key in ("text", "state", "confidence", "category", "merged_count")} if memories else {}
+    return Step("memory", ids[0], facts, _observation_steps(gather_evidence(asked, tables, archive), archive))
+
+
+def _reflection_step(payload: dict[str, Any], tables: Tables, archive: Archive) -> Step:
+    found = tables.scan("reflections").filter(pl.col("reflection_id") == payload["reflection_id"]).select("day", "project").collect().to_dicts()
+    facts = {"day": str(found[0]["day"]), "project": found[0]["project"]} if found else {}
+    return Step("reflection", payload["reflection_id"], facts, _observation_steps(payload, archive))
+
+
+def _observation_steps(payload: dict[str, Any], archive: Archive) -> tuple[Step, ...]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for record in payload["evidence"]:
+        found.setdefault(record["observation_id"], []).append(record)
+    return tuple(
+        Step(
+            "observation",
+            observation_id,
+            {"shown_as": records[0]["shown_as"], "session": records[0]["session_id"], "quote": records[0]["quote"]},
+            (Step("segment", records[0]["segment_id"], {"window": records[0]["window_id"]}, tuple(_record_step(r, archive) for r in records)),),
+        )
+        for observation_id, records in found.items()
+    )
+
+
+def _record_step(record: dict[str, Any], archive: Archive) -> Step:
+    try:
+        content = archive.read(record["source_id"], record["generation"], record["byte_from"], record["byte_to"])
+    except TranscriptError:
+        content = b""
+    decoded = open_reader(record["harness"], record["path"]).read(content).text
+    facts = {
+        "message": record["message_id"],
+        "path": record["path"],
+        "line": record["line"],
+        "byte_from": record["byte_from"],
+        "byte_to": record["byte_to"],
+        "sha256": record["sha256"],
+        "quote": record["quote"],
+        "is_unchanged": hashlib.sha256(content).hexdigest() == record["sha256"] and archive.verify(record["resource_id"]),
+        "holds_quote": _squeezed(record["quote"]) in _squeezed(decoded),
+    }
+    return Step("record", record["resource_id"], facts)
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _leaves(step: Step, kind: str):
+    if step.kind == kind:
+        yield step
+    for inner in step.behind:
+        yield from _leaves(inner, kind)
