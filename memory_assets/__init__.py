@@ -16,6 +16,8 @@ TYPE_CHECKING = False  # what type checkers take for true; importing `typing` fo
 if TYPE_CHECKING:
     from memory_assets.memory import MemoryAgent, scan
 
+    __version__: str
+
 __all__ = ["MemoryAgent", "__version__", "scan"]
 
 

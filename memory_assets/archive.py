@@ -11,7 +11,7 @@ without keeping what was masked.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -77,29 +77,29 @@ class Archive:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._catalog = root / "catalog.jsonl"
-        self._loaded: tuple[int, dict[str, list[Range]]] = (-1, {})
+        self._loaded_size = -1
+        self._loaded: dict[str, list[Range]] = {}
+        self._by_id: dict[str, Range] = {}
 
     def sources(self) -> dict[str, list[Range]]:
-        """Returns the ranges of each source, in order of generation and byte."""
-        size = self._catalog.stat().st_size if self._catalog.is_file() else 0
-        if self._loaded[0] != size:
-            self._loaded = (size, _read_catalog(self._catalog) if size else {})
-        return self._loaded[1]
+        """Returns the ranges of each source, in order of source, generation and byte."""
+        return dict(sorted(self._load().items()))
+
+    def ranges(self, source_id: str) -> list[Range]:
+        """Returns the ranges of the source, in order of generation and byte."""
+        return self._load().get(source_id, [])
 
     def resources(self) -> pl.DataFrame:
         """Returns the table `resources`."""
-        wanted = schemas.schema_of("resources")
-        rows = []
-        for ranges in self.sources().values():
-            for entry in ranges:
-                row = asdict(entry)
-                for name in ("content_at", "content_until", "created_at"):
-                    row[name] = datetime.fromisoformat(row[name]) if row[name] else None
-                rows.append({name: row[name] for name in wanted})
-        return schemas.frame_of("resources", rows)
+        return _frame_of(entry for ranges in self.sources().values() for entry in ranges)
+
+    def resources_of(self, source_id: str) -> pl.DataFrame:
+        """Returns the rows of one source of the table `resources`."""
+        return _frame_of(self.ranges(source_id))
 
     def append(self, entry: Range, content: bytes) -> None:
         """Writes the masked bytes, then the catalog line that commits them; raises `StoreError` when the disk refuses."""
+        self._load()
         try:
             write_atomically(self._file(entry), zstandard.ZstdCompressor(level=3).compress(content))
             append_line(self._catalog, orjson.dumps({"v": VERSION, **asdict(entry)}))
@@ -108,12 +108,15 @@ class Archive:
                 f"Cannot archive {entry.path} below {self.root}: {error.strerror or error}. Free space or mend the folder's "
                 "permissions, then run the same command again; what was archived before is safe."
             ) from error
+        self._loaded.setdefault(entry.source_id, []).append(entry)
+        self._by_id[entry.id] = entry
+        self._loaded_size = self._catalog.stat().st_size
 
     def read(self, source_id: str, generation: int, byte_from: int, byte_to: int) -> bytes:
         """Returns archived bytes of the source; raises `TranscriptError` where they were never captured."""
         found = b"".join(
             self._content(entry)[max(byte_from - entry.byte_from, 0) : byte_to - entry.byte_from]
-            for entry in self.sources().get(source_id, [])
+            for entry in self.ranges(source_id)
             if entry.generation == generation and entry.byte_from < byte_to and byte_from < entry.byte_to
         )
         if len(found) != byte_to - byte_from:
@@ -123,32 +126,43 @@ class Archive:
             )
         return found
 
-    def lines(self, source_id: str, generation: int, from_byte: int = 0) -> Iterator[Line]:
-        """Yields the lines of the ranges that end after the byte, one range in memory at a time."""
-        for entry in self.sources().get(source_id, []):
-            if entry.generation == generation and entry.byte_to > from_byte:
+    def lines(self, source_id: str, generation: int, from_line: int = 0) -> Iterator[Line]:
+        """Yields the lines of the ranges that reach past the line number, one range in memory at a time."""
+        for entry in self.ranges(source_id):
+            if entry.generation == generation and entry.line_to > from_line:
                 yield from self._lines_of(entry)
 
     def find(self, resource_id: str) -> Range | None:
         """Returns the range of that id."""
-        return next((e for ranges in self.sources().values() for e in ranges if e.id == resource_id), None)
+        self._load()
+        return self._by_id.get(resource_id)
 
     def verify(self, resource_id: str) -> bool:
         """Returns whether the archived bytes of the range still have the hash that they were archived with."""
         entry = self.find(resource_id)
         try:
-            return entry is not None and hashlib.sha256(self._content(entry)).hexdigest() == entry.sha256
+            return entry is not None and hashlib.sha256(self._read_content(entry)).hexdigest() == entry.sha256
         except TranscriptError:
             return False
 
     def seen(self) -> dict[str, list[int]]:
         """Returns size, modification time and inode of each file when it was last looked at, by path."""
         path = self.root / "seen.json"
-        return orjson.loads(path.read_bytes()) if path.is_file() else {}
+        try:
+            return orjson.loads(path.read_bytes()) if path.is_file() else {}
+        except orjson.JSONDecodeError:
+            return {}  # a glance that was lost: every file is looked at again, and nothing is taken in twice
 
     def remember_seen(self, seen: dict[str, list[int]]) -> None:
         """Keeps what files looked like, so that the next look can pass over those that did not change."""
         write_json(self.root / "seen.json", seen)
+
+    def _load(self) -> dict[str, list[Range]]:
+        size = self._catalog.stat().st_size if self._catalog.is_file() else 0
+        if self._loaded_size != size:
+            self._loaded_size, self._loaded = size, _read_catalog(self._catalog) if size else {}
+            self._by_id = {entry.id: entry for ranges in self._loaded.values() for entry in ranges}
+        return self._loaded
 
     def _file(self, entry: Range) -> Path:
         return self.root / "ranges" / entry.source_id / f"{entry.generation:03d}-{entry.byte_from:012d}.zst"
@@ -179,6 +193,16 @@ class Archive:
             start, number = end, number + 1
 
 
+def _frame_of(ranges: Iterable[Range]) -> pl.DataFrame:
+    rows = []
+    for entry in ranges:
+        row = {name: getattr(entry, name) for name in schemas.schema_of("resources")}
+        for name in ("content_at", "content_until", "created_at"):
+            row[name] = datetime.fromisoformat(row[name]) if row[name] else None
+        rows.append(row)
+    return schemas.frame_of("resources", rows)
+
+
 def _read_catalog(path: Path) -> dict[str, list[Range]]:
     found: dict[str, dict[tuple[int, int], Range]] = defaultdict(dict)
     for line in path.read_bytes().split(b"\n"):
@@ -191,6 +215,4 @@ def _read_catalog(path: Path) -> dict[str, list[Range]]:
             raise StoreError(f"{path} was written by a newer release (archive version {version}); upgrade memory_assets.")
         entry = Range(**row)
         found[entry.source_id].setdefault((entry.generation, entry.byte_from), entry)
-    return {source: [ranges[key] for key in sorted(ranges)] for source, ranges in sorted(found.items())}
-
-
+    return {source: [ranges[key] for key in sorted(ranges)] for source, ranges in found.items()}

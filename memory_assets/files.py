@@ -1,5 +1,6 @@
 """Writing files so that a reader, or a killed process, never meets half of one; folders 0700, files 0600."""
 
+import errno
 import json
 import os
 import tempfile
@@ -31,6 +32,31 @@ def write_atomically(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
+def replace_if_same(path: Path, expected: bytes | None, content: bytes) -> bool:
+    """Replaces the file in one step if it still holds what is expected (None: does not exist); returns whether it did.
+
+    A change that somebody saves at the very moment is found on the displaced file, which is then put back.
+    """
+    make_folder(path.parent)
+    beside, displaced = path.with_name(f".{path.name}.{os.getpid()}.tmp"), path.with_name(f".{path.name}.displaced.tmp")
+    if (path.read_bytes() if path.is_file() else None) != expected:
+        return False
+    try:
+        write_atomically(beside, content)
+        displaced.unlink(missing_ok=True)
+        if expected is not None:
+            os.link(path, displaced)
+        os.replace(beside, path)
+        if expected is not None and displaced.read_bytes() != expected:
+            os.replace(displaced, path)
+            return False
+    finally:
+        beside.unlink(missing_ok=True)
+        displaced.unlink(missing_ok=True)
+    sync_folder(path.parent)
+    return True
+
+
 def write_json(path: Path, value: Any) -> None:
     """Replaces the file with the value as JSON."""
     write_atomically(path, (json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1) + "\n").encode())
@@ -43,10 +69,15 @@ def append_line(path: Path, line: bytes) -> None:
     try:
         size = os.fstat(descriptor).st_size
         torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n" if hasattr(os, "pread") else False
-        os.write(descriptor, (b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n")
+        content = (b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n"
+        if os.write(descriptor, content) != len(content):
+            # A disk that fills up takes a part and says so only by the count.
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+    if size == 0:
+        sync_folder(path.parent)
 
 
 def sync_folder(path: Path) -> None:

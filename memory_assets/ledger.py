@@ -9,8 +9,10 @@ Kinds written so far, with their targets:
     proposal.approved   proposal id      payload: text, section
     proposal.rejected   proposal id      payload: reason
     proposal.expired    proposal id      payload: shown_since
+    proposal.edited     proposal id      payload: text
     entry.promoted      proposal id      payload: section, line, evidence (ranges, hashes, quotes)
-    memory.recalled     memory id        payload: query_hash, rank
+    memory.recalled     query hash       payload: memory_ids, in the order shown (one line an answer)
+    sessions.flushed    all              a person ended every open session
 """
 
 import json
@@ -75,19 +77,28 @@ class Ledger:
 def _read_segment(path: Path) -> list[Event]:
     events = []
     lines = path.read_bytes().split(b"\n")
-    torn = lines.pop()
+    lines.pop()  # what follows the last newline is being written, or was torn
     for number, line in enumerate(lines):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-        except json.JSONDecodeError as error:
-            if number + 1 == len(lines) or not line.endswith(b"}"):
+        except ValueError as error:
+            if number + 1 == len(lines) or _is_torn(error):
                 continue  # a line torn by a killed process, closed by the next append: its event never happened
             raise LedgerError(f"Cannot read line {number} of {path}: {error}. Restore it from a backup.") from error
         if row["v"] > VERSION:
             raise LedgerError(f"{path} was written by a newer release (ledger version {row['v']}); upgrade memory_assets.")
         at = datetime.fromisoformat(row["at"]).astimezone(UTC)
         events.append(Event(row["id"], at, row["actor"], row["kind"], row["target"], row["payload"]))
-    del torn
     return events
+
+
+def _is_torn(error: ValueError) -> bool:
+    """Returns whether a line that cannot be read is the beginning of one that could."""
+    if isinstance(error, UnicodeDecodeError):
+        return error.reason == "unexpected end of data"
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    rest = error.doc[error.pos :]
+    return error.msg.startswith("Unterminated string") or any(word.startswith(rest) for word in ("true", "false", "null", "-"))

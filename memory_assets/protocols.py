@@ -48,9 +48,20 @@ class Model(Protocol):
 class Embedder(Protocol):
     """Turns texts into unit-length vectors."""
 
-    name: str
-    version: str
-    dimension: int
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Hash of the model's weights, shortened."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        ...
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns a float32 array of shape (len(texts), dimension)."""
@@ -72,6 +83,10 @@ class Hit:
 class VectorIndex(Protocol):
     """Finds the nearest vectors; a projection of the tables."""
 
+    def generation(self) -> str | None:
+        """Returns the name of the published generation."""
+        ...
+
     def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
         """Publishes a new generation and returns its name.
 
@@ -90,6 +105,10 @@ class VectorIndex(Protocol):
 
 class KeywordIndex(Protocol):
     """Finds texts by their words; a projection of the tables."""
+
+    def generation(self) -> str | None:
+        """Returns the name of the published generation."""
+        ...
 
     def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
         """Publishes a new generation; `upserts` has columns `id`, `corpus` and `text`."""

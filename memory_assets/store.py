@@ -13,6 +13,7 @@ Derived parts are rebuilt, never migrated. Every writer holds the one lock; read
 """
 
 import json
+import os
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -22,9 +23,9 @@ from functools import cached_property
 from pathlib import Path
 
 import filelock
-from memory_assets.archive import Archive
 
 from memory_assets.adapters.parquet_tables import ParquetTables
+from memory_assets.archive import Archive
 from memory_assets.errors import SettingsError, StoreBusyError, StoreError, StoreVersionError
 from memory_assets.files import make_folder, write_atomically, write_json
 from memory_assets.ledger import Ledger
@@ -99,6 +100,7 @@ def open_store(settings: Settings) -> Store:
     with, `StoreError` when the folder cannot be used.
     """
     store = Store(settings, settings.data)
+    os.umask(0o077)  # what Chroma, SQLite, git and Dagster write below the store is the owner's alone, too
     try:
         make_folder(store.root)
         for name in ("resources", "ledger", "answers", "workspace", *DERIVED):

@@ -147,3 +147,27 @@ def _dtype(annotation: Any) -> pl.DataType:
         (inner,) = get_args(base)
         return pl.List(pl.Float32()) if inner is float else pl.List(_dtype(inner))
     return _SCALARS[base]
+
+
+def render_dictionary() -> str:
+    """Returns the dictionary of all tables and columns as Markdown; `docs/tables.md` is this text."""
+    head = [
+        "# The tables",
+        "",
+        "Made from `memory_assets/records.py` by `make docs`; a test keeps it true. Each table is Parquet below",
+        "`MEMORY_DATA/tables/`, one folder a part (a day, a source or `all`), and a polars frame by",
+        '`memory_assets.scan("observations")`. Times are UTC; a `day` is the local day, in the owner\'s zone, of the latest',
+        "event of a window.",
+    ]
+    return "\n".join([*head, *(line for table in TABLES for line in _render_table(table))]) + "\n"
+
+
+def _render_table(table: str) -> list[str]:
+    doc = " ".join((record_of(table).__doc__ or "").split())
+    rows = [f"| `{name}` | {dtype.replace('|', ' ')} | {text.replace('|', ' ')} |" for name, dtype, text in columns_of(table)]
+    key = ", ".join(f"`{name}`" for name in key_of(table))
+    return ["", f"## {table}", "", doc, "", f"Key: {key}.", "", "| column | type | meaning |", "|---|---|---|", *rows]
+
+
+if __name__ == "__main__":
+    print(render_dictionary(), end="")

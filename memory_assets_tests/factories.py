@@ -1,7 +1,8 @@
 """Rows and sessions with complete defaults, so that a test says only what its case is about."""
 
-from datetime import UTC, datetime, timedelta
-from typing import Any
+import types
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import polars as pl
 
@@ -45,3 +46,21 @@ def message(text: str = "Use uv, never pip.", ordinal: int = 0, **changes: Any) 
 def frame(table: str, *rows: dict[str, Any]) -> pl.DataFrame:
     """The rows as a frame of the table."""
     return tables.frame_of(table, rows)
+
+
+def row(table: str, **changes: Any) -> dict[str, Any]:
+    """A row of any table, with plain values for what the case is not about."""
+    fields = tables.record_of(table).model_fields
+    return _row({name: _plain(field.annotation) for name, field in fields.items()}, changes)
+
+
+def _plain(annotation: Any) -> Any:
+    if get_origin(annotation) is Annotated:
+        return _plain(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        return None
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)[0]
+    if get_origin(annotation) is list:
+        return []
+    return {str: "x", int: 0, float: 0.5, bool: False, datetime: START, date: START.date()}[annotation]

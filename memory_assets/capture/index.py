@@ -20,7 +20,7 @@ from memory_assets.progress import track
 from memory_assets.protocols import Tables
 
 INDEX_VERSION = "records/1"
-BATCH_ROWS = 20_000
+BATCH_ROWS = 5_000
 """Rows held in memory while a long transcript is indexed."""
 
 
@@ -113,7 +113,7 @@ class _Reading:
         seed = seed_of(first.harness, first.path, [line.content for line in islice(lines, HEADER_LINES)])
         reader = open_reader(first.harness, first.path, self.state.reader if continues else None)
         identifier = Identifier(seed, self.state.chain if continues else None)
-        for line in self._archive.lines(first.source_id, generation, first.byte_from):
+        for line in self._archive.lines(first.source_id, generation, first.line_from):
             parsed = reader.read(line.content)
             message_id = identifier.identify(parsed) if parsed.status == "message" else None
             if parsed.native_id is not None:

@@ -1,11 +1,13 @@
 """Reads the messages of windows back from the archive, with their text, and sums up the sessions of a day.
 
-Texts come from the archive through a fresh reader that is fed every line between the first and the last of the window; ids
-and places come from `records`. Tool output is cut in the middle past 4,000 characters; the whole of it stays in the archive.
+Texts come from the archive through a fresh reader that is fed every line between the first and the last of the window; ids,
+places and times come from `records`. Tool output is cut in the middle past 4,000 characters; the whole of it stays in the archive.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
+from itertools import islice
 from typing import Any
 
 import polars as pl
@@ -14,15 +16,21 @@ from memory_assets import tables as schemas
 from memory_assets.archive import Archive
 from memory_assets.capture.index import INDEX_VERSION
 from memory_assets.capture.normal_form import Parsed
+from memory_assets.capture.ownership import conversation, own_messages
 from memory_assets.capture.readers import open_reader
-from memory_assets.capture.windows import own_messages, trusted_time
 from memory_assets.protocols import Tables
 
 TOOL_OUTPUT_CHARS = 4_000
 """Of tool output more is seldom read again; nine tenths of a transcript's bytes are tool output."""
 
+PLACED = ("byte_from", "byte_to", "author")
+
+LINES_BEFORE = 100
+"""Lines before a window that its reader is shown: results name the tool of a call that stands there. In 149 real
+transcripts the furthest such call stood 15 lines back."""
+
 NAME_CHARS = 72
-BATCH_ROWS = 2_000
+BATCH_ROWS = 1_000
 
 
 def inputs_of(windows: pl.DataFrame) -> str:
@@ -41,14 +49,12 @@ def pending_days(windows: pl.DataFrame, tables: Tables) -> list[date]:
 
 def build_messages(windows: pl.DataFrame, tables: Tables, archive: Archive, now: datetime) -> Iterator[pl.DataFrame]:
     """Yields the messages of the windows as frames of the table, a few thousand rows at a time."""
-    rows: list[dict[str, Any]] = []
-    for window in windows.sort("window_id").iter_rows(named=True):
-        for row in _messages_of(window, tables, archive, now):
-            rows.append(row)
-            if len(rows) >= BATCH_ROWS:
-                yield schemas.frame_of("messages", rows)
-                rows = []
-    if rows:
+    messages = (
+        row
+        for (source,), own in windows.sort("source_id", "window_id").group_by("source_id", maintain_order=True)
+        for row in _messages_of(str(source), own, tables, archive, now)
+    )
+    while rows := list(islice(messages, BATCH_ROWS)):
         yield schemas.frame_of("messages", rows)
 
 
@@ -61,39 +67,40 @@ def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame, tables: Tables
     return schemas.frame_of("sessions", rows)
 
 
-def _messages_of(window: Mapping[str, Any], tables: Tables, archive: Archive, now: datetime) -> Iterator[dict[str, Any]]:
-    records = own_messages(tables.read("records", [window["source_id"]])).filter(
-        pl.col("message_id").is_in(window["message_ids"])
-    )
-    captured = {entry.id: datetime.fromisoformat(entry.created_at) for entry in archive.sources()[window["source_id"]]}
-    before: datetime | None = None
-    ordinal = 0
-    for (generation,), group in records.sort("generation", "line").group_by("generation", maintain_order=True):
-        wanted = {row["line"]: row for row in group.iter_rows(named=True)}
-        for number, parsed in _parsed_lines(window, archive, generation, wanted):
-            record = wanted[number]
-            at, is_guessed = trusted_time(record["event_at"], before, captured[record["resource_id"]], now)
-            before = at
-            yield _message(window, record, parsed, ordinal, at, is_guessed)
-            ordinal += 1
+def _messages_of(
+    source: str, windows: pl.DataFrame, tables: Tables, archive: Archive, now: datetime
+) -> Iterator[dict[str, Any]]:
+    captured = archive.resources_of(source)
+    rows = own_messages(conversation(tables.scan("records", [source]), captured, now, extra=PLACED))
+    placed = windows.select("window_id", pl.col("message_ids").alias("message_id")).explode("message_id")
+    wanted = placed.join(rows, on="message_id").sort("window_id", "generation", "line")
+    window_of = {window["window_id"]: window for window in windows.drop("message_ids", "lines").iter_rows(named=True)}
+    ordinal: dict[str, int] = defaultdict(int)
+    for (window_id, generation), group in wanted.group_by("window_id", "generation", maintain_order=True):
+        window = window_of[window_id]
+        record_at = {row["line"]: row for row in group.iter_rows(named=True)}
+        for number, parsed in _parsed_lines(window, archive, int(str(generation)), record_at):
+            yield _message(window, record_at[number], parsed, ordinal[window["window_id"]])
+            ordinal[window["window_id"]] += 1
 
 
 def _parsed_lines(
     window: Mapping[str, Any], archive: Archive, generation: int, wanted: Mapping[int, Mapping[str, Any]]
 ) -> Iterator[tuple[int, Parsed]]:
+    """Yields the wanted lines; the reader is fed those between them, and some before them to know which calls wait."""
     first, last = min(wanted), max(wanted)
     reader = open_reader(window["harness"], window["path"])
-    for line in archive.lines(window["source_id"], generation, wanted[first]["byte_from"]):
+    for line in archive.lines(window["source_id"], generation, from_line=first - LINES_BEFORE):
         if line.number > last:
             return
-        if line.number >= first:
+        if line.number >= first - LINES_BEFORE:
             parsed = reader.read(line.content)
             if line.number in wanted:
                 yield line.number, parsed
 
 
 def _message(
-    window: Mapping[str, Any], record: Mapping[str, Any], parsed: Parsed, ordinal: int, at: datetime, is_guessed: bool
+    window: Mapping[str, Any], record: Mapping[str, Any], parsed: Parsed, ordinal: int
 ) -> dict[str, Any]:
     text = parsed.text if record["kind"] == "text" else cut_middle(parsed.text, TOOL_OUTPUT_CHARS)
     return {
@@ -111,8 +118,8 @@ def _message(
         "tool_name": parsed.tool_name,
         "is_error": parsed.is_error,
         "is_user_turn": record["is_user_turn"],
-        "event_at": at,
-        "is_time_guessed": is_guessed,
+        "event_at": record["at"],
+        "is_time_guessed": record["is_guessed"],
         "text": text,
         "text_chars": len(parsed.text),
         "image_count": parsed.image_count,
@@ -131,7 +138,8 @@ def cut_middle(text: str, limit: int) -> str:
 def _session(windows: list[dict[str, Any]], messages: pl.DataFrame, tables: Tables) -> dict[str, Any]:
     last = windows[-1]
     ids = [message_id for window in windows for message_id in window["message_ids"]]
-    records = tables.scan("records", [last["source_id"]]).filter(pl.col("message_id").is_in(ids)).collect()
+    sources = sorted({window["source_id"] for window in windows})
+    records = tables.scan("records", sources).filter(pl.col("message_id").is_in(ids)).collect()
     own = messages.filter((pl.col("session_id") == last["session_id"]) & pl.col("is_user_turn")).sort("event_at", "ordinal")
     started, ended = min(w["started_at"] for w in windows), max(w["ended_at"] for w in windows)
     copied = ("session_id", "day", "harness", "path", "project", "folder", "person", "branch", "parent_session_id", "version")

@@ -5,8 +5,8 @@ Every line that was JSON stays JSON and every byte offset stays true, because a 
 text that is stored, for the check that there are no secrets.
 
 Two steps make it fast: polars' regular expressions (Rust) run the anchors of each family over all lines at once, and only
-the text around an anchor is unwrapped and looked at closely. The plugins of detect-secrets are used to cross-check in the
-tests alone: they take decoded lines one at a time, know nothing of wrappings or bytes, and read about 0.1 MB/s.
+the text around an anchor is unwrapped and looked at closely. The plugins of detect-secrets are not used: they take decoded
+lines one at a time, know nothing of wrappings and byte offsets, and read 0.35 MB/s where this reads 65.
 """
 
 import re
@@ -37,6 +37,7 @@ OBSCURED_REACH = 1_500
 _PLAIN = bytes(range(128)) + b"\x7f" * 128
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BETWEEN_STRINGS = re.compile(rb"(?:[\s{}\[\],:]|true|false|null|NaN|-?Infinity|-?[0-9][0-9.eE+-]*)*")
+BACKSLASH = 92
 LONGEST_ESCAPE = 12
 """An escape is six bytes, a colour up to that again after it."""
 
@@ -143,7 +144,7 @@ def _clear_views(view: View, anchors: list[tuple[int, int]]) -> Iterator[View]:
     for anchor_start, anchor_end in anchors:
         if anchor_end + OBSCURED_REACH // 2 <= end:
             continue
-        start = max(_whole_escapes(view.text, anchor_start - OBSCURED_REACH), 0)
+        start = _whole_escapes(view.text, anchor_start - OBSCURED_REACH)
         end = anchor_end + OBSCURED_REACH
         window = view.slice(start, min(end, len(view.text)))
         yield from (inner for inner in views(window, with_itself=False) if inner is not window)
@@ -218,14 +219,12 @@ def _look_in_base64(view: View) -> list[Found]:
 
 
 def _whole_escapes(text: bytes, position: int) -> int:
-    """Returns the last place at or before the position that cannot be in the middle of an escape."""
+    """Returns the last place up to the position that is not inside an escape: where backslashes begin, or far from them."""
     position = max(position, 0)
-    while position > 0:
-        backslash = text.rfind(b"\\", max(position - LONGEST_ESCAPE, 0), position)
-        if backslash < 0:
-            break
-        position = backslash
-    return position
+    backslash = text.rfind(b"\\", max(position - LONGEST_ESCAPE, 0), position + 1)
+    while backslash > 0 and text[backslash - 1] == BACKSLASH:
+        backslash -= 1
+    return position if backslash < 0 else backslash
 
 
 def _merged(found: list[Found]) -> list[Found]:

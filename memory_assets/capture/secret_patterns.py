@@ -40,7 +40,7 @@ class Family:
 
 
 _KEY_BEGIN = rb"-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----"
-_KEY_BLOCK = re.compile(_KEY_BEGIN + rb"([\s\S]{0,24000}?)-----END [A-Z0-9 ]{0,24}PRIVATE KEY")
+_KEY_BLOCK = re.compile(_KEY_BEGIN + rb"((?:[^-]|-(?!----)){0,24000})-----END [A-Z0-9 ]{0,24}PRIVATE KEY")
 _KEY_CUT = re.compile(_KEY_BEGIN + rb"((?:[^A-Za-z0-9+/]{0,24}[A-Za-z0-9+/]{16,}={0,2}){1,400})")
 _KEY_BARE = re.compile(
     rb"(?<![A-Za-z0-9+/])(?:MII[A-J][A-Za-z0-9+/]{2}IBA(?:AKC|DAN)|b3BlbnNzaC1rZXktdjE|MHcCAQEE|MIGHAgEAMBMGByqGSM49|"
@@ -92,7 +92,8 @@ _PASS_FLAG = re.compile(
 )
 _NETRC = re.compile(rb"\blogin\s+\S{1,80}\s+password\s+([^\s\"'\\]{6,200})")
 _MNEMONIC = re.compile(
-    rb"(?:mnemonic|(?:seed|recovery|backup)[ _-]?(?:phrase|words))[\"'`]?[^A-Za-z\n]{1,6}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})",
+    rb"(?:mnemonic|(?:seed|recovery|backup)[ _-]?(?:phrase|words))[\"'`]?[^A-Za-z\n]{1,6}"
+    rb"((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})",
     re.IGNORECASE,
 )
 
@@ -166,7 +167,8 @@ _COMMAND_ANCHOR = "|".join(
 # ASCII text in base64: of each four letters the first three leave one bit unset, because no byte has its highest bit.
 _BASE64_TEXT = r"(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){6}"
 _RUN = re.compile(
-    rb"[A-Za-z0-9+/_-]{16,}(?:(?:\r?\n(?:[ \t]*[0-9]{1,6}(?:\t|\xe2\x86\x92)|[+> -])?[ \t]*|[ \t]{1,8})[A-Za-z0-9+/_-]{4,})*={0,2}"
+    rb"[A-Za-z0-9+/_-]{16,}"
+    rb"(?:(?:\r?\n(?:[ \t]*[0-9]{1,6}(?:\t|\xe2\x86\x92)|[+> -])?[ \t]*|[ \t]{1,8})[A-Za-z0-9+/_-]{4,})*={0,2}"
 )
 
 

@@ -140,5 +140,5 @@ _AWS_PAIR = re.compile(rb"(?:AKIA|ASIA)[A-Z0-9]{16}[\s\S]{1,240}?(?<![A-Za-z0-9/
 def find_aws_secret(text: bytes) -> Iterator[Found]:
     """Yields the secret key that stands within a few lines after an access key id, whatever it is called."""
     for match in _AWS_PAIR.finditer(text):
-        if is_vendor_token(match[1]) and not re.fullmatch(rb"[0-9a-f]+|[A-Za-z/]+", match[1]):
+        if is_vendor_token(match[1]) and not re.fullmatch(rb"[0-9a-f]+", match[1]):
             yield "aws-secret-key", match.start(1), match.end(1)

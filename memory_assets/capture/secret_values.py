@@ -47,23 +47,25 @@ RANDOM_SHARE = 0.42
 MIXED_SHARE = 0.3
 """Enough where both cases and digits are mixed, which words seldom do."""
 
-_COMMON, _SURPRISE = 1, 2
+_COMMON, _SURPRISE, _COMMON_HUMP, _SURPRISING_HUMP = 1, 2, 3, 4
+"""A hump is a lower-case letter before an upper-case one; camelCase has one in six or more letters."""
 
 
 def _judge(before: str, after: str) -> int:
     """Returns whether a pair of characters is common or a surprise; 0 when it says nothing."""
     if before in "-_./:, " or after in "-_./:, " or (before.isdigit() and after.isdigit()):
         return 0
-    return _COMMON if before.lower() + after.lower() in _COMMON_PAIRS else _SURPRISE
+    is_common = before.lower() + after.lower() in _COMMON_PAIRS
+    if before.islower() and after.isupper():
+        return _COMMON_HUMP if is_common else _SURPRISING_HUMP
+    return _COMMON if is_common else _SURPRISE
 
 
 _PAIRS = tuple(bytes(_judge(chr(before), chr(after)) for after in range(256)) for before in range(256))
 
-LONG = 64
-"""Longer values are random enough to hold a word such as `fake` by chance."""
 _TEMPLATE = re.compile(rb"(?-i:REDACTED|x{8,})|\*\*\*|\.\.\.|\xe2\x80\xa6|\$\{|\$\(|\{\{|\x1b")
 _PLACEHOLDER = re.compile(
-    _TEMPLATE.pattern + rb"|redact|(?-i:x{4,}|X{4,})|placeholder|example|changeme|change[-_]?me|your[-_ ]|[-_ ]here|dummy|"
+    rb"redact|(?-i:x{4,}|X{4,})|placeholder|example|changeme|change[-_]?me|your[-_ ]|[-_ ]here|dummy|"
     rb"(?<![a-z])(?:fake|sample|mock|todo|insert|replace|lorem)|masked|hidden|removed|"
     rb"%\(|%[sdvq](?![A-Za-z0-9])|<[a-z_ -]+>|os\.environ|process\.env|getenv|secrets\.|env\.|op://|vault:",
     re.IGNORECASE,
@@ -81,18 +83,23 @@ _NUMBER = re.compile(rb"[-+]?[0-9][0-9_.,:/TZ+-]*[a-zA-Z%]{0,3}")
 
 
 def is_placeholder(value: bytes) -> bool:
-    """Says whether the value stands in for a secret instead of being one."""
-    if len(set(value)) <= 4 or (_TEMPLATE if len(value) > LONG else _PLACEHOLDER).search(value):
-        return True
+    """Says whether the value stands in for a secret instead of being one; a random one may hold a telling word by chance."""
     steps = sum(after - before == 1 for before, after in pairwise(value))
-    return steps > 0.5 * (len(value) - 1)
+    if len(set(value)) <= 4 or steps > 0.5 * (len(value) - 1) or _TEMPLATE.search(value):
+        return True
+    return _PLACEHOLDER.search(value) is not None and not is_random(value, 0.5)
 
 
 def is_random(value: bytes, share: float = RANDOM_SHARE) -> bool:
     """Says whether the value reads like generated characters instead of words; the first few hundred decide."""
     value = value[:400]
     judged = bytes(_PAIRS[before][after] for before, after in pairwise(value))
-    surprises, common = judged.count(_SURPRISE), judged.count(_COMMON)
+    common, surprises, common_humps, surprising_humps = (judged.count(kind) for kind in (1, 2, 3, 4))
+    surprises += surprising_humps
+    if 5 * (common_humps + surprising_humps) >= len(value):
+        surprises += common_humps
+    else:
+        common += common_humps
     return surprises + common >= 4 and surprises >= share * (surprises + common)
 
 
@@ -105,7 +112,7 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
     """Says whether a value that is assigned to a telling name is a secret; passwords may be shorter than tokens."""
     if len(value) < (8 if password else 12) or len(value) > 4_000 or b"://" in value or is_placeholder(value):
         return False
-    if (_PATH.fullmatch(value) and not _AWS_SECRET.fullmatch(value)) or (not quoted and _CODE.fullmatch(value)):
+    if (_PATH.fullmatch(value) and not _AWS_SECRET.fullmatch(value)) or (not quoted and _is_code(value)):
         return False
     if _NUMBER.fullmatch(value):
         return password and value.isdigit()
@@ -120,6 +127,11 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
     if len(value) >= 12 and _variety(value) >= 3:
         return is_random(value, MIXED_SHARE)
     return is_random(value) and (_variety(value) >= 2 or len(value) >= 20)
+
+
+def _is_code(value: bytes) -> bool:
+    """Says whether an unquoted value is a name or a call in code; nobody names things with twenty random letters."""
+    return _CODE.fullmatch(value) is not None and not (len(value) >= 20 and is_random(value, 0.55))
 
 
 def is_varied(value: bytes) -> bool:

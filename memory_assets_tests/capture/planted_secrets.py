@@ -11,6 +11,7 @@ from collections.abc import Callable
 from random import Random
 from urllib.parse import quote, urlencode
 
+DIGITS = string.digits
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
 UPPER = string.ascii_uppercase + string.digits
@@ -70,80 +71,108 @@ def within(template: str, make: Callable[[Random], str]) -> Kind:
     return of
 
 
+def joined(separator: str, *parts: tuple[str, int], prefix: str = "") -> Callable[[Random], str]:
+    """Returns a maker of words over letters and lengths, with the separator between them."""
+    return lambda random: prefix + separator.join(draw(random, letters, length) for letters, length in parts)
+
+
+def key_block(name: str) -> Kind:
+    """Returns the kind of a private key between its two lines."""
+    return within(
+        f"-----BEGIN {name}-----\n{{}}\n-----END {name}-----", lambda random: private_key(random, name.split("PRIVATE")[0])
+    )
+
+
+def basic(random: Random) -> str:
+    """Returns user and password as HTTP wants them."""
+    return base64.b64encode(f"ann:{password(random)}".encode()).decode()
+
+
+def service_account(random: Random) -> tuple[str, str]:
+    """Returns the file that Google gives a service account."""
+    body = private_key(random, "")
+    key = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n"
+    return json.dumps({"type": "service_account", "private_key": key}), body
+
+
+def aws_pair(random: Random) -> tuple[str, str]:
+    """Returns an access key id with its secret as the next column."""
+    secret = draw(random, BASE64, 40)
+    return f"AKIA{draw(random, UPPER, 16)},{secret}", secret
+
+
+UUID = joined("-", (HEX, 8), (HEX, 4), (HEX, 4), (HEX, 4), (HEX, 12))
+WORD = joined("", (ALNUM, 32))
+AZURE = "DefaultEndpointsProtocol=https;AccountName=media;AccountKey={};EndpointSuffix=core.windows.net"
+BUS = "Endpoint=sb://bus.servicebus.windows.net/;SharedAccessKeyName=root;SharedAccessKey={}"
+
 KINDS: dict[str, Kind] = {
     "aws access key": bare("AKIA", UPPER, 16),
     "aws temporary key": bare("ASIA", UPPER, 16),
-    "aws secret key": within("aws_secret_access_key = {}", lambda r: draw(r, BASE64, 40)),
-    "aws secret beside its id": lambda r: (lambda s: (f"AKIA{draw(r, UPPER, 16)},{s}", s))(draw(r, BASE64, 40)),
-    "aws session token": within("export AWS_SESSION_TOKEN={}", lambda r: "IQoJb3JpZ2luX2Vj" + draw(r, BASE64, 300)),
+    "aws secret key": within("aws_secret_access_key = {}", joined("", (BASE64, 40))),
+    "aws secret beside its id": aws_pair,
+    "aws session token": within("export AWS_SESSION_TOKEN={}", joined("", (BASE64, 300), prefix="IQoJb3JpZ2luX2Vj")),
     "github classic": bare("ghp_", ALNUM, 36),
     "github oauth": bare("gho_", ALNUM, 36),
     "github server": bare("ghs_", ALNUM, 36),
     "github user": bare("ghu_", ALNUM, 36),
-    "github fine grained": lambda r: (lambda s: (s, s))(f"github_pat_{draw(r, ALNUM, 22)}_{draw(r, ALNUM, 59)}"),
+    "github fine grained": within("{}", joined("_", (ALNUM, 22), (ALNUM, 59), prefix="github_pat_")),
     "gitlab": bare("glpat-", URLSAFE, 20),
-    "slack bot": lambda r: (lambda s: (s, s))(f"xoxb-{draw(r, string.digits, 12)}-{draw(r, string.digits, 13)}-{draw(r, ALNUM, 24)}"),
-    "slack user": lambda r: (lambda s: (s, s))(f"xoxp-{draw(r, string.digits, 12)}-{draw(r, string.digits, 12)}-{draw(r, HEX, 32)}"),
-    "slack webhook": lambda r: (lambda s: (f"https://hooks.slack.com/services/{s}", s))(
-        f"T{draw(r, UPPER, 8)}/B{draw(r, UPPER, 10)}/{draw(r, ALNUM, 24)}"
-    ),
+    "slack bot": within("{}", joined("-", (DIGITS, 12), (DIGITS, 13), (ALNUM, 24), prefix="xoxb-")),
+    "slack user": within("{}", joined("-", (DIGITS, 12), (DIGITS, 12), (HEX, 32), prefix="xoxp-")),
+    "slack webhook": within("https://hooks.slack.com/services/{}", joined("/", (UPPER, 9), (UPPER, 11), (ALNUM, 24))),
     "openai": bare("sk-", ALNUM, 48),
     "openai project": bare("sk-proj-", URLSAFE, 120),
     "anthropic": bare("sk-ant-api03-", URLSAFE, 95),
     "google api key": bare("AIzaSy", URLSAFE, 33),
     "google access token": bare("ya29.a0", URLSAFE, 120),
-    "google service account": lambda r: (lambda s: (json.dumps({"type": "service_account", "private_key": f"-----BEGIN PRIVATE KEY-----\n{s}\n-----END PRIVATE KEY-----\n"}), s))(private_key(r, "")),
-    "azure storage": within(
-        "DefaultEndpointsProtocol=https;AccountName=media;AccountKey={};EndpointSuffix=core.windows.net",
-        lambda r: draw(r, BASE64, 86) + "==",
-    ),
-    "azure service bus": within(
-        "Endpoint=sb://bus.servicebus.windows.net/;SharedAccessKeyName=root;SharedAccessKey={}", lambda r: draw(r, BASE64, 43) + "="
-    ),
+    "google service account": service_account,
+    "azure storage": within(AZURE, lambda r: draw(r, BASE64, 86) + "=="),
+    "azure service bus": within(BUS, lambda r: draw(r, BASE64, 43) + "="),
     "stripe live": bare("sk_live_", ALNUM, 24),
     "stripe restricted": bare("rk_live_", ALNUM, 24),
     "stripe webhook": bare("whsec_", ALNUM, 32),
     "twilio key": bare("SK", HEX, 32),
-    "twilio auth token": within("TWILIO_AUTH_TOKEN={}", lambda r: draw(r, HEX, 32)),
-    "sendgrid": lambda r: (lambda s: (s, s))(f"SG.{draw(r, URLSAFE, 22)}.{draw(r, URLSAFE, 43)}"),
+    "twilio auth token": within("TWILIO_AUTH_TOKEN={}", joined("", (HEX, 32))),
+    "sendgrid": within("{}", joined(".", (URLSAFE, 22), (URLSAFE, 43), prefix="SG.")),
     "mailgun": bare("key-", HEX, 32),
     "npm": bare("npm_", ALNUM, 36),
-    "npmrc": within("//registry.npmjs.org/:_authToken={}", lambda r: draw(r, HEX, 8) + "-" + draw(r, HEX, 4) + "-" + draw(r, HEX, 4) + "-" + draw(r, HEX, 4) + "-" + draw(r, HEX, 12)),
+    "npmrc": within("//registry.npmjs.org/:_authToken={}", UUID),
     "pypi": bare("pypi-AgEIcHlwaS5vcmc", URLSAFE, 150),
     "docker": bare("dckr_pat_", URLSAFE, 27),
-    "docker config": lambda r: (lambda s: (json.dumps({"auths": {"ghcr.io": {"auth": s}}}), s))(base64.b64encode(f"bob:{password(r)}".encode()).decode()),
+    "docker config": within('{"auths": {"ghcr.io": {"auth": "{}"}}}', basic),
     "hugging face": bare("hf_", string.ascii_letters, 34),
     "digitalocean": bare("dop_v1_", HEX, 64),
-    "heroku": within("HEROKU_API_KEY={}", lambda r: f"{draw(r, HEX, 8)}-{draw(r, HEX, 4)}-4{draw(r, HEX, 3)}-a{draw(r, HEX, 3)}-{draw(r, HEX, 12)}"),
-    "telegram": lambda r: (lambda s: (s, s))(f"{draw(r, '123456789', 10)}:AA{draw(r, URLSAFE, 33)}"),
-    "discord": lambda r: (lambda s: (s, s))(f"M{draw(r, ALNUM, 23)}.{draw(r, ALNUM, 6)}.{draw(r, URLSAFE, 27)}"),
-    "jwt": lambda r: (lambda s: (s, s))(jwt(r)),
-    "rsa private key": lambda r: (lambda s: (f"-----BEGIN RSA PRIVATE KEY-----\n{s}\n-----END RSA PRIVATE KEY-----", s))(private_key(r, "RSA ")),
-    "ssh private key": lambda r: (lambda s: (f"-----BEGIN OPENSSH PRIVATE KEY-----\n{s}\n-----END OPENSSH PRIVATE KEY-----", s))(private_key(r, "OPENSSH ")),
-    "pgp private key": lambda r: (lambda s: (f"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{s}\n-----END PGP PRIVATE KEY BLOCK-----", s))(private_key(r, "PGP ")),
+    "heroku": within("HEROKU_API_KEY={}", UUID),
+    "telegram": within("{}", lambda r: f"{draw(r, '123456789', 10)}:AA{draw(r, URLSAFE, 33)}"),
+    "discord": within("{}", lambda r: f"M{draw(r, ALNUM, 23)}.{draw(r, ALNUM, 6)}.{draw(r, URLSAFE, 27)}"),
+    "jwt": within("{}", jwt),
+    "rsa private key": key_block("RSA PRIVATE KEY"),
+    "ssh private key": key_block("OPENSSH PRIVATE KEY"),
+    "pgp private key": key_block("PGP PRIVATE KEY BLOCK"),
     "postgres url": within("postgres://app:{}@db.internal:5432/app", password),
     "mongodb url": within("mongodb+srv://root:{}@cluster0.ab1cd.mongodb.net/?retryWrites=true", password),
     "redis url": within("redis://:{}@cache:6379/0", password),
     "amqp url": within("amqp://svc:{}@mq.internal/vhost", password),
     "https basic url": within("https://deploy:{}@git.example.net/team/repo.git", password),
-    "authorization bearer": within("Authorization: Bearer {}", lambda r: draw(r, URLSAFE, 40)),
-    "authorization basic": within("Authorization: Basic {}", lambda r: base64.b64encode(f"ann:{password(r)}".encode()).decode()),
-    "cookie": within("Cookie: theme=dark; sessionid={}; lang=en", lambda r: draw(r, ALNUM, 32)),
-    "set-cookie": within("Set-Cookie: connect.sid=s%3A{}; Path=/; HttpOnly", lambda r: draw(r, URLSAFE, 32)),
+    "authorization bearer": within("Authorization: Bearer {}", joined("", (URLSAFE, 40))),
+    "authorization basic": within("Authorization: Basic {}", basic),
+    "cookie": within("Cookie: theme=dark; sessionid={}; lang=en", WORD),
+    "set-cookie": within("Set-Cookie: connect.sid=s%3A{}; Path=/; HttpOnly", joined("", (URLSAFE, 32))),
     "env password": within("DB_PASSWORD={}", password),
-    "env secret": within("export SESSION_SECRET='{}'", lambda r: draw(r, ALNUM, 32)),
-    "json api key": within('{"api_key": "{}", "region": "eu"}', lambda r: draw(r, ALNUM, 32)),
+    "env secret": within("export SESSION_SECRET='{}'", WORD),
+    "json api key": within('{"api_key": "{}", "region": "eu"}', WORD),
     "yaml password": within("database:\n  user: app\n  password: {}\n", password),
-    "yaml client secret": within('client_secret: "{}"', lambda r: draw(r, URLSAFE, 40)),
-    "flag": within("deploy --token {} --region eu", lambda r: draw(r, ALNUM, 32)),
-    "flag with equals": within("tool --api-key={} run", lambda r: draw(r, ALNUM, 32)),
+    "yaml client secret": within('client_secret: "{}"', joined("", (URLSAFE, 40))),
+    "flag": within("deploy --token {} --region eu", WORD),
+    "flag with equals": within("tool --api-key={} run", WORD),
     "curl user": within("curl -u admin:{} https://api.internal/", password),
     "code": within('const password = "{}";', password),
-    "typed code": within('api_secret: str = "{}"', lambda r: draw(r, ALNUM, 32)),
+    "typed code": within('api_secret: str = "{}"', WORD),
     "xml": within("<password>{}</password>", password),
-    "kubernetes env": within("- name: DB_PASSWORD\n  value: \"{}\"", password),
-    "mysql flag": within("mysql -u root -p{} shop", lambda r: draw(r, ALNUM, 16)),
-    "query": within("GET /v1/things?access_token={}&page=2", lambda r: draw(r, ALNUM, 32)),
+    "kubernetes env": within('- name: DB_PASSWORD\n  value: "{}"', password),
+    "mysql flag": within("mysql -u root -p{} shop", joined("", (ALNUM, 16))),
+    "query": within("GET /v1/things?access_token={}&page=2", WORD),
     "sentence": within("the password is {} and it works", password),
 }
 
@@ -180,11 +209,18 @@ WRAPPERS: dict[str, Callable[[str, Random], str]] = {
     "fence": lambda text, _: f"```\n{text}\n```",
 }
 
+
+def env_in_base64(text: str, random: Random) -> str:
+    """Returns a file with the text somewhere in it, in lines of base64."""
+    content = "MODE=dev\n" * random.randrange(20) + text + "\nX=1\n"
+    return wrapped_lines(base64.b64encode(content.encode()).decode())
+
+
 ENCODERS: dict[str, Callable[[str, Random], str]] = {
-    "base64": lambda text, r: f"echo {base64.b64encode(text.encode()).decode()} | base64 -d",
-    "base64 in lines": lambda text, r: wrapped_lines(base64.b64encode(("MODE=dev\n" * r.randrange(20) + text + "\nX=1\n").encode()).decode()),
+    "base64": lambda text, _: f"echo {base64.b64encode(text.encode()).decode()} | base64 -d",
+    "base64 in lines": env_in_base64,
     "url query": lambda text, r: "https://app.example.net/cb?" + urlencode({"state": draw(r, HEX, 6), "data": text}),
-    "percent": lambda text, r: quote(text, safe=""),
+    "percent": lambda text, _: quote(text, safe=""),
 }
 
 

@@ -1,16 +1,19 @@
 """Intake archives whole lines once: torn lines wait, growth adds only itself, rewrites and losses lose nothing."""
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import zstandard
 
+from memory_assets.capture.discover import find_transcripts
+from memory_assets.capture.intake import has_changes
 from memory_assets.errors import StoreError
 from memory_assets.settings import read_settings
 from memory_assets.store import Store, open_store
 from memory_assets_tests.capture.pipeline import capture, intake
-from memory_assets_tests.capture.sessions import dialogue, lines, transcript
+from memory_assets_tests.capture.sessions import dialogue, lines, transcript, user
 
 
 @pytest.fixture
@@ -188,5 +191,98 @@ def test_the_stat_scan_reads_no_file(store: Store, sources: Path, monkeypatch: p
     path = transcript(sources, "a")
     path.write_bytes(lines(*dialogue("a", 2)))
     intake(store, sources)
-    monkeypatch.setattr("memory_assets.capture.intake._open", lambda *_: pytest.fail("opened"))
+    monkeypatch.setattr("memory_assets.capture.intake.open_file", lambda *_: pytest.fail("opened"))
     assert intake(store, sources).unchanged == 1
+
+
+@pytest.mark.parametrize("stamp", ["2026-13-41T25:61:61Z", "2026-02-30T10:00:00.5Z"])
+def test_an_impossible_timestamp_stops_nothing(store: Store, sources: Path, stamp: str):
+    transcript(sources, "a").write_bytes(lines(dialogue("a", 1)[0], {"type": "user", "timestamp": stamp}))
+    assert intake(store, sources).new_ranges == 1
+    (until,) = store.archive.resources()["content_until"]
+    assert until.isoformat() == "2026-08-03T09:00:00+00:00"
+
+
+def test_a_whole_last_line_that_waited_is_taken_when_the_file_has_become_quiet(store: Store, sources: Path):
+    path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
+    path.write_bytes(whole[:-1])
+    now = store.settings.clock()
+    os.utime(path, (now.timestamp(), now.timestamp()))
+    assert intake(store, sources).waiting == 1
+    files = find_transcripts([sources])
+    assert not has_changes(files, store.archive, now + timedelta(minutes=9))
+    assert has_changes(files, store.archive, now + timedelta(minutes=11))
+    intake(store, sources, now + timedelta(minutes=11))
+    assert archived(store, path) == whole[:-1]
+    assert not has_changes(files, store.archive, now + timedelta(days=1))
+
+
+def test_a_torn_line_keeps_nobody_busy(store: Store, sources: Path):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 2))[:-20])
+    now = store.settings.clock()
+    os.utime(path, (now.timestamp(), now.timestamp()))
+    intake(store, sources)
+    assert not has_changes(find_transcripts([sources]), store.archive, now + timedelta(days=9))
+
+
+def copy_of(sources: Path, session: str) -> Path:
+    path = sources / "elsewhere" / "projects" / "-srv-shop" / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def test_a_shorter_copy_of_a_session_adds_nothing_however_often_it_is_touched(store: Store, sources: Path):
+    whole = lines(*dialogue("a", 6))
+    transcript(sources, "a").write_bytes(whole)
+    copy_of(sources, "a").write_bytes(whole[:900])
+    first = intake(store, sources)
+    assert (first.copies, first.new_bytes) == (1, len(whole))
+    copy_of(sources, "a").write_bytes(whole[:1200])
+    second = intake(store, sources)
+    assert (second.copies, second.rewritten, second.new_bytes) == (1, 0, 0)
+    assert not has_changes(find_transcripts([sources]), store.archive)
+
+
+def test_a_copy_that_went_another_way_loses_nothing(store: Store, sources: Path):
+    shared = dialogue("a", 5)
+    transcript(sources, "a").write_bytes(lines(*shared, *dialogue("a", 4, first=10, minutes=6)))
+    copy_of(sources, "a").write_bytes(lines(*shared, *dialogue("a", 1, first=50, minutes=60)))
+    capture(store, sources)
+    found = store.tables.read("messages").sort("event_at")
+    assert found["message_id"].n_unique() == found.height == 10 + 8 + 2
+    copy_of(sources, "a").write_bytes(lines(*shared, *dialogue("a", 2, first=50, minutes=60)))
+    again = capture(store, sources)
+    assert (again.rewritten, store.tables.read("messages").height) == (0, 22)
+    assert capture(store, sources).new_bytes == 0
+
+
+def test_files_of_the_same_plain_name_are_sessions_of_their_own(store: Store, sources: Path):
+    for place, session in (("one", "a"), ("two", "b")):
+        path = sources / place / "projects" / "-x" / "main.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(lines(*dialogue(session, 5)))
+    capture(store, sources)
+    assert store.tables.read("messages").height == 20
+
+
+def test_a_damaged_archive_of_one_session_stops_no_other(store: Store, sources: Path):
+    path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
+    path.write_bytes(whole)
+    intake(store, sources)
+    (file,) = (store.root / "resources" / "ranges").rglob("*.zst")
+    file.write_bytes(b"damaged")
+    path.write_bytes(whole * 2)
+    transcript(sources, "b").write_bytes(whole)
+    report = intake(open_store(read_settings()), sources)
+    assert [path for path, _ in report.unreadable] == [str(path)]
+    assert report.new_ranges == 1
+
+
+def test_a_line_longer_than_a_chunk_is_one_record(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("memory_assets.capture.raw_files.CHUNK_BYTES", 1000)
+    path = transcript(sources, "a")
+    path.write_bytes(lines(user("a", 0, "x" * 10_000, 0), *dialogue("a", 1, first=1)))
+    capture(store, sources)
+    assert archived(store, path) == path.read_bytes()
+    assert store.tables.read("records")["line"].to_list() == [0, 1, 2]

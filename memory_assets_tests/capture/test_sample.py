@@ -50,11 +50,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def typed(script: Script, scripts: dict[str, Script]) -> list[str]:
-    """What the developer typed, the turns that a fork repeats first; a harness's notice in her place is not hers."""
+    """What the developer said, the turns that a fork repeats first; a harness's notice in her place is not hers."""
     copied = scripts[script.fork_of].turns[: script.copies] if script.fork_of else ()
-    hers = ("mira", "shell") if script.harness == "claude_code" else ("mira",)
-    turns = [turn for turn in (*copied, *script.turns) if turn.role in hers]
-    return [turn.text for turn in turns if not turn.text.startswith("<")]
+    return [t.text for t in (*copied, *script.turns) if t.role == "mira" and not t.text.startswith("<")]
 
 
 def test_every_session_lies_where_its_harness_would_have_left_it(laid_out: Path) -> None:

@@ -1,5 +1,6 @@
 """Windows: what closes them, what is too short, whose a shared message is, which day they belong to."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import polars as pl
 import pytest
 
 from memory_assets.assets.capture import cutting_of
-from memory_assets.capture.windows import person_of, plan_windows, project_of, window_key
+from memory_assets.capture.sessions import person_of, project_of
+from memory_assets.capture.windows import plan_windows, window_key
 from memory_assets.settings import read_settings
 from memory_assets.store import Store, open_store
 from memory_assets_tests.capture.pipeline import capture
@@ -133,3 +135,93 @@ def test_the_person_is_told_by_the_home_folder_and_the_people_map():
     assert person_of("/Users/soph/work", {}, "mira") == "soph"
     assert person_of("/home/msl/shop", {"msl": "mira"}, "owner") == "mira"
     assert person_of("/srv/build", {}, "mira") == "mira"
+
+
+def test_a_session_that_ended_long_before_its_compaction_keeps_its_window(store, sources):
+    """The window was closed by the end and observed; a compaction the next day must not give it another key."""
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 5)))
+    (before,) = windows(store, sources)
+    later = [compaction("a", 90, 60 * 24), *dialogue("a", 5, first=10, minutes=60 * 24 + 1)]
+    path.write_bytes(lines(*dialogue("a", 5), *later))
+    both = windows(store, sources)
+    assert shape(both) == [("a", "ended", "observed", 0, 9, 5), ("a", "ended", "observed", 11, 20, 5)]
+    assert both[0] == before
+
+
+def test_a_short_session_that_is_resumed_by_a_compaction_moves_its_messages_to_the_new_key(store, sources):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 3)))
+    (short,) = windows(store, sources)
+    path.write_bytes(lines(*dialogue("a", 3), compaction("a", 90, 60 * 24)))
+    (window,) = windows(store, sources)
+    assert (short["trigger"], window["trigger"], window["status"]) == ("ended", "compaction", "observed")
+    assert store.tables.read("messages")["window_id"].unique().to_list() == [window["window_id"]]
+
+
+def test_a_rewritten_file_does_not_repeat_its_compactions(store, sources):
+    path = transcript(sources, "a")
+    records = [*dialogue("a", 3), compaction("a", 90, 4), *dialogue("a", 3, first=6, minutes=5)]
+    path.write_bytes(lines(*records))
+    first = windows(store, sources)
+    path.write_bytes(lines({**records[0], "slug": "rewritten"}, *records[1:], *dialogue("a", 3, first=12, minutes=9)))
+    second = windows(store, sources)
+    assert [w["trigger"] for w in first] == [w["trigger"] for w in second] == ["compaction", "ended"]
+    assert [w["user_turn_count"] for w in second] == [3, 6]
+
+
+def test_one_bad_clock_at_the_beginning_does_not_move_a_window_to_the_day_of_capture(store, sources):
+    records = dialogue("a", 5)
+    records[0].pop("timestamp")
+    transcript(sources, "a").write_bytes(lines(*records))
+    (window,) = windows(store, sources)
+    assert (window["day"].isoformat(), window["is_time_guessed"]) == ("2026-08-03", False)
+    assert store.tables.read("messages").sort("ordinal")["event_at"][0] == window["started_at"]
+
+
+def test_messages_and_windows_guess_the_same_time(store, sources):
+    records = [*dialogue("a", 5), *dialogue("a", 6, first=10, minutes=300)]
+    for record in records[8:12]:
+        record["timestamp"] = "1970-01-01T00:00:00Z"
+    transcript(sources, "a").write_bytes(lines(*records))
+    for window in windows(store, sources):
+        said = store.tables.read("messages").filter(pl.col("window_id") == window["window_id"])["event_at"]
+        assert (said.min(), said.max()) == (window["started_at"], window["ended_at"])
+
+
+def title(session: str, text: str) -> dict:
+    return {"type": "custom-title", "customTitle": text, "sessionId": session}
+
+
+def test_what_is_known_of_a_window_does_not_change_with_what_comes_later(store, sources):
+    path = transcript(sources, "a")
+    first = [*dialogue("a", 5), title("a", "Mend the till")]
+    path.write_bytes(lines(*first))
+    (before,) = windows(store, sources)
+    later = [{**record, "gitBranch": "vat", "version": "2.2.0"} for record in dialogue("a", 5, first=10, minutes=300)]
+    path.write_bytes(lines(*first, *later, title("a", "Compute VAT")))
+    both = windows(store, sources)
+    assert both[0] == before
+    assert [(w["title"], w["branch"], w["version"]) for w in both] == [
+        ("Mend the till", "main", "2.1.150"), ("Compute VAT", "vat", "2.2.0"),
+    ]  # fmt: skip
+
+
+def test_a_new_name_in_the_people_map_reaches_the_window_and_its_fingerprint(store, sources):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
+    (before,) = windows(store, sources)
+    rules = replace(cutting_of(store.settings), people={"mira": "Mira Keller"})
+    (after,) = plan_windows(store.tables.read("records"), store.archive.resources(), rules).to_dicts()
+    assert (before["person"], after["person"]) == ("mira", "Mira Keller")
+    assert before["window_id"] == after["window_id"]
+    assert before["fingerprint"] != after["fingerprint"]
+
+
+def test_long_tool_output_counts_as_it_is_shown_also_after_a_compaction(store, sources):
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "x" * 400_000}
+    shown = [
+        {**user("a", 20 + n, "", n), "message": {"role": "user", "content": [{**result, "tool_use_id": f"t{n}"}]}} for n in (3, 4)
+    ]
+    records = [*dialogue("a", 2), *shown, compaction("a", 90, 5), *dialogue("a", 6, first=40, minutes=6)]
+    transcript(sources, "a").write_bytes(lines(*records))
+    assert [w["trigger"] for w in windows(store, sources)] == ["compaction", "ended"]

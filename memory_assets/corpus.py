@@ -1,0 +1,71 @@
+"""Opens what a question is asked of: the memories, both indexes, the embedder, and the raw texts behind them.
+
+The one place outside the assets where adapters are chosen. Without an embedder a question is still answered, from keywords.
+"""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from memory_assets.adapters.chroma_index import ChromaIndex
+from memory_assets.adapters.keyword_index import KeywordIndex
+from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.errors import ModelError
+from memory_assets.protocols import Tables
+from memory_assets.recall.search import Corpus
+from memory_assets.store import Store
+
+
+def open_vectors(store: Store) -> ChromaIndex:
+    """Returns the index of meanings."""
+    return ChromaIndex(store.root / "index")
+
+
+def open_keywords(store: Store) -> KeywordIndex:
+    """Returns the index of words."""
+    return KeywordIndex(store.root / "index")
+
+
+def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
+    """Returns everything that is searched, and what is missing of it."""
+    missing: tuple[str, ...] = ()
+    embedder = None
+    try:
+        embedder = LocalEmbedder(store.settings.embedding_model)
+    except ModelError as error:
+        missing = (str(error),)
+    corpus = Corpus(
+        memories=store.tables.read("memories"),
+        keywords=open_keywords(store),
+        vectors=open_vectors(store),
+        embedder=embedder,
+        read_segments=lambda ids: _segments(store.tables, ids),
+        read_messages=lambda ids: _messages(store.tables, ids),
+    )
+    return corpus, missing
+
+
+def _segments(tables: Tables, ids: Sequence[str]) -> pl.DataFrame:
+    rows = tables.scan("segments").filter(pl.col("segment_id").is_in(list(ids)))
+    found = rows.select(
+        "window_id",
+        pl.col("segment_id").alias("id"),
+        pl.col("narrative").alias("text"),
+        "session_id",
+        pl.col("ended_at").alias("event_at"),
+        pl.concat_list("line_from", "line_to").alias("lines"),
+    )
+    return _with_origin(tables, found)
+
+
+def _messages(tables: Tables, ids: Sequence[str]) -> pl.DataFrame:
+    rows = pl.concat([tables.scan("messages"), tables.scan("messages_open")])
+    found = rows.filter(pl.col("message_id").is_in(list(ids))).select(
+        "window_id", pl.col("message_id").alias("id"), "text", "session_id", "event_at", pl.concat_list("line").alias("lines")
+    )
+    return _with_origin(tables, found)
+
+
+def _with_origin(tables: Tables, rows: pl.LazyFrame) -> pl.DataFrame:
+    windows = tables.scan("windows").select("window_id", "path", "project")
+    return rows.join(windows, on="window_id", how="inner").drop("window_id").collect()

@@ -1,0 +1,38 @@
+"""Dagster's entry: the stages in the order of the journey, their checks, the store, and what starts runs.
+
+Assembled inside a function, so that importing this module reads no setting and opens nothing.
+"""
+
+import dagster as dg
+
+from memory_assets.assets import automation, brief, capture, distill, embed, reflect, triage
+from memory_assets.assets.glue import days_in
+from memory_assets.assets.resources import StoreResource
+from memory_assets.settings import read_settings
+
+STAGES = (capture, distill, embed, reflect, triage, brief)
+
+
+def in_zone(assets: dg.AssetsDefinition, days: dg.DailyPartitionsDefinition) -> dg.AssetsDefinition:
+    """Returns the assets with day partitions cut in the owner's zone."""
+    return assets.map_asset_specs(lambda spec: spec.replace_attributes(partitions_def=days) if spec.partitions_def else spec)
+
+
+def assemble(zone: str) -> dg.Definitions:
+    """Returns everything that Dagster shows and runs."""
+    days = days_in(zone)
+    return dg.Definitions(
+        assets=[in_zone(asset, days) for stage in STAGES for asset in stage.ASSETS],
+        asset_checks=[check for stage in STAGES for check in stage.CHECKS],
+        jobs=list(automation.JOBS.values()),
+        sensors=[automation.new_transcripts, automation.review_changes],
+        schedules=automation.schedules(zone),
+        resources={"store": StoreResource()},
+        executor=dg.in_process_executor,
+    )
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """Everything, in the zone that the settings name."""
+    return assemble(read_settings().timezone)

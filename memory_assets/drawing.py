@@ -1,0 +1,242 @@
+"""Draws the facade's results for people, on the console that it is given."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from memory_assets.maintain.sums import Counts
+from memory_assets.terminal import pairs, table, when
+
+if TYPE_CHECKING:
+    from memory_assets.build import Built
+    from memory_assets.maintain.doctor import Health
+    from memory_assets.maintain.status import Status
+    from memory_assets.memory import Pending, Reviewed
+    from memory_assets.recall.search import Answer
+    from memory_assets.rows import Rows
+    from memory_assets.triage.explain import Explanation, Step
+
+Draw = Callable[[Console], None]
+
+NUMBERS = ("claude_code", "codex", "pi", "all")
+
+
+def draw_text(text: str) -> Draw:
+    """Draws plain text as it is."""
+    return lambda console: console.print(Text(text))
+
+
+def draw_built(built: "Built") -> Draw:
+    """Draws what was learnt and where it lies."""
+
+    def draw(console: Console) -> None:
+        if built.is_unchanged:
+            console.print(Text(f"Nothing new: everything was taken in already ({built.seconds:.1f} s)."))
+        else:
+            console.print(Text(f"{built.reason}."))
+            new = ", ".join(f"{count:+,} {name}" for name, count in built.learnt.items()) or "no new rows"
+            console.print(Text(f"Done in {built.seconds:.1f} s: {new}.", style="green"))
+        draw_status(built.status)(console)
+
+    return draw
+
+
+def draw_status(status: "Status") -> Draw:
+    """Draws how the store stands and where its files lie."""
+
+    def draw(console: Console) -> None:
+        if status.is_empty:
+            console.print(Text(f"There is no memory in {status.store} yet. Run `memory up` to take in transcripts."))
+            return
+        states = ", ".join(f"{count:,} {state}" for state, count in status.memories.items())
+        console.print(
+            pairs(
+                {
+                    "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
+                    "days": f"{status.first_day} to {status.last_day}" if status.first_day else "none observed yet",
+                    "messages": f"{status.rows['messages']:,} in {status.rows['sessions']:,} sessions",
+                    "open": f"{status.open_windows:,} sessions still going on",
+                    "observations": f"{status.rows['observations']:,}",
+                    "memories": states or "none",
+                    "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
+                    "updated": when(status.updated_at),
+                    "MEMORY.md": status.memory_md,
+                    "REVIEW.md": status.review_md,
+                }
+            )
+        )
+        console.print(Text(next_step(status), style="dim"))
+
+    return draw
+
+
+def draw_status_line(status: "Status") -> Draw:
+    """Draws one line for a status bar."""
+    waiting = f" · {status.pending} to review" if status.pending else ""
+    return draw_text("memory: empty" if status.is_empty else f"memory: {status.rows['memories']} memories{waiting}")
+
+
+def next_step(status: "Status") -> str:
+    """Returns the one command that is worth running next."""
+    if status.pending:
+        return "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
+    return 'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch and serves the Dagster UI.'
+
+
+def draw_answer(answer: "Answer") -> Draw:
+    """Draws the recalled memories, each with its confidence, age, category and origin."""
+
+    def draw(console: Console) -> None:
+        if not answer.results:
+            console.print(Text("Nothing that is remembered answers this."))
+        for number, found in enumerate(answer.results, start=1):
+            console.print(Text(f"{number}. ", style="bold") + Text(found.text))
+            origin = f"session {found.session}" + (f", records {_ranges(found.lines)}" if found.lines else "")
+            age = "today" if found.age_days < 1 else f"{found.age_days:.0f} days old"
+            facts = f"   {found.confidence:.2f} sure, {age}, {found.category}; {origin}"
+            console.print(Text(facts, style="dim"))
+        if answer.degraded:
+            console.print(Text(f"degraded: {answer.degraded}", style="yellow"))
+
+    return draw
+
+
+def draw_pending(pending: Sequence["Pending"]) -> Draw:
+    """Draws the proposals that wait, and how to decide them."""
+
+    def draw(console: Console) -> None:
+        if not pending:
+            console.print(Text("Nothing waits for a decision."))
+            return
+        for one in pending:
+            console.print(Text(one.proposal_id, style="bold") + Text(f" → {one.section}"))
+            console.print(Text(f"   {one.text}"))
+            until = f", until {one.expires_at:%Y-%m-%d}" if one.expires_at else ""
+            facts = f"   {one.confidence:.2f} sure, {one.priority}, {one.project}, said {one.event_on}{until}: {one.reason}"
+            console.print(Text(facts, style="dim"))
+        first = pending[0].proposal_id
+        how = f'Decide: `memory review approve {first}`, `reject {first}`, `edit {first} "new wording"`; or in REVIEW.md.'
+        console.print(Text(how, style="dim"))
+
+    return draw
+
+
+def draw_reviewed(reviewed: Sequence["Reviewed"]) -> Draw:
+    """Draws what became of proposals after a decision."""
+
+    def draw(console: Console) -> None:
+        for one in reviewed:
+            console.print(Text(f"{one.proposal_id} {one.state}", style="bold") + Text(f" → {one.section}: {one.text}"))
+            console.print(Text(f"   {one.reason}", style="dim"))
+
+    return draw
+
+
+def draw_explanation(explanation: "Explanation") -> Draw:
+    """Draws the chain from what was asked about down to the archived records, and whether each still holds."""
+
+    def draw(console: Console) -> None:
+        tree = Tree(_step_text(explanation.root))
+        _grow(tree, explanation.root.behind)
+        console.print(tree)
+        records = len(explanation.records)
+        if explanation.is_verified:
+            end = f"{records} archived records verified again." if records else "Written by hand: the chain ends at its commit."
+            console.print(Text(end, style="green"))
+        else:
+            console.print(Text("Not every record still holds what was quoted from it; see the marks above.", style="bold red"))
+
+    return draw
+
+
+def _grow(tree: Tree, steps: Iterable["Step"]) -> None:
+    for step in steps:
+        _grow(tree.add(_step_text(step)), step.behind)
+
+
+def _step_text(step: "Step") -> Text:
+    facts = {name: value for name, value in step.facts.items() if value not in (None, "")}
+    words = Text(step.kind, style="bold") + Text(f" {step.id}")
+    for name, value in facts.items():
+        style = "red" if value is False and name in ("is_unchanged", "holds_quote") else "dim"
+        words.append(f"\n{name.removeprefix('is_').replace('_', ' ')}: {_fact(value)}", style=style)
+    return words
+
+
+def _fact(value: Any) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def draw_health(health: "Health") -> Draw:
+    """Draws the counts of every harness and each promise with its outcome."""
+
+    def draw(console: Console) -> None:
+        if health.harnesses:
+            draw_counts(console, health.harnesses)
+        for check in health.checks:
+            mark = Text("✓", style="green") if check.passed else Text("✗", style="bold red")
+            console.print(mark + Text(f" {check.promise}") + Text(f": {check.found}" if check.found else "", style="dim"))
+            if check.remedy and not check.passed:
+                console.print(Text(f"    {check.remedy}", style="yellow"))
+        if health.is_well:
+            console.print(Text("Everything adds up.", style="green"))
+        else:
+            console.print(Text(f"{len(health.broken)} of {len(health.checks)} promises are broken.", style="bold red"))
+
+    return draw
+
+
+def draw_counts(console: Console, harnesses: Sequence[Counts]) -> None:
+    """Draws what became of every line, one column for each harness."""
+    made = table("", *(one.harness for one in harnesses), "all", numbers=NUMBERS)
+    for name, values in _count_rows(harnesses):
+        made.add_row(name, *(f"{value:,}" for value in values), f"{sum(values):,}")
+    console.print(made)
+    unknown = {name: count for one in harnesses for name, count in one.unknown_types.items()}
+    if unknown:
+        console.print(Text("unknown types: " + ", ".join(f"{name} {count:,}" for name, count in unknown.items())))
+
+
+def _count_rows(harnesses: Sequence[Counts]) -> Iterable[tuple[str, list[int]]]:
+    for name in ("files", "bytes", "records", "messages", "known", "unknown", "broken", "shared", "lost"):
+        yield name, [getattr(one, name) for one in harnesses]
+    for label, column in (("windows", "windows"), ("messages in windows", "window_messages")):
+        for key in sorted({key for one in harnesses for key in getattr(one, column)}):
+            yield f"{label}: {key}", [getattr(one, column).get(key, 0) for one in harnesses]
+    yield "segments", [one.segments for one in harnesses]
+    yield "messages in segments", [one.segment_messages for one in harnesses]
+    for label, column in (("candidates", "candidates"), ("observations", "observations")):
+        for key in sorted({key for one in harnesses for key in getattr(one, column)}):
+            yield f"{label}: {key}", [getattr(one, column).get(key, 0) for one in harnesses]
+
+
+def draw_rows(rows: "Rows") -> Draw:
+    """Draws rows as records: one line for each column, so that long texts stay readable."""
+
+    def draw(console: Console) -> None:
+        for row in rows.rows:
+            console.print(pairs({name: _cell(row[name]) for name in rows.columns}))
+            console.print()
+        console.print(Text(f"{len(rows.rows):,} of {rows.total:,} rows of {rows.table}", style="dim"))
+
+    return draw
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value[:8])) + (f" … {len(value):,} in all" if len(value) > 8 else "")
+    return "" if value is None else str(value)
+
+
+def _ranges(lines: Sequence[int]) -> str:
+    """Returns record numbers with neighbours joined: 3-5, 9."""
+    found: list[list[int]] = []
+    for line in sorted(set(lines)):
+        if found and line == found[-1][1] + 1:
+            found[-1][1] = line
+        else:
+            found.append([line, line])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in found)

@@ -1,0 +1,1 @@
+"""The maintain stage: whether what is known is whole, fresh and true."""

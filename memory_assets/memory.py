@@ -1,0 +1,253 @@
+"""The facade: what a person or an agent asks of the memory, in those words.
+
+`MemoryAgent` opens the present store and answers; results are objects that explain themselves, and the doors (the command
+line, later MCP and HTTP) only translate and print them. It writes nothing but ledger lines: what people and agents said and
+did. Everything heavy is imported when it is first needed.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from memory_assets.adapters.parquet_tables import ParquetTables
+from memory_assets.errors import ReviewError, StoreError
+from memory_assets.export import Format, export_file
+from memory_assets.places import store_root
+from memory_assets.present import is_sample, present_settings
+from memory_assets.rows import Rows, sample_rows, show_rows
+from memory_assets.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from memory_assets.build import Built
+    from memory_assets.maintain.doctor import Health
+    from memory_assets.maintain.status import Status
+    from memory_assets.recall.search import Answer
+    from memory_assets.store import Store
+    from memory_assets.triage.explain import Explanation
+
+
+MEMORIES = ("fact", "narrative")
+"""Kinds of results that are memories; segments and messages are raw material and are not counted as used."""
+
+
+def scan(table: str) -> pl.LazyFrame:
+    """Returns a table of the present store as a lazy polars frame; without rows where it was never written."""
+    return ParquetTables(store_root(read_settings().data) / "tables").scan(table)
+
+
+@dataclass(frozen=True)
+class Briefing:
+    """What the next session should know at once, as the pipeline keeps it ready."""
+
+    text: str
+    path: Path
+    written_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A proposal that waits for a person, with what it rests on."""
+
+    proposal_id: str
+    section: str
+    text: str
+    reason: str
+    """Why the rules left it to a person."""
+    confidence: float
+    priority: str
+    category: str
+    project: str
+    event_on: date
+    expires_at: datetime | None
+    session_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """What became of a proposal after a person decided."""
+
+    proposal_id: str
+    state: str
+    section: str
+    text: str
+    reason: str
+
+
+class MemoryAgent:
+    """Answers from one store; the present one, when made without settings."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or present_settings()
+
+    @cached_property
+    def store(self) -> "Store":
+        """The open store; raises `StoreError` where no memory was built yet."""
+        from memory_assets.store import open_store
+
+        if not self.exists:
+            raise StoreError(f"There is no memory in {self.settings.data} yet. Run `memory up` to take in transcripts.")
+        return open_store(self.settings)
+
+    @property
+    def exists(self) -> bool:
+        """Whether a store was made."""
+        return (self.settings.data / "VERSION").is_file()
+
+    def recall(
+        self,
+        question: str,
+        *,
+        profile: str = "balanced",
+        limit: int | None = None,
+        project: str | None = None,
+        include: Sequence[str] = (),
+        is_probe: bool = False,
+    ) -> "Answer":
+        """Returns the few memories that help with the question, never more than ten.
+
+        `include` names further states to look at, such as `held`. What is returned counts as used, unless a probe asks.
+        """
+        store = self.store
+        from memory_assets.corpus import open_corpus
+        from memory_assets.recall.search import DEFAULT_STATES, search
+
+        corpus, missing = open_corpus(store)
+        states = (*DEFAULT_STATES, *include)
+        person, now = self.settings.owner, self.settings.clock()
+        answer = search(question, corpus, now=now, profile=profile, limit=limit, project=project, person=person, states=states)
+        if not is_probe:
+            self._note_recall(question, [result.memory_id for result in answer.results if result.kind in MEMORIES])
+        return replace(answer, notes=(*answer.notes, *missing)) if missing else answer
+
+    def brief(self) -> Briefing:
+        """Returns the briefing of the next session; its text is empty where none was made yet."""
+        path = self.settings.data / "workspace" / "briefing.md"
+        try:
+            return Briefing(path.read_text("utf-8"), path, datetime.fromtimestamp(path.stat().st_mtime, UTC))
+        except FileNotFoundError:
+            return Briefing("", path, None)
+
+    def pending(self) -> tuple[Pending, ...]:
+        """Returns the proposals that wait for a decision, in order of their ids."""
+        tables = self.store.tables
+        decisions = tables.read("decisions", columns=["proposal_id", "state", "reason", "expires_at", "section", "text"])
+        proposals = tables.read("proposals").drop("section", "text")
+        waiting = proposals.join(decisions.filter(pl.col("state") == "pending"), on="proposal_id").sort("proposal_id")
+        rows = waiting.select(list(Pending.__dataclass_fields__)).iter_rows(named=True)
+        return tuple(Pending(**{**row, "session_ids": tuple(row["session_ids"])}) for row in rows)
+
+    def approve(self, *proposal_ids: str) -> tuple[Reviewed, ...]:
+        """Approves the proposals, has MEMORY.md written, and returns what became of each."""
+        waiting = self._waiting(proposal_ids)
+        for one in waiting:
+            self._say("proposal.approved", one.proposal_id, {"text": one.text, "section": one.section})
+        return self._carry_out(proposal_ids)
+
+    def reject(self, *proposal_ids: str, reason: str = "") -> tuple[Reviewed, ...]:
+        """Rejects the proposals, with a reason where one is given, and returns what became of each."""
+        for one in self._waiting(proposal_ids):
+            self._say("proposal.rejected", one.proposal_id, {"reason": reason})
+        return self._carry_out(proposal_ids)
+
+    def edit(self, proposal_id: str, text: str) -> tuple[Reviewed, ...]:
+        """Rewords a waiting proposal; it still waits for approval afterwards."""
+        wording = " ".join(text.split())
+        if not wording:
+            raise ReviewError(f"The new text of {proposal_id} is empty; `memory review reject {proposal_id}` drops it.")
+        self._waiting([proposal_id])
+        self._say("proposal.edited", proposal_id, {"text": wording})
+        return self._carry_out([proposal_id])
+
+    def explain(self, target: str) -> "Explanation":
+        """Returns where a line of MEMORY.md, a proposal, a memory or an observation comes from, down to the bytes."""
+        store = self.store
+        from memory_assets.adapters.git_workspace import GitWorkspace
+        from memory_assets.triage.explain import explain
+
+        workspace = GitWorkspace(store.workspace)
+        return explain(target, tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=workspace)
+
+    def status(self) -> "Status":
+        """Returns how the store stands."""
+        from memory_assets.maintain.status import status_of
+        from memory_assets.store import Store
+
+        return status_of(self.store if self.exists else Store(self.settings, self.settings.data), is_sample=self.is_sample)
+
+    def health(self) -> "Health":
+        """Returns whether everything adds up, is whole and is fresh."""
+        from memory_assets.adapters.local_embedder import LocalEmbedder
+        from memory_assets.corpus import open_keywords, open_vectors
+        from memory_assets.maintain.doctor import Projections, examine
+
+        store = self.store
+        embedding_model = store.settings.embedding_model
+        return examine(
+            store, Projections(lambda: LocalEmbedder(embedding_model).version, open_vectors(store), open_keywords(store))
+        )
+
+    def flush(self) -> "Built":
+        """Ends every open session now and learns from it, as if it had been idle for long enough."""
+        from memory_assets.build import flush
+
+        return flush(self.store.settings)
+
+    def show(self, table: str, *, day: str | None = None, limit: int = 10) -> Rows:
+        """Returns the first rows of a table, or of one of its days."""
+        return show_rows(self.store.tables, table, day=day, limit=limit)
+
+    def sample(self, count: int, *, seed: str = "0", table: str = "observations") -> Rows:
+        """Returns rows drawn at random; the same seed draws the same rows."""
+        return sample_rows(self.store.tables, table, count, seed)
+
+    def export(self, table: str, path: Path, format: Format = "jsonl") -> int:
+        """Writes a table to a file and returns how many rows it has."""
+        return export_file(self.store.tables, table, path, format)
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the store shows the bundled sample."""
+        return is_sample(self.settings)
+
+    def _waiting(self, proposal_ids: Sequence[str]) -> list[Pending]:
+        waiting = {one.proposal_id: one for one in self.pending()}
+        for proposal_id in proposal_ids:
+            if proposal_id not in waiting:
+                raise ReviewError(self._why_not_waiting(proposal_id))
+        return [waiting[proposal_id] for proposal_id in proposal_ids]
+
+    def _why_not_waiting(self, proposal_id: str) -> str:
+        known = {one.proposal_id: one for one in self._decided([proposal_id])}
+        if proposal_id in known:
+            state = known[proposal_id].state
+            return (
+                f"{proposal_id} is already {state}; `memory explain {proposal_id}` tells why. Only waiting ones can be decided."
+            )
+        return f"There is no proposal {proposal_id}. `memory review` lists those that wait."
+
+    def _say(self, kind: str, target: str, payload: dict[str, Any]) -> None:
+        self.store.ledger.append(kind, target, payload, actor=self.settings.owner)
+
+    def _carry_out(self, proposal_ids: Sequence[str]) -> tuple[Reviewed, ...]:
+        from memory_assets.assets import launch
+
+        launch.triage(self.store)
+        return self._decided(proposal_ids)
+
+    def _decided(self, proposal_ids: Sequence[str]) -> tuple[Reviewed, ...]:
+        rows = self.store.tables.read("decisions", columns=list(Reviewed.__dataclass_fields__))
+        chosen = rows.filter(pl.col("proposal_id").is_in(list(proposal_ids))).sort("proposal_id")
+        return tuple(Reviewed(**row) for row in chosen.iter_rows(named=True))
+
+    def _note_recall(self, question: str, memory_ids: Sequence[str]) -> None:
+        """Appends one line for the whole answer: a line for each memory would flush the disk ten times."""
+        if memory_ids:
+            query = hmac.new(self.store.key, question.strip().lower().encode(), hashlib.sha256).hexdigest()[:24]
+            self._say("memory.recalled", query, {"memory_ids": list(memory_ids)})

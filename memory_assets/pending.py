@@ -1,0 +1,166 @@
+"""What waits to be done, told from the store alone: no Dagster, no heavy import, a few milliseconds.
+
+The sensors and `memory ingest` ask the same questions. Each step's answer compares what is there with what the next table
+says it was made from, so it holds after any crash, backfill or deletion.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from memory_assets.files import write_atomically
+from memory_assets.protocols import Tables
+from memory_assets.sources import find_sources
+from memory_assets.tables import hash_of
+
+if TYPE_CHECKING:
+    from memory_assets.store import Store
+
+LONGEST_STRETCH = 31
+"""Days in one run."""
+
+BRIDGED_GAP = 3
+"""Idle days inside a stretch that cost less to materialise than a run of their own (0.1 s a day against 0.5 s a run)."""
+
+
+TRIAGED = "triaged"
+"""File that holds what the last triage read."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Neighbouring days that one run materialises."""
+
+    first: date
+    last: date
+
+    def days(self) -> list[date]:
+        """Returns its days in order."""
+        return [self.first + timedelta(n) for n in range((self.last - self.first).days + 1)]
+
+
+def stretches(days: Iterable[date]) -> list[Stretch]:
+    """Returns the days as contiguous stretches of at most 31 days, small gaps included."""
+    found: list[Stretch] = []
+    for day in sorted(set(days)):
+        last = found[-1] if found else None
+        near = last is not None and (day - last.last).days <= BRIDGED_GAP + 1
+        if last is not None and near and (day - last.first).days < LONGEST_STRETCH:
+            found[-1] = Stretch(last.first, day)
+        else:
+            found.append(Stretch(day, day))
+    return found
+
+
+def transcripts_changed(store: "Store") -> bool:
+    """Returns whether a transcript grew, appeared or was rewritten since it was captured, from sizes and times alone."""
+    from memory_assets.capture.intake import has_changes
+
+    return has_changes(find_sources(store.settings), store.archive)
+
+
+def windows_due(store: "Store") -> bool:
+    """Returns whether captured ranges are not yet cut into windows, or an open window has been idle for long enough."""
+    tables = store.tables
+    written = tables.parts("windows").get("all")
+    if written is None:
+        return bool(tables.parts("records")) or not store.archive.resources().is_empty()
+    if written.inputs != windows_inputs(tables):
+        return True
+    idle = timedelta(minutes=store.settings.idle_minutes)
+    now, moments = store.settings.clock(), flushes(store)
+    opened = tables.read("windows", columns=["status", "ended_at"]).filter(pl.col("status") == "open")
+    return any(ended + idle <= now or any(ended <= moment for moment in moments) for ended in opened["ended_at"])
+
+
+def flushes(store: "Store") -> tuple[datetime, ...]:
+    """Returns the moments at which a person ended every open session."""
+    return tuple(event.at for event in store.ledger.events({"sessions.flushed"}))
+
+
+def windows_inputs(tables: Tables) -> str:
+    """Returns the hash of everything that windows are cut from."""
+    return hash_of(*(f"{name}={info.fingerprint}" for name, info in tables.parts("records").items()))
+
+
+def days_to_learn(store: "Store") -> list[date]:
+    """Returns the days whose messages, segments, observations or embeddings are not those of the present windows."""
+    from memory_assets.capture.messages import pending_days
+
+    tables = store.tables
+    days = set(pending_days(tables.read("windows"), tables))
+    for upstream, table in (("messages", "observations"), ("observations", "embeddings")):
+        written = tables.parts(table)
+        days |= {date.fromisoformat(day) for day in tables.parts(upstream) if day not in written}
+    return sorted(days)
+
+
+def fold_inputs(tables: Tables) -> str:
+    """Returns the hash of everything that the memories are folded from, the ledger apart."""
+    names = ("observations", "embeddings")
+    return hash_of(*(f"{name}/{day}={info.fingerprint}" for name in names for day, info in tables.parts(name).items()))
+
+
+def fold_is_behind(tables: Tables) -> bool:
+    """Returns whether observations were written since memories were folded."""
+    written = tables.parts("memories").get("all")
+    if written is None:
+        return bool(tables.parts("observations"))
+    return written.inputs != fold_inputs(tables)
+
+
+def days_to_reflect(tables: Tables) -> list[date]:
+    """Returns the days whose proposals were made from other observations than the present ones."""
+    written = tables.parts("proposals")
+    wanted = proposal_inputs(tables)
+    return [date.fromisoformat(d) for d, inputs in wanted.items() if d not in written or written[d].inputs != inputs]
+
+
+def proposal_inputs(tables: Tables) -> dict[str, str]:
+    """Returns, by day, the hash of what its proposals rest on: the observations of that day and of all days before it.
+
+    Proposals of a day look at the memories as they stood at its end, so a backfilled older day makes the later ones due.
+    """
+    found: dict[str, str] = {}
+    running = ""
+    for day, info in tables.parts("observations").items():
+        if not info.rows:
+            continue
+        running = hash_of(running, day, info.fingerprint)
+        found[day] = running
+    return found
+
+
+
+def review_inputs(store: "Store") -> str:
+    """Returns the hash of everything that a triage reads: proposals, the ledger's decisions, REVIEW.md and MEMORY.md."""
+    proposals = (f"{day}={info.fingerprint}" for day, info in store.tables.parts("proposals").items())
+    told = [event.id for event in store.ledger.events() if event.kind.startswith("proposal.")]
+    files = (hash_file(store.workspace / name) for name in ("REVIEW.md", "MEMORY.md"))
+    return hash_of(*proposals, len(told), *told[-1:], *files)
+
+
+def review_is_behind(store: "Store") -> bool:
+    """Returns whether a proposal, a decision, an edit by hand or the calendar asks for a triage."""
+    path = store.root / TRIAGED
+    if not store.tables.parts("proposals"):
+        return False
+    if not path.is_file() or path.read_text() != review_inputs(store):
+        return True
+    waiting = store.tables.read("decisions", columns=["state", "expires_at"]).filter(pl.col("state") == "pending")
+    return waiting.filter(pl.col("expires_at") <= store.settings.clock()).height > 0
+
+
+def note_triaged(store: "Store", inputs: str) -> None:
+    """Keeps what the last triage read, as it left things."""
+    write_atomically(store.root / TRIAGED, inputs.encode())
+
+
+def hash_file(path: Path) -> str:
+    """Returns a short hash of the file, or `-` where there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else "-"

@@ -1,0 +1,242 @@
+"""The command line: one JSON object with --json, one clean message on failure, exit codes, no colour in a pipe."""
+
+import errno
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from memory_assets import cli
+from memory_assets.errors import StoreError
+from memory_assets.memory import MemoryAgent
+from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*words: str) -> tuple[int, str, str]:
+        code = cli.main(words)
+        found = capsys.readouterr()
+        return code, found.out, found.err
+
+    return call
+
+
+def names_of(app: typer.Typer, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    own = [(*before, command.name or command.callback.__name__) for command in app.registered_commands if command.callback]
+    return own + [
+        name for group in app.registered_groups for name in names_of(group.typer_instance, (*before, str(group.name)))
+    ]
+
+
+COMMANDS = names_of(cli.app)
+
+
+def test_the_names_that_others_call_are_there():
+    wanted = {"up", "ingest", "recall", "review", "explain", "brief", "status", "doctor", "export"}
+    assert wanted <= {name[0] for name in COMMANDS}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_each_command_has_help_with_an_example_and_takes_json(command: tuple[str, ...], run: Run):
+    code, out, _ = run(*command, "--help")
+    assert code == 0
+    assert "Example: " in out
+    assert "--json" in out
+
+
+def test_the_help_tells_the_exit_codes(run: Run):
+    code, out, _ = run("--help")
+    assert code == 0
+    assert "Exit codes: 0 done, 1 failed" in out
+
+
+def test_json_is_one_object_and_nothing_else(run: Run):
+    small_store()
+    code, out, err = run("status", "--json")
+    reply = json.loads(out)
+    assert (code, err, out.count("\n")) == (0, "", 1)
+    assert list(reply) == ["v", "ok", "data", "warnings"]
+    assert (reply["v"], reply["ok"], reply["warnings"]) == (1, True, [])
+    assert reply["data"]["rows"]["observations"] == 1
+
+
+def test_what_a_library_prints_does_not_spoil_json(run: Run, monkeypatch: pytest.MonkeyPatch):
+    small_store()
+    pending = MemoryAgent.pending
+    monkeypatch.setattr(MemoryAgent, "pending", lambda self: print("loading weights") or pending(self))
+    _, out, err = run("review", "--json")
+    assert [one["proposal_id"] for one in json.loads(out)["data"]["pending"]] == [PROPOSAL]
+    assert err == "loading weights\n"
+
+
+@pytest.mark.parametrize("words", [("recall", "how"), ("doctor",), ("review",), ("explain", "x"), ("export", "observations")])
+def test_without_a_memory_the_way_to_one_is_told_and_none_is_made(words: tuple[str, ...], run: Run, tmp_path: Path):
+    code, out, err = run(*words)
+    assert (code, out) == (1, "")
+    assert "Run `memory up`" in err
+    assert not (tmp_path / "store").exists()
+
+
+def test_an_error_as_json_has_type_and_message(run: Run):
+    code, out, _ = run("doctor", "--json")
+    reply = json.loads(out)
+    assert (code, reply["ok"], reply["data"], reply["error"]["type"]) == (1, False, None, "StoreError")
+    assert reply["error"]["message"].startswith("There is no memory in")
+
+
+@pytest.mark.parametrize(
+    "words", [("remembr",), ("recall",), ("export", "observations", "--format", "xml"), ("recall", "q", "-n", "11")]
+)
+def test_a_command_that_is_not_understood_exits_with_two(words: tuple[str, ...], run: Run):
+    small_store()
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert "memory --help" in err
+    code, out, _ = run(*words, "--json")
+    assert (code, json.loads(out)["ok"]) == (2, False)
+
+
+def test_the_doctor_fails_where_a_promise_is_broken(run: Run):
+    store = small_store()
+    index(store)
+    assert run("doctor")[0] == 0
+    (store.root / "tables").chmod(0o755)
+    code, out, _ = run("doctor")
+    assert code == 1
+    assert "✗ the store is readable by its owner alone" in out
+    assert "chmod" in out
+
+
+def test_the_doctor_as_json_keeps_its_report_when_it_fails(run: Run):
+    store = small_store()
+    index(store)
+    (store.root / "tables").chmod(0o755)
+    code, out, _ = run("doctor", "--json")
+    reply = json.loads(out)
+    assert (code, reply["ok"], reply["data"]["is_well"]) == (1, False, False)
+    assert [check["name"] for check in reply["data"]["checks"] if not check["passed"]] == ["permissions"]
+
+
+def test_export_writes_rows_and_nothing_else(capfdbinary: Any):
+    small_store()
+    assert cli.main(["export", "observations", "--format", "jsonl"]) == 0
+    (line,) = capfdbinary.readouterr().out.splitlines()
+    assert json.loads(line)["text"] == FACT
+
+
+def test_export_to_a_file_says_how_many_rows(run: Run, tmp_path: Path):
+    small_store()
+    code, out, _ = run("export", "observations", "--format", "csv", "-o", str(tmp_path / "out.csv"))
+    assert (code, out) == (0, f"1 rows in {tmp_path / 'out.csv'}\n")
+
+
+def test_export_as_json_holds_the_rows(run: Run):
+    small_store()
+    _, out, _ = run("export", "observations", "--json")
+    assert [found["id"] for found in json.loads(out)["data"]["rows"]] == [MEMORY]
+
+
+def test_show_prints_rows_of_a_day(run: Run):
+    small_store()
+    code, out, _ = run("show", "observations", "--day", "2026-08-03")
+    assert code == 0
+    assert FACT in out
+    assert "1 of 1 rows of observations" in out
+
+
+def test_show_of_a_day_without_rows_names_the_days_there_are(run: Run):
+    small_store()
+    code, _, err = run("show", "observations", "--day", "2026-08-04")
+    assert code == 1
+    assert "has no part '2026-08-04'; it has 2026-08-03" in err
+
+
+def test_the_same_seed_draws_the_same_rows(run: Run):
+    small_store()
+    assert run("sample", "3", "--seed", "abc", "--table", "messages") == run(
+        "sample", "3", "--seed", "abc", "--table", "messages"
+    )
+
+
+def test_review_lists_what_waits_with_the_reason(run: Run):
+    small_store()
+    code, out, _ = run("review")
+    assert code == 0
+    assert f"{PROPOSAL} → Hard Rules\n   {FACT}\n" in out
+    assert "a rule needs a person" in out
+    assert run("review", "list")[1] == out
+
+
+@pytest.mark.parametrize("color", ["", "1"])
+def test_a_pipe_gets_no_colour(run: Run, color: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("NO_COLOR", color)
+    small_store()
+    for words in (("status",), ("review",), ("doctor",), ("recall", "--help"), ("remembr",)):
+        _, out, err = run(*words)
+        assert "\x1b" not in out + err
+
+
+def test_a_wrong_setting_is_told_without_a_traceback(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_TIMEZONE", "Atlantis")
+    code, _, err = run("status")
+    assert code == 1
+    assert "MEMORY_TIMEZONE" in err
+    assert "use a name such as Europe/Berlin" in err
+    assert "Traceback" not in err
+
+
+def test_a_traceback_is_shown_when_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_DEBUG", "1")
+    assert "Traceback" in run("doctor")[2]
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_full_disk_is_told_in_words(wrapped: bool, run: Run, monkeypatch: pytest.MonkeyPatch):
+    def fail(_: MemoryAgent) -> None:
+        try:
+            raise OSError(errno.ENOSPC, "No space left on device", "/data/store/lock")
+        except OSError as error:
+            if wrapped:
+                raise RuntimeError("Error occurred while executing op") from error
+            raise
+
+    monkeypatch.setattr(MemoryAgent, "status", fail)
+    code, _, err = run("status")
+    assert code == 1
+    assert "The disk is full" in err
+    assert "run the same command again" in err
+
+
+def test_a_failed_run_is_told_by_its_cause(run: Run, monkeypatch: pytest.MonkeyPatch):
+    """Dagster wraps what an asset raises; people read what was raised."""
+
+    def fail(_: MemoryAgent) -> None:
+        raise RuntimeError("Error occurred while executing op") from StoreError("Cannot write table 'messages'.")
+
+    monkeypatch.setattr(MemoryAgent, "status", fail)
+    assert run("status")[2] == "✗ Cannot write table 'messages'.\n"
+
+
+def test_a_fault_of_ours_says_so_and_hides_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(MemoryAgent, "status", lambda _: 1 / 0)
+    code, _, err = run("status")
+    assert code == 1
+    assert "ZeroDivisionError" in err
+    assert "MEMORY_DEBUG=1" in err
+    assert "Traceback" not in err
+
+
+def test_an_interrupted_command_says_that_it_can_go_on(run: Run, monkeypatch: pytest.MonkeyPatch):
+    def interrupt(_: MemoryAgent) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MemoryAgent, "status", interrupt)
+    code, _, err = run("status")
+    assert code == 130
+    assert "goes on where it stopped" in err

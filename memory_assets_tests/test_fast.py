@@ -1,0 +1,75 @@
+"""The quick way in: brief and the status line answer from files kept ready, with the standard library only, and never fail."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from memory_assets import fast
+from memory_assets_tests.small_store import small_store
+
+OURS = {"memory_assets", "memory_assets.fast", "memory_assets.places"}
+BUILT_IN = "import sys; sys.argv = ['memory', {words}]; from memory_assets.fast import main; code = main(); {after}"
+
+
+def run(*words: str, after: str = "sys.exit(code)") -> subprocess.CompletedProcess[str]:
+    code = BUILT_IN.format(words=", ".join(map(repr, words)), after=after)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+def test_brief_prints_the_briefing_that_lies_ready():
+    small_store()
+    done = run("brief")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "# Briefing\n\n- Use uv.\n", "")
+
+
+def test_without_a_briefing_stdout_stays_empty_and_the_hint_goes_to_stderr():
+    """A harness puts stdout in front of the model."""
+    done = run("brief")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "memory up" in done.stderr
+
+
+def test_brief_as_json_is_the_envelope():
+    store = small_store()
+    reply = json.loads(run("brief", "--json").stdout)
+    assert (reply["v"], reply["ok"], reply["warnings"]) == (1, True, [])
+    assert reply["data"]["text"] == "# Briefing\n\n- Use uv.\n"
+    assert reply["data"]["path"] == str(store.workspace / "briefing.md")
+
+
+def test_the_status_line_tells_memories_and_what_waits(capsys: pytest.CaptureFixture[str]):
+    small_store()
+    assert fast.main(["status", "--line"]) == 0
+    assert capsys.readouterr().out.startswith("memory: 1 memories · 1 to review · ")
+
+
+def test_a_ticked_box_no_longer_waits():
+    assert fast.waiting_in("- [ ] `p-20260803-001` **a**\n- [x] `p-20260803-002` **b**\n- [-] `p-20260803-003` **c**\n") == 1
+
+
+def test_the_status_line_of_an_empty_machine_is_no_failure(capsys: pytest.CaptureFixture[str]):
+    assert fast.main(["status", "--line"]) == 0
+    assert capsys.readouterr().out == "memory: empty\n"
+
+
+@pytest.mark.parametrize("words", [("brief",), ("brief", "--json"), ("status", "--line")])
+def test_the_quick_way_imports_nothing_but_the_standard_library(words: tuple[str, ...]):
+    small_store()
+    after = "import json; print('\\n' + json.dumps(sorted(sys.modules)))"
+    loaded = set(json.loads(run(*words, after=after).stdout.splitlines()[-1]))
+    standard = set(sys.stdlib_module_names) | set(sys.builtin_module_names) | {"__main__"}
+    foreign = {name for name in loaded if name.split(".")[0] not in standard and not name.startswith("__editable")}
+    assert foreign - {"sitecustomize", "_distutils_hack", "coloredlogs"} <= OURS
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = "import sys, memory_assets; print([n for n in ('polars', 'pydantic', 'typing', 'dagster') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_everything_else_goes_to_the_full_command_line(capsys: pytest.CaptureFixture[str]):
+    assert fast.main(["status"]) == 0
+    assert "There is no memory in" in capsys.readouterr().out

@@ -1,0 +1,178 @@
+"""The facade: answers say where they come from, decisions are ledger lines, and only what people asked for counts as used."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import memory_assets
+from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.assets import launch
+from memory_assets.errors import ReviewError, StoreError
+from memory_assets.memory import MemoryAgent
+from memory_assets.settings import read_settings
+from memory_assets.store import Store
+from memory_assets_tests.factories import row
+from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store, write
+
+
+def said(store: Store) -> list[tuple[str, str, str, dict]]:
+    """What the ledger holds: kind, target, actor, payload."""
+    return [(event.kind, event.target, event.actor, event.payload) for event in store.ledger.events()]
+
+
+@pytest.fixture
+def triaged(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The stores whose decisions were carried out, instead of carrying them out."""
+    calls: list[Path] = []
+    monkeypatch.setattr(launch, "triage", lambda store: calls.append(store.root))
+    return calls
+
+
+def test_a_table_is_a_lazy_frame_of_the_present_store():
+    small_store()
+    found = memory_assets.scan("observations").select("id", "text").collect()
+    assert isinstance(memory_assets.scan("observations"), pl.LazyFrame)
+    assert found.rows() == [(MEMORY, FACT)]
+
+
+def test_scanning_before_there_is_a_store_gives_no_rows_and_makes_none(tmp_path: Path):
+    assert memory_assets.scan("memories").collect().height == 0
+    assert not (tmp_path / "store").exists()
+
+
+def test_an_agent_on_an_empty_machine_tells_how_to_begin():
+    with pytest.raises(StoreError, match="Run `memory up`"):
+        MemoryAgent().pending()
+
+
+def test_recall_answers_with_text_confidence_age_category_and_session():
+    index(small_store())
+    (found, *_) = MemoryAgent().recall("how do we install packages here").results
+    assert (found.memory_id, found.text, found.session, found.lines) == (MEMORY, FACT, "session-1", (3,))
+    assert (found.confidence, found.age_days, found.category) == (0.9, 29, "rules-conventions")
+    assert found.score > 0
+
+
+def test_what_was_recalled_is_one_line_in_the_ledger_without_the_question():
+    store = small_store()
+    index(store)
+    MemoryAgent().recall("how do we install packages here")
+    ((kind, target, actor, payload),) = said(store)
+    assert (kind, actor, payload) == ("memory.recalled", store.settings.owner, {"memory_ids": [MEMORY]})
+    assert "packages" not in target
+
+
+def test_a_probe_is_never_counted_as_use():
+    store = small_store()
+    index(store)
+    assert MemoryAgent().recall("how do we install packages here", is_probe=True).results
+    assert said(store) == []
+
+
+def test_without_the_embedding_model_keywords_answer_and_say_so(monkeypatch: pytest.MonkeyPatch):
+    index(small_store())
+    monkeypatch.setenv("MEMORY_EMBEDDING_MODEL", "/nowhere")
+    answer = MemoryAgent().recall("how do we install packages here")
+    assert [found.memory_id for found in answer.results] == [MEMORY]
+    assert answer.degraded == "keyword"
+    assert "There is no embedding model in '/nowhere'" in answer.notes[0]
+
+
+def test_raw_messages_are_found_when_asked_for_and_lead_back_to_their_line():
+    index(small_store())
+    found = {result.kind: result for result in MemoryAgent().recall("install uv never pip packages", profile="deep").results}
+    assert set(found) == {"fact", "segment", "message"}
+    assert (found["message"].session, found["message"].lines, found["message"].path) == ("session-1", (3,), "x")
+
+
+def test_what_waits_is_told_with_what_it_rests_on():
+    small_store()
+    (one,) = MemoryAgent().pending()
+    assert (one.proposal_id, one.section, one.text, one.reason) == (PROPOSAL, "Hard Rules", FACT, "a rule needs a person")
+    assert (one.event_on, one.session_ids) == (DAY, ("session-1",))
+
+
+def test_an_approval_is_a_line_of_the_owner_and_is_carried_out(triaged: list[Path]):
+    store = small_store()
+    MemoryAgent().approve(PROPOSAL)
+    assert said(store) == [("proposal.approved", PROPOSAL, store.settings.owner, {"text": FACT, "section": "Hard Rules"})]
+    assert triaged == [store.root]
+
+
+def test_a_rejection_keeps_its_reason(triaged: list[Path]):
+    store = small_store()
+    MemoryAgent().reject(PROPOSAL, reason="only that one time")
+    assert said(store) == [("proposal.rejected", PROPOSAL, store.settings.owner, {"reason": "only that one time"})]
+
+
+def test_an_edit_is_one_line_of_text(triaged: list[Path]):
+    store = small_store()
+    MemoryAgent().edit(PROPOSAL, "  Use uv;\n never pip. ")
+    assert said(store) == [("proposal.edited", PROPOSAL, store.settings.owner, {"text": "Use uv; never pip."})]
+
+
+@pytest.mark.parametrize("wrong", ["p-20260803-999", "", "all"])
+def test_of_several_decisions_with_one_unknown_none_is_made(wrong: str, triaged: list[Path]):
+    store = small_store()
+    with pytest.raises(ReviewError, match="`memory review` lists those that wait"):
+        MemoryAgent().approve(PROPOSAL, wrong)
+    assert said(store) == []
+    assert triaged == []
+
+
+def test_what_was_decided_cannot_be_decided_again(triaged: list[Path]):
+    store = small_store()
+    write(store, "decisions", "all", row("decisions", proposal_id=PROPOSAL, state="rejected"))
+    with pytest.raises(ReviewError, match=f"{PROPOSAL} is already rejected"):
+        MemoryAgent().approve(PROPOSAL)
+
+
+def test_an_empty_wording_is_refused(triaged: list[Path]):
+    small_store()
+    with pytest.raises(ReviewError, match="review reject"):
+        MemoryAgent().edit(PROPOSAL, " \n ")
+
+
+def test_the_briefing_is_the_file_that_lies_ready():
+    store = small_store()
+    briefing = MemoryAgent().brief()
+    assert (briefing.text, briefing.path) == ("# Briefing\n\n- Use uv.\n", store.workspace / "briefing.md")
+
+
+def test_status_counts_and_names_the_files():
+    store = small_store()
+    status = MemoryAgent().status()
+    assert status.rows == {"sessions": 1, "messages": 5, "observations": 1, "memories": 1, "proposals": 1}
+    assert (status.memories, status.pending, status.open_windows) == ({"active": 1}, 1, 0)
+    assert (status.first_day, status.last_day) == (DAY.isoformat(), DAY.isoformat())
+    assert status.memory_md == store.workspace / "MEMORY.md"
+
+
+def test_the_doctor_finds_a_whole_store_well():
+    store = small_store()
+    index(store)
+    assert MemoryAgent().health().broken == ()
+
+
+def test_an_agent_may_be_given_another_store(tmp_path: Path):
+    small_store()
+    with pytest.raises(StoreError, match="elsewhere"):
+        MemoryAgent(read_settings(data=tmp_path / "elsewhere")).pending()
+
+
+def test_a_hand_written_line_is_explained_by_its_commit():
+    store = small_store()
+    workspace = GitWorkspace(store.workspace)
+    workspace.prepare()
+    (store.workspace / "MEMORY.md").write_text("# MEMORY.md\n\nPriya reviews every migration.\n")
+    workspace.commit("by hand", ["MEMORY.md"], author="mira")
+    explanation = MemoryAgent().explain("Priya reviews every migration.")
+    assert [(step.kind, step.facts["author"]) for step in explanation.root.behind] == [("commit", "mira")]
+    assert explanation.is_verified
+
+
+def test_what_nobody_knows_cannot_be_explained():
+    small_store()
+    with pytest.raises(ReviewError, match="Nothing is known as 'the moon'"):
+        MemoryAgent().explain("the moon")

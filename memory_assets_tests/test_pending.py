@@ -1,0 +1,32 @@
+"""What waits to be done: days become stretches, small gaps are bridged, long ones are not, none is lost."""
+
+from datetime import date, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.pending import LONGEST_STRETCH, Stretch, stretches
+
+DAYS = st.lists(st.dates(date(2026, 1, 1), date(2026, 12, 31)), max_size=60)
+
+
+def test_neighbouring_days_are_one_stretch():
+    assert stretches([date(2026, 4, 9), date(2026, 4, 8)]) == [Stretch(date(2026, 4, 8), date(2026, 4, 9))]
+
+
+def test_a_small_gap_is_bridged_and_a_long_one_is_not():
+    assert stretches([date(2026, 4, 1), date(2026, 4, 5), date(2026, 4, 20)]) == [
+        Stretch(date(2026, 4, 1), date(2026, 4, 5)),
+        Stretch(date(2026, 4, 20), date(2026, 4, 20)),
+    ]
+
+
+@given(DAYS)
+def test_every_day_is_in_exactly_one_stretch_of_at_most_a_month(days: list[date]):
+    found = stretches(days)
+    covered = [day for stretch in found for day in stretch.days()]
+    assert set(days) <= set(covered)
+    assert len(covered) == len(set(covered))
+    assert all(len(stretch.days()) <= LONGEST_STRETCH for stretch in found)
+    assert all(a.last + timedelta(1) < b.first or len(a.days()) + len(b.days()) > LONGEST_STRETCH
+               for a, b in zip(found, found[1:], strict=False))
