@@ -24,6 +24,7 @@ import zstandard
 from memory_assets import tables as schemas
 from memory_assets.errors import StoreError, TranscriptError
 from memory_assets.files import append_line, write_atomically, write_json
+from memory_assets.records import Harness
 
 VERSION = 1
 CONTENT_TYPE = "application/jsonl"
@@ -35,7 +36,7 @@ class Range:
 
     id: str
     source_id: str
-    harness: str
+    harness: Harness
     path: str
     generation: int
     byte_from: int

@@ -4,6 +4,7 @@ Decides which store to fill (`present`), lays out the bundled sample where there
 process (`assets.launch`).
 """
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,15 +84,19 @@ def serve(built: Built, port: int | None) -> int:
     return launch.serve(built.store, free, environment_of(settings))
 
 
-def rebuild() -> Built:
-    """Deletes everything that is derived and makes it again from the archive, the ledger and the workspace."""
+def rebuild(*, indexes_only: bool = False) -> Built:
+    """Deletes everything that is derived, or the indexes alone, and makes it again from what is kept for ever."""
     settings = present_settings()
-    store = Store(settings, settings.data)
+    store = Store(settings, settings.data)  # not `open_store`: a changed zone is a reason to rebuild
     if not (store.root / "VERSION").is_file():
         raise StoreError(f"There is no memory in {store.root} to rebuild. Run `memory up` to take in transcripts.")
     with store.lock():
-        remove_derived(store)
-    return fill(Filling(settings, f"Everything derived, made again from {store.root / 'resources'}"))
+        if indexes_only:
+            shutil.rmtree(store.root / "index", ignore_errors=True)
+        else:
+            remove_derived(store)
+    what, source = ("Both indexes", "tables") if indexes_only else ("Everything derived", "resources")
+    return fill(Filling(settings, f"{what}, made again from {store.root / source}"))
 
 
 def _prepare_sample(sample: Settings, settings: Settings, *, may_make: bool) -> None:

@@ -214,11 +214,14 @@ def flush(as_json: Json = False) -> Reply:
 
 
 @app.command(epilog="Example: `memory rebuild`")
-def rebuild(as_json: Json = False) -> Reply:
+def rebuild(
+    indexes: Annotated[bool, typer.Option("--indexes", help="Only the vector and keyword indexes, from the tables.")] = False,
+    as_json: Json = False,
+) -> Reply:
     """Delete everything that is derived and make it again from the archive, the ledger and the workspace."""
     from memory_assets.build import rebuild as rebuild_all
 
-    return _built(rebuild_all())
+    return _built(rebuild_all(indexes_only=indexes))
 
 
 def _export_to_stdout(agent: MemoryAgent, table: str, format: Format) -> None:

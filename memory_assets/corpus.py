@@ -4,6 +4,7 @@ The one place outside the assets where adapters are chosen. Without an embedder 
 """
 
 from collections.abc import Sequence
+from functools import cache
 
 import polars as pl
 
@@ -26,12 +27,18 @@ def open_keywords(store: Store) -> KeywordIndex:
     return KeywordIndex(store.root / "index")
 
 
+@cache
+def open_embedder(name: str) -> LocalEmbedder:
+    """Returns the embedder of that name, loaded once in the life of the process; raises `ModelError` where there is none."""
+    return LocalEmbedder(name)
+
+
 def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
     """Returns everything that is searched, and what is missing of it."""
     missing: tuple[str, ...] = ()
     embedder = None
     try:
-        embedder = LocalEmbedder(store.settings.embedding_model)
+        embedder = open_embedder(store.settings.embedding_model)
     except ModelError as error:
         missing = (str(error),)
     corpus = Corpus(

@@ -142,14 +142,20 @@ def draw_explanation(explanation: "Explanation") -> Draw:
         tree = Tree(_step_text(explanation.root))
         _grow(tree, explanation.root.behind)
         console.print(tree)
-        records = len(explanation.records)
-        if explanation.is_verified:
-            end = f"{records} archived records verified again." if records else "Written by hand: the chain ends at its commit."
-            console.print(Text(end, style="green"))
-        else:
-            console.print(Text("Not every record still holds what was quoted from it; see the marks above.", style="bold red"))
+        console.print(_end_of_chain(explanation))
 
     return draw
+
+
+def _end_of_chain(explanation: "Explanation") -> Text:
+    records = len(explanation.records)
+    if not explanation.is_verified:
+        return Text("Not every record still holds what was quoted from it; see the lines in red.", style="bold red")
+    if records:
+        return Text(f"{records} archived records verified again: bytes unchanged, quotes found.", style="green")
+    if explanation.root.facts.get("is_hand_written"):
+        return Text("Written by hand: the chain ends at its commit.", style="green")
+    return Text("No archived record lies behind it.", style="yellow")
 
 
 def _grow(tree: Tree, steps: Iterable["Step"]) -> None:
@@ -158,11 +164,28 @@ def _grow(tree: Tree, steps: Iterable["Step"]) -> None:
 
 
 def _step_text(step: "Step") -> Text:
-    facts = {name: value for name, value in step.facts.items() if value not in (None, "")}
+    if step.kind == "record":
+        return _record_text(step)
     words = Text(step.kind, style="bold") + Text(f" {step.id}")
-    for name, value in facts.items():
-        style = "red" if value is False and name in ("is_unchanged", "holds_quote") else "dim"
-        words.append(f"\n{name.removeprefix('is_').replace('_', ' ')}: {_fact(value)}", style=style)
+    for name, value in step.facts.items():
+        if value not in (None, ""):
+            words.append(f"\n{name.removeprefix('is_').replace('_', ' ')}: {_fact(value)}", style="dim")
+    return words
+
+
+def _record_text(step: "Step") -> Text:
+    """Returns where the record lies, and whether its bytes are still those that were promoted from."""
+    facts = step.facts
+    words = Text("record", style="bold") + Text(f" {facts['line']} of {facts['path']}")
+    words.append(
+        f"\nbytes {facts['byte_from']:,} to {facts['byte_to']:,} of the transcript, sha256 {facts['sha256'][:16]}…", style="dim"
+    )
+    words.append(
+        "\n✓ bytes unchanged" if facts["is_unchanged"] else "\n✗ bytes changed",
+        style="green" if facts["is_unchanged"] else "bold red",
+    )
+    if facts["quote"] and facts["holds_quote"]:
+        words.append(", ✓ holds the quote", style="green")
     return words
 
 

@@ -5,6 +5,7 @@ says it was made from, so it holds after any crash, backfill or deletion.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -13,6 +14,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from memory_assets.capture.messages import pending_days
+from memory_assets.capture.windows import WINDOWS_VERSION
+from memory_assets.distill import DISTILL_VERSION
+from memory_assets.distill.allowance import plan_allowances
+from memory_assets.embed.encode import EMBED_VERSION
 from memory_assets.files import write_atomically
 from memory_assets.protocols import Tables
 from memory_assets.sources import find_sources
@@ -28,6 +34,7 @@ BRIDGED_GAP = 3
 """Idle days inside a stretch that cost less to materialise than a run of their own (0.1 s a day against 0.5 s a run)."""
 
 
+FLUSHED = "sessions.flushed"
 TRIAGED = "triaged"
 """File that holds what the last triage read."""
 
@@ -70,7 +77,7 @@ def windows_due(store: "Store") -> bool:
     written = tables.parts("windows").get("all")
     if written is None:
         return bool(tables.parts("records")) or not store.archive.resources().is_empty()
-    if written.inputs != windows_inputs(tables):
+    if written.inputs != windows_inputs(store):
         return True
     idle = timedelta(minutes=store.settings.idle_minutes)
     now, moments = store.settings.clock(), flushes(store)
@@ -80,24 +87,47 @@ def windows_due(store: "Store") -> bool:
 
 def flushes(store: "Store") -> tuple[datetime, ...]:
     """Returns the moments at which a person ended every open session."""
-    return tuple(event.at for event in store.ledger.events({"sessions.flushed"}))
+    return tuple(event.at for event in store.ledger.events([FLUSHED]))
 
 
-def windows_inputs(tables: Tables) -> str:
-    """Returns the hash of everything that windows are cut from."""
-    return hash_of(*(f"{name}={info.fingerprint}" for name, info in tables.parts("records").items()))
+def windows_inputs(store: "Store") -> str:
+    """Returns what windows are cut from, as JSON: the rules, the moments of a flush, and the records of each source."""
+    settings = store.settings
+    rules = hash_of(WINDOWS_VERSION, settings.idle_minutes, settings.short_turns, settings.context_tokens, settings.owner, settings.people)
+    moments = [moment.isoformat() for moment in flushes(store)]
+    sources = {name: info.fingerprint for name, info in store.tables.parts("records").items()}
+    return json.dumps({"rules": rules, "flushes": moments, "sources": sources}, sort_keys=True)
 
 
 def days_to_learn(store: "Store") -> list[date]:
-    """Returns the days whose messages, segments, observations or embeddings are not those of the present windows."""
-    from memory_assets.capture.messages import pending_days
+    """Returns the days of which a table was made from something else than what is there now, or not at all."""
+    windows = store.tables.read("windows")
+    moved = {day.isoformat() for day in pending_days(windows, store.tables)}
+    days = set(store.tables.parts("messages"))
+    observed = store.tables.parts("observations")
+    wanted = distil_inputs(store, windows, days - moved)
+    stale = {day for day, inputs in wanted.items() if day not in observed or observed[day].inputs != inputs}
+    embedded = store.tables.parts("embeddings")
+    inputs_of = {day: embed_inputs(store, day) for day in observed}
+    unembedded = {day for day, inputs in inputs_of.items() if day not in embedded or embedded[day].inputs != inputs}
+    return sorted(date.fromisoformat(day) for day in moved | stale | unembedded)
 
-    tables = store.tables
-    days = set(pending_days(tables.read("windows"), tables))
-    for upstream, table in (("messages", "observations"), ("observations", "embeddings")):
-        written = tables.parts(table)
-        days |= {date.fromisoformat(day) for day in tables.parts(upstream) if day not in written}
-    return sorted(days)
+
+def distil_inputs(store: "Store", windows: pl.DataFrame, days: Iterable[str]) -> dict[str, str]:
+    """Returns, by day, the hash of what its segments, observations and verdicts are made from."""
+    allowances, messages = plan_allowances(windows), store.tables.parts("messages")
+    closed = windows.filter((pl.col("status") == "observed") & pl.col("day").is_not_null())
+    shares: dict[str, list[str]] = {}
+    for day, window in closed.select("day", "window_id").sort("day", "window_id").iter_rows():
+        shares.setdefault(day.isoformat(), []).append(f"{window}:{allowances[window]}")
+    rules = (DISTILL_VERSION, store.settings.model)
+    return {day: hash_of(*rules, *shares.get(day, ()), messages[day].fingerprint if day in messages else "-") for day in days}
+
+
+def embed_inputs(store: "Store", day: str) -> str:
+    """Returns the hash of what the day's embeddings are made from."""
+    observed = store.tables.parts("observations", [day]).get(day)
+    return hash_of(EMBED_VERSION, store.settings.embedding_model, observed.fingerprint if observed else "-")
 
 
 def fold_inputs(tables: Tables) -> str:
@@ -112,6 +142,12 @@ def fold_is_behind(tables: Tables) -> bool:
     if written is None:
         return bool(tables.parts("observations"))
     return written.inputs != fold_inputs(tables)
+
+
+def index_is_missing(store: "Store") -> bool:
+    """Returns whether an index was deleted or moved aside as unreadable, though there are memories to find."""
+    pointers = (store.root / "index" / name / "current" for name in ("vectors", "keywords"))
+    return "all" in store.tables.parts("memories") and not all(pointer.is_file() for pointer in pointers)
 
 
 def days_to_reflect(tables: Tables) -> list[date]:

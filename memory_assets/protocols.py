@@ -139,8 +139,8 @@ class PartInfo:
 class Tables(Protocol):
     """Reads and writes tables, one part at a time, atomically."""
 
-    def parts(self, table: str) -> dict[str, PartInfo]:
-        """Returns the written parts by name, sorted by name."""
+    def parts(self, table: str, wanted: Iterable[str] | None = None) -> dict[str, PartInfo]:
+        """Returns the written parts (of those wanted) by name, sorted by name."""
         ...
 
     def read(self, table: str, parts: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pl.DataFrame:

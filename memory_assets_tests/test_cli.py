@@ -2,6 +2,9 @@
 
 import errno
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ import typer
 from memory_assets import cli
 from memory_assets.errors import StoreError
 from memory_assets.memory import MemoryAgent
+from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store
 
 Run = Callable[..., tuple[int, str, str]]
@@ -240,3 +244,15 @@ def test_an_interrupted_command_says_that_it_can_go_on(run: Run, monkeypatch: py
     code, _, err = run("status")
     assert code == 130
     assert "goes on where it stopped" in err
+
+
+def test_a_shell_completes_the_names_of_commands():
+    variables = {**os.environ, "_MEMORY_COMPLETE": "complete_bash", "COMP_WORDS": "memory re", "COMP_CWORD": "1"}
+    command = [sys.executable, "-c", "import sys; sys.argv = ['memory']; from memory_assets.fast import main; main()"]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    assert done.stdout.split() == ["recall", "rebuild", "review"]
+
+
+def test_the_page_of_commands_names_each_of_them():
+    page = (REPOSITORY / "docs" / "commands.md").read_text("utf-8")
+    assert [name[0] for name in COMMANDS if f"| `memory {name[0]}" not in page] == []

@@ -96,7 +96,9 @@ class LocalEmbedder:
     def _sentence_transformer(self) -> "SentenceTransformer":
         os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1", TOKENIZERS_PARALLELISM="false")
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
 
+        logging.disable_progress_bar()
         try:
             return SentenceTransformer(str(self._folder), device="cpu", local_files_only=True)
         except (OSError, ValueError, RuntimeError) as error:

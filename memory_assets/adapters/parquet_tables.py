@@ -33,9 +33,10 @@ class ParquetTables:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def parts(self, table: str) -> dict[str, PartInfo]:
-        """Returns the written parts by name, sorted by name."""
-        return {part: _info(manifest) for part, manifest in self._manifests(table)}
+    def parts(self, table: str, wanted: Iterable[str] | None = None) -> dict[str, PartInfo]:
+        """Returns the written parts (of those wanted) by name, sorted by name."""
+        only = None if wanted is None else set(wanted)
+        return {part: _info(manifest) for part, manifest in self._manifests(table, only)}
 
     def read(
         self, table: str, parts: Iterable[str] | None = None, columns: Sequence[str] | None = None
@@ -112,8 +113,8 @@ class ParquetTables:
 
     def _manifests(self, table: str, wanted: set[str] | None = None) -> Iterator[tuple[str, dict]]:
         folder = self._folder(table)
-        names = os.listdir(folder) if folder.is_dir() else []
-        for part in sorted(names if wanted is None else wanted.intersection(names)):
+        names = wanted if wanted is not None else os.listdir(folder) if folder.is_dir() else ()
+        for part in sorted(names):
             path = folder / part / "manifest.json"
             try:
                 manifest = json.loads(path.read_bytes())

@@ -28,13 +28,14 @@ def index_sources(archive: Archive, tables: Tables) -> list[str]:
     """Brings `records` up to date with the archive and returns the sources whose rows changed."""
     written = tables.parts("records")
     changed = []
-    for source, ranges in track(archive.sources().items(), "read", total=len(archive.sources())):
+    sources = archive.sources()
+    for source, ranges in track(sources.items(), "read", total=len(sources)):
         state = _State.from_inputs(written[source].inputs) if source in written else None
         if state is not None and state.ranges == len(ranges):
             continue
         _index(archive, tables, source, ranges, state)
         changed.append(source)
-    for source in set(written) - set(archive.sources()):
+    for source in sorted(set(written) - set(sources)):
         tables.drop("records", source)
     return changed
 
@@ -45,6 +46,7 @@ class _State:
 
     ranges: int = 0
     generation: int = -1
+    seed: str = ""
     reader: dict[str, Any] = field(default_factory=dict)
     chain: str = ""
 
@@ -60,8 +62,8 @@ class _State:
         return orjson.dumps({"version": INDEX_VERSION, "state": self.__dict__}).decode()
 
 
-class _UnknownKeptEntry(Exception):
-    """A compaction kept an entry that was read before this reading began."""
+class _CannotContinueError(Exception):
+    """What was read before is needed: a compaction kept an entry from there, or it was read too early to know its root."""
 
 
 def _index(archive: Archive, tables: Tables, source: str, ranges: list[Range], state: _State | None) -> None:
@@ -69,7 +71,7 @@ def _index(archive: Archive, tables: Tables, source: str, ranges: list[Range], s
         try:
             _write(archive, tables, source, ranges, state, tables.read("records", [source]))
             return
-        except _UnknownKeptEntry:
+        except _CannotContinueError:
             pass
     _write(archive, tables, source, ranges, _State(), None)
 
@@ -77,7 +79,7 @@ def _index(archive: Archive, tables: Tables, source: str, ranges: list[Range], s
 def _write(
     archive: Archive, tables: Tables, source: str, ranges: list[Range], state: _State, before: pl.DataFrame | None
 ) -> None:
-    reading = _Reading(archive, ranges, state, is_continued=before is not None)
+    reading = _Reading(archive, ranges, state)
 
     def frames() -> Iterator[pl.DataFrame]:
         if before is not None:
@@ -92,11 +94,9 @@ def _write(
 class _Reading:
     """Reads the ranges that are new, in order, and knows afterwards what to go on from."""
 
-    def __init__(self, archive: Archive, ranges: list[Range], state: _State, *, is_continued: bool) -> None:
+    def __init__(self, archive: Archive, ranges: list[Range], state: _State) -> None:
         self._archive = archive
         self._ranges = ranges
-        self._is_continued = is_continued
-        self._line_of: dict[str, int] = {}
         self.state = state
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -108,26 +108,28 @@ class _Reading:
 
     def _rows_of(self, generation: int, new: list[Range]) -> Iterator[dict[str, Any]]:
         first = new[0]
+        seed = self._seed(first)
         continues = generation == self.state.generation
-        lines = self._archive.lines(first.source_id, generation)
-        seed = seed_of(first.harness, first.path, [line.content for line in islice(lines, HEADER_LINES)])
+        if continues and seed != self.state.seed:
+            raise _CannotContinueError
         reader = open_reader(first.harness, first.path, self.state.reader if continues else None)
         identifier = Identifier(seed, self.state.chain if continues else None)
+        line_of: dict[str, int] = {}
         for line in self._archive.lines(first.source_id, generation, first.line_from):
             parsed = reader.read(line.content)
             message_id = identifier.identify(parsed) if parsed.status == "message" else None
             if parsed.native_id is not None:
-                self._line_of.setdefault(parsed.native_id, line.number)
-            yield _row(first, line, parsed, message_id, self._kept_from(parsed))
-        self.state.generation, self.state.reader, self.state.chain = generation, reader.state(), identifier.state
+                line_of.setdefault(parsed.native_id, line.number)
+            kept_from_line = line_of.get(parsed.kept_from) if parsed.kept_from else None
+            if parsed.kept_from and kept_from_line is None and continues:
+                raise _CannotContinueError
+            yield _row(first, line, parsed, message_id, kept_from_line)
+        self.state.generation, self.state.seed = generation, seed
+        self.state.reader, self.state.chain = reader.state(), identifier.state
 
-    def _kept_from(self, parsed: Parsed) -> int | None:
-        if parsed.kept_from is None:
-            return None
-        line = self._line_of.get(parsed.kept_from)
-        if line is None and self._is_continued:
-            raise _UnknownKeptEntry
-        return line
+    def _seed(self, entry: Range) -> str:
+        lines = islice(self._archive.lines(entry.source_id, entry.generation), HEADER_LINES)
+        return seed_of(entry.harness, entry.path, [line.content for line in lines])
 
 
 def _row(first: Range, line: Line, parsed: Parsed, message_id: str | None, kept_from_line: int | None) -> dict[str, Any]:

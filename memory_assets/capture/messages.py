@@ -1,7 +1,7 @@
 """Reads the messages of windows back from the archive, with their text, and sums up the sessions of a day.
 
-Texts come from the archive through a fresh reader that is fed every line between the first and the last of the window; ids,
-places and times come from `records`. Tool output is cut in the middle past 4,000 characters; the whole of it stays in the archive.
+Texts come from the archive through a fresh reader that is fed every line between the first and the last of the window;
+ids, places and times come from `records`. Tool output is cut in the middle past 4,000 characters; the whole of it stays in the archive.
 """
 
 from collections import defaultdict
@@ -58,10 +58,12 @@ def build_messages(windows: pl.DataFrame, tables: Tables, archive: Archive, now:
         yield schemas.frame_of("messages", rows)
 
 
-def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame, tables: Tables) -> pl.DataFrame:
+def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame | pl.LazyFrame, tables: Tables) -> pl.DataFrame:
     """Returns one row for each session that closed a window on the day."""
+    wanted = ["session_id", "event_at", "ordinal", "text"]
+    turns = messages.lazy().filter("is_user_turn").select(wanted).sort(wanted[:3]).collect()
     rows = [
-        _session(group.sort("started_at", "window_id").to_dicts(), messages, tables)
+        _session(group.sort("started_at", "window_id").to_dicts(), turns, tables)
         for _, group in windows.group_by("session_id", maintain_order=True)
     ]
     return schemas.frame_of("sessions", rows)
@@ -70,9 +72,8 @@ def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame, tables: Tables
 def _messages_of(
     source: str, windows: pl.DataFrame, tables: Tables, archive: Archive, now: datetime
 ) -> Iterator[dict[str, Any]]:
-    captured = archive.resources_of(source)
-    rows = own_messages(conversation(tables.scan("records", [source]), captured, now, extra=PLACED))
     placed = windows.select("window_id", pl.col("message_ids").alias("message_id")).explode("message_id")
+    rows = own_messages(_rows_of(source, placed["message_id"], tables, archive, now))
     wanted = placed.join(rows, on="message_id").sort("window_id", "generation", "line")
     window_of = {window["window_id"]: window for window in windows.drop("message_ids", "lines").iter_rows(named=True)}
     ordinal: dict[str, int] = defaultdict(int)
@@ -82,6 +83,14 @@ def _messages_of(
         for number, parsed in _parsed_lines(window, archive, int(str(generation)), record_at):
             yield _message(window, record_at[number], parsed, ordinal[window["window_id"]])
             ordinal[window["window_id"]] += 1
+
+
+def _rows_of(source: str, ids: pl.Series, tables: Tables, archive: Archive, now: datetime) -> pl.DataFrame:
+    """Returns the rows of the messages; the whole source is looked at only where a time has to be guessed."""
+    records, captured = tables.scan("records", [source]), archive.resources_of(source)
+    is_wanted = pl.col("message_id").is_in(ids.implode())
+    rows = conversation(records.filter(is_wanted), captured, now, extra=PLACED)
+    return conversation(records, captured, now, extra=PLACED).filter(is_wanted) if rows["is_guessed"].any() else rows
 
 
 def _parsed_lines(
@@ -135,12 +144,13 @@ def cut_middle(text: str, limit: int) -> str:
     return text[:head] + note + text[len(text) - (limit - len(note) - head) :]
 
 
-def _session(windows: list[dict[str, Any]], messages: pl.DataFrame, tables: Tables) -> dict[str, Any]:
+def _session(windows: list[dict[str, Any]], turns: pl.DataFrame, tables: Tables) -> dict[str, Any]:
     last = windows[-1]
     ids = [message_id for window in windows for message_id in window["message_ids"]]
     sources = sorted({window["source_id"] for window in windows})
-    records = tables.scan("records", sources).filter(pl.col("message_id").is_in(ids)).collect()
-    own = messages.filter((pl.col("session_id") == last["session_id"]) & pl.col("is_user_turn")).sort("event_at", "ordinal")
+    touched = (pl.col("files_read").list.len() > 0) | (pl.col("files_modified").list.len() > 0)
+    records = tables.scan("records", sources).filter(touched & pl.col("message_id").is_in(ids)).collect()
+    own = turns.filter(pl.col("session_id") == last["session_id"]).head(1)
     started, ended = min(w["started_at"] for w in windows), max(w["ended_at"] for w in windows)
     copied = ("session_id", "day", "harness", "path", "project", "folder", "person", "branch", "parent_session_id", "version")
     return {

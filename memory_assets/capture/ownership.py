@@ -18,7 +18,8 @@ AHEAD = timedelta(days=1)
 PLACE = ["source_id", "generation", "line"]
 _EARLIEST_FIRST = ["event_at", "session_id", "generation", "line", "source_id"]
 _NEEDED = (
-    *PLACE, "resource_id", "session_id", "message_id", "kind", "is_user_turn", "event_at", "chars", "boundary", "kept_from_line",
+    *PLACE, "resource_id", "session_id", "message_id", "kind", "is_user_turn", "event_at", "chars", "boundary",
+    "kept_from_line",
 )  # fmt: skip
 
 
@@ -30,33 +31,37 @@ def conversation(
     `captured` says when each range (`id`) was captured (`created_at`). A row without a usable time takes that of the row
     before it in its file, else of the one after it, else of its capture. `extra` names more columns of `records` to keep.
     """
-    rows = records.select(*_NEEDED, *extra).filter(pl.col("message_id").is_not_null() | pl.col("boundary").is_not_null())
-    times = captured.lazy().select(pl.col("id").alias("resource_id"), "created_at")
     said = pl.when(pl.col("event_at").is_between(EARLIEST, now + AHEAD)).then("event_at")
-    return (
-        rows.join(times, on="resource_id", how="left")
-        .sort(PLACE)
-        .with_columns(said=said)
-        .with_columns(
-            at=pl.coalesce(
-                "said",
-                pl.col("said").forward_fill().over("source_id"),
-                pl.col("said").backward_fill().over("source_id"),
-                "created_at",
-            ),
-            is_guessed=pl.col("said").is_null(),
-        )
-        .drop("said", "created_at")
-        .collect()
+    neighbour = pl.coalesce(
+        "at", pl.col("at").forward_fill().over("source_id"), pl.col("at").backward_fill().over("source_id")
     )
+    wanted = pl.col("message_id").is_not_null() | pl.col("boundary").is_not_null()
+    rows = in_order(records.select(*_NEEDED, *extra).filter(wanted).collect())
+    rows = rows.with_columns(at=said).with_columns(at=neighbour, is_guessed=pl.col("at").is_null())
+    return _with_capture_times(rows, captured) if rows["at"].null_count() else rows
 
 
 def own_messages(rows: pl.DataFrame) -> pl.DataFrame:
     """Returns, of a conversation, the messages that belong to their session and the boundaries, in the same order."""
-    messages = rows.filter(pl.col("message_id").is_not_null())
-    owned = messages.sort(_EARLIEST_FIRST, nulls_last=True).unique("message_id", keep="first", maintain_order=True)
-    boundaries = rows.filter(pl.col("message_id").is_null() & ~_is_repeated_boundary())
-    return pl.concat([owned, boundaries]).sort(PLACE)
+    place, is_message = pl.int_range(pl.len()), pl.col("message_id").is_not_null()
+    shared = rows.select("message_id", *_EARLIEST_FIRST, place=place).filter(is_message & pl.col("message_id").is_duplicated())
+    owned = shared.sort(_EARLIEST_FIRST, nulls_last=True).unique("message_id", keep="first", maintain_order=True)
+    lost = shared.join(owned, on="place", how="anti")["place"].implode()
+    return rows.filter(pl.when(is_message).then(~place.is_in(lost)).otherwise(~_is_repeated_boundary()))
+
+
+def in_order(rows: pl.DataFrame) -> pl.DataFrame:
+    """Returns the rows by source, generation and line; parts are written so, and sorting takes twice their memory."""
+    source, generation, line = (pl.col(name) - pl.col(name).shift() for name in ("_source", *PLACE[1:]))
+    ranks = rows.select(pl.col("source_id").rank("dense").cast(pl.Int64).alias("_source"), *PLACE[1:])
+    follows = (source > 0) | ((source == 0) & ((generation > 0) | ((generation == 0) & (line > 0))))
+    return rows if ranks.select(follows.all()).item() else rows.sort(PLACE)
+
+
+def _with_capture_times(rows: pl.DataFrame, captured: pl.DataFrame) -> pl.DataFrame:
+    times = captured.select(pl.col("id").alias("resource_id"), pl.col("created_at"))
+    found = rows.join(times, on="resource_id", how="left", maintain_order="left")
+    return found.with_columns(at=pl.coalesce("at", "created_at")).drop("created_at")
 
 
 def _is_repeated_boundary() -> pl.Expr:

@@ -11,6 +11,7 @@ from memory_assets.capture.secret_tokens import Found
 from memory_assets.capture.secret_values import is_random, is_secret_value, is_varied
 
 PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd|pswd"
+_SHORT_PASSWORD = r"(?:(?<=[_-])pass|(?-i:pass|Pass))(?=[\"']?[ \t]*(?:=|:))"
 _KEYS = (
     r"(?:access|account|private|signing|encryption|encrypt|master|service|storage|shared|client|app|application|license|"
     r"webhook|auth|deploy|admin|session|hmac|jwt|ssh|rsa|aes|cipher|primary|secondary)[_-]?key"
@@ -18,7 +19,7 @@ _KEYS = (
 _NAMES = rf"{PASSWORDS}|secret|api[_. -]?key|{_KEYS}|credentials?|connection[_-]?string|authorization|jwt|bearer|_auth|dsn"
 """Names that tell of a secret, besides `token`, `…_KEY`, `…_pat` and `"auth"`, which do so in some spellings alone."""
 
-_NAME = rf"(?:{_NAMES}|token|[A-Z0-9]_KEY|(?<=[\"'])auth(?=[\"'\\])|[_-]pat(?![A-Za-z0-9_-]))"
+_NAME = rf"(?:{_NAMES}|{_SHORT_PASSWORD}|token|[A-Z0-9]_KEY|(?<=[\"'])auth(?=[\"'\\])|[_-]pat(?![A-Za-z0-9_-]))"
 _SUFFIX = r"(?:[_-]?(?:[A-Z]?[a-z0-9]{1,12}|[A-Z0-9]{1,12})){0,2}"
 _LINE_START = r"(?:[0-9]{1,6}(?:\t|\xe2\x86\x92)|[+>|-])?[ \t]*"
 """What numbered listings, diffs and quotations put before a line."""
@@ -28,7 +29,7 @@ _SEPARATORS = (
     rf"[\"']?[ \t]*,[ \t\n]*(?:{_VALUE})?(?=\\?[\"'`])",
     rf"[\"']?,?[ \t\n]+{_LINE_START}{_VALUE}",
     r"[ \t]+(?:is|was)[ \t]*:?[ \t]+",
-    r"(?<=[a-z])[ \t]+(?=[^\s\"'`=:(){}\[\]<>.,;-]{8,}(?:[\s\"'`]|$))",
+    r"(?<=[a-z])[ \t]+(?=[^\s\"'`=:(){}\[\]<>,;]{8,}(?:[\s\"'`,]|$))",
 )
 _SCHEME = r"(?:(?:Bearer|Basic|Token)[ \t]+)?"
 _QUOTED = (
@@ -52,7 +53,7 @@ _NOT_SECRET_NAMES = re.compile(
     rb"|author|tokens|tokeniz",
     re.IGNORECASE,
 )
-_IS_PASSWORD = re.compile(PASSWORDS.encode(), re.IGNORECASE)
+_IS_PASSWORD = re.compile(rf"{PASSWORDS}|pass\Z".encode(), re.IGNORECASE)
 
 
 def find_assigned(text: bytes) -> Iterator[Found]:
@@ -63,14 +64,29 @@ def find_assigned(text: bytes) -> Iterator[Found]:
         name = (head[0] if head else b"") + match["name"]
         group = "quoted" if match["quoted"] is not None else "bare"
         value = match[group] if group == "quoted" else _trimmed(match["bare"])
-        if _NOT_SECRET_NAMES.search(name) or is_random(name, 0.6) or (group == "bare" and _is_call(value)):
+        if _NOT_SECRET_NAMES.search(name) or _is_id(name) or (group == "bare" and _is_call(value)):
             continue
+        is_password = _IS_PASSWORD.search(name) is not None
         separator = text[match.end("name") : match.start(group)]
-        if not separator.strip() and not name.startswith(b"--"):
+        if not separator.strip() and not _needs_no_separator(name, value, is_password):
             continue
         quoted = group == "quoted" or (separator == b"=" and not re.search(rb"[a-z]", name)) or name.startswith(b"--")
-        if is_secret_value(value, quoted=quoted, password=_IS_PASSWORD.search(name) is not None):
+        if is_secret_value(value, quoted=quoted, password=is_password):
             yield "assigned-secret", match.start(group), match.start(group) + len(value)
+
+
+def _is_id(name: bytes) -> bool:
+    """Says whether the telling name stands by chance in a random id, as `pwD` in `toolu_01pwD2x`."""
+    return len(name) >= 12 and re.search(rb"[0-9]", name) is not None and is_random(name, 0.6)
+
+
+def _needs_no_separator(name: bytes, value: bytes, is_password: bool) -> bool:
+    """Says whether a value behind a mere blank is meant: a flag's, a variable's if long, or what only a password can be."""
+    if name.startswith(b"--"):
+        return True
+    if is_password and is_varied(value, kinds=4):
+        return True
+    return b"_" in name and len(value) >= 20 and is_random(value, 0.5)
 
 
 _CALL = re.compile(rb"[&*!(]*([A-Za-z_][\w.:]*)[(\[{]")
@@ -110,13 +126,16 @@ def may_be_secret(text: bytes, _: int, end: int) -> bool:
 _SEPARATOR = (
     r"(?:\\*[\"'`\])]|&quot;|&#3[49];|%2[27]){0,3}"
     r"(?:,?(?: |\\+[nt]|\n|\t|[0-9]{1,6}(?:\x7f+|\t|\\+t|\\+u2192)|[+>|-])*\\*[\"']?value|"
-    r"(?: |\\+[nt]|\n|\t|%20)*(?:=>|:=|[:=,>]|%3[aAdD]| is | was |:[A-Za-z&'. |\[\]]{1,26}=))"
-    r"(?: |\\+[nt]|\n|\t|\\*[\"'`:=,@]|&quot;|&#3[49];|%2[027]|[bfru]\\*[\"'])*"
+    r"(?: |\\+[nt]|\n|\t|%20)*(?:=>|:=|[:=,>]|%3[aAdD]| is:? | was:? |:[A-Za-z&'. |\[\]]{1,26}=))"
+    r"(?: |\\+[nt]|\n|\t|\\*[\"'`:=,@]|&quot;|&#3[49];|%2[027]|[bfru]\\*[\"'])*(?:(?:Bearer|Basic|[Tt]oken) +)?"
 )
 _ANY_SUFFIX = "(?:[_-]?[A-Za-z0-9]{1,12}){0,2}"
 _SINGULAR = "token(?:[a-rt-z0-9_-][A-Za-z0-9_-]{0,20})?"
 """Tokens in the plural are counted in every record of an assistant; looking at them all would take longest of all."""
 ANCHOR = (
-    rf"(?i:(?:{_NAMES}|(?-i:[A-Z0-9]_KEY)){_ANY_SUFFIX}|[_-]pat|[\"']auth|{_SINGULAR}){_SEPARATOR}[^ \t\n\\\"'`]{{6}}"
+    rf"(?i:(?:{_NAMES}|(?-i:[A-Z0-9]_KEY)){_ANY_SUFFIX}|[_-]pass|(?-i:pass|Pass)|[_-]pat|[\"']auth|{_SINGULAR})"
+    rf"{_SEPARATOR}[^ \t\n\\\"'`]{{6}}"
+    rf"|(?i:{_NAMES}|token) +[A-Za-z0-9+/_=.-]{{20}}"
+    rf"|(?i:{PASSWORDS}) [^ \t\n\\\"'`]{{8}}"
     rf"|--[a-z-]{{0,24}}(?:{PASSWORDS}|secret|token|key|pat|credentials?)[ =][^ \t\n\\]{{6}}"
 )

@@ -69,12 +69,18 @@ _URL = re.compile(
 
 
 def _find_url_passwords(text: bytes) -> Iterator[Found]:
-    """Yields the password of each `scheme://user:password@host`."""
+    """Yields the password of each `scheme://user:password@host`, and tokens in the place of the user."""
     for match in _URL.finditer(text):
         if b"/" in match[2] and b"@" not in match[2] and b":" not in match[2] and not is_random(match[2]):
             continue
         if _is_url_password(match[2]):
             yield "url-password", match.start(2), match.end(2)
+    for match in _URL_TOKEN.finditer(text):
+        if is_secret_value(match[1], quoted=True, password=False):
+            yield "url-password", match.start(1), match.end(1)
+
+
+_URL_TOKEN = re.compile(rb"(?<![A-Za-z0-9])https?://([A-Za-z0-9_-]{20,255})@(?=[A-Za-z0-9])")
 
 
 def _is_url_password(value: bytes) -> bool:
@@ -84,11 +90,15 @@ def _is_url_password(value: bytes) -> bool:
     return len(value) >= 6 and (is_secret_value(value, quoted=True, password=True) or is_random(value))
 
 
-_HEADER = re.compile(rb"(?<![A-Za-z])(bearer|basic)[ \t]+([A-Za-z0-9+/_.~=-]{16,4000})", re.IGNORECASE)
+_HEADER = re.compile(rb"(?<![A-Za-z])(bearer|basic|token)[ \t]+([A-Za-z0-9+/_.~=-]{16,4000})", re.IGNORECASE)
 _USER = re.compile(rb"(?:\s-u|--user|--proxy-user)[ =]*[\"']?[^\s:\"'\\]{1,80}:([^\s\"'\\]{6,200})")
 _PASS_FLAG = re.compile(
-    rb"(?:sshpass[ \t]+-p|(?:mysql|mysqldump|mariadb|mysqladmin)\b[^\n|;&]{0,120}?[ \t]-p|docker login[^\n|;&]{0,120}?[ \t]-p|"
-    rb"redis-cli[^\n|;&]{0,120}?[ \t]-a|IDENTIFIED BY|PASSWORD)[ \t]*[\"']?([^\s\"'\\;]{8,200})"
+    rb"(?:sshpass[ \t]+-p|(?:(?:mysql|mariadb|mongo)[a-z]*|docker login)\b[^\n|;&]{0,120}?[ \t]-p|"
+    rb"redis-cli[^\n|;&]{0,120}?[ \t]-a|IDENTIFIED BY|PASSWORD|secrets? set[^\n|;&]{0,80}?--body)"
+    rb"[ \t]*[\"']?([^\s\"'\\;]{8,200})"
+)
+_PIPED = re.compile(
+    rb"echo[ \t]+(?:-n[ \t]+)?[\"']?([^\s\"'|]{8,200})[\"']?[ \t]*\|[^\n]{0,120}?(?:--password-stdin|--with-token)"
 )
 _NETRC = re.compile(rb"\blogin\s+\S{1,80}\s+password\s+([^\s\"'\\]{6,200})")
 _MNEMONIC = re.compile(
@@ -103,7 +113,7 @@ def _find_headers(text: bytes) -> Iterator[Found]:
     for match in _HEADER.finditer(text):
         if is_secret_value(match[2], quoted=True, password=False) and _basic_password(match[2]):
             yield "authorization", match.start(2), match.end(2)
-    for pattern in (_USER, _PASS_FLAG, _NETRC):
+    for pattern in (_USER, _PASS_FLAG, _NETRC, _PIPED):
         for match in pattern.finditer(text):
             if is_secret_value(match[1], quoted=True, password=True):
                 yield "password", match.start(1), match.end(1)
@@ -140,9 +150,11 @@ def _find_cookies(text: bytes) -> Iterator[Found]:
 
 
 _COMMAND = re.compile(
-    rb"(?:bearer|basic|cookie|login|mnemonic|seed|recovery|backup) ?|-|sshpass|mysql|docker|redis|IDENT|PASSWORD", re.IGNORECASE
+    rb"(?:bearer|basic|token|cookie|secret|login|mnemonic|seed|recovery|backup) ?|-|sshpass|mysql|mariadb|mongo|docker|redis|"
+    rb"IDENT|PASSWORD",
+    re.IGNORECASE,
 )
-_TOKEN_RUN = re.compile(rb"[A-Za-z0-9_.+/:=,$%-]*")
+_TOKEN_RUN = re.compile(rb"[A-Za-z0-9_.+/:=,$%?&;-]*")
 
 
 def _may_be_token(text: bytes, start: int, _: int) -> bool:
@@ -154,9 +166,10 @@ def _may_be_token(text: bytes, start: int, _: int) -> bool:
 
 _COMMAND_ANCHOR = "|".join(
     (
-        r"(?i:bearer|basic) +[A-Za-z0-9+/_.~=-]{16}",
+        r"(?i:bearer|basic|token) +[A-Za-z0-9+/_.~=-]{16}",
         r"(?:-u|--user|--proxy-user)[ =]\\*[\"']?[^ :\"'\\]+:[^ \"'\\]{6}",
-        r"sshpass|mysql[a-z]* [^\n|;&]{0,120}-p[^ ]|docker login|redis-cli|IDENTIFIED BY|PASSWORD '",
+        r"sshpass|(?:mysql|mariadb|mongo)[a-z]* -|docker login|redis-cli|IDENTIFIED BY|PASSWORD '",
+        r"secrets? set |--password-stdin|--with-token",
         r"login(?: |\\n|\n)+[^ ]+(?: |\\n|\n)+password ",
         r"(?i:mnemonic|(?:seed|recovery|backup)[ _-]?(?:phrase|words))",
         r"(?i:cookie)\\*[\"'`]?[ \t]*[:=,][ \t]*\\*[\"'`]?[A-Za-z0-9_.%$!-]{1,60}=",
@@ -204,6 +217,7 @@ FAMILIES: tuple[Family, ...] = (
         "tokens and commands",
         "|".join((*(token_anchor(head, tail) for _, head, tail in TOKENS), _COMMAND_ANCHOR)),
         (*(token_finder(*token) for token in TOKENS), find_aws_secret, _find_headers, _find_cookies),
+        before=256,
         after=1_500,
         is_plausible=_may_be_token,
     ),
@@ -216,15 +230,16 @@ FAMILIES: tuple[Family, ...] = (
         after=26_000,
     ),
     Family(
-        "urls", r"(?::|%3[aA])(?:\\*/|%2[fF]){2}[^ /@\"'<>`\\]*(?::|%3[aA])[^ \"'<>`\\]{3,200}(?:@|%40)", (_find_url_passwords,)
+        "urls",
+        r"://[A-Za-z0-9_-]{20,255}@|(?::|%3[aA])(?:\\*/|%2[fF]){2}[^ /@\"'<>`\\]*(?::|%3[aA])[^ \"'<>`\\]{3,200}(?:@|%40)",
+        (_find_url_passwords,),
     ),
     Family("assignments", ANCHOR, (find_assigned,), before=96, after=256, is_plausible=may_be_secret),
     Family(
         "mailgun and base64",
         rf"[0-9a-f]{{32}}-[0-9a-f]{{8}}-[0-9a-f]{{8}}|{_BASE64_TEXT}",
         (_MAILGUN,),
-        before=2_000,
-        after=2_000,
+        after=3_000,
         has_base64=True,
         is_plausible=_may_be_mailgun_or_text,
     ),

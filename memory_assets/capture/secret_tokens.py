@@ -92,6 +92,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("alibaba", r"\bLTAI", r"[A-Za-z0-9]{16,24}(?![A-Za-z0-9])"),
     ("password-hash", r"[$](?:1|2[abxy]|5|6|y|apr1|argon2id?|argon2i|scrypt)[$]", r"[./A-Za-z0-9$=,+]{20,}"),
     ("azure-key", "(?:AccountKey|SharedAccessKey|SharedSecretKey)=", r"[A-Za-z0-9+/]{30,}={0,2}"),
+    ("signed-url", "X-(?:Amz|Goog)-Signature=", r"[0-9a-f]{64,512}"),
     ("azure-sas", "[?&;]sig=", r"[A-Za-z0-9+/%_-]{40,}={0,2}"),
 )
 
@@ -115,7 +116,7 @@ def token_finder(kind: str, head: str, tail: str) -> Finder:
     """Returns the finder of one vendor's tokens; `\\b` in the head forbids a letter or digit before it, `_` may be there."""
     bounded = head.startswith(r"\b")
     pattern = re.compile(f"({head.removeprefix(BOUND)})({tail})".encode())
-    is_url = kind.endswith(("webhook", "azure-key", "azure-sas"))
+    is_url = kind.endswith(("webhook", "azure-key", "azure-sas", "signed-url"))
 
     def find(text: bytes) -> Iterator[Found]:
         for match in pattern.finditer(text):

@@ -124,7 +124,7 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
         return False
     if password and is_varied(value):
         return True
-    if len(value) >= 12 and _variety(value) >= 3:
+    if quoted and len(value) >= 12 and _variety(value) >= 3:
         return is_random(value, MIXED_SHARE)
     return is_random(value) and (_variety(value) >= 2 or len(value) >= 20)
 
@@ -134,11 +134,13 @@ def _is_code(value: bytes) -> bool:
     return _CODE.fullmatch(value) is not None and not (len(value) >= 20 and is_random(value, 0.55))
 
 
-def is_varied(value: bytes) -> bool:
+def is_varied(value: bytes, kinds: int = 3) -> bool:
     """Says whether a password has what rules for passwords ask for: letters of both cases or signs, and digits."""
     if len(value) < 8 or b" " in value or value.startswith(b"$"):
         return False
-    return _variety(value) >= 3 or (_variety(value) == 2 and bool(_DIGITS.search(value)) and not _TEST_WORD.search(value))
+    if _variety(value) >= kinds:
+        return True
+    return kinds == 3 and _variety(value) == 2 and bool(_DIGITS.search(value)) and not _TEST_WORD.search(value)
 
 
 def _variety(value: bytes) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from memory_assets.capture.ownership import PLACE
+from memory_assets.capture.ownership import PLACE, in_order
 
 Place = tuple[int, int]
 """Generation and line."""
@@ -60,9 +60,9 @@ def find_facts(records: pl.LazyFrame) -> dict[str, Facts]:
 
 def _changes(records: pl.LazyFrame, name: str) -> Iterator[tuple[str, int, int, str]]:
     """Yields where the fact takes a new value; nearly every record repeats the branch, so only changes are looked at."""
-    known = records.select(*PLACE, name).filter(pl.col(name).is_not_null()).sort(PLACE)
+    known = in_order(records.select(*PLACE, name).filter(pl.col(name).is_not_null()).collect())
     is_new = pl.col(name).ne_missing(pl.col(name).shift().over("source_id"))
-    return known.filter(is_new).collect().iter_rows()
+    return known.filter(is_new).iter_rows()
 
 
 def project_of(repository: str | None, folder: str) -> str:

@@ -75,11 +75,12 @@ def examine(store: "Store", projections: Projections) -> Health:
 def _projected(store: "Store", projections: Projections) -> Iterator[Check]:
     model = store.settings.embedding_model
     yield from _carry_out("embedding model", lambda: surroundings.check_model(model, projections.model_version))
-    memories = store.tables.read("memories", columns=["id", "state"])
-    recallable = set(memories.filter(pl.col("state").is_in(RETRIEVABLE))["id"])
+    memories = store.tables.read("memories", columns=["id", "state", "text_hash"]).filter(pl.col("state").is_in(RETRIEVABLE))
+    embedded = store.tables.read("embeddings", columns=["text_hash"])
+    recallable, near = set(memories["id"]), set(memories.join(embedded, on="text_hash", how="semi")["id"])
     segments = set(store.tables.read("segments", columns=["segment_id"])["segment_id"])
     keywords = projections.keywords
-    yield from _carry_out("vector index", lambda: check_projection("vector", "memories", recallable, projections.vectors.ids()))
+    yield from _carry_out("vector index", lambda: check_projection("vector", "memories", near, projections.vectors.ids()))
     for corpus, wanted in (("memories", recallable), ("segments", segments)):
         found = partial(keywords.ids, corpus)
         yield from _carry_out("keyword index", lambda c=corpus, w=wanted, f=found: check_projection("keyword", c, w, f()))

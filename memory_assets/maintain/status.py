@@ -41,7 +41,7 @@ class Status:
     @property
     def is_empty(self) -> bool:
         """Whether nothing has been taken in yet."""
-        return self.updated_at is None
+        return not any(self.rows.values())
 
 
 def status_of(store: "Store", *, is_sample: bool = False) -> Status:

@@ -155,7 +155,9 @@ def _conversation(frames: Frames, counts: Sequence[Counts]) -> list[Check]:
     return [
         _same("record status", "records = messages + known + unknown + broken", frames.records.height, _statuses(counts)),
         _same("messages", "messages = in windows + shared with other sessions", messages, windowed + shared),
-        _same("no message lost", "every message is in a window", 0, lost),
+        Check(
+            "no message lost", "every message is in a window", lost == 0, f"{lost:,} lost" if lost else "", MEND if lost else ""
+        ),
         _same("closed windows", "messages of closed windows are rows of `messages`", windowed - opened, frames.messages.height),
         _same("open windows", "messages of open windows are rows of `messages_open`", opened, frames.messages_open.height),
         _same("segments", "messages of observed windows = messages in segments", observed, segmented),
@@ -164,13 +166,12 @@ def _conversation(frames: Frames, counts: Sequence[Counts]) -> list[Check]:
 
 
 def _knowledge(frames: Frames) -> list[Check]:
-    facts = frames.observations.filter(pl.col("kind") == "fact")
     kept = frames.verdicts.filter(pl.col("verdict") != "discard")
     hashes, embedded = frames.observations["text_hash"].unique(), frames.embeddings["text_hash"].unique()
     folded = frames.memories["observation_ids"].explode().drop_nulls()
     states = _by(frames.decisions, "state")
     return [
-        _same("gate", "candidates allowed or held = facts in `observations`", kept.height, facts.height),
+        _same("gate", "candidates allowed or held = observations", kept.height, frames.observations.height),
         _same("embeddings", "every observation has its vector", hashes.len(), int(hashes.is_in(embedded.implode()).sum())),
         _same("memories", "every observation is in exactly one memory", frames.observations.height, folded.len()),
         _same("memories once", "no observation is in two memories", folded.n_unique(), folded.len()),

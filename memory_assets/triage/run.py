@@ -12,14 +12,14 @@ from typing import Any
 import polars as pl
 
 from memory_assets.archive import Archive
-from memory_assets.files import replace_if_same
+from memory_assets.files import replace_if_same, write_atomically
 from memory_assets.ledger import Ledger
 from memory_assets.protocols import Tables
 from memory_assets.triage.auto import decide
 from memory_assets.triage.decisions import APPROVED, DECIDED, EDITED, REJECTED, RULES, fold_decisions, is_expired
 from memory_assets.triage.evidence import gather_evidence
 from memory_assets.triage.human import Reading, hand_written, read_review, render_review
-from memory_assets.triage.memory_md import Entry, read_entries
+from memory_assets.triage.memory_md import NEW_FILE, Entry, read_entries
 from memory_assets.triage.promote import ATTEMPTS, MEMORY_MD, Workspace, carry_out, plan_promotions
 
 REVIEW_MD = "REVIEW.md"
@@ -96,6 +96,10 @@ def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rule
 
 def write_memory(decisions: pl.DataFrame, workspace: Workspace, ledger: Ledger, tables: Tables, archive: Archive, rules: Rules) -> list[str]:
     """Writes and commits a line of MEMORY.md for each promoted proposal that has none, and returns their ids."""
+    path = workspace.root / MEMORY_MD
+    if not path.exists() and workspace.at_head(MEMORY_MD) is None:
+        write_atomically(path, NEW_FILE.encode())
+        workspace.commit("Begin MEMORY.md", [MEMORY_MD])
     proposals = {row["proposal_id"]: row for row in tables.read("proposals").iter_rows(named=True)}
     promotions = plan_promotions(decisions.to_dicts(), proposals, ledger.events())
     return carry_out(

@@ -1,6 +1,6 @@
 """Runs the whole of capture on a store, as the assets do, for tests."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 import polars as pl
@@ -9,7 +9,7 @@ from memory_assets.assets.capture import cutting_of
 from memory_assets.capture.discover import find_transcripts
 from memory_assets.capture.index import index_sources
 from memory_assets.capture.intake import IntakeReport, take_in
-from memory_assets.capture.messages import build_messages, inputs_of, pending_days
+from memory_assets.capture.messages import build_messages, build_sessions, inputs_of, pending_days
 from memory_assets.capture.redact import MASKING_VERSION, mask
 from memory_assets.capture.windows import plan_windows
 from memory_assets.store import Store
@@ -23,15 +23,17 @@ def intake(store: Store, folder: Path, now: datetime | None = None) -> IntakeRep
 
 
 def capture(store: Store, folder: Path) -> IntakeReport:
-    """Brings resources, records, windows and messages up to date."""
+    """Brings resources, records, windows, messages and sessions up to date."""
     report = intake(store, folder)
     index_sources(store.archive, store.tables)
-    windows = plan_windows(store.tables.read("records"), store.archive.resources(), cutting_of(store.settings))
+    windows = plan_windows(store.tables.scan("records"), store.archive.resources(), cutting_of(store))
     store.tables.write("windows", "all", windows)
     for day in pending_days(windows, store.tables):
         own = windows.filter(pl.col("day") == day)
         frames = build_messages(own, store.tables, store.archive, store.settings.clock())
         store.tables.write("messages", day.isoformat(), frames, inputs=inputs_of(own))
+        messages = store.tables.scan("messages", [day.isoformat()])
+        store.tables.write("sessions", day.isoformat(), build_sessions(own, messages, store.tables))
     return report
 
 
@@ -39,7 +41,5 @@ def state(store: Store) -> dict[str, pl.DataFrame]:
     """Everything that must not depend on when and how often capture ran."""
     records = store.tables.read("records").drop("resource_id").sort("source_id", "generation", "line")
     messages = store.tables.read("messages").drop("resource_id").sort("message_id")
-    return {"records": records, "windows": store.tables.read("windows").sort("window_id"), "messages": messages}
-
-
-IDLE = timedelta(minutes=60)
+    windows, sessions = store.tables.read("windows").sort("window_id"), store.tables.read("sessions").sort("session_id", "day")
+    return {"records": records, "windows": windows, "messages": messages, "sessions": sessions}

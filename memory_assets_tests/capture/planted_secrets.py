@@ -173,6 +173,15 @@ KINDS: dict[str, Kind] = {
     "kubernetes env": within('- name: DB_PASSWORD\n  value: "{}"', password),
     "mysql flag": within("mysql -u root -p{} shop", joined("", (ALNUM, 16))),
     "query": within("GET /v1/things?access_token={}&page=2", WORD),
+    "php constant": within("define('DB_PASSWORD', '{}');", password),
+    "jdbc url": within("jdbc:mysql://db/shop?user=app&password={}", password),
+    "header token": within("curl -H 'Authorization: token {}' https://api.internal/", WORD),
+    "token as user": within("git clone https://{}@git.example.net/o/r.git", WORD),
+    "signed url": within("https://b.s3.amazonaws.com/k?X-Amz-Expires=60&X-Amz-Signature={}", joined("", (HEX, 64))),
+    "piped login": within("echo {} | docker login -u bob --password-stdin", password),
+    "mail pass": within("smtp_pass={}", password),
+    "variable set": within("aws configure set aws_secret_access_key {}", joined("", (BASE64, 40))),
+    "netrc": within("machine git.example.net login bob password {}", password),
     "sentence": within("the password is {} and it works", password),
 }
 

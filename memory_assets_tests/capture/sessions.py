@@ -22,7 +22,8 @@ def user(session: str, number: int, text: str, minutes: float) -> dict[str, Any]
 def assistant(session: str, number: int, text: str, minutes: float) -> dict[str, Any]:
     """An answer of the assistant."""
     content = [{"type": "text", "text": text}]
-    return _record(session, number, minutes, "assistant", {"id": f"msg_{session}_{number}", "role": "assistant", "content": content})
+    message = {"id": f"msg_{session}_{number}", "role": "assistant", "content": content}
+    return _record(session, number, minutes, "assistant", message)
 
 
 def compaction(session: str, number: int, minutes: float) -> dict[str, Any]:

@@ -101,7 +101,8 @@ def test_a_transcript_that_is_compressed_or_moved_stays_the_same_source(store: S
     folder = sources / "sessions" / "2026" / "08" / "03"
     folder.mkdir(parents=True)
     plain = folder / "rollout-2026-08-03T09-00-00-019c0000-0000-7000-8000-00000000000a.jsonl"
-    line = b'{"timestamp":"2026-08-03T09:00:00.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}}\n'
+    payload = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]}
+    line = lines({"timestamp": "2026-08-03T09:00:00.000Z", "type": "response_item", "payload": payload})
     plain.write_bytes(line)
     intake(store, sources)
     archive = sources / "archived_sessions" / f"{plain.name}.zst"
@@ -143,12 +144,12 @@ def test_a_full_disk_is_told_as_such_and_the_next_run_goes_on(store: Store, sour
 
     with monkeypatch.context() as patched:
         patched.setattr("memory_assets.archive.write_atomically", no_space)
-        with pytest.raises(StoreError, match="No space left on device.*Free space"):
+        with pytest.raises(StoreError, match=r"No space left on device.*Free space"):
             intake(store, sources)
     assert intake(store, sources).new_ranges == 1
 
 
-def test_a_range_left_by_a_killed_process_is_written_again_and_once(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_range_left_by_a_killed_process_is_written_once(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
     path = transcript(sources, "a")
     path.write_bytes(lines(*dialogue("a", 2)))
 

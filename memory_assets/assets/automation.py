@@ -1,0 +1,151 @@
+"""What starts runs, and when: jobs, sensors and schedules.
+
+    learn     capture → distill → embed, for a stretch of days      sensor new_transcripts
+    fold      merges, memories, indexes, briefing                   sensor new_transcripts, nightly 02:00
+    reflect   reflections and proposals, for a stretch of days      schedule 06:00
+    triage    decisions, MEMORY.md, REVIEW.md                       sensor review_changes, schedule every 30 minutes
+
+The sensors are level-triggered: each tick looks at the state of the store (files that grew, days whose windows changed, a
+fold that lags behind, a REVIEW.md that a person edited) and asks for the next step, so that a lost tick, a failed run or a
+killed daemon loses nothing. They read file sizes and manifests, never transcripts.
+"""
+
+from datetime import timedelta
+
+import dagster as dg
+from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
+
+from memory_assets import pending
+from memory_assets.pending import Stretch, hash_of, stretches
+from memory_assets.store import Store
+
+CAPTURE, LEARN, FOLD, REFLECT, TRIAGE = "capture", "learn", "fold", "reflect", "triage"
+EVERY_MINUTE = 60
+UNFINISHED = dg.RunsFilter(
+    statuses=[dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+)
+
+ASSETS_OF = {
+    CAPTURE: ["resources", "records", "windows", "messages_open"],
+    LEARN: ["messages", "sessions", "segments", "observations", "verdicts", "daily_log", "embeddings"],
+    FOLD: ["merges", "memories", "vector_index", "keyword_index", "briefing"],
+    REFLECT: ["reflections", "proposals"],
+    TRIAGE: ["decisions", "memory_md", "review_md", "briefing"],
+}
+DESCRIPTIONS = {
+    CAPTURE: "Archive new transcript bytes and cut them into windows.",
+    LEARN: "Distil and embed the windows of a stretch of days.",
+    FOLD: "Merge what is known, and rebuild the indexes and the briefing from it.",
+    REFLECT: "Condense days of observations and propose lines for MEMORY.md.",
+    TRIAGE: "Decide proposals by rules and by what people ticked; write MEMORY.md and REVIEW.md.",
+}
+JOBS = {
+    name: dg.define_asset_job(name, selection=dg.AssetSelection.assets(*keys), description=DESCRIPTIONS[name])
+    for name, keys in ASSETS_OF.items()
+}
+
+
+def range_tags(stretch: Stretch) -> dict[str, str]:
+    """Returns the run tags that make one run materialise all days of the stretch."""
+    return {
+        ASSET_PARTITION_RANGE_START_TAG: stretch.first.isoformat(),
+        ASSET_PARTITION_RANGE_END_TAG: stretch.last.isoformat(),
+    }
+
+
+def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
+    """Returns the runs that the store's state asks for, the earliest step first; none while one of ours is under way.
+
+    A request's key holds the state it answers and the hour, so that a run that failed is tried again an hour later, and
+    not at every tick.
+    """
+    if busy:
+        return []
+    hour = f"{store.settings.clock():%Y-%m-%dT%H}"
+    if pending.transcripts_changed(store) or pending.windows_due(store):
+        return [_request(CAPTURE, hour, store.settings.clock().isoformat())]
+    if days := pending.days_to_learn(store):
+        return [_request(LEARN, hour, pending.windows_inputs(store), s, stretch=s) for s in stretches(days)]
+    if pending.fold_is_behind(store.tables) or pending.index_is_missing(store):
+        return [_request(FOLD, hour, pending.fold_inputs(store.tables))]
+    return []
+
+
+def _request(job: str, *state: object, stretch: Stretch | None = None) -> dg.RunRequest:
+    return dg.RunRequest(run_key=f"{job}-{hash_of(*state)}", job_name=job, tags=range_tags(stretch) if stretch else {})
+
+
+@dg.sensor(
+    jobs=[JOBS[CAPTURE], JOBS[LEARN], JOBS[FOLD]],
+    minimum_interval_seconds=EVERY_MINUTE,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Takes in new transcripts, then distils, embeds and folds what they changed.",
+)
+def new_transcripts(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
+    """Asks for the next step towards tables that hold everything the transcripts say."""
+    requests = next_requests(store, busy=bool(context.instance.get_run_records(UNFINISHED, limit=1)))
+    reason = None if requests else dg.SkipReason("Nothing new, or a run is under way.")
+    return dg.SensorResult(run_requests=requests, skip_reason=reason)
+
+
+@dg.sensor(
+    job=JOBS[TRIAGE],
+    minimum_interval_seconds=EVERY_MINUTE,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Carries out what a person ticked, struck or edited in REVIEW.md or MEMORY.md.",
+)
+def review_changes(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
+    """Asks for a triage when the review surface differs from what was last read."""
+    if not pending.review_is_behind(store):
+        return dg.SensorResult(skip_reason=dg.SkipReason("No proposal, decision or edit since the last triage."))
+    hour = f"{store.settings.clock():%Y-%m-%dT%H}"
+    return dg.SensorResult(run_requests=[_request(TRIAGE, hour, pending.review_inputs(store))])
+
+
+def schedules(zone: str) -> list[dg.ScheduleDefinition]:
+    """Returns the daily rituals, in the owner's zone."""
+
+    @dg.schedule(
+        job=JOBS[REFLECT],
+        cron_schedule="0 6 * * *",
+        execution_timezone=zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        name="reflect_daily",
+        description="At 06:00, reflects on every day that has observations nobody reflected on.",
+    )
+    def reflect_daily(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
+        days = pending.days_to_reflect(store.tables)
+        if not days:
+            return dg.SkipReason("Every day with observations has been reflected on.")
+        when = context.scheduled_execution_time.isoformat()
+        return [_request(REFLECT, when, stretch, stretch=stretch) for stretch in stretches(days)]
+
+    @dg.schedule(
+        job=JOBS[LEARN],
+        cron_schedule="0 2 * * *",
+        execution_timezone=zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        name="nightly_yesterday",
+        description="At 02:00, materialises the day just ended, so that a day without sessions is known to be one.",
+    )
+    def nightly_yesterday(context: dg.ScheduleEvaluationContext):
+        day = (context.scheduled_execution_time - timedelta(days=1)).date()
+        return _request(LEARN, "nightly", day, stretch=Stretch(day, day))
+
+    triage_often = dg.ScheduleDefinition(
+        name="triage_half_hourly",
+        job=JOBS[TRIAGE],
+        cron_schedule="*/30 * * * *",
+        execution_timezone=zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Every 30 minutes, decides what rules can decide and lets old proposals expire.",
+    )
+    nightly = dg.ScheduleDefinition(
+        name="nightly",
+        job=JOBS[FOLD],
+        cron_schedule="15 2 * * *",
+        execution_timezone=zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="At 02:15, the merge sweep: near-duplicates become one, indexes and briefing follow.",
+    )
+    return [reflect_daily, nightly_yesterday, nightly, triage_often]

@@ -1,0 +1,42 @@
+"""The brief stage as an asset: the briefing of the next session, kept ready as a file."""
+
+import dagster as dg
+import polars as pl
+
+from memory_assets.brief.briefing import BUDGET_TOKENS, CHARS_PER_TOKEN, render_briefing
+from memory_assets.files import write_atomically
+from memory_assets.store import Store
+
+GROUP = "brief"
+BRIEFING_MD = "briefing.md"
+
+
+@dg.asset(group_name=GROUP, owners=["team:memory"], kinds={"markdown"}, code_version="brief/1", deps=["memories", "memory_md", "decisions"])
+def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """What the next session should know at once: MEMORY.md, recent facts, what waits for a decision."""
+    with store.lock():
+        memory_md = store.workspace / "MEMORY.md"
+        memories = store.tables.read("memories")
+        newest = memories["event_at"].max() if memories.height else None
+        text = render_briefing(
+            memory_md.read_text("utf-8", errors="replace") if memory_md.is_file() else "",
+            memories,
+            pending=store.tables.read("decisions", columns=["state"]).filter(pl.col("state") == "pending").height,
+            owner=store.settings.owner,
+            as_of=newest.astimezone(store.settings.zone).date() if newest else None,
+        )
+        path = store.workspace / BRIEFING_MD
+        if not path.is_file() or path.read_text("utf-8") != text:
+            write_atomically(path, text.encode())
+    return dg.MaterializeResult(metadata={"tokens": len(text) // CHARS_PER_TOKEN, "path": dg.MetadataValue.path(str(path))})
+
+
+@dg.asset_check(asset="briefing", name="within_budget", description=f"The briefing has at most {BUDGET_TOKENS} tokens.")
+def within_budget(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
+    """Measures the file."""
+    tokens = len((store.workspace / BRIEFING_MD).read_text("utf-8")) / CHARS_PER_TOKEN
+    return dg.AssetCheckResult(passed=tokens <= BUDGET_TOKENS, metadata={"tokens": tokens})
+
+
+ASSETS = [briefing]
+CHECKS = [within_budget]

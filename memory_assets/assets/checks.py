@@ -1,0 +1,110 @@
+"""Checks that many tables share, made by the table's name: schema and unique keys, no secrets, provenance, freshness.
+
+A check names the broken promise and shows ids of a few offending rows, never their text. It judges the rows that the run
+wrote (a range run has one result for all its days, so failing days stand in the metadata).
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import dagster as dg
+import polars as pl
+
+from memory_assets import tables as schemas
+from memory_assets.capture.redact import count_secrets, find
+from memory_assets.errors import TableError
+from memory_assets.store import Store
+
+SHOWN = 5
+"""Offending rows that a check names."""
+
+
+def parts_in_run(context: dg.AssetCheckExecutionContext) -> list[str] | None:
+    """Returns the days that the run is about, or None when it has none (whole tables, checks run by hand)."""
+    tags = context.run.tags
+    start, end = tags.get("dagster/asset_partition_range_start"), tags.get("dagster/asset_partition_range_end")
+    if start and end:
+        days = pl.date_range(pl.lit(start).str.to_date(), pl.lit(end).str.to_date(), eager=True)
+        return [day.isoformat() for day in days]
+    key = tags.get("dagster/partition")
+    return [key] if key else None
+
+
+def verdict(
+    passed: bool,
+    broken: pl.DataFrame | None = None,
+    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR,
+    **metadata: object,
+) -> dg.AssetCheckResult:
+    """Returns a check's result with the ids of the first offending rows."""
+    shown = {} if broken is None or broken.is_empty() else {"offending_rows": broken.height, "examples": _examples(broken)}
+    return dg.AssetCheckResult(passed=passed, severity=severity, metadata={**metadata, **shown})
+
+
+def schema_check(table: str) -> dg.AssetChecksDefinition:
+    """Returns the blocking check that a table's rows fit its schema and repeat no key."""
+
+    @dg.asset_check(
+        asset=table,
+        name="schema_and_unique_keys",
+        blocking=True,
+        description=f"Every row of {table} fits the schema; no two rows share {', '.join(schemas.key_of(table))}.",
+    )
+    def check(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
+        frame = store.tables.read(table, parts_in_run(context))
+        repeated = frame.group_by(schemas.key_of(table)).len().filter(pl.col("len") > 1)
+        try:
+            schemas.check(table, frame)
+        except TableError as error:
+            return verdict(False, repeated, problem=str(error)[:500])
+        return verdict(repeated.is_empty(), repeated, rows=frame.height)
+
+    return check
+
+
+def rows_check(
+    table: str,
+    name: str,
+    description: str,
+    find_broken: Callable[[Store, list[str] | None], pl.DataFrame],
+    *,
+    blocking: bool = True,
+    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR,
+) -> dg.AssetChecksDefinition:
+    """Returns a check that passes when `find_broken` finds no row; it receives the store and the run's days."""
+
+    @dg.asset_check(asset=table, name=name, blocking=blocking, description=description)
+    def check(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
+        broken = find_broken(store, parts_in_run(context))
+        return verdict(broken.is_empty(), broken, severity)
+
+    return check
+
+
+def no_secrets_check(table: str, columns: list[str]) -> dg.AssetChecksDefinition:
+    """Returns the blocking check that no text of the table holds a secret that masking knows."""
+
+    def find_secrets(store: Store, parts: list[str] | None) -> pl.DataFrame:
+        key = schemas.key_of(table)
+        frame = store.tables.read(table, parts, columns=[*key, *columns])
+        suspicious = [column for column in columns if count_secrets(frame[column])]
+        hits = [
+            frame.filter(pl.Series([bool(find(text or "")) for text in frame[column]])).select(key)
+            for column in suspicious
+        ]
+        return pl.concat(hits) if hits else frame.select(key).clear()
+
+    return rows_check(table, "no_secrets", "No text holds a key, token or password.", find_secrets)
+
+
+def fresh(*, days: int) -> dg.FreshnessPolicy:
+    """Returns the policy that turns an asset red when it was not materialised for so many days."""
+    return dg.FreshnessPolicy.time_window(fail_window=timedelta(days=days), warn_window=timedelta(days=days) / 2)
+
+
+def _examples(broken: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    plain = [name for name, dtype in broken.schema.items() if dtype not in (pl.List(pl.String), pl.List(pl.Int64))]
+    head = broken.select(plain).head(SHOWN)
+    lines = ["| " + " | ".join(plain) + " |", "|" + "---|" * len(plain)]
+    lines += ["| " + " | ".join(str(value)[:60] for value in row) + " |" for row in head.iter_rows()]
+    return dg.MetadataValue.md("\n".join(lines))

@@ -1,0 +1,181 @@
+"""The embed stage as assets: vectors by day, merges and memories over all, and the two indexes projected from them."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+
+from memory_assets import tables as schemas
+from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check, verdict
+from memory_assets.assets.glue import INDEX_POOL, bars, counts_of, materialise_days, table_asset, write_whole
+from memory_assets.corpus import open_embedder, open_keywords, open_vectors
+from memory_assets.embed.encode import EMBED_VERSION, encode_day
+from memory_assets.embed.memories import FOLD_VERSION, fold_memories
+from memory_assets.embed.merge import MERGE_VERSION, find_edges
+from memory_assets.embed.project import RETRIEVABLE, Plan, keyword_rows, plan_keywords, plan_vectors, text_hashes
+from memory_assets.files import write_json
+from memory_assets.pending import embed_inputs, fold_inputs
+from memory_assets.store import Store
+
+GROUP = "embed"
+"""Group of the assets of this stage."""
+
+
+@table_asset("embeddings", group=GROUP, version=EMBED_VERSION, daily=True, deps=["observations"])
+def embeddings(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """One vector for each distinct text of the day, made on this machine and kept by the hash of the text."""
+    embedder = open_embedder(store.settings.embedding_model)
+    return materialise_days(
+        context,
+        store,
+        "embeddings",
+        inputs=lambda day: embed_inputs(store, day),
+        build=lambda day: encode_day(
+            date.fromisoformat(day),
+            store.tables.read("observations", [day]),
+            embedder,
+            store.tables.read("embeddings", [day]),
+        ),
+    )
+
+
+@table_asset("merges", group=GROUP, version=MERGE_VERSION, daily=False, deps=["observations", "embeddings"])
+def merges(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """Pairs of observations that say the same, or of which the newer replaces the older."""
+    with store.lock():
+        present = store.tables.parts("merges").get("all")
+        is_current = present is not None and present.inputs == MERGE_VERSION
+        compared = store.tables.read("memories", columns=["observation_ids"])["observation_ids"].explode().drop_nulls()
+        frame = find_edges(
+            store.tables.read("observations"),
+            store.tables.read("embeddings"),
+            store.tables.read("merges") if is_current else schemas.empty("merges"),
+            compared.to_list() if is_current else (),
+        )
+        return write_whole(store, "merges", frame, MERGE_VERSION, reasons=bars(counts_of(frame, "reason")))
+
+
+@table_asset("memories", group=GROUP, version=FOLD_VERSION, daily=False, deps=["observations", "embeddings", "merges"])
+def memories(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """The present state of what is known: observations folded with merges and the ledger."""
+    with store.lock():
+        inputs = fold_inputs(store.tables)
+        frame = fold_memories(store.tables.read("observations"), store.tables.read("merges"), store.ledger.events())
+        merged = int(frame["merged_count"].sum()) - frame.height
+        plots = {column: bars(counts_of(frame, column)) for column in ("state", "category", "priority")}
+        return write_whole(store, "memories", frame, inputs, merged_away=merged, **plots)
+
+
+@dg.asset(
+    group_name=GROUP,
+    owners=["team:memory"],
+    kinds={"chroma"},
+    code_version="vectors/1",
+    deps=["memories", "embeddings"],
+    pool=INDEX_POOL,
+)
+def vector_index(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """Chroma's generation of the memories' vectors, projected from Parquet."""
+    with store.lock():
+        index, kept = open_vectors(store), _Kept(store.root / "index" / "vectors.json")
+        found = store.tables.read("memories")
+        published = kept.read(index.generation())
+        plan = plan_vectors(found, store.tables.read("embeddings"), published)
+        wanted = found.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", "text_hash")
+        return _publish(index, kept, plan, dict(wanted.iter_rows()), rebuild=not published)
+
+
+@dg.asset(
+    group_name=GROUP,
+    owners=["team:memory"],
+    kinds={"sqlite"},
+    code_version="keywords/1",
+    deps=["memories", "segments", "messages"],
+    pool=INDEX_POOL,
+)
+def keyword_index(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """The full-text generation of memories, narratives and raw messages, projected from Parquet."""
+    with store.lock():
+        index, kept = open_keywords(store), _Kept(store.root / "index" / "keywords.json")
+        spoken = ["message_id", "author", "kind", "text"]
+        rows = keyword_rows(
+            store.tables.read("memories"),
+            store.tables.read("segments", columns=["segment_id", "narrative"]),
+            pl.concat([store.tables.read("messages", columns=spoken), store.tables.read("messages_open", columns=spoken)]),
+        )
+        published = kept.read(index.generation())
+        return _publish(index, kept, plan_keywords(rows, published), text_hashes(rows), rebuild=not published)
+
+
+class _Kept:
+    """What a published generation was made from, beside it; of another generation it says nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self, generation: str | None) -> dict[str, str]:
+        if generation is None or not self._path.is_file():
+            return {}
+        known = json.loads(self._path.read_text())
+        return known["rows"] if known["generation"] == generation else {}
+
+    def write(self, generation: str, rows: dict[str, str]) -> None:
+        write_json(self._path, {"generation": generation, "rows": rows})
+
+
+def _publish(index, kept: _Kept, plan: Plan, rows: dict[str, str], *, rebuild: bool) -> dg.MaterializeResult:
+    if not plan.is_empty or rebuild:
+        kept.write(index.update(plan.upserts, plan.deletes, rebuild=rebuild), rows)
+    return dg.MaterializeResult(
+        metadata={"rows": len(rows), "upserted": plan.upserts.height, "deleted": len(plan.deletes), "generation": index.generation() or "-"}
+    )
+
+
+def _without_vector(store: Store, days: list[str] | None) -> pl.DataFrame:
+    found = store.tables.read("observations", days, columns=["id", "text_hash"])
+    return found.join(store.tables.read("embeddings", days, columns=["text_hash"]).unique(), on="text_hash", how="anti")
+
+
+def _observations_in_no_memory(store: Store, days: list[str] | None) -> pl.DataFrame:
+    held = store.tables.read("memories", columns=["observation_ids"]).explode("observation_ids")
+    return store.tables.read("observations", columns=["id"]).join(held, left_on="id", right_on="observation_ids", how="anti")
+
+
+def _superseded_by_nothing(store: Store, days: list[str] | None) -> pl.DataFrame:
+    found = store.tables.read("memories", columns=["id", "superseded_by"])
+    return found.drop_nulls("superseded_by").join(found.select("id"), left_on="superseded_by", right_on="id", how="anti")
+
+
+@dg.asset_check(asset="vector_index", name="equals_parquet", description="Chroma holds exactly the retrievable memories that have a vector.")
+def vectors_equal_parquet(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
+    """Compares the ids in Chroma with those that Parquet says should be there."""
+    found = store.tables.read("memories").filter(pl.col("state").is_in(RETRIEVABLE))
+    wanted = set(found.join(store.tables.read("embeddings", columns=["text_hash"]).unique(), on="text_hash")["id"])
+    return _compare(wanted, open_vectors(store).ids())
+
+
+@dg.asset_check(asset="keyword_index", name="equals_parquet", description="The keyword index holds exactly the retrievable memories.")
+def keywords_equal_parquet(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
+    """Compares the ids in the keyword index with those that Parquet says should be there."""
+    wanted = set(store.tables.read("memories").filter(pl.col("state").is_in(RETRIEVABLE))["id"])
+    return _compare(wanted, open_keywords(store).ids("memories"))
+
+
+def _compare(wanted: set[str], there: set[str]) -> dg.AssetCheckResult:
+    wrong = [*((id, "missing") for id in sorted(wanted - there)), *((id, "too many") for id in sorted(there - wanted))]
+    broken = pl.DataFrame(wrong, schema={"id": pl.String, "problem": pl.String}, orient="row")
+    return verdict(broken.is_empty(), broken, rows=len(there))
+
+
+ASSETS = [embeddings, merges, memories, vector_index, keyword_index]
+CHECKS = [
+    *(schema_check(table) for table in ("embeddings", "merges", "memories")),
+    rows_check("embeddings", "every_text_has_a_vector", "Every observation's text has a vector.", _without_vector),
+    rows_check("memories", "nothing_lost", "Every observation is part of exactly one memory.", _observations_in_no_memory),
+    rows_check("memories", "supersession_resolves", "What replaced a memory exists.", _superseded_by_nothing),
+    no_secrets_check("memories", ["text"]),
+    vectors_equal_parquet,
+    keywords_equal_parquet,
+]

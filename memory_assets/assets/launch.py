@@ -1,0 +1,161 @@
+"""Starts runs and the UI for the command line: the same jobs that the sensors start, in this process, in order.
+
+Dagster is imported only when there is something to run, so that finding nothing to do costs no import.
+"""
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory_assets import pending
+from memory_assets.errors import StoreError
+from memory_assets.files import make_folder, write_atomically
+from memory_assets.pending import Stretch, stretches
+from memory_assets.store import Store
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
+"""Run configuration that keeps Dagster's log of a run out of the terminal; the UI has it all the same."""
+
+
+@dataclass
+class Ran:
+    """What one call did: the jobs it ran, in order, and how long it took in seconds."""
+
+    jobs: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there was nothing to do."""
+        return not self.jobs
+
+
+def ingest(store: Store, *, reflect: bool = True) -> Ran:
+    """Brings every table up to date with the transcripts, then reflects and triages; does nothing when nothing is new."""
+    started = time.monotonic()
+    ran = Ran()
+    runner = _Runner(store, ran)
+    if pending.transcripts_changed(store) or pending.windows_due(store):
+        runner.run("capture")
+    for stretch in stretches(pending.days_to_learn(store)):
+        runner.run("learn", stretch)
+    if pending.fold_is_behind(store.tables) or pending.index_is_missing(store):
+        runner.run("fold")
+    if reflect:
+        for stretch in stretches(pending.days_to_reflect(store.tables)):
+            runner.run("reflect", stretch)
+        if pending.review_is_behind(store):
+            runner.run("triage")
+    ran.seconds = time.monotonic() - started
+    return ran
+
+
+def triage(store: Store) -> Ran:
+    """Carries out the decisions in the ledger and in REVIEW.md."""
+    ran = Ran()
+    _Runner(store, ran).run("triage")
+    return ran
+
+
+class _Runner:
+    """Runs jobs in this process against the store's own Dagster instance, which is opened when first needed."""
+
+    def __init__(self, store: Store, ran: Ran) -> None:
+        self._store = store
+        self._ran = ran
+        self._definitions: dg.Definitions | None = None
+
+    def run(self, job: str, stretch: Stretch | None = None) -> None:
+        quieten()
+        from memory_assets.assets.automation import range_tags
+        from memory_assets.definitions import assemble
+
+        if self._definitions is None:
+            self._definitions = assemble(self._store.settings.timezone)
+        with open_instance(self._store) as instance:
+            result = self._definitions.resolve_job_def(job).execute_in_process(
+                instance=instance,
+                run_config=QUIET,
+                resources={"store": self._store},
+                tags=range_tags(stretch) if stretch else {},
+                raise_on_error=True,
+            )
+        if not result.success:
+            raise StoreError(f"The run of '{job}' failed; see run {result.run_id} in the Dagster UI (`memory up`).")
+        self._ran.jobs.append(job)
+
+
+@contextmanager
+def open_instance(store: Store) -> Iterator["dg.DagsterInstance"]:
+    """Opens the store's Dagster instance, making its home first; two processes never initialise it at once."""
+    import dagster as dg
+
+    with store.lock():
+        make_home(store)
+    with dg.DagsterInstance.from_config(str(store.dagster_home)) as instance:
+        yield instance
+
+
+def make_home(store: Store) -> Path:
+    """Makes DAGSTER_HOME with its configuration and database, where there is none yet."""
+    import dagster as dg
+
+    home = make_folder(store.dagster_home)
+    if not (home / "dagster.yaml").is_file():
+        content = files("memory_assets.assets").joinpath("dagster.yaml").read_bytes()
+        with dg.DagsterInstance.from_config(str(home)):
+            pass
+        write_atomically(home / "dagster.yaml", content)
+    return home
+
+
+def serve(store: Store, port: int, environ: dict[str, str]) -> int:
+    """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code."""
+    import subprocess
+
+    with store.lock():
+        make_home(store)
+    command = [sys.executable, "-m", "dagster", "dev", "-m", "memory_assets.definitions", "-h", "127.0.0.1", "-p", str(port)]
+    variables = {**os.environ, **environ, "DAGSTER_HOME": str(store.dagster_home), "PYTHONWARNINGS": "ignore"}
+    process = subprocess.Popen([*command, "--log-level", "warning"], env=variables, cwd=store.root)
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        process.wait(timeout=30)
+        return 0
+
+
+def free_port(wanted: int) -> int:
+    """Returns the wanted port, or the next one that nothing listens on."""
+    for port in range(wanted, min(wanted + 100, 65_536)):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise StoreError(f"No port between {wanted} and {wanted + 99} is free; choose one with --port.")
+
+
+def quieten() -> None:
+    """Keeps Dagster's run log and its notices about beta features out of the terminal."""
+    import logging
+    import warnings
+
+    import dagster as dg
+
+    logging.getLogger("dagster").setLevel(logging.ERROR)
+    for notice in (dg.BetaWarning, dg.PreviewWarning, dg.SupersessionWarning):
+        warnings.filterwarnings("ignore", category=notice)

@@ -1,0 +1,16 @@
+"""Typed configuration that opens the store and hands it over plain."""
+
+import dagster as dg
+
+from memory_assets.settings import read_settings
+from memory_assets.store import Store, open_store
+
+
+class StoreResource(dg.ConfigurableResource):
+    """Opens the store of this process's settings when a run starts; `data` names another folder."""
+
+    data: str = ""
+
+    def create_resource(self, context: dg.InitResourceContext) -> Store:
+        """Returns the open store."""
+        return open_store(read_settings(**({"data": self.data} if self.data else {})))

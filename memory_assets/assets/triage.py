@@ -1,0 +1,144 @@
+"""The triage stage as assets: proposals are decided by rules and people, and become lines of MEMORY.md."""
+
+import dagster as dg
+import polars as pl
+
+from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.assets.checks import fresh, rows_check, schema_check, verdict
+from memory_assets.assets.glue import bars, counts_of, table_asset, write_whole
+from memory_assets.pending import note_triaged, review_inputs
+from memory_assets.reflect.proposals import section_of
+from memory_assets.settings import Settings
+from memory_assets.store import Store
+from memory_assets.triage.memory_md import MANY_ENTRIES, read_entries
+from memory_assets.triage.promote import MEMORY_MD, PROMOTED, lost_lines
+from memory_assets.triage.run import REVIEW_MD, TRIAGE_VERSION, Rules, decide_all, hear_person, write_memory, write_review
+
+GROUP = "triage"
+WORKSPACE_POOL = "memory_md"
+
+
+def rules_of(settings: Settings) -> Rules:
+    """Returns the rules of a triage with these settings."""
+    order = [section_of(category, settings.sections, settings.owner) for category in settings.sections]
+    guarded = {section_of(category, settings.sections, settings.owner) for category in ("preferences", "rules-conventions")}
+    return Rules(settings.clock(), settings.owner, settings.review_days, order, frozenset(s.casefold() for s in guarded))
+
+
+def workspace_of(store: Store) -> GitWorkspace:
+    """Returns the workspace's repository, made where there is none."""
+    workspace = GitWorkspace(store.workspace)
+    workspace.prepare()
+    return workspace
+
+
+@table_asset("decisions", group=GROUP, version=TRIAGE_VERSION, daily=False, deps=["proposals"], pool=WORKSPACE_POOL)
+def decisions(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """What became of each proposal: promoted, merged, rejected, expired or pending."""
+    with store.lock():
+        workspace, rules = workspace_of(store), rules_of(store.settings)
+        heard = hear_person(workspace, store.ledger, store.tables, rules)
+        for warning in heard.warnings:
+            context.log.warning(warning)
+        frame = decide_all(workspace, store.ledger, store.tables, rules)
+        plots = {"states": bars(counts_of(frame, "state")), "tiers": bars(counts_of(frame.with_columns(pl.col("tier").cast(pl.String)), "tier"))}
+        return write_whole(store, "decisions", frame, TRIAGE_VERSION, heard=heard.counts, warnings=heard.warnings, **plots)
+
+
+@dg.asset(
+    group_name=GROUP,
+    owners=["team:memory"],
+    kinds={"markdown", "git"},
+    code_version=TRIAGE_VERSION,
+    deps=["decisions"],
+    pool=WORKSPACE_POOL,
+    freshness_policy=fresh(days=7),
+)
+def memory_md(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """MEMORY.md: the small curated file, each promotion a commit that says who learnt what from which session."""
+    with store.lock():
+        workspace, rules = workspace_of(store), rules_of(store.settings)
+        promoted = write_memory(store.tables.read("decisions"), workspace, store.ledger, store.tables, store.archive, rules)
+        path = store.workspace / MEMORY_MD
+        content = path.read_text("utf-8", errors="replace") if path.is_file() else ""
+    entries = read_entries(content)
+    return dg.MaterializeResult(
+        metadata={
+            "entries": len(entries),
+            "promoted": len(promoted),
+            "proposal_ids": promoted,
+            "bytes": len(content.encode()),
+            "commit": workspace.head() or "-",
+            "path": dg.MetadataValue.path(str(path)),
+        }
+    )
+
+
+@dg.asset(
+    group_name=GROUP, owners=["team:memory"], kinds={"markdown", "git"}, code_version=TRIAGE_VERSION, deps=["decisions", "memory_md"], pool=WORKSPACE_POOL
+)
+def review_md(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """REVIEW.md: what waits for a person, to be ticked, struck, edited or left."""
+    with store.lock():
+        workspace, rules = workspace_of(store), rules_of(store.settings)
+        found = store.tables.read("decisions")
+        is_written = write_review(found, workspace, rules)
+        if is_written:
+            note_triaged(store, review_inputs(store))
+        else:
+            context.log.warning("REVIEW.md was edited meanwhile; the edit is read at the next triage.")
+    return dg.MaterializeResult(
+        metadata={
+            "pending": found.filter(pl.col("state") == "pending").height,
+            "is_written": is_written,
+            "path": dg.MetadataValue.path(str(store.workspace / REVIEW_MD)),
+        }
+    )
+
+
+def _undecided(store: Store, days: list[str] | None) -> pl.DataFrame:
+    proposed, decided = store.tables.read("proposals", columns=["proposal_id"]), store.tables.read("decisions", columns=["proposal_id"])
+    missing = proposed.join(decided, on="proposal_id", how="anti").with_columns(problem=pl.lit("in no state"))
+    extra = decided.join(proposed, on="proposal_id", how="anti").with_columns(problem=pl.lit("decided and not proposed"))
+    return pl.concat([missing, extra])
+
+
+@dg.asset_check(
+    asset="memory_md", name="kept_every_line", blocking=True, description="No line of MEMORY.md was lost by any commit of ours."
+)
+def memory_md_kept_every_line(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
+    """Compares each of our last commits of MEMORY.md with the version before it."""
+    lost = workspace_of(store).lines_lost_by_us(MEMORY_MD, lost_lines)
+    broken = pl.DataFrame(lost, schema={"commit": pl.String, "lines": pl.Int64}, orient="row")
+    return verdict(broken.is_empty(), broken)
+
+
+@dg.asset_check(asset="memory_md", name="promotions_are_there", description="Every promoted line was written, with evidence that is archived.")
+def promotions_are_there(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
+    """Looks for promoted decisions without an entry, and for evidence in ranges that the archive does not hold."""
+    promoted = {event.target: event for event in store.ledger.events([PROMOTED])}
+    decided = store.tables.read("decisions").filter(pl.col("state") == "promoted")["proposal_id"]
+    known = set(store.archive.resources()["id"])
+    rows = [(id, "no entry") for id in decided if id not in promoted]
+    rows += [(id, "no evidence") for id, event in promoted.items() if not event.payload["evidence"]]
+    rows += [(id, "evidence not archived") for id, e in promoted.items() if any(r["resource_id"] not in known for r in e.payload["evidence"])]
+    broken = pl.DataFrame(rows, schema={"proposal_id": pl.String, "problem": pl.String}, orient="row")
+    return verdict(broken.is_empty(), broken, promoted=len(promoted))
+
+
+@dg.asset_check(asset="memory_md", name="is_small", description=f"MEMORY.md has at most {MANY_ENTRIES} entries.")
+def memory_md_is_small(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
+    """Warns when the file outgrows what a session can carry."""
+    path = store.workspace / MEMORY_MD
+    count = len(read_entries(path.read_text("utf-8", errors="replace"))) if path.is_file() else 0
+    return verdict(count <= MANY_ENTRIES, severity=dg.AssetCheckSeverity.WARN, entries=count)
+
+
+ASSETS = [decisions, memory_md, review_md]
+CHECKS = [
+    schema_check("decisions"),
+    rows_check("decisions", "proposals_add_up", "Every proposal is in exactly one state.", _undecided),
+    memory_md_kept_every_line,
+    promotions_are_there,
+    memory_md_is_small,
+]

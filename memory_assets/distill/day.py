@@ -1,0 +1,111 @@
+"""Distils the windows of one day: segments first, then observations with their verdicts.
+
+Frames in, frames out; pure but for the model that may be asked, whose answers are kept. Windows that are not observed
+have no segments.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from memory_assets import tables as schemas
+from memory_assets.distill.allowance import plan_allowances
+from memory_assets.distill.answers import AnswerStore
+from memory_assets.distill.candidates import Candidate
+from memory_assets.distill.exchanges import Row
+from memory_assets.distill.narratives import EMPTY, narrative_candidate
+from memory_assets.distill.observer import observe_window
+from memory_assets.distill.rows import candidate_id, observation_row, segment_row, verdict_row
+from memory_assets.distill.taxonomy import categorise
+from memory_assets.distill.write_gate import Judged, judge
+from memory_assets.protocols import Model
+
+
+def build_segments(
+    windows: pl.DataFrame,
+    messages: pl.DataFrame,
+    *,
+    zone: ZoneInfo,
+    model: Model | None = None,
+    answers: AnswerStore | None = None,
+) -> pl.DataFrame:
+    """Returns the segments of the day's windows; every message of an observed window is in exactly one."""
+    found: list[dict[str, Any]] = []
+    for window, own in _observed_windows(windows, messages):
+        observed = observe_window(window, own, zone=zone, model=model, answers=answers, wants="segments")
+        rows = own.to_dicts()
+        for number, group in enumerate(observed.segments):
+            narrative = _safe([rows[row] for row in group], observed.narratives[number])
+            found.append(segment_row(window, [rows[row] for row in group], number, narrative, observed.observer))
+    return schemas.frame_of("segments", found)
+
+
+def build_observations(
+    windows: pl.DataFrame,
+    messages: pl.DataFrame,
+    segments: pl.DataFrame,
+    *,
+    zone: ZoneInfo,
+    model: Model | None = None,
+    answers: AnswerStore | None = None,
+    allowances: Mapping[str, int] | None = None,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Returns the observations of the day's windows, and what the gate said of every candidate.
+
+    `allowances` says how many facts of each window may be allowed: `plan_allowances` over all windows of the store.
+    Without it the windows given are taken for all there are.
+    """
+    allowances = plan_allowances(windows) if allowances is None else allowances
+    observations: list[dict[str, Any]] = []
+    verdicts: list[dict[str, Any]] = []
+    for window, own in _observed_windows(windows, messages):
+        found = segments.filter(pl.col("window_id") == window["window_id"]).sort("ordinal").to_dicts()
+        observed = observe_window(window, own, zone=zone, model=model, answers=answers, segments=found, wants="facts")
+        judged = [
+            *_judge(list(observed.candidates), allowances[window["window_id"]]),
+            *_judge(_narratives(found, own.to_dicts())),
+        ]
+        for entry in _each_once(judged, found):
+            verdicts.append(verdict_row(entry, window, found, observed.observer, observed.parse_path))
+            if entry.verdict != "discard":
+                observations.append(observation_row(entry, window, found, observed.observer, observed.prompt_hash))
+    return schemas.frame_of("observations", observations), schemas.frame_of("verdicts", verdicts)
+
+
+def _observed_windows(windows: pl.DataFrame, messages: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
+    """Yields each observed window with its messages in order, by window id."""
+    by_window = {window_id: group for (window_id,), group in messages.group_by("window_id", maintain_order=True)}
+    for window in windows.filter(pl.col("status") == "observed").sort("window_id").iter_rows(named=True):
+        if (own := by_window.get(window["window_id"])) is not None:
+            yield window, own.sort("ordinal")
+
+
+def _judge(candidates: list[Candidate], most_allowed: int = 0) -> list[Judged]:
+    entries = [(c, *categorise(c.text, c.kind, c.author, c.hint_category)) for c in candidates]
+    return judge(entries, most_allowed=most_allowed)
+
+
+def _safe(own: list[Row], narrative: str) -> str:
+    """Returns the narrative, or an empty one where the gate would throw it away: it must not instruct whoever reads the log."""
+    verdict = _judge([narrative_candidate(own, narrative, 0)])[0].verdict
+    return EMPTY if verdict == "discard" else narrative
+
+
+def _narratives(segments: list[dict[str, Any]], rows: list[Row]) -> list[Candidate]:
+    """Returns the narratives of a window's segments as candidates, each with its evidence."""
+    by_id = {row["message_id"]: row for row in rows}
+    return [
+        narrative_candidate([by_id[message_id] for message_id in segment["message_ids"]], segment["narrative"], number)
+        for number, segment in enumerate(segments)
+        if segment["narrative"] != EMPTY
+    ]
+
+
+def _each_once(judged: list[Judged], segments: list[dict[str, Any]]) -> list[Judged]:
+    """Returns the first of those that would have the same id."""
+    first: dict[str, Judged] = {}
+    for entry in judged:
+        first.setdefault(candidate_id(entry.candidate, segments), entry)
+    return list(first.values())

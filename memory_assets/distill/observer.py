@@ -1,0 +1,176 @@
+"""Observes a window: asks a model where one is given, else the rules.
+
+Takes a window and its messages; gives segments with narratives, and candidate facts. A model's raw answer is stored
+before anyone parses it, and a second time nobody is asked. A model's facts are grounded in the transcript: whose
+words they are and which records hold them is found here, never taken from the answer.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from memory_assets.distill.answers import AnswerKey, AnswerStore
+from memory_assets.distill.boundaries import find_segments
+from memory_assets.distill.candidates import START_CONFIDENCE, Candidate, FactKind, Observed
+from memory_assets.distill.exchanges import Row
+from memory_assets.distill.grounding import Evidence, Grounding
+from memory_assets.distill.items import clock_times_in, entities_of, found_in, sentiment_of, strength_of
+from memory_assets.distill.narratives import narrate
+from memory_assets.distill.parser import ParsedAnswer, ParsedFact, parse_answer
+from memory_assets.distill.regroup import regroup
+from memory_assets.distill.rules import OBSERVER, find_candidates
+from memory_assets.distill.serialise import SERIALISER_VERSION, content_hash, serialise, split_to_fit
+from memory_assets.distill.taxonomy import category_named
+from memory_assets.protocols import Model, ModelAnswer, ModelRequest
+
+ALLOWED_BY_MODEL, HELD_BY_MODEL = 0.85, 0.6
+"""Usefulness of what a model allows and holds, where it gives no number of its own."""
+
+
+def observe_window(
+    window: Mapping[str, Any],
+    messages: pl.DataFrame,
+    *,
+    zone: ZoneInfo,
+    model: Model | None = None,
+    answers: AnswerStore | None = None,
+    segments: Sequence[Mapping[str, Any]] | None = None,
+    wants: Literal["everything", "segments", "facts"] = "everything",
+) -> Observed:
+    """Returns what was found in the window; `messages` are those of the window, in order.
+
+    Rows of its `segments` that are already there are taken as they are; `wants` spares the rules the half that nobody reads.
+    """
+    rows = messages.to_dicts()
+    groups = _groups(segments, rows) if segments else find_segments(messages)
+    if model is None or not rows:
+        return _by_rules(rows, groups, wants)
+    return _by_model(rows, groups, zone, model, answers)
+
+
+def _groups(segments: Sequence[Mapping[str, Any]], rows: Sequence[Row]) -> list[list[int]]:
+    """Returns the row numbers of the messages of each segment."""
+    number_of = {row["message_id"]: number for number, row in enumerate(rows)}
+    return [[number_of[message_id] for message_id in segment["message_ids"]] for segment in segments]
+
+
+def _by_rules(rows: list[Row], groups: list[list[int]], wants: str) -> Observed:
+    narratives = [narrate([rows[row] for row in group]) for group in groups] if wants != "facts" else []
+    return Observed(
+        observer=OBSERVER,
+        parse_path="rules",
+        narratives=tuple(narratives),
+        segments=tuple(map(tuple, groups)),
+        candidates=tuple(find_candidates(rows, groups)) if wants != "segments" else (),
+    )
+
+
+def _by_model(
+    rows: list[Row], segments: list[list[int]], zone: ZoneInfo, model: Model, answers: AnswerStore | None
+) -> Observed:
+    """Returns what the model found, a long window in several calls."""
+    parsed = [
+        parse_answer(ask([rows[row] for row in call], zone, model, answers).text) for call in split_to_fit(segments, rows)
+    ]
+    grounding = Grounding(rows)
+    told = [segment for answer in parsed for segment in answer.segments]
+    grounded = [[(fact, grounding.find(fact.text)) for fact in segment.facts] for segment in told]
+    anchors = [_anchor(segment.narrative, facts, grounding) for segment, facts in zip(told, grounded, strict=True)]
+    groups, narratives = regroup(rows, segments, [segment.narrative for segment in told], anchors)
+    segment_of = {row: place for place, group in enumerate(groups) for row in group}
+    candidates = [_candidate(fact, evidence, rows, segment_of) for facts in grounded for fact, evidence in facts]
+    return Observed(
+        observer=model.name,
+        parse_path=_path(parsed),
+        narratives=tuple(
+            narrative or narrate([rows[row] for row in group]) for narrative, group in zip(narratives, groups, strict=True)
+        ),
+        segments=tuple(map(tuple, groups)),
+        candidates=tuple(candidates),
+        prompt_hash=prompt_hash(),
+        current_task=next((answer.current_task for answer in reversed(parsed) if answer.current_task), None),
+        suggested_response=next((answer.suggested_response for answer in reversed(parsed) if answer.suggested_response), None),
+    )
+
+
+def ask(rows: Sequence[Row], zone: ZoneInfo, model: Model, answers: AnswerStore | None) -> ModelAnswer:
+    """Returns the model's raw answer about the messages, stored before it is used; a stored one is not paid again."""
+    key = AnswerKey(content_hash(rows) + str(zone), prompt_hash(), model.name, SERIALISER_VERSION)
+    kept = answers.read(key) if answers else None
+    if kept is not None:
+        return kept
+    answer = model.ask(ModelRequest(prompt(), serialise(rows, zone)))
+    if answers:
+        answers.write(key, answer)
+    return answer
+
+
+@cache
+def prompt() -> str:
+    """Returns the observer's prompt."""
+    return files("memory_assets.distill").joinpath("observer.md").read_text(encoding="utf-8")
+
+
+def prompt_hash() -> str:
+    """Returns the hash of the prompt that travels with what it produced."""
+    return hashlib.sha256(prompt().encode()).hexdigest()[:12]
+
+
+def _path(parsed: Sequence[ParsedAnswer]) -> str:
+    """Returns the worst path that reading took: it is the one somebody wants to know of."""
+    order = ("segments", "structured", "flat", "list", "raw", "empty")
+    return max((answer.path for answer in parsed), key=order.index, default="empty")
+
+
+def _anchor(narrative: str, facts: Sequence[tuple[ParsedFact, Evidence | None]], grounding: Grounding) -> int | None:
+    """Returns the row that a model's segment lies around: the middle of its facts' evidence, else its narrative's."""
+    rows = sorted(evidence.rows[0] for _, evidence in facts if evidence)
+    if rows:
+        return rows[len(rows) // 2]
+    found = grounding.find(narrative) if narrative else None
+    return found.rows[0] if found else None
+
+
+def _candidate(fact: ParsedFact, evidence: Evidence | None, rows: Sequence[Row], segment_of: Mapping[int, int]) -> Candidate:
+    places = evidence.rows if evidence else ()
+    author = evidence.author if evidence else "assistant"
+    first = rows[places[0]] if places else rows[0]
+    told, invented = found_in(clock_times_in(fact.text), [rows[row]["text"] for row in places])
+    strength = strength_of(fact.text, is_owners=author == "owner")
+    confidence = fact.confidence if fact.confidence is not None else START_CONFIDENCE[strength]
+    return Candidate(
+        text=fact.text,
+        kind=_kind(fact, author),
+        priority=fact.priority or "low",
+        author=author,
+        strength=strength,
+        usefulness=ALLOWED_BY_MODEL if fact.gate == "allow" else HELD_BY_MODEL,
+        confidence=confidence,
+        event_at=first["event_at"],
+        lines=tuple(sorted(rows[row]["line"] for row in places)),
+        message_ids=tuple(rows[row]["message_id"] for row in sorted(places)),
+        quote=evidence.quote if evidence else "",
+        segment=segment_of[places[0]] if places else 0,
+        sentiment=sentiment_of(evidence.quote if evidence else ""),
+        entities=entities_of(fact.text),
+        clock_times=told,
+        ungrounded_times=invented,
+        hint=fact.gate or "missing",
+        hint_confidence=fact.confidence,
+        hint_category=fact.category,
+    )
+
+
+def _kind(fact: ParsedFact, author: str) -> FactKind:
+    """Returns what sort of fact it is, from the model's category and whose words it rests on."""
+    category = category_named(fact.category)
+    if category == "preferences":
+        return "preference"
+    if category == "rules-conventions" and author == "owner":
+        return "rule"
+    return "fact"

@@ -1,0 +1,102 @@
+"""Tells the owner's own words in a user turn from what they pasted into it.
+
+A turn may hold a log, a review by somebody else, a chat, a diff, a document; the owner's own line is then the first
+one or the last. Takes the text of a turn; gives the owner's own paragraphs, in order. Everything else is quoted
+material: it may be searched, but it decides nothing.
+"""
+
+import re
+
+LONG_TURN_CHARS = 900
+"""People type a few sentences; longer turns are mostly pasted, and only their edges are looked at."""
+
+EDGE_CHARS = 320
+"""A first or last paragraph up to this length may be the owner's own line around a paste."""
+
+_FENCED = re.compile(r"^\s*(```|~~~).*?(?:^\s*\1\s*$|\Z)", re.S | re.M)
+_TAGGED = re.compile(r"<([a-zA-Z][\w-]{2,})\b[^<>\n]*>.*?</\1>", re.S)
+_INTRODUCES = re.compile(
+    r"(?:\b(?:feedback|review|finding|comment|issue|error|output|log|message|example|following|this|says|said|wrote"
+    r"|replied|told me|got|here'?s?)\b"
+    r"[^.?!\n]{0,40}[:：]|\b(?:says|said|wrote|replied)\s*)\s*$",
+    re.I,
+)
+_LOG_LINE = re.compile(
+    r"^\s*(?:[❯$%>#»]\s|===|---\s|\+\+\+|@@|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[[\w:. /-]{2,40}\]|(?:error|warning|fatal"
+    r"|panic|info|debug|note"
+    r"|traceback|caused by|at |exit code|ok |fail|pass|remote|source|target|hint)[\s:!(]|File \"|\w+(?:Error"
+    r"|Exception):|[|+│┌└├─═╭╰]|[{}\[\]<]|\d+\s*[|│]"
+    r"|[\w./-]+:\d+(?::\d+)?[: ]|[-+] {0,3}\S*[{}();=])",
+    re.I,
+)
+_STAMPED_CHAT = re.compile(r"\[\d{1,2}:\d\d(?:\s?[AP]M)?\]|^\s*\w+\s+(?:\d{1,2}:\d\d\s?[AP]M|[—-]\s*Yesterday)", re.I | re.M)
+_FINDINGS = re.compile(
+    r"^\s*(?:[-*]|\d+[.)])?\s*(?:\W{0,3}(?:high|medium|low|critical|major|minor|nit|P[0-3])\b\W{0,3}[:\-–—]"
+    r"|findings?\b.{0,20}:|one remaining finding|#{1,4}\s|\*\*)",
+    re.I | re.M,
+)
+_HARD_WRAP = re.compile(r"\S\n[ \t]{3,}\S")
+_WORDS = re.compile(r"[A-Za-z']+")
+_CODE_MARKS = re.compile(r"[{}()\[\];=<>|\\/*_#$@]|::")
+
+
+def own_paragraphs(text: str) -> list[str]:
+    """Returns the paragraphs of a user turn that the owner wrote, in order."""
+    bare = _TAGGED.sub("\n\n", _FENCED.sub("\n\n", text))
+    paragraphs = [p for p in (part.strip("\n") for part in re.split(r"\n\s*\n", bare)) if p.strip()]
+    if _looks_pasted(bare, paragraphs):
+        return _edges(paragraphs)
+    return _typed(paragraphs)
+
+
+def _looks_pasted(text: str, paragraphs: list[str]) -> bool:
+    if len(text) > LONG_TURN_CHARS or _STAMPED_CHAT.search(text):
+        return True
+    return bool(_HARD_WRAP.search(text) and len(text) > 200) or (len(_FINDINGS.findall(text)) > 0 and len(text) > 300)
+
+
+def _edges(paragraphs: list[str]) -> list[str]:
+    """Returns the first and the last paragraph where they read as typed by the owner."""
+    if not paragraphs:
+        return []
+    first = _typed(paragraphs[:1]) if _is_edge(paragraphs[0]) else []
+    last = (
+        _typed(paragraphs[-1:]) if len(paragraphs) > 1 and _is_edge(paragraphs[-1]) and not _is_document(paragraphs[-1]) else []
+    )
+    return first + last
+
+
+def _is_edge(paragraph: str) -> bool:
+    return len(paragraph) <= EDGE_CHARS and not _FINDINGS.search(paragraph) and not _HARD_WRAP.search(paragraph)
+
+
+def _is_document(paragraph: str) -> bool:
+    """Says whether the paragraph is set like a document: a bullet, or a whole, well-formed sentence after many others."""
+    return bool(re.match(r"\s*(?:[-*•>|]|\d+[.)])\s", paragraph)) or (
+        paragraph[:1].isupper()
+        and paragraph.rstrip().endswith(".")
+        and not re.search(r"\b(?:i|we|you|please|let'?s)\b", paragraph, re.I)
+    )
+
+
+def _typed(paragraphs: list[str]) -> list[str]:
+    """Returns the paragraphs without lines of logs and code; what an introduction ends with a colon announces is left out."""
+    found = []
+    is_casual = bool(paragraphs) and paragraphs[0].lstrip()[:1].islower()
+    for number, paragraph in enumerate(paragraphs):
+        if number and is_casual and len(paragraph) > 60 and _is_document(paragraph):
+            continue
+        lines = [line for line in paragraph.splitlines() if not _is_machine_made(line)]
+        if lines:
+            found.append("\n".join(lines))
+        if _INTRODUCES.search(paragraph):
+            break
+    return found
+
+
+def _is_machine_made(line: str) -> bool:
+    """Says whether a line is output, code or a quotation rather than something that a person types to an agent."""
+    if _LOG_LINE.match(line):
+        return True
+    words = _WORDS.findall(line)
+    return len(line) > 30 and (len(words) < 3 or len(_CODE_MARKS.findall(line)) > 2 * len(words))

@@ -1,0 +1,61 @@
+"""Compares texts by their words: stems, shared parts, specifics. Knows nothing of transcripts."""
+
+import re
+from functools import lru_cache
+
+STOP = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    a an the and or but if then else of to in on at for from with without by as is are was were be been being it its this
+    that these those there here he she they we you i me my our your their his her them us do does did done not no yes so
+    than too very can could should would will shall may might must have has had into over under out up down off about
+    after before when while which who whom what why how all any each every both more most other some such only own same
+    just also per via ok okay now let lets please thanks want need get go make sure really actually well still yeah
+    """,
+    )
+)
+_WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
+_ENDINGS = ("ing", "ies", "ed", "es", "s")
+_SPECIFIC = re.compile(
+    r"`[^`\n]+`|(?<![\w-])--?[a-z][\w-]+|\b\w+(?:[/_.]\w+)+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
+    r"|\b[A-Z]{2,}[A-Z0-9_]*\b|#\d+|\b\d[\w.]*"
+)
+
+
+@lru_cache(maxsize=20_000)
+def stems_of(text: str) -> frozenset[str]:
+    """Returns the stems of the content words."""
+    found = set()
+    for word in _WORD.findall(text.lower()):
+        word = word.strip(".:-/")
+        if len(word) < 2 or word in STOP:
+            continue
+        found.add(_stem(word))
+    return frozenset(found)
+
+
+def _stem(word: str) -> str:
+    if not word.isalpha():
+        return word
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
+
+
+def shared(a: str, b: str) -> float:
+    """Returns the share of the smaller text's stems that the other has too."""
+    first, second = stems_of(a), stems_of(b)
+    return len(first & second) / min(len(first), len(second)) if first and second else 0.0
+
+
+def likeness(a: str, b: str) -> float:
+    """Returns how alike two texts are: the harmonic mean of the shares of stems they have in common."""
+    first, second = stems_of(a), stems_of(b)
+    return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
+
+
+def specifics_in(text: str) -> int:
+    """Returns how many exact names, values and numbers the text holds."""
+    return len(set(_SPECIFIC.findall(text)))

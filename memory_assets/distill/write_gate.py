@@ -1,0 +1,176 @@
+"""Decides which candidate facts may be stored: allow, hold or discard, with the reason.
+
+Takes candidates with their category; gives the same with a verdict. Calls no model: the observer's own verdict
+arrives as a hint. The rules stand in one table, first match wins; what is left over after it is ranked, and the best
+few of a session are allowed.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memory_assets.distill.candidates import FACT_CHARS, OWNERS_KINDS, Candidate
+from memory_assets.distill.taxonomy import ONLY_THE_OWNERS
+from memory_assets.distill.words import stems_of
+from memory_assets.records import Category, Verdict
+
+LEAST_CHARS = 12
+"""Shorter texts name nothing (TUT, the write gate)."""
+
+LEAST_USEFUL = 0.7
+"""Usefulness below which a fact is held (SPEC, decision 4)."""
+
+LEAST_CONFIDENT = 0.3
+
+MOST_ALLOWED = 25
+"""Allowed facts of one session; more than that nobody reads, and noise grows faster than knowledge."""
+
+SPECIFIC_BONUS = 0.05
+
+_ARTEFACT = re.compile(
+    r"^(?:\W*(?:add|insert|replace|append|paste|put|change|update|remove|delete|rename|modify"
+    r"|edit)\b[^.]{0,60}\b(?:after|before|below|above|with the following|the following|line \d+|at the (?:top|bottom"
+    r"|end) of)\b"
+    r"|you (?:are|must|should|will) (?:an?|now|always|never)\b|you must\b|(?:please )?(?:ignore|disregard"
+    r"|forget) (?:all|any|the|your|previous|prior|above)"
+    r"|<\/?[a-z][\w-]*>|system prompt|as an ai\b|note to (?:ai|agents?|assistants?|llms?)\b|attention,? (?:ai|agents?"
+    r"|assistants?)\b)",
+    re.I,
+)
+_INSTRUCTS = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass) (?:(?:all|any|the|your|these|previous|prior|above|earlier"
+    r"|other)\s+){1,3}(?:instructions?|rules?|prompts?|guidelines?|context|messages?|memor\w+)"
+    r"|\b(?:remember|memori[sz]e|store|save|note|record) (?:this|that|the following|in (?:your )?memory"
+    r"|for (?:all )?future|permanently)\b|\badd (?:this|the following) to (?:your )?memor"
+    r"|\bfrom now on,? (?:you|always|never|all)\b|\bnew (?:rule|instruction|policy|system prompt)s?\s*:",
+    re.I,
+)
+_NORMATIVE = re.compile(
+    r"^\W*(?:(?:please|important|note|warning|rule|remember|reminder)\W+)*(?:always|never|do not|don't|you (?:must"
+    r"|should|need to|have to)|(?:all|every) (?:agents?|assistants?|sessions?)|must\b|make sure|ensure)\b",
+    re.I,
+)
+_FOR_THE_OWNER = re.compile(
+    r"\b(?:the )?(?:user|owner|developer)(?:'s)? (?:has |also |really )?(?:said|says|stated|states|wants?|prefers?"
+    r"|preference|approved|authori[sz]ed|always|never|likes?|insists?|instructed|asked for)\b",
+    re.I,
+)
+_ADR = re.compile(r"\bADR[-_ ]?\d+\b", re.I)
+_PATH_OR_COMMAND = re.compile(
+    r"`[^`\n]+`|(?<![\w/])[\w.~-]+/[\w./-]+|(?<![\w-])--[a-z][\w-]+|\b\w+\.(?:go|py|ts|js|rs|md|toml|ya?ml|json|sh|sql)\b"
+)
+_OPINION = re.compile(
+    r"\b(?:nice|great|elegant|beautiful|ugly|cleaner|best|better|worse|honest(?:ly)?|i think|i believe|in my opinion"
+    r"|imho|genuinely|arguably|impressive|awesome)\b",
+    re.I,
+)
+_TRANSIENT = re.compile(
+    r"\b(?:\d+ commits? (?:ahead|behind)|uncommitted|untracked|working tree|force-push(?:ed)?|pushed to|branch is"
+    r"|is (?:now )?pushed|ready to (?:push|commit|merge)|in progress|awaiting|pull request is|pr is (?:open|ready)"
+    r"|pushed as|committed as|opened (?:the |a )?(?:draft )?pr|opened it|new commit|new pr commit|tests? pass"
+    r"|lint passes|all green|is clean)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A candidate with its category and what the gate says of it."""
+
+    candidate: Candidate
+    category: Category
+    category_confidence: float
+    verdict: Verdict = "allow"
+    reason: str = ""
+    gate_confidence: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """When it holds, the candidate gets the verdict, for the reason."""
+
+    reason: str
+    verdict: Verdict
+    confidence: float
+    holds: Callable[[Candidate, Category], bool]
+
+
+def _is_owners(candidate: Candidate) -> bool:
+    return candidate.author == "owner"
+
+
+def _makes_rule(candidate: Candidate, category: Category) -> bool:
+    return candidate.kind in OWNERS_KINDS or category in ONLY_THE_OWNERS or bool(_NORMATIVE.match(candidate.text))
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("shorter than 12 characters", "discard", 0.99, lambda c, _: len(c.text.strip()) < LEAST_CHARS),
+    Rule("no evidence in the transcript", "discard", 0.95, lambda c, _: not c.lines or not c.message_ids),
+    Rule("instruction artefact", "discard", 0.9, lambda c, _: not _is_owners(c) and bool(_ARTEFACT.search(c.text))),
+    Rule("instructs whoever reads it", "discard", 0.9, lambda c, _: not _is_owners(c) and bool(_INSTRUCTS.search(c.text))),
+    Rule("the observer discards it", "discard", 0.8, lambda c, _: c.hint == "discard"),
+    Rule(
+        "only the owner's words make rules and preferences",
+        "hold",
+        0.95,
+        lambda c, category: not _is_owners(c) and _makes_rule(c, category),
+    ),
+    Rule(
+        "speaks for the owner without the owner's words",
+        "hold",
+        0.9,
+        lambda c, _: not _is_owners(c) and bool(_FOR_THE_OWNER.search(c.text)),
+    ),
+    Rule("text that harnesses and memories put there", "hold", 0.9, lambda c, _: c.author == "injected"),
+    Rule("a narrative, for looking up", "hold", 0.9, lambda c, _: c.kind == "narrative"),
+    Rule("clock time not in the source", "hold", 0.95, lambda c, _: bool(c.ungrounded_times)),
+    Rule("longer than one fact", "hold", 0.8, lambda c, _: len(c.text) > FACT_CHARS),
+    Rule("overturned later in the session", "hold", 0.8, lambda c, _: c.is_overturned),
+    Rule("the observer holds it", "hold", 0.7, lambda c, _: c.hint == "hold"),
+    Rule("no verdict from the observer", "hold", 0.7, lambda c, _: c.hint == "missing"),
+    Rule(
+        "a passing state",
+        "hold",
+        0.7,
+        lambda c, _: not _is_owners(c) and bool(_TRANSIENT.search(c.text)) and not _ADR.search(c.text),
+    ),
+    Rule(
+        "an opinion",
+        "hold",
+        0.6,
+        lambda c, _: not _is_owners(c) and bool(_OPINION.search(c.text)) and not _PATH_OR_COMMAND.search(c.text),
+    ),
+    Rule("too little confidence", "hold", 0.7, lambda c, _: c.confidence < LEAST_CONFIDENT),
+    Rule("usefulness below 0.7", "hold", 0.6, lambda c, _: usefulness_of(c) < LEAST_USEFUL),
+    Rule("names too little", "hold", 0.6, lambda c, _: len(stems_of(c.text)) < 3),
+)
+"""In order: what may never be stored, what may never instruct, what nobody checked, what is worth too little."""
+
+
+def judge(candidates: Sequence[tuple[Candidate, Category, float]], *, most_allowed: int = MOST_ALLOWED) -> list[Judged]:
+    """Returns the candidates of one window with their verdicts, in the order given; at most so many are allowed."""
+    judged = [_judge(*entry) for entry in candidates]
+    allowed = [(place, j) for place, j in enumerate(judged) if j.verdict == "allow"]
+    ranked = sorted(allowed, key=lambda entry: (-usefulness_of(entry[1].candidate), entry[0]))
+    over = {place for place, _ in ranked[most_allowed:]}
+    reason = "more useful facts fill the session's share"
+    return [
+        Judged(j.candidate, j.category, j.category_confidence, "hold", reason, 0.6) if place in over else j
+        for place, j in enumerate(judged)
+    ]
+
+
+def _judge(candidate: Candidate, category: Category, category_confidence: float) -> Judged:
+    for rule in RULES:
+        if rule.holds(candidate, category):
+            return Judged(candidate, category, category_confidence, rule.verdict, rule.reason, rule.confidence)
+    reason = "durable, with evidence" if candidate.hint is None else "the observer allows it, with evidence"
+    confidence = candidate.hint_confidence if candidate.hint_confidence is not None else usefulness_of(candidate)
+    return Judged(candidate, category, category_confidence, "allow", reason, round(min(max(confidence, 0.0), 1.0), 2))
+
+
+def usefulness_of(candidate: Candidate) -> float:
+    """Returns how useful a fact is; ids of decisions, and exact paths or commands, raise it (TUT)."""
+    if _ADR.search(candidate.text):
+        return min(candidate.usefulness + 2 * SPECIFIC_BONUS, 1.0)
+    return min(candidate.usefulness + SPECIFIC_BONUS * bool(_PATH_OR_COMMAND.search(candidate.text)), 1.0)

@@ -1,0 +1,45 @@
+"""Measures what was promised and prints it: `make bench`, or `python -m memory_assets_tests.bench ROW ...` for some rows.
+
+Every row is a ratio taken in one run on one machine, with the limit if there is one and the absolute figures beside it. The
+real transcripts are used where they exist (`../shared/data`), else the bundled sample, which is too small for more than a
+look. Rows are functions that return `Row`s; each stands in a module named after what it measures.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from memory_assets_tests.bench.capture_memory import capture_memory
+from memory_assets_tests.bench.more_memories import more_memories
+from memory_assets_tests.bench.pipeline import pipeline
+from memory_assets_tests.bench.reading import masking, reading
+from memory_assets_tests.bench.row import Row, render
+from memory_assets_tests.bench.transcripts import described
+
+ROWS: dict[str, Callable[[], list[Row]]] = {
+    "capture-memory": capture_memory,
+    "reading": reading,
+    "masking": masking,
+    "pipeline": pipeline,
+    "more-memories": more_memories,
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measures the named rows, all by default; returns 1 when a limit is missed."""
+    parser = argparse.ArgumentParser(prog="bench", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"any of: {', '.join(ROWS)} (all by default)")
+    names = parser.parse_args(arguments).rows or list(ROWS)
+    if unknown := [name for name in names if name not in ROWS]:
+        parser.error(f"there is no row {unknown[0]!r}; the rows are {', '.join(ROWS)}")
+    print(f"Transcripts: {described()}", flush=True)
+    missed = 0
+    for name in names:
+        for row in ROWS[name]():
+            print(render(row), flush=True)
+            missed += row.is_missed
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,68 @@
+"""The whole journey, as people run it: `memory ingest` in processes of its own, over all transcripts, twice.
+
+The first is set against embedding the same texts with sentence-transformers and nothing else, the second against the first.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from memory_assets_tests.bench.row import Row, answer_of, run
+from memory_assets_tests.bench.transcripts import folder
+
+SECOND_LIMIT = 0.03
+
+
+def pipeline() -> list[Row]:
+    """Returns the first run over bare embedding, and the second run over the first."""
+    with tempfile.TemporaryDirectory(prefix="bench-pipeline-") as name:
+        home = Path(name)
+        first = ingest(home, folder())
+        second = min(ingest(home, folder()) for _ in range(2))
+        bare = answer_of("pipeline", str(home / "store"))
+    return [
+        Row(
+            "pipeline: wall time / embedding the texts bare",
+            first / bare["seconds"],
+            f"{first:.1f} s against {bare['seconds']:.1f} s for {bare['texts']} texts (and {bare['load']:.1f} s to load)",
+        ),
+        Row("second ingest / first", second / first, f"{second:.2f} s against {first:.1f} s", limit=SECOND_LIMIT),
+    ]
+
+
+def ingest(home: Path, sources: Path) -> float:
+    """Runs `memory ingest` on the store below `home` and returns how long the process took."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "DAGSTER_"))}
+    environ |= {
+        "HOME": str(home),
+        "MEMORY_DATA": str(home / "store"),
+        "MEMORY_SOURCES": str(sources),
+        "MEMORY_TIMEZONE": "UTC",
+        "MEMORY_OWNER": "soph",
+    }
+    started = time.perf_counter()
+    run([sys.executable, "-m", "memory_assets.fast", "ingest"], environ)
+    return time.perf_counter() - started
+
+
+def embed_bare(root: Path) -> dict[str, float]:
+    """Embeds the texts that the store embedded, day by day in the same batches, and returns how long that took."""
+    from sentence_transformers import SentenceTransformer
+
+    from memory_assets.adapters.local_embedder import BATCH_TEXTS, DEFAULT_MODEL, model_folder
+    from memory_assets.adapters.parquet_tables import ParquetTables
+
+    tables = ParquetTables(root / "tables")
+    texts = tables.read("observations", columns=["text_hash", "text"]).unique("text_hash").sort("text_hash")["text"].to_list()
+    started = time.perf_counter()
+    model = SentenceTransformer(str(model_folder(DEFAULT_MODEL)), device="cpu", local_files_only=True)
+    loaded = time.perf_counter()
+    model.encode(texts, batch_size=BATCH_TEXTS, normalize_embeddings=True, show_progress_bar=False)
+    return {"seconds": time.perf_counter() - loaded, "load": loaded - started, "texts": len(texts)}
+
+
+if __name__ == "__main__":
+    print(json.dumps(embed_bare(Path(sys.argv[1]))))

@@ -1,0 +1,65 @@
+"""MEMORY.md: lines are added, and every byte that was there stays, in order."""
+
+from datetime import date
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.triage.memory_md import Entry, insert, read_entries, render_entry
+
+LINE = "- (2026-08-03) Use uv, never pip."
+FILES = st.lists(
+    st.sampled_from([b"## Hard Rules", b"## hard rules ", b"# Top", b"- (2026-01-02) kept", b"", b"  by hand\t", b"\xff\xfe", "ünï".encode(), b"```"]),
+    max_size=12,
+)
+ENDINGS = st.sampled_from([b"\n", b"\r\n"])
+
+
+def test_an_entry_goes_to_the_end_of_its_section():
+    content = b"# MEMORY\n\n## Hard Rules\n\n- (2026-01-02) one\n\n## Patterns\n- (2026-01-03) two\n"
+    assert insert(content, "Hard Rules", LINE) == (
+        b"# MEMORY\n\n## Hard Rules\n\n- (2026-01-02) one\n" + LINE.encode() + b"\n\n## Patterns\n- (2026-01-03) two\n"
+    )
+
+
+def test_an_existing_heading_wins_whatever_its_case():
+    assert insert(b"## hard rules\n", "Hard Rules", LINE) == b"## hard rules\n" + LINE.encode() + b"\n"
+
+
+def test_a_new_section_stands_where_the_order_puts_it():
+    content = insert(b"# MEMORY\n\n## Patterns\n\n- by hand\n", "Hard Rules", LINE, ["Hard Rules", "Patterns"])
+    assert content.decode().split("## ")[1:] == [f"Hard Rules\n\n{LINE}\n\n", "Patterns\n\n- by hand\n"]
+
+
+def test_the_file_keeps_its_own_line_endings():
+    assert insert(b"## Hard Rules\r\n- by hand\r\n", "Hard Rules", LINE) == b"## Hard Rules\r\n- by hand\r\n" + LINE.encode() + b"\r\n"
+
+
+def test_a_first_entry_makes_the_file():
+    content = insert(b"", "Hard Rules", LINE)
+    assert content.startswith(b"# MEMORY\n")
+    assert read_entries(content.decode()) == [Entry(7, "Hard Rules", date(2026, 8, 3), "Use uv, never pip.")]
+
+
+def test_entries_are_dated_lines_of_a_section_and_nothing_else():
+    content = "## A\n- (2026-08-03) one\n- undated\n* (2026-02-30) no such day\n### inner\n- (2026-08-04)  two \n"
+    assert read_entries(content) == [Entry(2, "A", date(2026, 8, 3), "one"), Entry(6, "A", date(2026, 8, 4), "two")]
+
+
+def test_a_line_separator_inside_a_line_does_not_shift_line_numbers():
+    assert read_entries("by\u2028hand\x0b\n- (2026-08-03) one\n")[0].number == 2
+
+
+def test_an_entry_is_one_line_whatever_its_text():
+    assert render_entry(date(2026, 8, 3), "two\n lines ") == "- (2026-08-03) two lines"
+
+
+@given(lines=FILES, ending=ENDINGS, has_last_ending=st.booleans(), section=st.sampled_from(["Hard Rules", "Patterns", "New"]))
+def test_a_hand_written_byte_survives_every_insertion(lines, ending, has_last_ending, section):
+    content = ending.join(lines) + (ending if has_last_ending else b"")
+    changed = insert(content, section, LINE, ["New", "Hard Rules", "Patterns"])
+    assert changed.count(LINE.encode()) == content.count(LINE.encode()) + 1
+    rest = iter(changed.splitlines())
+    assert all(any(line == other for other in rest) for line in content.splitlines()), "a line is gone or moved"
+    sections = {e.section.casefold() for e in read_entries(changed.decode("utf-8", "replace")) if e.text == "Use uv, never pip."}
+    assert sections == {section.casefold()}
