@@ -12,6 +12,7 @@ from typing import Any
 from memory_assets.assets import launch
 from memory_assets.errors import StoreError
 from memory_assets.maintain.status import Status, status_of
+from memory_assets.pending import FLUSHED
 from memory_assets.present import Filling, environment_of, is_sample, present_settings, store_to_fill
 from memory_assets.settings import Settings, read_settings
 from memory_assets.sources import find_sources, widen_since
@@ -73,7 +74,7 @@ def fill(filling: Filling) -> Built:
 def flush(settings: Settings) -> Built:
     """Ends every open session now and learns from it, as if it had been idle for long enough."""
     store = open_store(settings)
-    store.ledger.append("sessions.flushed", "all", actor=settings.owner)
+    store.ledger.append(FLUSHED, "all", actor=settings.owner)
     return fill(Filling(settings, "Every open session ended now"))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from memory_assets.assets.capture import cutting_of
 from memory_assets.capture.windows import plan_windows
-from memory_assets.pending import flushes, windows_due, windows_inputs
+from memory_assets.pending import windows_due, windows_inputs
 from memory_assets.settings import read_settings
 from memory_assets.store import Store, open_store
 from memory_assets_tests.capture.pipeline import capture
@@ -23,9 +23,9 @@ def store_at(moment: datetime, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def windows_of(store: Store) -> pl.DataFrame:
-    records, resources = store.tables.read("records"), store.archive.resources()
-    found = plan_windows(records, resources, cutting_of(store.settings, flushes(store)))
-    store.tables.write("windows", "all", found, inputs=windows_inputs(store.tables))
+    records, resources = store.tables.scan("records"), store.archive.resources()
+    found = plan_windows(records, resources, cutting_of(store))
+    store.tables.write("windows", "all", found, inputs=windows_inputs(store))
     return found.sort("started_at")
 
 
@@ -59,5 +59,5 @@ def test_what_is_said_after_a_flush_is_a_window_of_its_own(tmp_path: Path, monke
 def test_a_flush_is_a_moment_and_ends_nothing_that_came_later(monkeypatch: pytest.MonkeyPatch):
     store = store_at(datetime(2026, 8, 3, 8, 0, tzinfo=UTC), monkeypatch)
     store.ledger.append("sessions.flushed", "all", actor="mira")
-    rules = cutting_of(store.settings, flushes(store))
+    rules = cutting_of(store)
     assert not rules.ends(START, START + timedelta(minutes=5))

@@ -16,8 +16,11 @@ from memory_assets.distill.voices import own_paragraphs
 from memory_assets.distill.words import stems_of
 from memory_assets.records import Author
 
-SUPPORTED = 0.3
-"""Share of a fact's weight that one message must have; below it the fact is not in the window."""
+SUPPORTED = 0.4
+"""Share of a fact's weight that its evidence must hold together; below it the fact is not in the window."""
+
+LEAST_SHARE = 0.15
+"""A message that holds less of a fact is no evidence of it."""
 
 NEARLY_AS_GOOD = 0.7
 MOST_ROWS = 5
@@ -25,8 +28,8 @@ MOST_ROWS = 5
 TOLD_BY_TOOL = 0.8
 """Tool output repeats everything; people and assistants say what it means."""
 
-OWNERS_SHARE = 0.25
-"""From this share on the owner's own words are evidence of a fact about what they want."""
+OWNERS_SHARE, UNNAMED_SHARE = 0.15, 0.4
+"""From this share on the owner's own words are evidence: of a fact that names the owner, and of one that does not."""
 
 _ABOUT_OWNER = re.compile(r"\b(?:owner|user)\b", re.I)
 _ASCRIBED = frozenset({"owner", "user"})
@@ -63,10 +66,10 @@ class Grounding:
             return None
         shares = [self._share(wanted, row) for row in range(len(self.messages))]
         best = max(shares, default=0.0)
-        if best < SUPPORTED:
+        near = sorted((-share, row) for row, share in enumerate(shares) if share >= max(NEARLY_AS_GOOD * best, LEAST_SHARE))
+        rows = [row for _, row in near[:MOST_ROWS]]
+        if not rows or self._held_together(wanted, rows) < SUPPORTED:
             return None
-        near = sorted((-share, row) for row, share in enumerate(shares) if share >= NEARLY_AS_GOOD * best)[:MOST_ROWS]
-        rows = [row for _, row in near]
         author, speaker = self._author(text, wanted, rows)
         rows = [speaker, *(row for row in rows if row != speaker)][:MOST_ROWS]
         return Evidence(tuple(rows), author, quote_from(self.messages[speaker]["text"], text), best)
@@ -77,12 +80,17 @@ class Grounding:
         is_said = self.messages[row]["kind"] == "text" and self.messages[row]["author"] in ("owner", "assistant")
         return held / total * (1.0 if is_said else TOLD_BY_TOOL)
 
+    def _held_together(self, wanted: frozenset[str], rows: Sequence[int]) -> float:
+        """Returns the share of the fact's weight that the rows hold between them."""
+        held = wanted & frozenset().union(*(self.stems[row] for row in rows))
+        return sum(self.weights[stem] for stem in held) / sum(self.weights.get(stem, 1.0) for stem in wanted)
+
     def _author(self, text: str, wanted: frozenset[str], rows: Sequence[int]) -> tuple[Author, int]:
         """Returns whose words the fact rests on: the owner's where the fact is about them and they said part of it."""
         total = sum(self.weights.get(stem, 1.0) for stem in wanted)
         said = {row: sum(self.weights.get(stem, 1.0) for stem in wanted & stems) / total for row, stems in self.owners.items()}
         row = max(said, key=lambda r: (said[r], -r), default=None)
-        needed = OWNERS_SHARE if _ABOUT_OWNER.search(text) else SUPPORTED + 0.15
+        needed = OWNERS_SHARE if _ABOUT_OWNER.search(text) else UNNAMED_SHARE
         if row is not None and said[row] >= needed:
             return "owner", row
         return self._voice(rows[0]), rows[0]

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from memory_assets.records import Priority
 
@@ -23,6 +23,7 @@ UNESCAPES = 3
 RAW_CHARS = 300
 
 _MARKS: dict[str, Priority] = {"🔴": "high", "🟡": "medium", "🟢": "low", "✅": "medium"}
+_NAMED: dict[str, Priority] = {"high": "high", "medium": "medium", "low": "low"}
 _MARK = re.compile(r"[🔴🟡🟢✅]\ufe0f?")
 _BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,3}[.)])\s*(?=\S)")
 _TIME = re.compile(
@@ -297,7 +298,7 @@ def _structured_fact(item: Any) -> ParsedFact:
         return _fact(str(item))
     read = _fact(_word(item, "text", "fact", "observation", "content") or "")
     named = (_word(item, "priority") or "").lower()
-    priority = cast(Priority, named) if named in ("high", "medium", "low") else _MARKS.get(named[:1], read.priority)
+    priority = _NAMED.get(named) or _MARKS.get(named[:1]) or read.priority
     notes = {key: str(item[key]) for key in ("gate", "confidence", "category") if item.get(key) is not None}
     gate, confidence, category = _notes(notes)
     return ParsedFact(read.text, priority, _word(item, "time") or read.time, gate, confidence, category, read.is_done)
