@@ -91,9 +91,9 @@ def _distil(store: Store) -> None:
     kept = row("verdicts", candidate_id=MEMORY, window_id=WINDOW, verdict="allow")
     write(store, "verdicts", day, kept, row("verdicts", candidate_id="gone", window_id=WINDOW, verdict="discard"))
     fact = row(
-        "observations", id=MEMORY, session_id="session-1", window_id=WINDOW, path="/home/mira/s1.jsonl", text=FACT, text_hash=HASH,
-        kind="fact", gate="allow", priority="high", category="rules-conventions", lines=[3], entities=["uv", "pip"],
-        event_at=START + timedelta(minutes=2),
+        "observations", id=MEMORY, session_id="session-1", window_id=WINDOW, path="/home/mira/s1.jsonl", text=FACT,
+        text_hash=HASH, kind="fact", gate="allow", priority="high", category="rules-conventions", lines=[3],
+        entities=["uv", "pip"], event_at=START + timedelta(minutes=2),
     )  # fmt: skip
     write(store, "observations", day, fact)
     write(store, "embeddings", day, row("embeddings", text_hash=HASH, day=DAY, model="m", dimension=2, vector=[1.0, 0.0]))

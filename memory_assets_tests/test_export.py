@@ -27,7 +27,8 @@ def test_an_observation_has_the_columns_that_others_rely_on():
     (line,) = exported("jsonl").splitlines()
     found = json.loads(line)
     assert [found[name] for name in PROMISED] == [
-        MEMORY, "session-1", "/home/mira/s1.jsonl", FACT, "allow", "high", "rules-conventions", "2026-08-03T09:02:00+00:00", [3],
+        MEMORY, "session-1", "/home/mira/s1.jsonl", FACT, "allow", "high", "rules-conventions",
+        "2026-08-03T09:02:00+00:00", [3],
     ]  # fmt: skip
 
 
@@ -72,11 +73,11 @@ def test_an_exported_file_is_the_owners_alone(tmp_path: Path):
 
 
 def test_an_unknown_table_is_answered_with_the_known_ones():
-    with pytest.raises(TableError, match="There is no table 'observation'. The tables are: resources, records"):
+    with pytest.raises(TableError, match=r"There is no table 'observation'\. The tables are: resources, records"):
         exported("jsonl", "observation")
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="Cannot export 'observations' to .*name another file with -o"):
+    with pytest.raises(StoreError, match=r"Cannot export 'observations' to .*name another file with -o"):
         export_file(small_store().tables, "observations", tmp_path / "file" / "out.csv", "csv")

@@ -1,7 +1,8 @@
 """Reads the messages of windows back from the archive, with their text, and sums up the sessions of a day.
 
 Texts come from the archive through a fresh reader that is fed every line between the first and the last of the window;
-ids, places and times come from `records`. Tool output is cut in the middle past 4,000 characters; the whole of it stays in the archive.
+ids, places and times come from `records`. Tool output is cut in the middle past 4,000 characters; the whole of it stays
+in the archive.
 """
 
 from collections import defaultdict

@@ -8,6 +8,7 @@ grows too long.
 
 import re
 from datetime import timedelta
+from itertools import pairwise
 
 import polars as pl
 
@@ -58,7 +59,7 @@ def find_segments(messages: pl.DataFrame) -> list[list[int]]:
             words = set()
         if row["kind"] == "text" and row["author"] in ("owner", "assistant"):
             words |= stems_of(row["text"][:READ_CHARS])
-    return [list(range(start, end)) for start, end in zip(starts, [*starts[1:], len(rows)], strict=True)]
+    return [list(range(start, end)) for start, end in pairwise([*starts, len(rows)])]
 
 
 def _begins(rows: list[dict], number: int, size: int, words: set[str]) -> bool:

@@ -4,7 +4,7 @@ Takes texts, gives small values. Decides nothing.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from memory_assets.records import Sentiment, Strength
 
@@ -70,8 +70,10 @@ def strength_of(text: str, *, is_owners: bool) -> Strength:
 
 def sentiment_of(text: str) -> Sentiment:
     """Returns the tone; the first that shows wins, trouble before joy before doubt."""
-    found: Iterator[Sentiment] = (tone for tone, words in _TONES if words.search(text))
-    return next(found, "neutral")
+    for tone, words in _TONES:
+        if words.search(text):
+            return tone
+    return "neutral"
 
 
 def entities_of(text: str) -> tuple[str, ...]:

@@ -44,13 +44,14 @@ def observe_window(
 ) -> Observed:
     """Returns what was found in the window; `messages` are those of the window, in order.
 
-    Rows of its `segments` that are already there are taken as they are; `wants` spares the rules the half that nobody reads.
+    The rules take rows of `segments` that are already there as they are, and `wants` spares them the half that nobody
+    reads; with a model both come from one stored answer.
     """
     rows = messages.to_dicts()
+    if model is not None and rows:
+        return _by_model(rows, find_segments(messages), zone, model, answers)
     groups = _groups(segments, rows) if segments else find_segments(messages)
-    if model is None or not rows:
-        return _by_rules(rows, groups, wants)
-    return _by_model(rows, groups, zone, model, answers)
+    return _by_rules(rows, groups, wants)
 
 
 def _groups(segments: Sequence[Mapping[str, Any]], rows: Sequence[Row]) -> list[list[int]]:

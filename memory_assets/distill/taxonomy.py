@@ -20,6 +20,7 @@ KIND_WEIGHT = 1.6
 """What sort of fact it is counts as much as one and a half of a category's words."""
 
 HINT_WEIGHT = 1.5
+STRONG_WEIGHT = 2.0
 
 ONLY_THE_OWNERS: tuple[Category, ...] = ("preferences", "rules-conventions")
 """Words of others are filed elsewhere, whatever they say: what an assistant saw of a convention is a fact about the project."""
@@ -34,6 +35,8 @@ class CategoryRule:
     name: Category
     words: str
     examples: tuple[str, ...]
+    strong: str = "(?!)"
+    """Words that weigh as much as two others."""
 
 
 TAXONOMY: tuple[CategoryRule, ...] = (
@@ -45,14 +48,15 @@ TAXONOMY: tuple[CategoryRule, ...] = (
     ),
     CategoryRule(
         "rules-conventions",
-        r"always|never|must(?: not)?|do not|don't|convention|naming|rule|policy|required?|forbidden|not allowed|sign-?off"
-        r"|commit message|lint(?:er|s)?|golangci|format(?:ter|ting)?|style guide|pinned?|only (?:the|when|in|on)|prefix"
-        r"|should (?:not|never|always|only)|camelcase|snake_case|changelog|gitignored?",
+        r"convention|naming|rules?|policy|required?|forbidden|not allowed|sign-?off|commit (?:message|subject)s?|imperative"
+        r"|lowercase|golangci|format(?:ter|ting)?|style guide|pinned?|only (?:the|when|in|on)|prefix|should|camelcase"
+        r"|snake_case|changelog|gitignored?",
         ("Use uv, never pip.", "Commit subjects are lowercase and imperative."),
+        r"always|never|must(?: not)?|do not|don't|from now on",
     ),
     CategoryRule(
         "system-architecture",
-        r"architecture|design|module|package|interface|api|schema|protocol|component|layer|transport|stream(?:s|ing)?|relay"
+        r"architecture|design|workers?|reads?|writes?|events?|module|package|interface|api|schema|protocol|component|layer|transport|stream(?:s|ing)?|relay"
         r"|database|table|index|queue|service|endpoint|struct|class|function|method|type|parameter|flag|field|config"
         r"|fallback|library|atomic|cache|server|client|data flow|adapter|contract|manifest|layout",
         ("The worker reads events from Redis and writes Parquet.", "Relay streams packs, materialized re-encodes them."),
@@ -61,13 +65,13 @@ TAXONOMY: tuple[CategoryRule, ...] = (
         "operations",
         r"run(?:s|ning)?|command|deploy\w*|release[ds]?|install\w*|build|ci|pipeline|workflow|docker|container|secret|token"
         r"|credential|password|env(?:ironment)? variable|port|timeout|errors?|fail(?:s|ed|ure)?|crash\w*|root cause"
-        r"|caused by|fix(?:ed|es)?|debug\w*|restart|log|leak(?:ed|s)?|hang|hung|mise|make|brew|npm|pip|uv|cargo|kubectl"
+        r"|caused by|lint(?:er|s)?|fix(?:ed|es)?|debug\w*|restart|log|leak(?:ed|s)?|hang|hung|mise|make|brew|npm|pip|uv|cargo|kubectl"
         r"|path|toolchain|test(?:s|ing)?|stale|mount",
         ("`mise run lint` lints the project.", "Stale NFS mounts need sudo to unmount."),
     ),
     CategoryRule(
         "memory-system",
-        r"memory system|memory\.md|observation|reflection|recall|transcript|compaction|briefing|write gate|daily log"
+        r"memory system|memory\.md|observations?|reflections?|recall|transcript|compaction|briefing|write gate|daily log"
         r"|review\.md|memories|checkpoint trailer|agents\.md|claude\.md",
         ("MEMORY.md holds only what every session needs.", "Observations below 0.7 are held."),
     ),
@@ -79,7 +83,7 @@ TAXONOMY: tuple[CategoryRule, ...] = (
     ),
     CategoryRule(
         "people-relationships",
-        r"colleague|maintainer|reviewer|team|manager|customer|meeting|said that|asked (?:for|by)|reviewed by"
+        r"colleague|maintain(?:s|er|ers)|review(?:s|er|ers)|leads|team|manager|customer|meeting|said that|asked (?:for|by)|reviewed by"
         r"|works (?:at|with|on)|co-?worker|author of",
         ("Paulo maintains go-git and reviews upstream changes.", "Ana leads the data team."),
     ),
@@ -99,7 +103,7 @@ _KINDS: dict[FactKind, Category] = {
 
 def categorise(text: str, kind: FactKind, author: Author, hint: str | None = None) -> tuple[Category, float]:
     """Returns the category and how sure it is; words others than the owner's never make it a preference."""
-    weights: dict[Category, float] = {rule.name: float(len(_pattern(rule.name).findall(text))) for rule in TAXONOMY}
+    weights: dict[Category, float] = {rule.name: _weight(rule, text) for rule in TAXONOMY}
     if kind in _KINDS:
         weights[_KINDS[kind]] += KIND_WEIGHT
     if hint_category := category_named(hint):
@@ -122,7 +126,11 @@ def category_named(name: str | None) -> Category | None:
     return next((known for known in get_args(Category) if known == bare), None)
 
 
+def _weight(rule: CategoryRule, text: str) -> float:
+    """Returns how many of the category's words the text has."""
+    return len(_pattern(rule.words).findall(text)) + STRONG_WEIGHT * len(_pattern(rule.strong).findall(text))
+
+
 @cache
-def _pattern(name: Category) -> re.Pattern[str]:
-    words = next(rule.words for rule in TAXONOMY if rule.name == name)
+def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.I)

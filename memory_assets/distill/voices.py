@@ -84,6 +84,8 @@ def _typed(paragraphs: list[str]) -> list[str]:
     found = []
     is_casual = bool(paragraphs) and paragraphs[0].lstrip()[:1].islower()
     for number, paragraph in enumerate(paragraphs):
+        if _STAMPED_CHAT.search(paragraph):
+            continue
         if number and is_casual and len(paragraph) > 60 and _is_document(paragraph):
             continue
         lines = [line for line in paragraph.splitlines() if not _is_machine_made(line)]

@@ -1,8 +1,8 @@
 """Finds pairs of observations that say the same, or of which the newer replaces the older.
 
 Edges are facts about pairs, so they do not depend on the order of arrival: the newer of a pair is the later by event time.
-Only pairs with at least one observation that was not compared before are looked at; within one project, or one person for
-what is personal. Narratives merge only with the very same text.
+Only pairs with at least one observation that was not compared before are looked at; within one project, or within what one
+person says of their own or repeats as owner of several projects. Narratives merge only with the very same text.
 """
 
 from collections.abc import Collection, Iterator
@@ -71,6 +71,7 @@ def _judge(newer: dict, older: dict, cosine: float) -> dict | None:
 
 
 def _share_scope(a: dict, b: dict) -> bool:
-    if a["scope"] == b["scope"] == "person":
-        return a["person"] == b["person"]
-    return a["project"] == b["project"]
+    """Returns whether the two concern the same: one project, or one person who says it in several."""
+    if a["project"] == b["project"] and "person" not in (a["scope"], b["scope"]):
+        return True
+    return a["person"] == b["person"] and (a["scope"] == b["scope"] == "person" or a["author"] == b["author"] == "owner")

@@ -1,6 +1,6 @@
 """Tier 1: what rules can decide about a proposal, and why.
 
-Rejected: too short, an instruction artefact, an exact duplicate, hardly believed. Merged: an entry that says the same is
+Rejected: too short, an instruction artefact, an exact duplicate, replaced since, hardly believed. Merged: an entry that says the same is
 there. Promoted: believed (over 0.8), specific (names a decision record, a path or a command), confirmed by a second session,
 and, for rules and what is the owner's, said in the owner's own words. Everything else waits for a person.
 """
@@ -45,6 +45,8 @@ def decide(proposal: Mapping[str, Any], entries: Sequence[Entry], *, guarded: fr
         return Ruling("rejected", "an instruction artefact, not a fact")
     if any(normal(entry.text) == normal(text) for entry in entries):
         return Ruling("rejected", "an exact duplicate of an entry")
+    if proposal.get("state") == "superseded":
+        return Ruling("rejected", "a newer fact has replaced it")
     if proposal["confidence"] < REJECTED_BELOW:
         return Ruling("rejected", f"confidence below {REJECTED_BELOW}")
     if similar := next((entry for entry in entries if _says_the_same(entry.text, text)), None):

@@ -4,7 +4,7 @@ Every decision is a ledger event before anything else happens, so a killed triag
 fold of the ledger, lines are written for promotions that have none, and REVIEW.md is rendered from what still waits.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -83,11 +83,12 @@ def _say(reading: Reading, heard: Heard, ledger: Ledger, tables: Tables, rules: 
 def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
     """Lets rules and time decide what they can, as ledger events, and returns the table `decisions`."""
     proposals = {row["proposal_id"]: row for row in tables.read("proposals").iter_rows(named=True)}
+    known = _memories_behind(proposals.values(), tables)
     path = workspace.root / MEMORY_MD
     entries = read_entries(_text(path.read_bytes()) or "") if path.is_file() else []
     waiting: dict[str, str] = {}
     for decision in _decisions(tables, ledger, rules).filter(pl.col("state") == "pending").iter_rows(named=True):
-        proposal = {**proposals[decision["proposal_id"]], "text": decision["text"]}
+        proposal = {**_as_known_now(proposals[decision["proposal_id"]], known), "text": decision["text"]}
         reason = _decide_one(proposal, decision, entries, ledger, rules)
         if reason is not None:
             waiting[decision["proposal_id"]] = reason
@@ -101,6 +102,8 @@ def write_memory(decisions: pl.DataFrame, workspace: Workspace, ledger: Ledger, 
         write_atomically(path, NEW_FILE.encode())
         workspace.commit("Begin MEMORY.md", [MEMORY_MD])
     proposals = {row["proposal_id"]: row for row in tables.read("proposals").iter_rows(named=True)}
+    known = _memories_behind(proposals.values(), tables)
+    proposals = {proposal_id: _as_known_now(row, known) for proposal_id, row in proposals.items()}
     promotions = plan_promotions(decisions.to_dicts(), proposals, ledger.events())
     return carry_out(
         promotions,
@@ -149,6 +152,22 @@ def _decide_one(
         # So that a second proposal of the same round that says the same is merged and not promoted beside it.
         entries.append(Entry(0, proposal["section"], proposal["event_on"], proposal["text"]))
     return None
+
+
+def _memories_behind(proposals: Iterable[Mapping[str, Any]], tables: Tables) -> dict[str, Mapping[str, Any]]:
+    """Returns the present memory of each proposal, by the id it was proposed under."""
+    wanted = [proposal["memory_id"] for proposal in proposals]
+    columns = ["observation_ids", "session_ids", "confidence", "author", "state"]
+    found = tables.read("memories", columns=columns).with_columns(member=pl.col("observation_ids")).explode("member")
+    return {row["member"]: row for row in found.filter(pl.col("member").is_in(wanted)).iter_rows(named=True)}
+
+
+def _as_known_now(proposal: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Returns the proposal with what has confirmed, or replaced, its memory since it was proposed."""
+    memory = known.get(proposal["memory_id"])
+    if memory is None:
+        return {**proposal, "state": "active"}
+    return {**proposal, **memory}
 
 
 def _decisions(tables: Tables, ledger: Ledger, rules: Rules) -> pl.DataFrame:

@@ -287,3 +287,17 @@ def test_a_line_longer_than_a_chunk_is_one_record(store: Store, sources: Path, m
     capture(store, sources)
     assert archived(store, path) == path.read_bytes()
     assert store.tables.read("records")["line"].to_list() == [0, 1, 2]
+
+
+def test_a_compressed_transcript_that_grew_adds_its_new_bytes(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+    """Offsets are those of the decompressed bytes; the third look compares the first range and the last."""
+    monkeypatch.setattr("memory_assets.capture.raw_files.CHUNK_BYTES", 2000)
+    folder = sources / "sessions" / "2026" / "08" / "03"
+    folder.mkdir(parents=True)
+    path = folder / "rollout-2026-08-03T09-00-00-019c0000-0000-7000-8000-00000000000c.jsonl.zst"
+    for turns in (10, 20, 21):
+        path.write_bytes(zstandard.ZstdCompressor().compress(lines(*dialogue("a", turns))))
+        assert intake(store, sources).rewritten == 0
+    assert archived(store, path) == lines(*dialogue("a", 21))
+    path.write_bytes(zstandard.ZstdCompressor().compress(lines(*dialogue("b", 21))))
+    assert intake(store, sources).rewritten == 1
