@@ -13,5 +13,6 @@ def open_model(settings: Settings) -> Model | None:
     if settings.model == RULES:
         return None
     raise ModelError(
-        f"MEMORY_MODEL names '{settings.model}', but this release observes with rules only. Unset MEMORY_MODEL, or set it to '{RULES}'."
+        f"MEMORY_MODEL names '{settings.model}', but this release observes with rules only. "
+        f"Unset MEMORY_MODEL, or set it to '{RULES}'."
     )

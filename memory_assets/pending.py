@@ -68,7 +68,7 @@ def transcripts_changed(store: "Store") -> bool:
     """Returns whether a transcript grew, appeared or was rewritten since it was captured, from sizes and times alone."""
     from memory_assets.capture.intake import has_changes
 
-    return has_changes(find_sources(store.settings), store.archive)
+    return has_changes(find_sources(store.settings), store.archive, store.settings.clock())
 
 
 def windows_due(store: "Store") -> bool:
@@ -93,7 +93,9 @@ def flushes(store: "Store") -> tuple[datetime, ...]:
 def windows_inputs(store: "Store") -> str:
     """Returns what windows are cut from, as JSON: the rules, the moments of a flush, and the records of each source."""
     settings = store.settings
-    rules = hash_of(WINDOWS_VERSION, settings.idle_minutes, settings.short_turns, settings.context_tokens, settings.owner, settings.people)
+    rules = hash_of(
+        WINDOWS_VERSION, settings.idle_minutes, settings.short_turns, settings.context_tokens, settings.owner, settings.people
+    )
     moments = [moment.isoformat() for moment in flushes(store)]
     sources = {name: info.fingerprint for name, info in store.tables.parts("records").items()}
     return json.dumps({"rules": rules, "flushes": moments, "sources": sources}, sort_keys=True)
@@ -170,7 +172,6 @@ def proposal_inputs(tables: Tables) -> dict[str, str]:
         running = hash_of(running, day, info.fingerprint)
         found[day] = running
     return found
-
 
 
 def review_inputs(store: "Store") -> str:

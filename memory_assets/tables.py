@@ -108,9 +108,7 @@ def checks_of(table: str):
             nullable=optional,
             description=field.description,
         )
-    return pa.DataFrameSchema(
-        columns, name=table, description=record.__doc__, strict=True, unique=key_of(table) or None
-    )
+    return pa.DataFrameSchema(columns, name=table, description=record.__doc__, strict=True, unique=key_of(table) or None)
 
 
 def _value_checks(annotation: Any, metadata: list[Any]) -> list[Any]:

@@ -28,5 +28,7 @@ def test_every_day_is_in_exactly_one_stretch_of_at_most_a_month(days: list[date]
     assert set(days) <= set(covered)
     assert len(covered) == len(set(covered))
     assert all(len(stretch.days()) <= LONGEST_STRETCH for stretch in found)
-    assert all(a.last + timedelta(1) < b.first or len(a.days()) + len(b.days()) > LONGEST_STRETCH
-               for a, b in zip(found, found[1:], strict=False))
+    assert all(
+        a.last + timedelta(1) < b.first or len(a.days()) + len(b.days()) > LONGEST_STRETCH
+        for a, b in zip(found, found[1:], strict=False)
+    )

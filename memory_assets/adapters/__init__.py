@@ -1,0 +1,1 @@
+"""The outside world: each file implements one protocol and knows no rule."""

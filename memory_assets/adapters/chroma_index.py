@@ -9,7 +9,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -47,8 +47,7 @@ class ChromaIndex:
         with self._generations.build(rebuild=rebuild) as folder:
             with _collection(folder) as collection:
                 _change(collection, upserts, deletes)
-            name = folder.name
-        return name
+        return folder.name
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
         """Returns the nearest, best first, scored by cosine; nothing where there is no generation yet."""
@@ -122,7 +121,7 @@ def _change(collection: "Collection", upserts: pl.DataFrame, deletes: Sequence[s
         collection.upsert(
             ids=batch["id"].to_list(),
             embeddings=np.stack([np.asarray(v, dtype=np.float32) for v in batch["vector"].to_list()]),
-            metadatas=batch.select(labels).to_dicts() if labels else None,
+            metadatas=cast(Any, batch.select(labels).to_dicts()) if labels else None,
         )
 
 

@@ -23,11 +23,12 @@ CORPORA = ("memories", "segments", "messages")
 LONGEST_QUERY_WORDS = 64
 
 STOP_WORDS = frozenset(
-    """a about above after again against all also am an and any are as at be because been before being below between both but
-    by can cannot could did do does doing done down during each few for from further had has have having he her here hers him
-    his how i if in into is it its itself just let me more most my no nor not of off on once only or other our ours out over
-    own same shall she should so some such than that the their theirs them then there these they this those through to too
-    under until up us very was we were what when where which while who whom why will with would you your yours""".split()
+    """a about above after again against all also am an and any are as at be because been before being below
+    between both but by can cannot could did do does doing done down during each few for from further had has
+    have having he her here hers him his how i if in into is it its itself just let me more most my no nor not
+    of off on once only or other our ours out over own same shall she should so some such than that the their
+    theirs them then there these they this those through to too under until up us very was we were what when
+    where which while who whom why will with would you your yours""".split()
 )
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
@@ -51,8 +52,7 @@ class KeywordIndex:
         with self._generations.build(rebuild=rebuild) as folder:
             with _open(folder / FILE, writing=True) as database:
                 _change(database, upserts, deletes)
-            name = folder.name
-        return name
+        return folder.name
 
     def find(self, query: str, limit: int, corpus: str) -> list[Hit]:
         """Returns the best matches within the corpus, best first; nothing for a query without a word worth finding."""

@@ -54,7 +54,7 @@ class LocalEmbedder:
 
     @cached_property
     def _version(self) -> str:
-        """First twelve hex digits of the weights' SHA-256; raises `ModelError` where the default's are not the published ones."""
+        """Start of the weights' SHA-256, in hex; raises `ModelError` where the default's are not the published ones."""
         digest = _digest(self._folder / "model.safetensors")
         if self.name == DEFAULT_MODEL and digest != DEFAULT_SHA256:
             raise ModelError(
@@ -94,7 +94,9 @@ class LocalEmbedder:
 
     @cached_property
     def _sentence_transformer(self) -> "SentenceTransformer":
-        os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1", TOKENIZERS_PARALLELISM="false")
+        os.environ.update(
+            HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1", TOKENIZERS_PARALLELISM="false"
+        )
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 

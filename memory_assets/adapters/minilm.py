@@ -44,7 +44,9 @@ class MiniLM:
         return self._norm("embeddings.LayerNorm", words + places + kinds)
 
     def _layer(self, name: str, state: np.ndarray) -> np.ndarray:
-        query, key, value = (self._split(self._linear(f"{name}attention.self.{part}", state)) for part in ("query", "key", "value"))
+        query, key, value = (
+            self._split(self._linear(f"{name}attention.self.{part}", state)) for part in ("query", "key", "value")
+        )
         scores = query @ key.transpose(0, 2, 1) / np.sqrt(query.shape[-1])
         scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
         mixed = (scores / scores.sum(axis=-1, keepdims=True)) @ value
@@ -62,7 +64,9 @@ class MiniLM:
     def _norm(self, name: str, state: np.ndarray) -> np.ndarray:
         mean = state.mean(axis=-1, keepdims=True)
         variance = state.var(axis=-1, keepdims=True)
-        return (state - mean) / np.sqrt(variance + self._epsilon) * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+        return (state - mean) / np.sqrt(variance + self._epsilon) * self._weights[f"{name}.weight"] + self._weights[
+            f"{name}.bias"
+        ]
 
 
 def _gelu(x: np.ndarray) -> np.ndarray:

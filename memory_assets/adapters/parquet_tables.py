@@ -38,9 +38,7 @@ class ParquetTables:
         only = None if wanted is None else set(wanted)
         return {part: _info(manifest) for part, manifest in self._manifests(table, only)}
 
-    def read(
-        self, table: str, parts: Iterable[str] | None = None, columns: Sequence[str] | None = None
-    ) -> pl.DataFrame:
+    def read(self, table: str, parts: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Returns the rows of the given parts (all by default); parts that do not exist have no rows."""
         frame = self.scan(table, parts)
         return (frame.select(columns) if columns is not None else frame).collect()

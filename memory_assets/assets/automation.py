@@ -22,7 +22,12 @@ from memory_assets.store import Store
 CAPTURE, LEARN, FOLD, REFLECT, TRIAGE = "capture", "learn", "fold", "reflect", "triage"
 EVERY_MINUTE = 60
 UNFINISHED = dg.RunsFilter(
-    statuses=[dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+    statuses=[
+        dg.DagsterRunStatus.QUEUED,
+        dg.DagsterRunStatus.NOT_STARTED,
+        dg.DagsterRunStatus.STARTING,
+        dg.DagsterRunStatus.STARTED,
+    ]
 )
 
 ASSETS_OF = {

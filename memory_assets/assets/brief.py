@@ -11,13 +11,19 @@ GROUP = "brief"
 BRIEFING_MD = "briefing.md"
 
 
-@dg.asset(group_name=GROUP, owners=["team:memory"], kinds={"markdown"}, code_version="brief/1", deps=["memories", "memory_md", "decisions"])
+@dg.asset(
+    group_name=GROUP,
+    owners=["team:memory"],
+    kinds={"markdown"},
+    code_version="brief/1",
+    deps=["memories", "memory_md", "decisions"],
+)
 def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """What the next session should know at once: MEMORY.md, recent facts, what waits for a decision."""
     with store.lock():
         memory_md = store.workspace / "MEMORY.md"
         memories = store.tables.read("memories")
-        newest = memories["event_at"].max() if memories.height else None
+        newest = max(memories["event_at"], default=None)
         text = render_briefing(
             memory_md.read_text("utf-8", errors="replace") if memory_md.is_file() else "",
             memories,

@@ -1,7 +1,7 @@
 """The capture stage as assets: transcripts become archived resources, records, windows, sessions and messages."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import dagster as dg
 import polars as pl
@@ -77,6 +77,8 @@ def resources(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
             new_bytes=report.new_bytes,
             masked_secrets=int(frame["masked_count"].sum()),
             files_waiting_for_a_line_end=report.waiting,
+            files_rewritten=report.rewritten,
+            copies_of_a_longer_file=report.copies,
             unreadable_files=len(report.unreadable),
         )
 
@@ -126,7 +128,9 @@ def messages(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) 
     )
 
 
-@table_asset("sessions", group=GROUP, version=INDEX_VERSION, daily=True, deps=["windows", "messages"], freshness_policy=fresh(days=2))
+@table_asset(
+    "sessions", group=GROUP, version=INDEX_VERSION, daily=True, deps=["windows", "messages"], freshness_policy=fresh(days=2)
+)
 def sessions(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """What is known of each session from the windows that closed on the day: name, duration, counts, files."""
     return materialise_days(

@@ -6,6 +6,7 @@ wrote (a range run has one result for all its days, so failing days stand in the
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import dagster as dg
 import polars as pl
@@ -34,7 +35,7 @@ def verdict(
     passed: bool,
     broken: pl.DataFrame | None = None,
     severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR,
-    **metadata: object,
+    **metadata: Any,
 ) -> dg.AssetCheckResult:
     """Returns a check's result with the ids of the first offending rows."""
     shown = {} if broken is None or broken.is_empty() else {"offending_rows": broken.height, "examples": _examples(broken)}
@@ -89,8 +90,7 @@ def no_secrets_check(table: str, columns: list[str]) -> dg.AssetChecksDefinition
         frame = store.tables.read(table, parts, columns=[*key, *columns])
         suspicious = [column for column in columns if count_secrets(frame[column])]
         hits = [
-            frame.filter(pl.Series([bool(find(text or "")) for text in frame[column]])).select(key)
-            for column in suspicious
+            frame.filter(pl.Series([bool(find(text or "")) for text in frame[column]])).select(key) for column in suspicious
         ]
         return pl.concat(hits) if hits else frame.select(key).clear()
 

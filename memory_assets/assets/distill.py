@@ -1,5 +1,7 @@
 """The distill stage as assets: messages become segments, observations with verdicts, and the daily log."""
 
+from collections.abc import Sequence
+
 import dagster as dg
 import polars as pl
 
@@ -84,9 +86,13 @@ def _observe(store: Store, windows: pl.DataFrame, day: str, allowances: dict[str
     return {"segments": segments, "observations": observations, "verdicts": verdicts}
 
 
-def _mix(store: Store, table: str, days: list[str]) -> dict[str, object]:
+def _mix(store: Store, table: str, days: Sequence[str]) -> dict[str, object]:
     frame = store.tables.read(table, days)
-    columns = {"segments": ("project",), "observations": ("gate", "priority", "category"), "verdicts": ("verdict", "reason", "parse_path")}
+    columns = {
+        "segments": ("project",),
+        "observations": ("gate", "priority", "category"),
+        "verdicts": ("verdict", "reason", "parse_path"),
+    }
     plots: dict[str, object] = {f"{column}_mix": bars(counts_of(frame, column)) for column in columns[table]}
     if table == "verdicts" and frame.height:
         plots["discarded_share"] = round(frame.filter(pl.col("verdict") == "discard").height / frame.height, 4)
@@ -141,7 +147,9 @@ def _messages_not_in_one_segment(store: Store, days: list[str] | None) -> pl.Dat
     if days is not None:
         windows = windows.filter(pl.col("day").cast(pl.String).is_in(days))
     wanted = windows.select("window_id", pl.col("message_ids").alias("message_id")).explode("message_id")
-    found = store.tables.read("segments", days).select("window_id", pl.col("message_ids").alias("message_id")).explode("message_id")
+    found = (
+        store.tables.read("segments", days).select("window_id", pl.col("message_ids").alias("message_id")).explode("message_id")
+    )
     both = ["window_id", "message_id"]
     return pl.concat(
         [
@@ -158,7 +166,9 @@ def _invented_times(store: Store, days: list[str] | None) -> pl.DataFrame:
     timed = facts.filter(pl.col("text").str.contains(r"\d{1,2}[:.]\d{2}"))
     wanted = timed.explode("message_ids").rename({"message_ids": "message_id"})
     said = store.tables.read("messages", days, columns=["message_id", "text"]).rename({"text": "said"})
-    sources = wanted.join(said, on="message_id", how="left").group_by("id").agg(pl.col("said").drop_nulls(), pl.col("text").first())
+    sources = (
+        wanted.join(said, on="message_id", how="left").group_by("id").agg(pl.col("said").drop_nulls(), pl.col("text").first())
+    )
     bad = [
         row["id"]
         for row in sources.iter_rows(named=True)
@@ -169,8 +179,14 @@ def _invented_times(store: Store, days: list[str] | None) -> pl.DataFrame:
 
 def _untraceable(store: Store, days: list[str] | None) -> pl.DataFrame:
     """Returns observations whose evidence is not among the messages of their window."""
-    wanted = store.tables.read("observations", days).select("id", "window_id", pl.col("message_ids").alias("message_id")).explode("message_id")
-    return wanted.join(store.tables.read("messages", days, columns=["window_id", "message_id"]), on=["window_id", "message_id"], how="anti")
+    wanted = (
+        store.tables.read("observations", days)
+        .select("id", "window_id", pl.col("message_ids").alias("message_id"))
+        .explode("message_id")
+    )
+    return wanted.join(
+        store.tables.read("messages", days, columns=["window_id", "message_id"]), on=["window_id", "message_id"], how="anti"
+    )
 
 
 def _unquotable(store: Store, days: list[str] | None) -> pl.DataFrame:
@@ -188,7 +204,9 @@ def _unquotable(store: Store, days: list[str] | None) -> pl.DataFrame:
 
 def _rules_not_by_the_owner(store: Store, days: list[str] | None) -> pl.DataFrame:
     facts = store.tables.read("observations", days).filter((pl.col("gate") == "allow") & (pl.col("kind") == "fact"))
-    return facts.filter(pl.col("category").is_in(["preferences", "rules-conventions"]) & (pl.col("author") != "owner")).select("id", "author")
+    return facts.filter(pl.col("category").is_in(["preferences", "rules-conventions"]) & (pl.col("author") != "owner")).select(
+        "id", "author"
+    )
 
 
 def _without_verdict(store: Store, days: list[str] | None) -> pl.DataFrame:
@@ -203,11 +221,28 @@ CHECKS = [
     rows_check(
         "segments", "coverage", "Every message of an observed window is in exactly one segment.", _messages_not_in_one_segment
     ),
-    rows_check("observations", "no_invented_clock_times", "No allowed fact names a clock time that its source does not.", _invented_times),
+    rows_check(
+        "observations",
+        "no_invented_clock_times",
+        "No allowed fact names a clock time that its source does not.",
+        _invented_times,
+    ),
     rows_check("observations", "provenance", "Every observation rests on messages of its own window.", _untraceable),
-    rows_check("observations", "quotes_stand_in_their_source", "The quoted words stand in the messages they are taken from.", _unquotable),
-    rows_check("observations", "only_the_owner_makes_rules", "Allowed rules and preferences rest on the owner's words.", _rules_not_by_the_owner),
-    rows_check("verdicts", "every_observation_has_its_verdict", "What is stored is what the gate let through.", _without_verdict),
+    rows_check(
+        "observations",
+        "quotes_stand_in_their_source",
+        "The quoted words stand in the messages they are taken from.",
+        _unquotable,
+    ),
+    rows_check(
+        "observations",
+        "only_the_owner_makes_rules",
+        "Allowed rules and preferences rest on the owner's words.",
+        _rules_not_by_the_owner,
+    ),
+    rows_check(
+        "verdicts", "every_observation_has_its_verdict", "What is stored is what the gate let through.", _without_verdict
+    ),
     no_secrets_check("segments", ["narrative"]),
     no_secrets_check("observations", ["text", "quote"]),
 ]

@@ -129,7 +129,12 @@ def _publish(index, kept: _Kept, plan: Plan, rows: dict[str, str], *, rebuild: b
     if not plan.is_empty or rebuild:
         kept.write(index.update(plan.upserts, plan.deletes, rebuild=rebuild), rows)
     return dg.MaterializeResult(
-        metadata={"rows": len(rows), "upserted": plan.upserts.height, "deleted": len(plan.deletes), "generation": index.generation() or "-"}
+        metadata={
+            "rows": len(rows),
+            "upserted": plan.upserts.height,
+            "deleted": len(plan.deletes),
+            "generation": index.generation() or "-",
+        }
     )
 
 
@@ -148,7 +153,9 @@ def _superseded_by_nothing(store: Store, days: list[str] | None) -> pl.DataFrame
     return found.drop_nulls("superseded_by").join(found.select("id"), left_on="superseded_by", right_on="id", how="anti")
 
 
-@dg.asset_check(asset="vector_index", name="equals_parquet", description="Chroma holds exactly the retrievable memories that have a vector.")
+@dg.asset_check(
+    asset="vector_index", name="equals_parquet", description="Chroma holds exactly the retrievable memories that have a vector."
+)
 def vectors_equal_parquet(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
     """Compares the ids in Chroma with those that Parquet says should be there."""
     found = store.tables.read("memories").filter(pl.col("state").is_in(RETRIEVABLE))
@@ -156,7 +163,9 @@ def vectors_equal_parquet(context: dg.AssetCheckExecutionContext, store: dg.Reso
     return _compare(wanted, open_vectors(store).ids())
 
 
-@dg.asset_check(asset="keyword_index", name="equals_parquet", description="The keyword index holds exactly the retrievable memories.")
+@dg.asset_check(
+    asset="keyword_index", name="equals_parquet", description="The keyword index holds exactly the retrievable memories."
+)
 def keywords_equal_parquet(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
     """Compares the ids in the keyword index with those that Parquet says should be there."""
     wanted = set(store.tables.read("memories").filter(pl.col("state").is_in(RETRIEVABLE))["id"])

@@ -69,7 +69,12 @@ def propose_day(store: Store, day: str) -> pl.DataFrame:
 
 
 def _citing_nothing(store: Store, days: list[str] | None) -> pl.DataFrame:
-    cited = store.tables.read("reflections", days).select("reflection_id", pl.col("observation_ids").alias("id")).explode("id").drop_nulls()
+    cited = (
+        store.tables.read("reflections", days)
+        .select("reflection_id", pl.col("observation_ids").alias("id"))
+        .explode("id")
+        .drop_nulls()
+    )
     return cited.join(store.tables.read("observations", columns=["id"]), on="id", how="anti")
 
 
@@ -82,7 +87,9 @@ def _facts_dropped_unseen(store: Store, days: list[str] | None) -> pl.DataFrame:
 
 def _grown(store: Store, days: list[str] | None) -> pl.DataFrame:
     found = store.tables.read("reflections", days).filter(pl.col("input_tokens") > SMALL_DAY_TOKENS)
-    return found.filter(pl.col("output_tokens") >= pl.col("input_tokens")).select("reflection_id", "day", "input_tokens", "output_tokens")
+    return found.filter(pl.col("output_tokens") >= pl.col("input_tokens")).select(
+        "reflection_id", "day", "input_tokens", "output_tokens"
+    )
 
 
 def _proposals_without_evidence(store: Store, days: list[str] | None) -> pl.DataFrame:
@@ -95,7 +102,9 @@ CHECKS = [
     schema_check("reflections"),
     schema_check("proposals"),
     rows_check("reflections", "citations_resolve", "Every cited observation exists.", _citing_nothing),
-    rows_check("reflections", "nothing_dropped_unseen", "Every allowed fact is cited or listed as left out.", _facts_dropped_unseen),
+    rows_check(
+        "reflections", "nothing_dropped_unseen", "Every allowed fact is cited or listed as left out.", _facts_dropped_unseen
+    ),
     rows_check(
         "reflections",
         "smaller_than_its_input",

@@ -41,7 +41,10 @@ def decisions(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
         for warning in heard.warnings:
             context.log.warning(warning)
         frame = decide_all(workspace, store.ledger, store.tables, rules)
-        plots = {"states": bars(counts_of(frame, "state")), "tiers": bars(counts_of(frame.with_columns(pl.col("tier").cast(pl.String)), "tier"))}
+        plots = {
+            "states": bars(counts_of(frame, "state")),
+            "tiers": bars(counts_of(frame.with_columns(pl.col("tier").cast(pl.String)), "tier")),
+        }
         return write_whole(store, "decisions", frame, TRIAGE_VERSION, heard=heard.counts, warnings=heard.warnings, **plots)
 
 
@@ -75,7 +78,12 @@ def memory_md(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
 
 
 @dg.asset(
-    group_name=GROUP, owners=["team:memory"], kinds={"markdown", "git"}, code_version=TRIAGE_VERSION, deps=["decisions", "memory_md"], pool=WORKSPACE_POOL
+    group_name=GROUP,
+    owners=["team:memory"],
+    kinds={"markdown", "git"},
+    code_version=TRIAGE_VERSION,
+    deps=["decisions", "memory_md"],
+    pool=WORKSPACE_POOL,
 )
 def review_md(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """REVIEW.md: what waits for a person, to be ticked, struck, edited or left."""
@@ -97,7 +105,10 @@ def review_md(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
 
 
 def _undecided(store: Store, days: list[str] | None) -> pl.DataFrame:
-    proposed, decided = store.tables.read("proposals", columns=["proposal_id"]), store.tables.read("decisions", columns=["proposal_id"])
+    proposed, decided = (
+        store.tables.read("proposals", columns=["proposal_id"]),
+        store.tables.read("decisions", columns=["proposal_id"]),
+    )
     missing = proposed.join(decided, on="proposal_id", how="anti").with_columns(problem=pl.lit("in no state"))
     extra = decided.join(proposed, on="proposal_id", how="anti").with_columns(problem=pl.lit("decided and not proposed"))
     return pl.concat([missing, extra])
@@ -113,7 +124,11 @@ def memory_md_kept_every_line(context: dg.AssetCheckExecutionContext, store: dg.
     return verdict(broken.is_empty(), broken)
 
 
-@dg.asset_check(asset="memory_md", name="promotions_are_there", description="Every promoted line was written, with evidence that is archived.")
+@dg.asset_check(
+    asset="memory_md",
+    name="promotions_are_there",
+    description="Every promoted line was written, with evidence that is archived.",
+)
 def promotions_are_there(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
     """Looks for promoted decisions without an entry, and for evidence in ranges that the archive does not hold."""
     promoted = {event.target: event for event in store.ledger.events([PROMOTED])}
@@ -121,7 +136,11 @@ def promotions_are_there(context: dg.AssetCheckExecutionContext, store: dg.Resou
     known = set(store.archive.resources()["id"])
     rows = [(id, "no entry") for id in decided if id not in promoted]
     rows += [(id, "no evidence") for id, event in promoted.items() if not event.payload["evidence"]]
-    rows += [(id, "evidence not archived") for id, e in promoted.items() if any(r["resource_id"] not in known for r in e.payload["evidence"])]
+    rows += [
+        (id, "evidence not archived")
+        for id, e in promoted.items()
+        if any(r["resource_id"] not in known for r in e.payload["evidence"])
+    ]
     broken = pl.DataFrame(rows, schema={"proposal_id": pl.String, "problem": pl.String}, orient="row")
     return verdict(broken.is_empty(), broken, promoted=len(promoted))
 

@@ -69,4 +69,7 @@ def _recent(memories: pl.DataFrame, memory_md: str, owner: str) -> list[str]:
         & ((pl.col("scope") != "person") | (pl.col("person") == owner))
     ).sort(["event_at", "id"], descending=[True, False])
     rows = [row for row in shown.head(RECENT_FACTS * 4).iter_rows(named=True) if row["text"] not in memory_md]
-    return [f"- {MARKS[row['priority']]} ({row['event_at']:%Y-%m-%d}) {row['text']} [{row['project']}]" for row in rows[:RECENT_FACTS]]
+    return [
+        f"- {MARKS[row['priority']]} ({row['event_at']:%Y-%m-%d}) {row['text']} [{row['project']}]"
+        for row in rows[:RECENT_FACTS]
+    ]

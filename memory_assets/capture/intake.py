@@ -78,9 +78,7 @@ class _Position:
     """The last archived line still waits for its newline."""
 
 
-def changed_files(
-    files: Sequence[TranscriptFile], archive: Archive, now: datetime | None = None
-) -> list[TranscriptFile]:
+def changed_files(files: Sequence[TranscriptFile], archive: Archive, now: datetime | None = None) -> list[TranscriptFile]:
     """Returns the files that look different from when they were last looked at, without reading them.
 
     With `now`, also those whose last line only waited for the file to become quiet, and it has.

@@ -109,9 +109,7 @@ def _parsed_lines(
                 yield line.number, parsed
 
 
-def _message(
-    window: Mapping[str, Any], record: Mapping[str, Any], parsed: Parsed, ordinal: int
-) -> dict[str, Any]:
+def _message(window: Mapping[str, Any], record: Mapping[str, Any], parsed: Parsed, ordinal: int) -> dict[str, Any]:
     text = parsed.text if record["kind"] == "text" else cut_middle(parsed.text, TOOL_OUTPUT_CHARS)
     return {
         "message_id": record["message_id"],

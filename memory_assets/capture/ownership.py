@@ -23,18 +23,14 @@ _NEEDED = (
 )  # fmt: skip
 
 
-def conversation(
-    records: pl.LazyFrame, captured: pl.DataFrame, now: datetime, extra: Sequence[str] = ()
-) -> pl.DataFrame:
+def conversation(records: pl.LazyFrame, captured: pl.DataFrame, now: datetime, extra: Sequence[str] = ()) -> pl.DataFrame:
     """Returns the rows that are messages or boundaries, in order of source, generation and line, with `at` and `is_guessed`.
 
     `captured` says when each range (`id`) was captured (`created_at`). A row without a usable time takes that of the row
     before it in its file, else of the one after it, else of its capture. `extra` names more columns of `records` to keep.
     """
     said = pl.when(pl.col("event_at").is_between(EARLIEST, now + AHEAD)).then("event_at")
-    neighbour = pl.coalesce(
-        "at", pl.col("at").forward_fill().over("source_id"), pl.col("at").backward_fill().over("source_id")
-    )
+    neighbour = pl.coalesce("at", pl.col("at").forward_fill().over("source_id"), pl.col("at").backward_fill().over("source_id"))
     wanted = pl.col("message_id").is_not_null() | pl.col("boundary").is_not_null()
     rows = in_order(records.select(*_NEEDED, *extra).filter(wanted).collect())
     rows = rows.with_columns(at=said).with_columns(at=neighbour, is_guessed=pl.col("at").is_null())

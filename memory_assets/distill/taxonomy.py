@@ -65,8 +65,8 @@ TAXONOMY: tuple[CategoryRule, ...] = (
         "operations",
         r"run(?:s|ning)?|command|deploy\w*|release[ds]?|install\w*|build|ci|pipeline|workflow|docker|container|secret|token"
         r"|credential|password|env(?:ironment)? variable|port|timeout|errors?|fail(?:s|ed|ure)?|crash\w*|root cause"
-        r"|caused by|lint(?:er|s)?|fix(?:ed|es)?|debug\w*|restart|log|leak(?:ed|s)?|hang|hung|mise|make|brew|npm|pip|uv|cargo|kubectl"
-        r"|path|toolchain|test(?:s|ing)?|stale|mount",
+        r"|caused by|lint(?:er|s)?|fix(?:ed|es)?|debug\w*|restart|log|leak(?:ed|s)?|hang|hung|mise|make|brew|npm"
+        r"|pip|uv|cargo|kubectl|path|toolchain|test(?:s|ing)?|stale|mount",
         ("`mise run lint` lints the project.", "Stale NFS mounts need sudo to unmount."),
     ),
     CategoryRule(
@@ -83,8 +83,8 @@ TAXONOMY: tuple[CategoryRule, ...] = (
     ),
     CategoryRule(
         "people-relationships",
-        r"colleague|maintain(?:s|er|ers)|review(?:s|er|ers)|leads|team|manager|customer|meeting|said that|asked (?:for|by)|reviewed by"
-        r"|works (?:at|with|on)|co-?worker|author of",
+        r"colleague|maintain(?:s|er|ers)|review(?:s|er|ers)|leads|team|manager|customer|meeting|said that|asked (?:for|by)"
+        r"|reviewed by|works (?:at|with|on)|co-?worker|author of",
         ("Paulo maintains go-git and reviews upstream changes.", "Ana leads the data team."),
     ),
 )

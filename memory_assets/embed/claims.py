@@ -13,7 +13,8 @@ _TOKEN = re.compile(r"[\w./:@#~+-]*\w[\w./:@#~+-]*", re.UNICODE)
 _SPECIFIC = re.compile(r"\d|[/_@#~]|\w\.\w|\w-\w|[a-z][A-Z]|^--?\w")
 _QUOTED = re.compile(r"`([^`]+)`")
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|none|without|cannot|nor|avoid|stop|don'?t|doesn'?t|isn'?t|aren'?t|won'?t|can'?t|shouldn'?t|didn'?t|wasn'?t)\b",
+    r"\b(?:not|no|never|none|without|cannot|nor|avoid|stop|"
+    r"don'?t|doesn'?t|isn'?t|aren'?t|won'?t|can'?t|shouldn'?t|didn'?t|wasn'?t)\b",
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
@@ -22,14 +23,15 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 _STOP = frozenset(
-    """a an and are as at be been but by do does for from had has have if in into is it its of on or our so than that the their
-    then there these this to use used uses using was we were when which will with you your""".split()
+    """a an and are as at be been but by do does for from had has have if in into is it its of on or our so than
+    that the their then there these this to use used uses using was we were when which will with you your""".split()
 )
 _OPPOSITES = {
     word: other
     for one, other_ in (
-        ("always", "never"), ("enable", "disable"), ("enabled", "disabled"), ("on", "off"), ("before", "after"), ("allow", "deny"),
-        ("add", "remove"), ("start", "stop"), ("increase", "decrease"), ("min", "max"), ("minimum", "maximum"), ("sync", "async"),
+        ("always", "never"), ("enable", "disable"), ("enabled", "disabled"), ("on", "off"), ("before", "after"),
+        ("allow", "deny"), ("add", "remove"), ("start", "stop"), ("increase", "decrease"), ("min", "max"),
+        ("minimum", "maximum"), ("sync", "async"),
         ("include", "exclude"), ("public", "private"), ("local", "remote"), ("read", "write"), ("staging", "production"),
         ("first", "last"), ("above", "below"), ("with", "without"), ("required", "optional"), ("true", "false"),
     )

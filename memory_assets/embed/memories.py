@@ -110,4 +110,3 @@ def _memory(root: str, members: list[dict[str, Any]], superseded_by: str | None,
         "recall_count": len(recalled),
         "last_used_at": max(recalled, default=None),
     }
-

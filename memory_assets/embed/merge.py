@@ -63,7 +63,12 @@ def _judge(newer: dict, older: dict, cosine: float) -> dict | None:
         reason = "same words" if newer["text_hash"] == older["text_hash"] else None
     else:
         reason = same_claim(newer["text"], older["text"], cosine) if cosine >= CANDIDATE else None
-        if reason is None and newer["author"] == "owner" and newer["gate"] == "allow" and replaces(newer["text"], older["text"]):
+        if (
+            reason is None
+            and newer["author"] == "owner"
+            and newer["gate"] == "allow"
+            and replaces(newer["text"], older["text"])
+        ):
             reason = SUPERSEDES
     if reason is None:
         return None

@@ -31,7 +31,9 @@ class Plan:
 def plan_vectors(memories: pl.DataFrame, embeddings: pl.DataFrame, published: Mapping[str, str]) -> Plan:
     """Returns the change of the vector index; `published` maps each id in it to the hash of the text it was made from."""
     wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", "text_hash", "category", "kind", "state")
-    changed = wanted.filter(pl.Series([published.get(i) != h for i, h in wanted.select("id", "text_hash").iter_rows()], dtype=pl.Boolean))
+    changed = wanted.filter(
+        pl.Series([published.get(i) != h for i, h in wanted.select("id", "text_hash").iter_rows()], dtype=pl.Boolean)
+    )
     vectors = pl.Series("vector", matrix_of(changed["text_hash"], embeddings).tolist(), dtype=pl.List(pl.Float32))
     upserts = changed.with_columns(vectors).filter(pl.col("vector").list.eval(pl.element().abs()).list.sum() > 0)
     return Plan(upserts, sorted(set(published) - set(wanted["id"])))
@@ -44,7 +46,9 @@ def keyword_rows(memories: pl.DataFrame, segments: pl.DataFrame, messages: pl.Da
     return pl.concat(
         [
             wanted.select("id", pl.lit("memories").alias("corpus"), pl.col("wordings").list.join("\n").alias("text")),
-            segments.select(pl.col("segment_id").alias("id"), pl.lit("segments").alias("corpus"), pl.col("narrative").alias("text")),
+            segments.select(
+                pl.col("segment_id").alias("id"), pl.lit("segments").alias("corpus"), pl.col("narrative").alias("text")
+            ),
             spoken.select(pl.col("message_id").alias("id"), pl.lit("messages").alias("corpus"), "text"),
         ]
     ).unique(["corpus", "id"], keep="first", maintain_order=True)
@@ -53,7 +57,9 @@ def keyword_rows(memories: pl.DataFrame, segments: pl.DataFrame, messages: pl.Da
 def plan_keywords(rows: pl.DataFrame, published: Mapping[str, str]) -> Plan:
     """Returns the change of the keyword index; `published` maps `corpus/id` to the hash of its text."""
     hashes = {f"{corpus}/{id}": hash_of(text) for id, corpus, text in rows.iter_rows()}
-    changed = pl.Series([published.get(f"{c}/{i}") != hashes[f"{c}/{i}"] for i, c in rows.select("id", "corpus").iter_rows()], dtype=pl.Boolean)
+    changed = pl.Series(
+        [published.get(f"{c}/{i}") != hashes[f"{c}/{i}"] for i, c in rows.select("id", "corpus").iter_rows()], dtype=pl.Boolean
+    )
     return Plan(rows.filter(changed), sorted(key.split("/", 1)[1] for key in set(published) - set(hashes)))
 
 

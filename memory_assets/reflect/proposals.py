@@ -66,8 +66,14 @@ def _reflection_of(reflections: pl.DataFrame) -> dict[str, str]:
 
 
 def _candidates(memories: pl.DataFrame, reflected: Mapping[str, str], owner: str) -> list[dict[str, Any]]:
-    facts = memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact") & (pl.col("text").str.len_chars() <= LONGEST_LINE))
-    rows = [row for row in facts.iter_rows(named=True) if any(o in reflected for o in row["observation_ids"]) and _is_worth(row, owner)]
+    facts = memories.filter(
+        (pl.col("state") == "active") & (pl.col("kind") == "fact") & (pl.col("text").str.len_chars() <= LONGEST_LINE)
+    )
+    rows = [
+        row
+        for row in facts.iter_rows(named=True)
+        if any(o in reflected for o in row["observation_ids"]) and _is_worth(row, owner)
+    ]
     return sorted(rows, key=lambda row: (_ORDER[row["priority"]], row["event_at"], row["id"]))
 
 

@@ -6,7 +6,7 @@ from; where it is not, it is tried again with more pressure (levels 1 and 2), an
 """
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -50,11 +50,11 @@ def short_id(observation_id: str) -> str:
     return f"mem_{observation_id.replace('-', '')[:12]}"
 
 
-def _reflection(day: date, project: str, person: str, rows: list[Row], memory_of: Mapping[str, str]) -> dict[str, Any]:
+def _reflection(day: date, project: str, person: str, rows: Sequence[Row], memory_of: Mapping[str, str]) -> dict[str, Any]:
     facts = [row for row in rows if row["kind"] == "fact"]
     input_tokens = sum(row["tokens"] for row in rows)
     level, text, cited = 0, "", []
-    for level, keeps in enumerate(LEVELS):
+    for level, keeps in enumerate(LEVELS):  # noqa: B007 - the level that was enough is kept
         text, cited = _render([row for row in facts if keeps(row)], memory_of)
         if estimate_tokens(text) < input_tokens:
             break
@@ -73,7 +73,7 @@ def _reflection(day: date, project: str, person: str, rows: list[Row], memory_of
     }
 
 
-def _render(facts: list[Row], memory_of: Mapping[str, str]) -> tuple[str, list[str]]:
+def _render(facts: Sequence[Row], memory_of: Mapping[str, str]) -> tuple[str, list[str]]:
     """Returns Markdown bullets by category, and the ids cited."""
     groups: dict[str, list[Row]] = {}
     for row in facts:

@@ -1,7 +1,7 @@
 """Tier 1: what rules can decide about a proposal, and why.
 
-Rejected: too short, an instruction artefact, an exact duplicate, replaced since, hardly believed. Merged: an entry that says the same is
-there. Promoted: believed (over 0.8), specific (names a decision record, a path or a command), confirmed by a second session,
+Rejected: too short, an instruction artefact, an exact duplicate, replaced since, hardly believed. Merged: an entry that says
+the same is there. Promoted: believed (over 0.8), specific (names a decision record, a path or a command), confirmed by a second session,
 and, for rules and what is the owner's, said in the owner's own words. Everything else waits for a person.
 """
 
@@ -20,10 +20,14 @@ CONFIRMING_SESSIONS = 2
 """The rules observer's own confidence is not enough: two sessions must have said it."""
 
 SIMILAR_WORDS = 0.8
-_ARTEFACT = re.compile(r"^(?:add (?:this )?after|replace (?:this|the (?:line|text|following))|insert (?:this|the following)|see (?:above|below))\b", re.I)
+_ARTEFACT = re.compile(
+    r"^(?:add (?:this )?after|replace (?:this|the (?:line|text|following))|insert (?:this|the following)|see (?:above|below))\b",
+    re.I,
+)
 _SPECIFIC = re.compile(
-    r"\bADR[- ]?\d+|(?:^|[\s`(\"'])(?:~|\.{0,2})/[\w.-]+|\b[\w-]+\.(?:py|ts|js|go|rs|toml|ya?ml|json|md|sh|sql|cfg|ini)\b|`[^`]+`|"
-    r"(?:^|\s)--?[a-z][\w-]+|\b(?:uv|pip|npm|git|make|docker|go|cargo|pytest|kubectl|fly|ssh|psql|redis-cli|brew|apt)\s+[a-z-]+",
+    r"\bADR[- ]?\d+|(?:^|[\s`(\"'])(?:~|\.{0,2})/[\w.-]+|`[^`]+`|(?:^|\s)--?[a-z][\w-]+|"
+    r"\b[\w-]+\.(?:py|ts|js|go|rs|toml|ya?ml|json|md|sh|sql|cfg|ini)\b|"
+    r"\b(?:uv|pip|npm|git|make|docker|go|cargo|pytest|kubectl|fly|ssh|psql|redis-cli|brew|apt)\s+[a-z-]+",
     re.I,
 )
 

@@ -91,7 +91,11 @@ def _entry_step(target: str, events: Sequence[Event], tables: Tables, archive: A
         return None
     commit = workspace.commit_of_line(MEMORY_MD, number)
     facts = {"line": number, "text": lines[number - 1]}
-    behind = [Step("commit", commit.id, {"author": commit.author, "at": commit.at.isoformat(), "message": commit.message})] if commit else []
+    behind = (
+        [Step("commit", commit.id, {"author": commit.author, "at": commit.at.isoformat(), "message": commit.message})]
+        if commit
+        else []
+    )
     promoted = _promotion_of(lines[number - 1], events)
     if promoted is not None:
         behind.append(_promoted_step(promoted, events, tables, archive))
@@ -133,7 +137,11 @@ def _proposal_step(target: str, events: Sequence[Event], tables: Tables, archive
     if not found:
         return None
     state = tables.scan("decisions").filter(pl.col("proposal_id") == target).collect().to_dicts()
-    facts = {"section": found[0]["section"], "text": found[0]["text"], **({"state": state[0]["state"], "reason": state[0]["reason"]} if state else {})}
+    facts = {
+        "section": found[0]["section"],
+        "text": found[0]["text"],
+        **({"state": state[0]["state"], "reason": state[0]["reason"]} if state else {}),
+    }
     return Step("proposal", target, facts, (_reflection_step(gather_evidence(found[0], tables, archive), tables, archive),))
 
 
@@ -153,7 +161,13 @@ def _memory_step(target: str, tables: Tables, archive: Archive) -> Step | None:
 
 
 def _reflection_step(payload: dict[str, Any], tables: Tables, archive: Archive) -> Step:
-    found = tables.scan("reflections").filter(pl.col("reflection_id") == payload["reflection_id"]).select("day", "project").collect().to_dicts()
+    found = (
+        tables.scan("reflections")
+        .filter(pl.col("reflection_id") == payload["reflection_id"])
+        .select("day", "project")
+        .collect()
+        .to_dicts()
+    )
     facts = {"day": str(found[0]["day"]), "project": found[0]["project"]} if found else {}
     return Step("reflection", payload["reflection_id"], facts, _observation_steps(payload, archive))
 
@@ -167,7 +181,14 @@ def _observation_steps(payload: dict[str, Any], archive: Archive) -> tuple[Step,
             "observation",
             observation_id,
             {"shown_as": records[0]["shown_as"], "session": records[0]["session_id"], "quote": records[0]["quote"]},
-            (Step("segment", records[0]["segment_id"], {"window": records[0]["window_id"]}, tuple(_record_step(r, archive) for r in records)),),
+            (
+                Step(
+                    "segment",
+                    records[0]["segment_id"],
+                    {"window": records[0]["window_id"]},
+                    tuple(_record_step(r, archive) for r in records),
+                ),
+            ),
         )
         for observation_id, records in found.items()
     )

@@ -1,11 +1,12 @@
 """MEMORY.md: read as text with sections and entries, changed by inserting lines, never by rewriting.
 
 An entry is `- (YYYY-MM-DD) text` under a `## Section`. Whatever else the file holds was written by hand and keeps every byte:
-an insertion puts one line after the last line of its section, with the file's own line ending.
+an insertion puts one line after the last line of its section, before any heading below it, with the file's own line ending.
+What stands in a fenced block of code is neither heading nor entry.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -14,7 +15,11 @@ MANY_ENTRIES = 200
 
 NEW_FILE = "# MEMORY\n\nWhat every session should know. Edit freely: what you write stays.\n"
 _ENTRY = re.compile(r"^\s*[-*]\s+\((\d{4}-\d{2}-\d{2})\)\s+(.*\S)\s*$")
-_HEADING = re.compile(r"^##\s+(.*?)\s*#*\s*$")
+_ANY_HEADING = re.compile(r"^(#{1,6})(?:\s|$)")
+_SECTION = re.compile(r"^##\s+(.*?)\s*#*\s*$")
+_FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
+"""Lines end where git ends them, so that numbers agree with its own."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +33,28 @@ class Entry:
     text: str
 
 
+@dataclass(frozen=True)
+class Line:
+    """One line of the file as it is read: its text, the depth of the heading that it is (0: none), whether it is code."""
+
+    text: str
+    depth: int
+    is_code: bool
+
+    @property
+    def section(self) -> str | None:
+        """The section that the line opens."""
+        found = _SECTION.match(self.text) if self.depth == 2 else None
+        return found[1] if found else None
+
+
 def read_entries(content: str) -> list[Entry]:
     """Returns the dated entries of the file, in order."""
     section, found = "", []
-    for number, line in enumerate(content.replace("\r\n", "\n").split("\n"), 1):
-        if heading := _HEADING.match(line):
-            section = heading[1]
-        elif (entry := _ENTRY.match(line)) and (on := _date(entry[1])):
+    for number, line in enumerate(_read_lines([text.rstrip("\r") for text in content.split("\n")]), 1):
+        if line.depth:
+            section = line.section or ("" if line.depth < 2 else section)
+        elif not line.is_code and (entry := _ENTRY.match(line.text)) and (on := _date(entry[1])):
             found.append(Entry(number, section, on, entry[2]))
     return found
 
@@ -45,24 +65,23 @@ def render_entry(on: date, text: str) -> str:
 
 
 def insert(content: bytes, section: str, line: str, order: Sequence[str] = ()) -> bytes:
-    """Returns the file with the line at the end of its section; a section that is not there yet is appended.
+    """Returns the file with the line at the end of its section; a section that is not there yet is added.
 
     Every byte that was there stays, in order. `order` names the sections in the order in which new ones should stand.
     """
-    ending = b"\r\n" if b"\r\n" in content else b"\n"
-    lines = content.splitlines(keepends=True) if content else NEW_FILE.encode().splitlines(keepends=True)
-    found = _section_end(lines, section)
-    if found is None:
-        place = _place_of_new(lines, section, order)
-        new = [ending if place and lines[place - 1].strip() else b"", f"## {section}".encode() + ending, ending, line.encode() + ending]
-        if place < len(lines):
-            new.append(ending)
+    raw = _LINE.findall(content or NEW_FILE.encode())
+    lines = list(_read_lines([part.rstrip(b"\r\n").decode("utf-8", "replace") for part in raw]))
+    ending = _ending(raw)
+    place = _end_of_section(lines, section)
+    if place is not None:
+        new = [line.encode() + ending]
     else:
-        place, new = found, [line.encode() + ending]
-    before = lines[:place]
-    if before and not before[-1].endswith((b"\n", b"\r")):
+        place = _place_of_new(lines, section, order)
+        new = [b"## " + section.encode() + ending, ending, line.encode() + ending]
+        new = [*([ending] if place and lines[place - 1].text.strip() else []), *new, *([ending] if place < len(raw) else [])]
+    if place and not raw[place - 1].endswith(b"\n"):
         new.insert(0, ending)
-    return b"".join([*before, *new, *lines[place:]])
+    return b"".join([*raw[:place], *new, *raw[place:]])
 
 
 def normal(text: str) -> str:
@@ -70,28 +89,52 @@ def normal(text: str) -> str:
     return " ".join(re.findall(r"[\w./:@#~+-]*\w", text.lower()))
 
 
-def _section_end(lines: list[bytes], section: str) -> int | None:
-    inside, end = False, None
-    for index, raw in enumerate(lines):
-        line = raw.decode("utf-8", "replace").rstrip("\r\n")
-        if re.match(r"^#{1,2}\s", line):
-            if inside:
-                return end
-            heading = _HEADING.match(line)
-            inside = heading is not None and heading[1].casefold() == section.casefold()
-            end = index + 1
-        elif inside and line.strip():
-            end = index + 1
-    return end if inside else None
+def _read_lines(texts: Sequence[str]) -> Iterator[Line]:
+    code = _code_lines(texts)
+    for number, whole in enumerate(texts):
+        text = whole.removeprefix("\ufeff") if number == 0 else whole
+        heading = None if number in code else _ANY_HEADING.match(text)
+        yield Line(text, len(heading[1]) if heading else 0, number in code)
 
 
-def _place_of_new(lines: list[bytes], section: str, order: Sequence[str]) -> int:
+def _code_lines(texts: Sequence[str]) -> set[int]:
+    """Returns the lines of fenced blocks; a fence that nobody closed is being typed, and hides nothing."""
+    found, opened, fence = set(), 0, ""
+    for number, text in enumerate(texts):
+        mark = _FENCE.match(text)
+        if mark and not fence:
+            opened, fence = number, mark[1]
+        elif mark and mark[1].startswith(fence) and text.strip() == mark[1]:
+            found.update(range(opened, number + 1))
+            fence = ""
+    return found
+
+
+def _end_of_section(lines: Sequence[Line], section: str) -> int | None:
+    """Returns where the section's own lines end, before its blank lines and before any heading inside it."""
+    wanted = section.casefold()
+    start = next((at for at, line in enumerate(lines) if (line.section or "").casefold() == wanted and line.depth == 2), None)
+    if start is None:
+        return None
+    end = start + 1
+    for at in range(start + 1, len(lines)):
+        if lines[at].depth:
+            break
+        if lines[at].text.strip() or lines[at].is_code:
+            end = at + 1
+    return end
+
+
+def _place_of_new(lines: Sequence[Line], section: str, order: Sequence[str]) -> int:
+    """Returns the line before which a new section stands: the first one that comes later in the order, else the end."""
     later = {name.casefold() for name in order[order.index(section) + 1 :]} if section in order else set()
-    for index, raw in enumerate(lines):
-        heading = _HEADING.match(raw.decode("utf-8", "replace").rstrip("\r\n"))
-        if heading and heading[1].casefold() in later:
-            return index
-    return len(lines)
+    return next((at for at, line in enumerate(lines) if (line.section or "").casefold() in later - {""}), len(lines))
+
+
+def _ending(raw: Sequence[bytes]) -> bytes:
+    """Returns the line ending that the file uses most."""
+    windows = sum(line.endswith(b"\r\n") for line in raw)
+    return b"\r\n" if windows * 2 > sum(line.endswith(b"\n") for line in raw) else b"\n"
 
 
 def _date(text: str) -> date | None:

@@ -100,12 +100,16 @@ def _insert_line(path: Path, promotion: Promotion, workspace: Workspace, owner: 
         if replace_if_same(path, content, insert(content or b"", promotion.section, promotion.line, order)):
             return
         workspace.commit_by_hand([MEMORY_MD], owner)
-    raise ReviewError(f"{path} changed {ATTEMPTS} times while {promotion.proposal_id} was being written. Save it, then run `memory review`.")
+    raise ReviewError(
+        f"{path} changed {ATTEMPTS} times while {promotion.proposal_id} was being written. Save it, then run `memory review`."
+    )
 
 
 def _is_there(content: bytes, line: str) -> bool:
     wanted = read_entries(line)[0]
-    return any(e.on == wanted.on and normal(e.text) == normal(wanted.text) for e in read_entries(content.decode("utf-8", "replace")))
+    return any(
+        e.on == wanted.on and normal(e.text) == normal(wanted.text) for e in read_entries(content.decode("utf-8", "replace"))
+    )
 
 
 def _message(promotion: Promotion) -> str:
@@ -116,4 +120,3 @@ def _message(promotion: Promotion) -> str:
 
 def _event_on(proposal: Mapping[str, Any]) -> date:
     return proposal["event_on"]
-

@@ -95,7 +95,9 @@ def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rule
     return fold_decisions(tables.read("proposals"), ledger.events(), review_days=rules.review_days, waiting=waiting)
 
 
-def write_memory(decisions: pl.DataFrame, workspace: Workspace, ledger: Ledger, tables: Tables, archive: Archive, rules: Rules) -> list[str]:
+def write_memory(
+    decisions: pl.DataFrame, workspace: Workspace, ledger: Ledger, tables: Tables, archive: Archive, rules: Rules
+) -> list[str]:
     """Writes and commits a line of MEMORY.md for each promoted proposal that has none, and returns their ids."""
     path = workspace.root / MEMORY_MD
     if not path.exists() and workspace.at_head(MEMORY_MD) is None:

@@ -37,7 +37,10 @@ def test_what_was_written_by_hand_is_committed_in_the_owners_name(workspace: Git
     workspace.commit("p-1: add", ["MEMORY.md"])
     path.write_text("ours\ntheirs\n")
     workspace.commit_by_hand(["MEMORY.md"], "mira")
-    assert [(c.author, c.message) for c in workspace.history("MEMORY.md")] == [("mira", "Edited by hand"), ("memory_assets", "p-1: add")]
+    assert [(c.author, c.message) for c in workspace.history("MEMORY.md")] == [
+        ("mira", "Edited by hand"),
+        ("memory_assets", "p-1: add"),
+    ]
     ours, theirs = workspace.commit_of_line("MEMORY.md", 1), workspace.commit_of_line("MEMORY.md", 2)
     assert ours is not None and theirs is not None
     assert (ours.author, theirs.author) == ("memory_assets", "mira")

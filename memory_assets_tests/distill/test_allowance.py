@@ -11,7 +11,14 @@ from memory_assets_tests.factories import START, frame, row
 
 def planned(*turns: int) -> list[int]:
     rows = [
-        row("windows", window_id=f"{n:064x}", session_id="s", status="observed", user_turn_count=count, started_at=START + timedelta(hours=n))
+        row(
+            "windows",
+            window_id=f"{n:064x}",
+            session_id="s",
+            status="observed",
+            user_turn_count=count,
+            started_at=START + timedelta(hours=n),
+        )
         for n, count in enumerate(turns)
     ]
     shares = plan_allowances(frame("windows", *rows))

@@ -11,7 +11,10 @@ def texts(message: str) -> list[str]:
 
 
 def test_a_dot_in_a_name_ends_no_sentence():
-    assert split_sentences("Bumped v1.2.3 in go.mod, e.g. for CI. It builds.") == ["Bumped v1.2.3 in go.mod, e.g. for CI.", "It builds."]
+    assert split_sentences("Bumped v1.2.3 in go.mod, e.g. for CI. It builds.") == [
+        "Bumped v1.2.3 in go.mod, e.g. for CI.",
+        "It builds.",
+    ]
 
 
 def test_a_dot_inside_code_ends_no_sentence():
@@ -19,7 +22,9 @@ def test_a_dot_inside_code_ends_no_sentence():
 
 
 def test_marks_and_links_are_taken_off():
-    assert texts("- **Always** see [the docs](https://x.io/a_(b)) for *all* of `uv`.") == ["Always see the docs for all of `uv`."]
+    assert texts("- **Always** see [the docs](https://x.io/a_(b)) for *all* of `uv`.") == [
+        "Always see the docs for all of `uv`."
+    ]
 
 
 def test_code_blocks_tables_and_directives_are_not_prose():
@@ -40,7 +45,10 @@ def test_a_bullet_knows_the_line_that_leads_to_it():
 
 
 def test_lines_of_one_paragraph_are_joined():
-    assert texts("The worker reads\nfrom Redis.\n\nIt writes Parquet.") == ["The worker reads from Redis.", "It writes Parquet."]
+    assert texts("The worker reads\nfrom Redis.\n\nIt writes Parquet.") == [
+        "The worker reads from Redis.",
+        "It writes Parquet.",
+    ]
 
 
 @given(st.text())

@@ -39,4 +39,7 @@ def test_a_hint_decides_where_the_words_are_silent():
 
 
 def test_clear_words_give_more_confidence_than_none():
-    assert categorise("`make deploy` runs the release pipeline in CI.", "fact", "assistant")[1] > categorise("Seven of nine.", "fact", "assistant")[1]
+    assert (
+        categorise("`make deploy` runs the release pipeline in CI.", "fact", "assistant")[1]
+        > categorise("Seven of nine.", "fact", "assistant")[1]
+    )

@@ -35,7 +35,9 @@ def test_what_an_introduction_announces_is_quoted():
 
 
 def test_a_review_is_quoted_and_the_line_around_it_is_not():
-    review = "\n\n".join(f"{n}. High: the lease is ignored in push.go:{n}. Never do that, always check it first." for n in range(1, 9))
+    review = "\n\n".join(
+        f"{n}. High: the lease is ignored in push.go:{n}. Never do that, always check it first." for n in range(1, 9)
+    )
     assert own_paragraphs(f"can you verify these\n\n{review}\n\nbut leave the docs alone please") == [
         "can you verify these",
         "but leave the docs alone please",
@@ -52,7 +54,10 @@ def test_tagged_blocks_are_quoted():
 
 
 def test_two_dots_end_a_thought_and_code_paths_survive():
-    assert owner_sentences("too much jargon..keep the examples in ./docs/a.md") == ("too much jargon", "keep the examples in ./docs/a.md")
+    assert owner_sentences("too much jargon..keep the examples in ./docs/a.md") == (
+        "too much jargon",
+        "keep the examples in ./docs/a.md",
+    )
 
 
 @given(st.text())

@@ -6,7 +6,12 @@ from hypothesis import strategies as st
 from memory_assets.triage.human import hand_written, read_items, read_review, render_review
 
 ROWS = [
-    {"proposal_id": "p-20260803-001", "section": "Hard Rules", "text": "Use uv, never pip.", "why": "no second session confirms it"},
+    {
+        "proposal_id": "p-20260803-001",
+        "section": "Hard Rules",
+        "text": "Use uv, never pip.",
+        "why": "no second session confirms it",
+    },
     {"proposal_id": "p-20260803-002", "section": "Hard Rules", "text": "Never force-push to `main`.", "why": ""},
     {"proposal_id": "p-20260804-001", "section": "Patterns", "text": "The gauge feed is one hour behind in summer.", "why": ""},
     {"proposal_id": "p-20260804-002", "section": "Patterns", "text": "Redis runs on port 6380.", "why": ""},
@@ -41,7 +46,12 @@ def test_a_tick_approves_with_the_text_as_it_stands_there():
 
 
 def test_a_dash_or_a_deleted_line_rejects():
-    reading = read_review(OURS, edited("- [ ] `p-20260803-001`", "- [-] `p-20260803-001`").replace("- [ ] `p-20260804-002` Redis runs on port 6380.\n", ""))
+    reading = read_review(
+        OURS,
+        edited("- [ ] `p-20260803-001`", "- [-] `p-20260803-001`").replace(
+            "- [ ] `p-20260804-002` Redis runs on port 6380.\n", ""
+        ),
+    )
     assert reading.rejected == ("p-20260803-001", "p-20260804-002")
     assert not reading.approved
 
@@ -69,7 +79,9 @@ def test_losing_more_than_half_of_the_items_asks_instead_of_rejecting():
 
 
 def test_a_proposal_that_was_not_waiting_is_ignored_and_named():
-    reading = read_review(OURS, edited("## Proposed for: Patterns", "- [x] `p-20990101-001` Trust me.\n## Proposed for: Patterns"))
+    reading = read_review(
+        OURS, edited("## Proposed for: Patterns", "- [x] `p-20990101-001` Trust me.\n## Proposed for: Patterns")
+    )
     assert reading.approved == {}
     assert "p-20990101-001" in reading.warnings[0]
 
@@ -81,7 +93,9 @@ def test_a_note_written_by_hand_is_carried_over():
     assert hand_written(OURS) == []
 
 
-DEEDS = st.dictionaries(st.sampled_from([row["proposal_id"] for row in ROWS]), st.sampled_from(["tick", "dash", "edit", "leave"]))
+DEEDS = st.dictionaries(
+    st.sampled_from([row["proposal_id"] for row in ROWS]), st.sampled_from(["tick", "dash", "edit", "leave"])
+)
 
 
 @given(deeds=DEEDS, order=st.permutations(range(4)), crlf=st.booleans(), bom=st.booleans())
@@ -92,7 +106,11 @@ def test_whatever_the_order_and_the_editor_each_deed_is_read_as_what_it_is(deeds
     for number in places:
         line = lines[number]
         deed = deeds.get(next(iter(read_items(line))), "leave")
-        done.append({"tick": line.replace("[ ]", "[X]"), "dash": line.replace("[ ]", "[-]"), "edit": line + " And more."}.get(deed, line))
+        done.append(
+            {"tick": line.replace("[ ]", "[X]"), "dash": line.replace("[ ]", "[-]"), "edit": line + " And more."}.get(
+                deed, line
+            )
+        )
     for place, number in zip(places, order, strict=True):
         lines[place] = done[number]
     there = ("\ufeff" if bom else "") + ("\r\n" if crlf else "\n").join(lines) + "\n"

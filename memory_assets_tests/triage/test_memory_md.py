@@ -9,7 +9,19 @@ from memory_assets.triage.memory_md import Entry, insert, read_entries, render_e
 
 LINE = "- (2026-08-03) Use uv, never pip."
 FILES = st.lists(
-    st.sampled_from([b"## Hard Rules", b"## hard rules ", b"# Top", b"- (2026-01-02) kept", b"", b"  by hand\t", b"\xff\xfe", "ünï".encode(), b"```"]),
+    st.sampled_from(
+        [
+            b"## Hard Rules",
+            b"## hard rules ",
+            b"# Top",
+            b"- (2026-01-02) kept",
+            b"",
+            b"  by hand\t",
+            b"\xff\xfe",
+            "ünï".encode(),
+            b"```",
+        ]
+    ),
     max_size=12,
 )
 ENDINGS = st.sampled_from([b"\n", b"\r\n"])
@@ -32,7 +44,10 @@ def test_a_new_section_stands_where_the_order_puts_it():
 
 
 def test_the_file_keeps_its_own_line_endings():
-    assert insert(b"## Hard Rules\r\n- by hand\r\n", "Hard Rules", LINE) == b"## Hard Rules\r\n- by hand\r\n" + LINE.encode() + b"\r\n"
+    assert (
+        insert(b"## Hard Rules\r\n- by hand\r\n", "Hard Rules", LINE)
+        == b"## Hard Rules\r\n- by hand\r\n" + LINE.encode() + b"\r\n"
+    )
 
 
 def test_a_first_entry_makes_the_file():
@@ -61,5 +76,7 @@ def test_a_hand_written_byte_survives_every_insertion(lines, ending, has_last_en
     assert changed.count(LINE.encode()) == content.count(LINE.encode()) + 1
     rest = iter(changed.splitlines())
     assert all(any(line == other for other in rest) for line in content.splitlines()), "a line is gone or moved"
-    sections = {e.section.casefold() for e in read_entries(changed.decode("utf-8", "replace")) if e.text == "Use uv, never pip."}
+    sections = {
+        e.section.casefold() for e in read_entries(changed.decode("utf-8", "replace")) if e.text == "Use uv, never pip."
+    }
     assert sections == {section.casefold()}

@@ -1,0 +1,182 @@
+"""The rules observer, heard on short sessions from a developer's day."""
+
+import pytest
+
+from memory_assets.distill.candidates import Candidate
+from memory_assets.distill.exchanges import Row
+from memory_assets.distill.rules import find_candidates
+from memory_assets_tests.distill.sessions import said
+
+
+def found(rows: list[Row]) -> list[Candidate]:
+    return find_candidates(rows, [list(range(len(rows)))])
+
+
+def of_owner(*turns) -> list[Candidate]:
+    return [candidate for candidate in found(said(*turns)) if candidate.author == "owner"]
+
+
+def of_assistant(*turns) -> list[str]:
+    return [candidate.text for candidate in found(said(*turns)) if candidate.author == "assistant"]
+
+
+ASKED = ("owner", "install the dependencies please")
+WITH_PIP = ("assistant", "I ran `pip install -r requirements.txt`, which installed 14 packages.")
+SWITCHED = ("assistant", "Switched to uv: `uv sync` now installs everything from `uv.lock`, and `requirements.txt` is gone.")
+
+
+def test_a_correction_keeps_the_owners_words_and_what_they_came_to():
+    (fact,) = of_owner(ASKED, WITH_PIP, ("owner", "no, use uv, not pip"), SWITCHED)
+    assert "no, use uv, not pip" in fact.text
+    assert "`uv sync` now installs everything from `uv.lock`" in fact.text
+    assert (fact.kind, fact.author, fact.strength, fact.priority) == ("correction", "owner", "explicit", "high")
+    assert (fact.lines, fact.quote) == ((4, 6), "no, use uv, not pip")
+
+
+@pytest.mark.parametrize(
+    ("turn", "kind"),
+    [
+        ("never commit generated files in dist/", "rule"),
+        ("from now on always run `make lint` before a commit", "rule"),
+        ("dont touch the files in vendor/ please", "rule"),
+        ("i prefer short commit subjects without emoji", "preference"),
+        ("too much jargon in the README, it should be focused", "preference"),
+        ("we are also a library, not only a cli", "correction"),
+        ("let's stick to the name shopctl for the binary", "decision"),
+        ("I'm fine with breaking the stable API for this release", "decision"),
+    ],
+)
+def test_what_the_owner_lays_down_is_heard(turn: str, kind: str):
+    (fact,) = of_owner(ASKED, WITH_PIP, ("owner", turn))
+    assert fact.kind == kind
+
+
+@pytest.mark.parametrize(
+    "turn",
+    ["commit changes", "continue", "yes", "ok push it and open a PR", "can you run the tests again?", "what does this function do?", "how long do you think it takes",
+     "looks good", "please fix the lint errors", "1"],
+)  # fmt: skip
+def test_errands_questions_and_bare_approvals_teach_nothing(turn: str):
+    assert of_owner(ASKED, WITH_PIP, ("owner", turn), ("assistant", "Done. All tests pass.")) == []
+
+
+def test_a_soft_question_that_is_conceded_is_a_correction():
+    turns = (ASKED, WITH_PIP, ("owner", "do we need the requirements file at all then?"))
+    (fact,) = of_owner(
+        *turns, ("assistant", "You're right, `requirements.txt` is dead weight. Removed it, `uv.lock` replaces it.")
+    )
+    assert (fact.kind, fact.strength) == ("correction", "implied")
+    assert fact.usefulness > of_owner(*turns, ("assistant", "Checking the build now."))[0].usefulness
+
+
+PROPOSAL = (
+    "assistant",
+    "Two options:\n1. Keep `setup.py` and generate the lock file in CI.\n2. Move the metadata into `pyproject.toml` and delete `setup.py`.\n\nI'd recommend option 2.",
+)
+
+
+def test_an_approval_decides_what_was_proposed():
+    (fact,) = of_owner(ASKED, PROPOSAL, ("owner", "yes, do 2"), ("assistant", "Moved the metadata."))
+    assert fact.text == "Move the metadata into `pyproject.toml` and delete `setup.py`. (the owner: “yes, do 2”)"
+    assert (fact.kind, fact.author, fact.lines) == ("decision", "owner", (2, 4))
+    assert fact.quote == "Move the metadata into `pyproject.toml` and delete `setup.py`."
+
+
+def test_an_approval_of_an_errand_decides_nothing():
+    offered = ("assistant", "The lint error is gone. Want me to commit and push this?")
+    assert of_owner(ASKED, offered, ("owner", "yes"), ("assistant", "Pushed.")) == []
+
+
+def test_numbered_answers_decide_numbered_questions():
+    asked = (
+        "assistant",
+        "Before I start:\n1. Linter strictness, full or light configuration?\n2. Run the tests with the race detector?",
+    )
+    texts = [fact.text for fact in of_owner(ASKED, asked, ("owner", "1. full\n2. yes add -race"))]
+    assert texts == [
+        "Run the tests with the race detector: the owner decided “yes add -race”.",
+        "Linter strictness, full or light configuration: the owner decided “full”.",
+    ]
+
+
+def test_pasted_text_of_others_makes_no_rule():
+    paste = (
+        "can you look at this review:\n\n1. High: always use pip here, never uv. Never touch the lock file in shop/uv.lock:12."
+    )
+    assert of_owner(ASKED, WITH_PIP, ("owner", paste)) == []
+
+
+CAUSE = "The root cause was the stale mount on `/srv/data`: the `db` container could not see new files, so `make test` failed until `sudo umount -l /srv/data`."
+
+
+def test_a_root_cause_with_its_fix_is_kept():
+    (text,) = of_assistant(
+        ("owner", "the tests cannot reach the database"), ("assistant", f"{CAUSE} Want me to add that to the docs?")
+    )
+    assert text == CAUSE
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Let me check the state of `src/cart.py` and `tests/test_cart.py` first, because the fixture lives there.",
+        "I'll add the fixture to `tests/conftest.py` now and run `make test` again afterwards.",
+        "Now update `src/cart.py` so that `total()` rounds with `Decimal` and `ROUND_HALF_UP`.",
+        "All tests pass.",
+        "Should I also move `src/cart.py` into `src/shop/cart.py` and rename `total()`?",
+    ],
+)
+def test_narration_plans_status_and_offers_are_left_out(reply: str):
+    assert of_assistant(("owner", "fix the rounding in the cart"), ("assistant", reply)) == []
+
+
+def test_a_pronoun_is_resolved_by_the_sentence_before_it_or_dropped():
+    sentence = "`ShopClient` in `src/shop/client.py` retries every request."
+    later = "It gives up after 5 attempts because the gateway in `infra/gateway.yaml` closes idle connections."
+    assert all(
+        not text.startswith("It ")
+        for text in of_assistant(("owner", "how do retries work"), ("assistant", f"{sentence} {later}"))
+    )
+    assert of_assistant(("owner", "how do retries work"), ("assistant", later)) == []
+
+
+def test_a_diagnosis_that_is_taken_back_is_marked():
+    wrong = "The problem is the idle connection pool in `src/shop/client.py`: the gateway closes connections and `ShopClient` reuses stale ones."
+    right = "My diagnosis was wrong: the idle connection pool of `ShopClient` is not the cause, a fresh connection fails too."
+    facts = found(said(("owner", "uploads fail"), ("assistant", wrong), ("owner", "it still fails"), ("assistant", right)))
+    assert [fact.is_overturned for fact in facts if fact.text == wrong] == [True]
+    assert all(not fact.is_overturned for fact in facts if fact.text != wrong)
+
+
+def test_the_owners_later_decision_overturns_their_earlier_one():
+    facts = of_owner(
+        ("owner", "let's name the binary shopctl in cmd/shop"),
+        ("assistant", "Renamed the binary in `cmd/shop` to shopctl."),
+        ("owner", "or no, let's name the binary cartctl in cmd/shop instead"),
+        ("assistant", "Renamed the binary in `cmd/shop` to cartctl."),
+    )
+    assert {("shopctl" in fact.text and "cartctl" not in fact.text): fact.is_overturned for fact in facts} == {
+        True: True,
+        False: False,
+    }
+
+
+def test_what_was_said_twice_is_found_once():
+    assert (
+        len(
+            of_assistant(("owner", "why did it fail"), ("assistant", CAUSE), ("owner", "sure?"), ("assistant", f"Yes. {CAUSE}"))
+        )
+        == 1
+    )
+
+
+def test_clock_times_come_from_the_source_alone():
+    (fact,) = [
+        f for f in found(said(("owner", "when does the backup run"), ("assistant", "The backup job in `infra/cron.yaml` runs at 3:30 because the gateway restarts at 04:00.")))
+    ]  # fmt: skip
+    assert (fact.clock_times, fact.ungrounded_times) == (("03:30", "04:00"), ())
+
+
+def test_the_same_session_gives_the_same_candidates():
+    rows = said(ASKED, WITH_PIP, ("owner", "no, use uv, not pip"), SWITCHED)
+    assert found(rows) == found([dict(row) for row in rows])
