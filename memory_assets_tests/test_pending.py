@@ -1,6 +1,7 @@
 """What waits to be done: days become stretches, small gaps are bridged, long ones are not, none is lost."""
 
 from datetime import date, timedelta
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +29,4 @@ def test_every_day_is_in_exactly_one_stretch_of_at_most_a_month(days: list[date]
     assert set(days) <= set(covered)
     assert len(covered) == len(set(covered))
     assert all(len(stretch.days()) <= LONGEST_STRETCH for stretch in found)
-    assert all(
-        a.last + timedelta(1) < b.first or len(a.days()) + len(b.days()) > LONGEST_STRETCH
-        for a, b in zip(found, found[1:], strict=False)
-    )
+    assert all(a.last + timedelta(1) < b.first or len(a.days()) + len(b.days()) > LONGEST_STRETCH for a, b in pairwise(found))

@@ -44,9 +44,8 @@ class ChromaIndex:
         `upserts` has columns `id` and `vector`, and any number of short labels.
         """
         self.close()
-        with self._generations.build(rebuild=rebuild) as folder:
-            with _collection(folder) as collection:
-                _change(collection, upserts, deletes)
+        with self._generations.build(rebuild=rebuild) as folder, _collection(folder) as collection:
+            _change(collection, upserts, deletes)
         return folder.name
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:

@@ -49,9 +49,8 @@ class KeywordIndex:
 
     def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
         """Publishes a generation with the changes and returns its name; `upserts` has columns `id`, `corpus`, `text`."""
-        with self._generations.build(rebuild=rebuild) as folder:
-            with _open(folder / FILE, writing=True) as database:
-                _change(database, upserts, deletes)
+        with self._generations.build(rebuild=rebuild) as folder, _open(folder / FILE, writing=True) as database:
+            _change(database, upserts, deletes)
         return folder.name
 
     def find(self, query: str, limit: int, corpus: str) -> list[Hit]:

@@ -25,7 +25,8 @@ _OFFER = re.compile(
 def find_proposal(said: str, before: Reply, room: int) -> str | None:
     """Returns what an approval approves: the option it picks, the sentence it shares words with, else what was recommended."""
     for label in picked_labels(said):
-        if option := option_text(label, before):
+        option = option_text(label, before)
+        if option and not cues.EMPTY_PROPOSAL.search(option[:60]):
             return _fit(option, room)
     return _recommended(said, before, room)
 
@@ -58,7 +59,7 @@ def option_text(label: str, before: Reply) -> str | None:
         match = opening.match(bare.lstrip("-*•# "))
         if match:
             content = plain(bare.lstrip("-*•# ")[match.end() :])
-            if len(content) >= SHORTEST_PROPOSAL and not cues.EMPTY_PROPOSAL.search(content[:60]):
+            if len(content) >= SHORTEST_PROPOSAL:
                 return content
     return None
 

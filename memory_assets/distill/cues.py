@@ -290,6 +290,14 @@ OVERTURNS = re.compile(
     r"|replaces? the (?:earlier|previous)|no longer|revert\w*|i misread|i misspoke|reframes|changes the diagnosis)\b",
     re.I,
 )
+CHANGES_MIND = re.compile(
+    r"^(?:oh |hmm,? |actually,? |sorry,? |wait,? )*(?:or )?(?:no\b|nope|actually\b|wait\b|change (?:of|in) plan|changed my mind)"
+    r"|\binstead\b|\bnot\b.{1,40}\bbut\b|\b(?:go|put (?:it|this|that)|switch|revert) back\b|\bon second thought\b"
+    r"|\brather than\b|\bok(?:ay)?,? change\b|\bno longer\b|\bonce more from\b",
+    re.I,
+)
+"""The owner wants something otherwise than before."""
+
 REJECTS = re.compile(
     r"^(?:oh |hmm,? |but |well,? |sorry,? )*(?:no\b|nope|nah|not\b|wrong|that'?s (?:not|wrong)|but\b|it (?:still"
     r"|did ?n'?t|does ?n'?t)|still\b|doesn'?t|didn'?t|actually\b|wait\b|why (?:did|do|are|is)|or no\b)",

@@ -119,7 +119,7 @@ def _unwrapped(raw: str) -> str:
     """Returns the answer without a byte-order mark, code fences and HTML escapes."""
     text = raw.replace("\ufeff", "").replace("\r\n", "\n").replace("\x00", "")
     for _ in range(UNESCAPES):
-        if "<" in text or "&lt;" not in text:
+        if "<" in text or "lt;" not in text:
             break
         text = html.unescape(text)
     return _FENCE.sub("", text)

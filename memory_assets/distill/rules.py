@@ -36,7 +36,7 @@ def find_candidates(messages: Sequence[Row], segments: Sequence[Sequence[int]]) 
     found = find_owner_facts(exchanges) + find_statements(exchanges)
     found = [candidate for candidate in found if candidate.usefulness >= LEAST_USEFUL]
     found = mark_overturned(found, exchanges)
-    kept = without_repeats(sorted(found, key=_rank))[:MOST_CANDIDATES]
+    kept = sorted(without_repeats(sorted(found, key=_owner_first)), key=_rank)[:MOST_CANDIDATES]
     by_id = {message["message_id"]: (row, message) for row, message in enumerate(messages)}
     segment_of = {row: number for number, rows in enumerate(segments) for row in rows}
     return [_completed(candidate, by_id, segment_of) for candidate in kept]
@@ -44,6 +44,11 @@ def find_candidates(messages: Sequence[Row], segments: Sequence[Sequence[int]]) 
 
 def _rank(candidate: Candidate) -> tuple[float, datetime, str]:
     return (-candidate.usefulness, candidate.event_at, candidate.text)
+
+
+def _owner_first(candidate: Candidate) -> tuple[bool, float, datetime, str]:
+    """Orders candidates so that of two that say the same the owner's stays."""
+    return (candidate.author != "owner", *_rank(candidate))
 
 
 def without_repeats(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -1,25 +1,34 @@
 """Tier 3: REVIEW.md, where a person ticks, strikes, edits or leaves what the rules could not decide.
 
-    - [x] `p-…` text     approves (with the text as it stands there)
-    - [-] `p-…` text     rejects; so does deleting the line
-    - [ ] `p-…` other    rewords; it still waits
+    - [x] `p-…` **text**     approves, with the text as it stands there
+    - [-] `p-…` **text**     rejects; so does deleting the line
+    - [ ] `p-…` **other**    rewords; it still waits
 
-What a person decided is read by comparing the file with what we last wrote. A file whose last line is not ours (half saved),
-or that lost more than half of its items, decides nothing and is asked about. Lines that are not ours stay where they were,
-relative to the section they stood in.
+What a person decided is read by comparing the file with what we last wrote. Nothing is invented: a file without our last line
+(half saved), or one that lost more than half of what waits, decides nothing and is asked about; a line that names a proposal
+in a way we cannot read decides nothing either. Lines that are not ours stay in the section they were written in.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 TITLE = "# Pending Memory Proposals"
-HELP = "_Mark [x] to approve, delete the line or mark [-] to reject, edit the text before approving, or leave it to expire._"
-_ITEM = re.compile(r"^\s*[-*]\s+\[(?P<mark>[ xX-]?)\]\s+`(?P<id>p-\d{8}-\d{3,})`\s*(?P<text>.*?)\s*$")
+HELP = (
+    "_Mark [x] to approve, delete the line to reject, or edit the text before approving._",
+    "_A mark of [-] rejects, too; what is left alone expires._",
+)
+_ITEM = re.compile(r"^\s*[-*+]\s+\[\s*(?P<mark>[xX-]?)\s*\]\s+`(?P<id>p-\d{8}-\d{3,})`\s*(?P<text>.*?)\s*$")
+_ID = re.compile(r"\bp-\d{8}-\d{3,}\b")
 _HEADING = re.compile(r"^## Proposed for: (?P<section>.+?)\s*$")
+_REVIEWED = re.compile(r"^_Reviewed by Reflector on .+\. Approve, edit, or reject each item\._$")
 _LAST_LINE = re.compile(r"^_Last updated: .+ \| \d+ proposals? pending_$")
-_TRAILER = re.compile(r"\s*— _[^_]*_$")
+_WHY = re.compile(r"\s*— _[^_]*_$")
+_BOLD = re.compile(r"^\*\*([^*]+)\*\*(.*)$")
+
+Notes = Mapping[str, Sequence[str]]
+"""Lines written by hand, by the section of the proposals above them ("" at the top)."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +44,8 @@ class Item:
 class Reading:
     """What a person decided, by proposal, and what was odd about the file."""
 
-    approved: dict[str, str] = field(default_factory=dict)
-    """Proposal → text."""
+    approved: dict[str, str | None] = field(default_factory=dict)
+    """Proposal → its new text, None where it was left as it is."""
     rejected: tuple[str, ...] = ()
     edited: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -44,80 +53,133 @@ class Reading:
     """The file cannot be trusted as it is, so nothing was read from it."""
 
 
-def render_review(pending: Sequence[Mapping[str, Any]], *, updated: str, notes: Iterable[str] = ()) -> str:
-    """Returns REVIEW.md for the pending decisions (with `proposal_id`, `section`, `text`, `why`), hand-written notes first."""
-    lines = [TITLE, "", HELP, ""]
-    if kept := list(notes):
-        lines += [*kept, ""]
-    sections: dict[str, list[Mapping[str, Any]]] = {}
+def render_review(pending: Sequence[Mapping[str, Any]], *, updated: str, notes: Notes | None = None) -> str:
+    """Returns REVIEW.md for the pending decisions (with `proposal_id`, `section`, `text`, `why`), notes in their places."""
+    sections: dict[str, list[str]] = {}
     for row in pending:
-        sections.setdefault(row["section"], []).append(row)
-    for section, rows in sections.items():
-        lines += [f"## Proposed for: {section}", *(_render_item(row) for row in rows), ""]
+        sections.setdefault(row["section"], []).append(_render_item(row))
+    kept = dict(notes or {})
+    homeless = [line for section, lines in kept.items() if section not in sections for line in [*lines, ""]]
+    lines = [TITLE, "", f"_Reviewed by Reflector on {updated[:10]}. Approve, edit, or reject each item._", *HELP, "", *homeless]
+    for section, items in sections.items():
+        written = kept.get(section, ())
+        lines += [f"## Proposed for: {section}", *items, *(["", *written] if written else []), ""]
     count = len(pending)
     lines.append(f"_Last updated: {updated} | {count} proposal{'' if count == 1 else 's'} pending_")
     return "\n".join(lines) + "\n"
 
 
-def read_review(ours: str | None, now_there: str | None) -> Reading:
-    """Returns what the difference between the file we wrote and the file that is there decides."""
-    if ours is None or now_there is None or _plain(ours) == _plain(now_there):
-        gone = ("REVIEW.md is gone; nothing was decided by that.",) if ours and now_there is None else ()
+def read_review(
+    ours: str | None, there: str | None, waiting: Mapping[str, str] | None = None, late: Collection[str] = ()
+) -> Reading:
+    """Returns what the difference between the file we wrote and the file that is there decides.
+
+    `waiting` holds the text of each proposal that nobody decided (by default: all that we wrote); `late` names those that
+    only rules or the clock decided, which a mark may still overrule, but not their absence.
+    """
+    if ours is None or there is None or _plain(ours) == _plain(there):
+        gone = ("REVIEW.md is gone; nothing was decided by that.",) if ours and there is None else ()
         return Reading(warnings=gone)
-    written, found = read_items(ours), read_items(now_there)
-    if problem := _why_unreadable(now_there, written, found):
-        return Reading(warnings=(problem,), is_undecided=True)
-    approved, rejected, edited = {}, [], {}
-    for proposal_id, before in written.items():
-        item = found.get(proposal_id)
-        if item is None or item.mark == "-":
-            rejected.append(proposal_id)
-        elif item.mark in "xX" and item.mark:
-            approved[proposal_id] = item.text or before.text
-        elif item.text != before.text and item.text:
-            edited[proposal_id] = item.text
-    unknown = tuple(f"REVIEW.md names {id}, which was not waiting there; it was ignored." for id in found if id not in written)
-    return Reading(approved, tuple(rejected), edited, unknown)
+    written = {id: items[0] for id, items in _items_by_id(ours).items()}
+    texts = {id: item.text for id, item in written.items()} if waiting is None else waiting
+    problem = _why_unreadable(there, [id for id in written if id in texts])
+    return Reading(warnings=(problem,), is_undecided=True) if problem else _compare(written, there, texts, late)
 
 
 def read_items(content: str) -> dict[str, Item]:
-    """Returns the proposals in the file by id; of a doubled line the first counts."""
-    items: dict[str, Item] = {}
+    """Returns the proposals in the file by id; of a doubled line the marked one counts, else the first."""
+    return {id: next((item for item in items if item.mark), items[0]) for id, items in _items_by_id(content).items()}
+
+
+def read_notes(content: str) -> dict[str, list[str]]:
+    """Returns the lines that a person added, by the section they stand in, without the blank ones around them."""
+    section, found = "", {"": []}
+    for line in _plain(content).split("\n"):
+        if heading := _HEADING.match(line):
+            section = heading["section"]
+            found.setdefault(section, [])
+        elif not _is_ours(line):
+            found[section].append(line)
+    tidy = {section: re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") for section, lines in found.items()}
+    return {section: text.split("\n") for section, text in tidy.items() if text.strip()}
+
+
+def dressed_like(text: str, like: str) -> str:
+    """Returns the text with the line endings and the byte order mark of the other one."""
+    ended = text.replace("\n", "\r\n") if like.count("\r\n") * 2 > like.count("\n") else text
+    return "\ufeff" + ended if like.startswith("\ufeff") else ended
+
+
+def _compare(written: Mapping[str, Item], there: str, waiting: Mapping[str, str], late: Collection[str]) -> Reading:
+    named, found = set(_ID.findall(there)), _items_by_id(there)
+    approved, rejected, edited, warnings = {}, [], {}, []
+    for id, items in found.items():
+        marks = {item.mark for item in items if item.mark}
+        item = next((item for item in items if item.mark), items[0])
+        before = written[id].text if id in written else _squeezed(waiting.get(id, item.text))
+        if id not in waiting and id not in late:
+            if id not in written or (marks and not written[id].mark):
+                warnings.append(f"REVIEW.md names {id}, which does not wait for a decision; it was ignored.")
+        elif len(marks) > 1:
+            warnings.append(f"REVIEW.md marks {id} both ways; it was not decided.")
+        elif marks == {"x"}:
+            approved[id] = item.text if item.text not in ("", before) else None
+        elif marks == {"-"}:
+            rejected.append(id)
+        elif id in waiting and item.text not in ("", before):
+            edited[id] = item.text
+    for id in [id for id in written if id in waiting and id not in found]:
+        if id in named:
+            warnings.append(f"The line of {id} in REVIEW.md cannot be read; it was not decided. Begin it with `- [x] `, say.")
+        else:
+            rejected.append(id)
+    return Reading(approved, tuple(sorted(rejected)), edited, tuple(warnings))
+
+
+def _items_by_id(content: str) -> dict[str, list[Item]]:
+    items: dict[str, list[Item]] = {}
     for line in _plain(content).split("\n"):
         if found := _ITEM.match(line):
-            item = Item(found["id"], found["mark"].strip(), _TRAILER.sub("", found["text"]).strip())
-            items.setdefault(item.proposal_id, item)
+            item = Item(found["id"], found["mark"].lower(), _text_of(found["text"]))
+            items.setdefault(item.proposal_id, []).append(item)
     return items
 
 
-def hand_written(content: str) -> list[str]:
-    """Returns the lines that a person added, without the blank ones around them."""
-    ours = (TITLE, HELP)
-    lines = [
-        line.rstrip()
-        for line in _plain(content).split("\n")
-        if line.strip() not in ours and not (_ITEM.match(line) or _HEADING.match(line) or _LAST_LINE.match(line.strip()))
-    ]
-    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
-    return text.split("\n") if text else []
+def _text_of(rest: str) -> str:
+    """Returns the proposed text of an item, without the reason behind it and our bold."""
+    text = _WHY.sub("", rest).strip()
+    bold = _BOLD.match(text)
+    return _squeezed(bold[1] + bold[2] if bold and "**" not in bold[2] else text)
 
 
 def _render_item(row: Mapping[str, Any]) -> str:
+    text = _squeezed(row["text"])
     why = f" — _{row['why'].replace('_', ' ')}_" if row.get("why") else ""
-    return f"- [ ] `{row['proposal_id']}` {' '.join(row['text'].split())}{why}"
+    return f"- [ ] `{row['proposal_id']}` {text if '*' in text else f'**{text}**'}{why}"
 
 
-def _why_unreadable(content: str, written: Mapping[str, Item], found: Mapping[str, Item]) -> str | None:
-    last = next((line.strip() for line in reversed(_plain(content).split("\n")) if line.strip()), "")
-    if not _LAST_LINE.match(last):
+def _why_unreadable(content: str, waiting: Sequence[str]) -> str | None:
+    lines = _plain(content).split("\n")
+    last = max((number for number, line in enumerate(lines) if _LAST_LINE.match(line.strip())), default=None)
+    if last is None or any(_ITEM.match(line) for line in lines[last:]):
         return "REVIEW.md ends without its last line, so it may be half saved; nothing in it was decided. Restore the line."
-    missing = len([id for id in written if id not in found])
-    if missing > 1 and missing * 2 > len(written):
+    named = set(_ID.findall(content))
+    missing = [id for id in waiting if id not in named]
+    if len(missing) > 1 and len(missing) * 2 > len(waiting):
         return (
-            f"REVIEW.md lost {missing} of its {len(written)} proposals at once, which may be an accident; nothing in it was "
+            f"REVIEW.md lost {len(missing)} of its {len(waiting)} proposals at once, which may be an accident; nothing in it was "
             "decided. Restore the lines, or reject them by name: `memory review reject ID …`."
         )
     return None
+
+
+def _is_ours(line: str) -> bool:
+    text = line.strip()
+    return text in (TITLE, *HELP) or any(pattern.match(text) for pattern in (_ITEM, _HEADING, _REVIEWED, _LAST_LINE))
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _plain(content: str) -> str:

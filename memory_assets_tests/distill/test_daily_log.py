@@ -1,9 +1,10 @@
 """The daily log: readable, in the format of A21; what people wrote between the sections survives."""
 
+from zoneinfo import ZoneInfo
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zoneinfo import ZoneInfo
 
 from memory_assets.distill.daily_log import remove_sections, render_section, update_log, windows_in
 from memory_assets_tests.distill.sessions import said, window

@@ -66,7 +66,7 @@ def test_a_soft_question_that_is_conceded_is_a_correction():
         *turns, ("assistant", "You're right, `requirements.txt` is dead weight. Removed it, `uv.lock` replaces it.")
     )
     assert (fact.kind, fact.strength) == ("correction", "implied")
-    assert fact.usefulness > of_owner(*turns, ("assistant", "Checking the build now."))[0].usefulness
+    assert of_owner(*turns, ("assistant", "Checking the build now.")) == []
 
 
 PROPOSAL = (
