@@ -121,7 +121,7 @@ class GitWorkspace:
             if content is not None:
                 write_atomically(self.root / path, content)
 
-    def history(self, path: str, limit: int = 1_000) -> list[Commit]:
+    def history(self, path: str, limit: int = 1_000_000) -> list[Commit]:
         """Returns the commits that touched the file, newest first."""
         found = self._git("log", f"-{limit}", "-z", _FORMAT, "--", path, may_fail=True)
         return [_commit(entry) for entry in found.stdout.decode("utf-8", "replace").split("\0") if entry.strip()]

@@ -1,7 +1,9 @@
-"""The briefing, kept ready as a file: MEMORY.md, what waits for the owner, recent 🔴 facts, today's work.
+"""The briefing, kept ready as a file: what the next session should know at once.
 
-It holds no clock, so it stays the same byte for byte until something in it changes, and prompt caches survive. It keeps
-within its budget in a fixed order of importance; what is cut is said.
+What comes in is MEMORY.md as it lies on disk, the present memories, how many proposals wait, and, where known, the task at
+hand and an excerpt of the log. It holds no clock, so it stays the same byte for byte until something in it changes, and prompt
+caches survive. It keeps within its budget in the order of importance: rules and what else MEMORY.md says, the task, 🔴 facts,
+the log. What is cut is named.
 """
 
 from collections.abc import Sequence
@@ -14,6 +16,8 @@ BUDGET_TOKENS = 2_000
 CHARS_PER_TOKEN = 4
 RECENT_FACTS = 12
 MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
+FIRST_SECTIONS = ("Hard Rules",)
+"""Sections of MEMORY.md that come before the others, whatever their place in the file; the owner's follows them."""
 
 
 @dataclass(frozen=True)
@@ -25,48 +29,87 @@ class Part:
 
 
 def render_briefing(
-    memory_md: str, memories: pl.DataFrame, *, pending: int, owner: str, as_of: date | None, budget_tokens: int = BUDGET_TOKENS
+    memory_md: str,
+    memories: pl.DataFrame,
+    *,
+    pending: int,
+    owner: str,
+    as_of: date | None,
+    project: str | None = None,
+    task: str | None = None,
+    log: Sequence[str] = (),
+    budget_tokens: int = BUDGET_TOKENS,
 ) -> str:
-    """Returns the briefing within the budget; `as_of` is the day of the newest memory."""
-    parts = [
-        Part("", _memory_lines(memory_md)),
-        Part("Recent facts", _recent(memories, memory_md, owner)),
-    ]
+    """Returns the briefing within the budget; `as_of` is the day of the newest memory.
+
+    With a project, only its facts and the owner's own are shown; `log` are lines of the last day's log.
+    """
     head = [f"# Memory briefing{f' (known up to {as_of})' if as_of else ''}"]
     if pending:
         head.append(f"📋 {pending} pending memory proposal{'' if pending == 1 else 's'} in REVIEW.md: review when ready.")
+    parts = [
+        *_memory_parts(memory_md, owner),
+        Part("Current task", [task] if task else []),
+        Part("Recent facts", _recent(memories, memory_md, owner, project)),
+        Part("Last log", [line.rstrip() for line in log if line.strip()]),
+    ]
     return _fit(head, [part for part in parts if part.lines], budget_tokens * CHARS_PER_TOKEN)
 
 
 def _fit(head: Sequence[str], parts: Sequence[Part], budget: int) -> str:
-    note = "_Cut to fit; `memory recall QUESTION` finds the rest._"
-    lines, left, is_cut = [*head], budget - sum(len(line) + 1 for line in head) - len(note) - 2, False
+    """Returns the parts in order, each as far as it fits; a line that does not fit ends its part, not the briefing."""
+    everything = [*head, *(line for part in parts for line in _block(part, part.lines))]
+    if _length(everything) <= budget:
+        return "\n".join(everything) + "\n"
+    left = budget - _length([*head, "", _cut_note(parts)])
+    lines, cut = [*head], []
     for part in parts:
-        block = ["", *([f"## {part.title}"] if part.title else [])]
-        taken = []
-        for line in part.lines:
-            cost = len(line) + 1 + (0 if taken else sum(len(b) + 1 for b in block))
-            if cost > left:
-                is_cut = True
-                break
-            left -= cost
-            taken.append(line)
+        taken: list[str] = []
+        while len(taken) < len(part.lines) and _length(_block(part, [*taken, part.lines[len(taken)]])) <= left:
+            taken.append(part.lines[len(taken)])
+        if len(taken) < len(part.lines):
+            cut.append(part)
         if taken:
-            lines += [*block, *taken]
-    return "\n".join([*lines, *(["", note] if is_cut else [])]) + "\n"
+            lines += _block(part, taken)
+            left -= _length(_block(part, taken))
+    return "\n".join([*lines, "", _cut_note(cut)]) + "\n"
 
 
-def _memory_lines(memory_md: str) -> list[str]:
-    lines = [line.rstrip() for line in memory_md.replace("\r\n", "\n").split("\n")]
-    return [line for line in lines if line and not line.startswith("# ")]
+def _block(part: Part, lines: Sequence[str]) -> list[str]:
+    return ["", *([f"## {part.title}"] if part.title else []), *lines]
 
 
-def _recent(memories: pl.DataFrame, memory_md: str, owner: str) -> list[str]:
+def _cut_note(parts: Sequence[Part]) -> str:
+    names = ", ".join(part.title or "the beginning of MEMORY.md" for part in parts)
+    return f"_Cut to fit: {names}. `memory brief --full` shows all, `memory recall QUESTION` finds the rest._"
+
+
+def _length(lines: Sequence[str]) -> int:
+    return sum(len(line) + 1 for line in lines)
+
+
+def _memory_parts(memory_md: str, owner: str) -> list[Part]:
+    """Returns the sections of MEMORY.md with the rules first, without its title and blank lines."""
+    parts: list[tuple[str, list[str]]] = [("", [])]
+    for line in memory_md.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"):
+        if line.startswith("## "):
+            parts.append((line[3:].strip(), []))
+        elif line.strip() and not line.startswith("# "):
+            parts[-1][1].append(line.rstrip())
+    first = [name.casefold() for name in (*FIRST_SECTIONS, owner)]
+    ranks = {name: rank for rank, name in enumerate(first)}
+    ordered = sorted(parts[1:], key=lambda part: ranks.get(part[0].casefold(), len(first)))
+    return [Part(title, lines) for title, lines in [parts[0], *ordered]]
+
+
+def _recent(memories: pl.DataFrame, memory_md: str, owner: str, project: str | None) -> list[str]:
+    is_near = pl.lit(True) if project is None else (pl.col("project") == project) | (pl.col("scope") == "person")
     shown = memories.filter(
         (pl.col("state") == "active")
         & (pl.col("kind") == "fact")
         & (pl.col("priority") == "high")
         & ((pl.col("scope") != "person") | (pl.col("person") == owner))
+        & is_near
     ).sort(["event_at", "id"], descending=[True, False])
     rows = [row for row in shown.head(RECENT_FACTS * 4).iter_rows(named=True) if row["text"] not in memory_md]
     return [

@@ -44,7 +44,7 @@ class AnswerStore:
 
     def read(self, key: AnswerKey) -> ModelAnswer | None:
         """Returns the stored answer, or nothing where there is none that can be used."""
-        path = self._path(key)
+        path = self._path(key, "end_turn")
         try:
             kept: dict[str, Any] = json.loads(path.read_bytes())
             answer = ModelAnswer(**kept["answer"])
@@ -54,13 +54,16 @@ class AnswerStore:
             raise StoreError(
                 f"Cannot read the stored answer {path}: {error}. Delete the file to ask the model again."
             ) from error
-        return answer if answer.stop_reason in USABLE else None
+        return answer
 
     def write(self, key: AnswerKey, answer: ModelAnswer) -> None:
         """Stores the answer as it came."""
         make_folder(self.root)
         kept = {"v": VERSION, "key": asdict(key), "answer": asdict(answer)}
-        write_atomically(self._path(key), json.dumps(kept, ensure_ascii=False, sort_keys=True, indent=1).encode())
+        write_atomically(
+            self._path(key, answer.stop_reason), json.dumps(kept, ensure_ascii=False, sort_keys=True, indent=1).encode()
+        )
 
-    def _path(self, key: AnswerKey) -> Path:
-        return self.root / f"{key.name}.json"
+    def _path(self, key: AnswerKey, stop_reason: str) -> Path:
+        """Returns the answer's file; one that cannot be used has its reason in the name, and is in nobody's way."""
+        return self.root / (f"{key.name}.json" if stop_reason in USABLE else f"{key.name}.{stop_reason}.json")

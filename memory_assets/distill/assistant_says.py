@@ -30,7 +30,7 @@ ASKED_CHARS = 4_000
 ANSWERS = 0.25
 """Times the share of a passage's words that the owner's turn has: what was asked for is worth more than what was not."""
 
-NEXT_IN_MESSAGE = 0.02
+NEXT_IN_MESSAGE = 0.015
 """The second-best passage of a message is worth a little less, and so on: long explanations hold many true, idle sentences."""
 
 ACCEPTED, REJECTED = 0.04, -0.2

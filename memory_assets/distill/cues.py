@@ -92,8 +92,8 @@ OWNER_CUES: tuple[Cue, ...] = (
         "decision",
         0.8,
         r"\b(?:let'?s|lets) (?!see|look|check|wait|commit|push|run|try|continue|start|test|debug|confirm|review"
-        r"|ship)\w+|\b(?:stick|go|went) (?:to|with)\b|\bwe(?:'ll| will| decided| chose| agreed)\b|\bthe (?:decision"
-        r"|plan|idea|goal|assumption) (?:is|was)\b",
+        r"|ship)\w+|\b(?:stick|go|went) (?:to|with)\b|\bwe(?:'ll| will| decided| chose| agreed)\b|\bthe (?:plan"
+        r"|idea|goal|assumption) (?:is|was)\b",
     ),
     _cue(
         "replaces",
@@ -132,6 +132,9 @@ OWNER_CUES: tuple[Cue, ...] = (
 SOFT_QUESTION = next(cue for cue in OWNER_CUES if cue.name == "soft question")
 STATED_ONLY = frozenset({"forbids", "always", "dislikes", "prefers", "state", "asks for"})
 """Cues that mean nothing inside a question, unless it is a soft one."""
+
+UNSURE = re.compile(r"\b(?:right|correct|or|no)\s*\?$|\?\s*$", re.I)
+"""The owner asks rather than says, whatever the sentence looks like."""
 
 CONCEDES = re.compile(
     r"\b(?:you(?:'re|’re| are) (?:absolutely |totally |completely |exactly )?right|good (?:catch|call|point)"
@@ -240,9 +243,8 @@ ASSISTANT_CUES: tuple[Cue, ...] = (
 NARRATION = re.compile(
     r"^(?:(?:ok(?:ay)?|good|great|perfect|alright|right|yep|yes|sure|got it|now|next|first|then|so|and|done|clean|nice"
     r"|interesting|hmm|wait)[,.!:—– -]+)*"
-    r"(?:let me|let'?s|i(?:'ll| will| am going to|'m going to|'m now|'m (?:checking|running|adding|looking|making"
-    r"|reading|updating|moving|going|doing|using|keeping|removing|swapping|creating|inserting|naming|waiting|letting)"
-    r"| can see| need to| want to| see\b| found\b| think i| now have| have (?:a |the |enough|full)| should)"
+    r"(?:let me|let'?s|i(?:'ll| will|'ve got| am going to|(?:'m| am) (?:now |also |just )?\w+ing\b| can see| need to"
+    r"| want to| see\b| found\b| think i| now have| have (?:a |the |enough|full)| should)"
     r"|(?:now |next |time )?(?:checking|running|looking|reading|verifying|updating|adding|writing|creating|fixing"
     r"|building|testing|waiting|starting|committing|pushing|moving on|dispatching|proceeding|launching)\b"
     r"|now (?:the|add|update|let|i|verify|run|fix|wire|for|stage|commit|create|edit|test|check|write|also|apply"
@@ -291,7 +293,8 @@ OVERTURNS = re.compile(
     re.I,
 )
 CHANGES_MIND = re.compile(
-    r"^(?:oh |hmm,? |actually,? |sorry,? |wait,? )*(?:or )?(?:no\b|nope|actually\b|wait\b|change (?:of|in) plan|changed my mind)"
+    r"^(?:oh |hmm,? |actually,? |sorry,? |wait,? )*(?:or )?(?:no\b|nope|actually\b|wait\b|changed my mind)"
+    r"|\bchange (?:of|in) plan\b"
     r"|\binstead\b|\bnot\b.{1,40}\bbut\b|\b(?:go|put (?:it|this|that)|switch|revert) back\b|\bon second thought\b"
     r"|\brather than\b|\bok(?:ay)?,? change\b|\bno longer\b|\bonce more from\b",
     re.I,

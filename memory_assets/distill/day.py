@@ -34,7 +34,7 @@ def build_segments(
     """Returns the segments of the day's windows; every message of an observed window is in exactly one."""
     found: list[dict[str, Any]] = []
     for window, own in _observed_windows(windows, messages):
-        observed = observe_window(window, own, zone=zone, model=model, answers=answers, wants="segments")
+        observed = observe_window(own, zone=zone, model=model, answers=answers, wants="segments")
         rows = own.to_dicts()
         for number, group in enumerate(observed.segments):
             narrative = _safe([rows[row] for row in group], observed.narratives[number])
@@ -62,7 +62,7 @@ def build_observations(
     verdicts: list[dict[str, Any]] = []
     for window, own in _observed_windows(windows, messages):
         found = segments.filter(pl.col("window_id") == window["window_id"]).sort("ordinal").to_dicts()
-        observed = observe_window(window, own, zone=zone, model=model, answers=answers, segments=found, wants="facts")
+        observed = observe_window(own, zone=zone, model=model, answers=answers, segments=found, wants="facts")
         judged = [
             *_judge(list(observed.candidates), allowances[window["window_id"]]),
             *_judge(_narratives(found, own.to_dicts())),
@@ -83,8 +83,13 @@ def _observed_windows(windows: pl.DataFrame, messages: pl.DataFrame) -> Iterator
 
 
 def _judge(candidates: list[Candidate], most_allowed: int = 0) -> list[Judged]:
-    entries = [(c, *categorise(c.text, c.kind, c.author, c.hint_category)) for c in candidates]
+    entries = [(c, *categorise(_subject(c), c.kind, c.author, c.hint_category)) for c in candidates]
     return judge(entries, most_allowed=most_allowed)
+
+
+def _subject(candidate: Candidate) -> str:
+    """Returns the words that tell the category: the owner's own where the fact explains them further."""
+    return candidate.quote if candidate.author == "owner" and candidate.hint is None else candidate.text
 
 
 def _safe(own: list[Row], narrative: str) -> str:

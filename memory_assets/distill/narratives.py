@@ -15,13 +15,17 @@ from memory_assets.distill.words import specifics_in
 
 ASKED_CHARS = 160
 OUTCOME_CHARS = 240
+SAYS_WHAT = 4
+"""Shorter turns ("yes", "continue") do not say what it was about."""
+
 EMPTY = "Work without words."
 
 
 def narrate(messages: Sequence[Row]) -> str:
     """Returns the narrative of the segment."""
     exchanges = read_exchanges(messages)
-    asked = next((e.said for e in exchanges if e.said), "")
+    turns = [e.said for e in exchanges if e.said]
+    asked = next((said for said in turns if len(said.split()) >= SAYS_WHAT), next(iter(turns), ""))
     parts = [f"The owner: “{_cut(cues.FILLER.sub('', asked), ASKED_CHARS)}”"] if asked else []
     if outcome := _outcome(exchanges):
         parts.append(_cut(outcome, OUTCOME_CHARS))

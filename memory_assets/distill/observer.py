@@ -21,7 +21,8 @@ from memory_assets.distill.exchanges import Row
 from memory_assets.distill.grounding import Evidence, Grounding
 from memory_assets.distill.items import clock_times_in, entities_of, found_in, sentiment_of, strength_of
 from memory_assets.distill.narratives import narrate
-from memory_assets.distill.parser import ParsedAnswer, ParsedFact, parse_answer
+from memory_assets.distill.parsed import ParsedAnswer, ParsedFact
+from memory_assets.distill.parser import parse_answer
 from memory_assets.distill.regroup import regroup
 from memory_assets.distill.rules import OBSERVER, find_candidates
 from memory_assets.distill.serialise import SERIALISER_VERSION, content_hash, serialise, split_to_fit
@@ -33,7 +34,6 @@ ALLOWED_BY_MODEL, HELD_BY_MODEL = 0.85, 0.6
 
 
 def observe_window(
-    window: Mapping[str, Any],
     messages: pl.DataFrame,
     *,
     zone: ZoneInfo,
@@ -42,7 +42,7 @@ def observe_window(
     segments: Sequence[Mapping[str, Any]] | None = None,
     wants: Literal["everything", "segments", "facts"] = "everything",
 ) -> Observed:
-    """Returns what was found in the window; `messages` are those of the window, in order.
+    """Returns what was found in a window; `messages` are those of the window, in order.
 
     The rules take rows of `segments` that are already there as they are, and `wants` spares them the half that nobody
     reads; with a model both come from one stored answer.

@@ -34,6 +34,9 @@ REQUEST_SPECIFIC = 0.03
 CONCEDED = 0.12
 """The assistant gave in: a soft question was a correction."""
 
+ASKED = -0.15
+"""A question that looks like a correction, and that nobody took for one."""
+
 HEDGED, THIN = -0.06, -0.15
 
 _CONTRACTIONS = re.compile(
@@ -98,6 +101,7 @@ def _candidate(words: str, cue: cues.Cue, exchange: Exchange) -> Candidate:
     text, source = _text(words, cue, exchange)
     usefulness = cue.worth + PER_SPECIFIC * min(specifics_in(text), MOST_SPECIFICS)
     usefulness += REQUEST_SPECIFIC * min(specifics_in(words), MOST_SPECIFICS) * (cue.name == "asks for")
+    usefulness += ASKED * (not is_conceded and cue.kind == "correction" and bool(cues.UNSURE.search(words)))
     usefulness += HEDGED * (strength != "explicit") + CONCEDED * is_conceded + THIN * (len(stems_of(text)) < 5)
     kind: FactKind = "correction" if is_conceded and cue.name == "soft question" else cue.kind
     return _from_owner(text, kind, strength, usefulness, exchange.message, source, words)

@@ -46,9 +46,9 @@ def _rank(candidate: Candidate) -> tuple[float, datetime, str]:
     return (-candidate.usefulness, candidate.event_at, candidate.text)
 
 
-def _owner_first(candidate: Candidate) -> tuple[bool, float, datetime, str]:
-    """Orders candidates so that of two that say the same the owner's stays."""
-    return (candidate.author != "owner", *_rank(candidate))
+def _owner_first(candidate: Candidate) -> tuple[bool, bool, float, datetime, str]:
+    """Orders candidates so that of two that say the same the one that holds stays, and the owner's before others'."""
+    return (candidate.is_overturned, candidate.author != "owner", *_rank(candidate))
 
 
 def without_repeats(candidates: Sequence[Candidate]) -> list[Candidate]:

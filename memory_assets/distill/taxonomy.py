@@ -56,7 +56,8 @@ TAXONOMY: tuple[CategoryRule, ...] = (
     ),
     CategoryRule(
         "system-architecture",
-        r"architecture|design|workers?|reads?|writes?|events?|module|package|interface|api|schema|protocol|component|layer|transport|stream(?:s|ing)?|relay"
+        r"architecture|design|workers?|reads?|writes?|events?|module|package|interface|api|schema|protocol|component"
+        r"|layer|transport|stream(?:s|ing)?|relay"
         r"|database|table|index|queue|service|endpoint|struct|class|function|method|type|parameter|flag|field|config"
         r"|fallback|library|atomic|cache|server|client|data flow|adapter|contract|manifest|layout",
         ("The worker reads events from Redis and writes Parquet.", "Relay streams packs, materialized re-encodes them."),

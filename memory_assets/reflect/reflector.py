@@ -1,8 +1,9 @@
 """Condenses what one day's sessions said about a project: one reflection for each project and person.
 
-The rules reflector keeps the 🔴 and notable 🟡 facts, repeats once, grouped by category, each with the ids it rests on. What
-it leaves out is listed, so nothing vanishes unseen. The reflection must be smaller than the facts and narratives it was made
-from; where it is not, it is tried again with more pressure (levels 1 and 2), and a day too small to shrink passes through.
+The rules reflector keeps the 🔴 and notable 🟡 facts, repeats once, problems solved on the same day not at all, grouped by
+category, each with the ids it rests on. What it leaves out is listed, so nothing vanishes unseen. The reflection must be
+smaller than the facts and narratives it was made from; where it is not, it is tried again with more pressure (levels 1 and 2).
+A day too small to shrink passes through, and where no pressure helps, everything notable is kept: a check warns.
 """
 
 import uuid
@@ -13,12 +14,15 @@ from typing import Any
 import polars as pl
 
 from memory_assets import tables as schemas
+from memory_assets.reflect.resolved import find_resolved
 
-REFLECTOR = "rules/1"
+REFLECTOR = "rules/2"
 NAMESPACE = uuid.UUID("5f0f8c1e-6a0f-4d55-9d0e-2a6b8f6f6b10")
 MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 _ORDER = {"high": 0, "medium": 1, "low": 2}
 CHARS_PER_TOKEN = 4
+SMALL_TOKENS = 500
+"""A smaller input passes through: its ids alone weigh as much as the facts."""
 
 Row = Mapping[str, Any]
 LEVELS: tuple[Callable[[Row], bool], ...] = (
@@ -53,11 +57,7 @@ def short_id(observation_id: str) -> str:
 def _reflection(day: date, project: str, person: str, rows: Sequence[Row], memory_of: Mapping[str, str]) -> dict[str, Any]:
     facts = [row for row in rows if row["kind"] == "fact"]
     input_tokens = sum(row["tokens"] for row in rows)
-    level, text, cited = 0, "", []
-    for level, keeps in enumerate(LEVELS):  # noqa: B007 - the level that was enough is kept
-        text, cited = _render([row for row in facts if keeps(row)], memory_of)
-        if estimate_tokens(text) < input_tokens:
-            break
+    level, text, cited = _condense(facts, input_tokens, memory_of)
     return {
         "reflection_id": str(uuid.uuid5(NAMESPACE, f"{day}\x1f{project}\x1f{person}")),
         "day": day,
@@ -71,6 +71,19 @@ def _reflection(day: date, project: str, person: str, rows: Sequence[Row], memor
         "level": level,
         "reflector": REFLECTOR,
     }
+
+
+def _condense(facts: Sequence[Row], input_tokens: int, memory_of: Mapping[str, str]) -> tuple[int, str, list[str]]:
+    """Returns the pressure that was needed, the text and the ids cited."""
+    resolved = find_resolved(facts)
+    standing = [row for row in facts if row["id"] not in resolved]
+    tried = []
+    for level, keeps in enumerate(LEVELS):
+        text, cited = _render([row for row in standing if keeps(row)], memory_of)
+        tried.append((text, cited))
+        if estimate_tokens(text) < input_tokens or input_tokens <= SMALL_TOKENS:
+            return level, text, cited
+    return len(LEVELS) - 1, *tried[0]
 
 
 def _render(facts: Sequence[Row], memory_of: Mapping[str, str]) -> tuple[str, list[str]]:

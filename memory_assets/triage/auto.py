@@ -1,8 +1,9 @@
 """Tier 1: what rules can decide about a proposal, and why.
 
-Rejected: too short, an instruction artefact, an exact duplicate, replaced since, hardly believed. Merged: an entry that says
-the same is there. Promoted: believed (over 0.8), specific (names a decision record, a path or a command), confirmed by a second session,
-and, for rules and what is the owner's, said in the owner's own words. Everything else waits for a person.
+Rejected: too short, an instruction artefact, an exact duplicate, replaced since, hardly believed, or the same as what a person
+rejected. Merged: an entry, or an earlier proposal that waits, says the same. Promoted: believed (over 0.8), specific (names a
+decision record, a path or a command), confirmed by a second session, and, for rules and what is the owner's, said in the
+owner's own words. Everything else waits for a person.
 """
 
 import re
@@ -21,15 +22,19 @@ CONFIRMING_SESSIONS = 2
 
 SIMILAR_WORDS = 0.8
 _ARTEFACT = re.compile(
-    r"^(?:add (?:this )?after|replace (?:this|the (?:line|text|following))|insert (?:this|the following)|see (?:above|below))\b",
-    re.I,
+    r"^(?:add (?:this )?after|replace (?:this|the (?:line|text|following))|"
+    r"insert (?:this|the following)|see (?:above|below))\b",
+    re.IGNORECASE,
 )
 _SPECIFIC = re.compile(
-    r"\bADR[- ]?\d+|(?:^|[\s`(\"'])(?:~|\.{0,2})/[\w.-]+|`[^`]+`|(?:^|\s)--?[a-z][\w-]+|"
+    r"\bADR[- ]?\d+|(?:^|[\s`(\"'])(?:~|\.{0,2})/[\w.-]+|`[^`]+`|(?:^|\s)--[a-z][\w-]+|"
     r"\b[\w-]+\.(?:py|ts|js|go|rs|toml|ya?ml|json|md|sh|sql|cfg|ini)\b|"
-    r"\b(?:uv|pip|npm|git|make|docker|go|cargo|pytest|kubectl|fly|ssh|psql|redis-cli|brew|apt)\s+[a-z-]+",
-    re.I,
+    r"\b(?:uv|pip|npm|pnpm|git|docker|cargo|pytest|kubectl|ssh|psql|redis-cli|apt)\s+[a-z-]+|"
+    r"\bmake (?:[\w-]+ [A-Z_]+=|all|bench|build|check|clean|deploy|dev|docs|fmt|install|lint|release|run|setup|test)\b|"
+    r"\bgo (?:build|fmt|generate|get|install|mod|run|test|vet)\b|\b(?:fly|brew) (?:deploy|install|launch|secrets|tap|update)\b",
+    re.IGNORECASE,
 )
+"""What a person could look up or type. `make`, `go` and `fly` are words of their own, so only their commands count."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,19 @@ class Ruling:
     reason: str
 
 
-def decide(proposal: Mapping[str, Any], entries: Sequence[Entry], *, guarded: frozenset[str]) -> Ruling:
+@dataclass(frozen=True)
+class Other:
+    """An earlier proposal, and where it stands."""
+
+    proposal_id: str
+    text: str
+    state: str
+    is_by_person: bool = False
+
+
+def decide(
+    proposal: Mapping[str, Any], entries: Sequence[Entry], *, guarded: frozenset[str], others: Sequence[Other] = ()
+) -> Ruling:
     """Returns the ruling on one proposal; `guarded` are the sections that only the owner's own words may enter."""
     text = proposal["text"]
     if len(text.strip()) < SHORTEST:
@@ -49,17 +66,36 @@ def decide(proposal: Mapping[str, Any], entries: Sequence[Entry], *, guarded: fr
         return Ruling("rejected", "an instruction artefact, not a fact")
     if any(normal(entry.text) == normal(text) for entry in entries):
         return Ruling("rejected", "an exact duplicate of an entry")
-    if proposal.get("state") == "superseded":
+    if proposal.get("memory_state") == "superseded":
         return Ruling("rejected", "a newer fact has replaced it")
     if proposal["confidence"] < REJECTED_BELOW:
         return Ruling("rejected", f"confidence below {REJECTED_BELOW}")
-    if similar := next((entry for entry in entries if _says_the_same(entry.text, text)), None):
+    if similar := next((entry for entry in entries if says_the_same(text, entry.text)), None):
         return Ruling("merged", f"entry of {similar.on} in {similar.section} says the same")
-    return _promote_or_wait(proposal, guarded)
+    return _repeat_of(text, others) or _promote_or_wait(proposal, guarded)
+
+
+def says_the_same(newer: str, older: str) -> bool:
+    """Returns whether the two make the same claim in nearly the same words."""
+    words, others = read_claim(older).words, read_claim(newer).words
+    overlap = len(words & others) / max(len(words | others), 1)
+    return overlap >= SIMILAR_WORDS and same_claim(newer, older, 1.0) is not None
+
+
+def _repeat_of(text: str, others: Sequence[Other]) -> Ruling | None:
+    for other in others:
+        is_rejected = other.state == "rejected" and other.is_by_person
+        if (is_rejected or other.state == "pending") and says_the_same(text, other.text):
+            if is_rejected:
+                return Ruling("rejected", f"says the same as {other.proposal_id}, which a person rejected")
+            return Ruling("merged", f"{other.proposal_id}, which waits, says the same")
+    return None
 
 
 def _promote_or_wait(proposal: Mapping[str, Any], guarded: frozenset[str]) -> Ruling:
     missing = []
+    if proposal.get("memory_state", "active") != "active":
+        missing.append(f"its memory is {proposal['memory_state']} by now")
     if proposal["confidence"] <= PROMOTED_ABOVE:
         missing.append(f"confidence {proposal['confidence']:.2f} is not above {PROMOTED_ABOVE}")
     if not _SPECIFIC.search(proposal["text"]):
@@ -71,9 +107,3 @@ def _promote_or_wait(proposal: Mapping[str, Any], guarded: frozenset[str]) -> Ru
     if missing:
         return Ruling("pending", "; ".join(missing))
     return Ruling("promoted", "believed, specific and confirmed by a second session")
-
-
-def _says_the_same(entry: str, text: str) -> bool:
-    words, others = read_claim(entry).words, read_claim(text).words
-    overlap = len(words & others) / max(len(words | others), 1)
-    return overlap >= SIMILAR_WORDS and same_claim(text, entry, 1.0) is not None

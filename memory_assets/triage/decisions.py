@@ -1,4 +1,4 @@
-"""Folds proposals and the ledger into decisions: every proposal in exactly one state, the first decision wins."""
+"""Folds proposals and the ledger into decisions: every proposal in exactly one state, the first person's decision wins."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,8 @@ from memory_assets.reflect.proposals import NUMBERED
 
 APPROVED, REJECTED, EDITED, DECIDED = "proposal.approved", "proposal.rejected", "proposal.edited", "proposal.decided"
 KINDS = (NUMBERED, APPROVED, REJECTED, EDITED, DECIDED)
-RULES = "rules"
+RULES, CLOCK = "rules", "clock"
+PROMOTED, EXPIRED = "promoted", "expired"
 
 
 def fold_decisions(
@@ -39,14 +40,31 @@ def _decision(proposal: Mapping[str, Any], events: list[Event], review_days: int
         "decided_at": None,
         "expires_at": None,
     }
+    winner = winner_of(events)
     for event in events:
+        if event is winner:
+            break
         if event.kind == NUMBERED and row["expires_at"] is None:
             row["expires_at"] = event.at + timedelta(days=review_days)
         elif event.kind == EDITED:
             row["text"] = event.payload["text"]
-        elif event.kind in (APPROVED, REJECTED, DECIDED):
-            return {**row, **_decided(event, row)}
-    return row
+    return row if winner is None else {**row, **_decided(winner, row)}
+
+
+def winner_of(events: Sequence[Event]) -> Event | None:
+    """Returns the event that decides: the first of a person, unless the rules promoted before; else the rules'; else expiry.
+
+    A person's tick counts even where the clock came a moment before it. An expired proposal is one that nobody decided, so
+    that a later confirmation can still promote it.
+    """
+    decided = [event for event in events if event.kind in (APPROVED, REJECTED, DECIDED) and not _is_expiry(event)]
+    promoted = next((n for n, e in enumerate(decided) if e.kind == DECIDED and e.payload["state"] == PROMOTED), len(decided))
+    said = [event for event in decided[:promoted] if event.kind != DECIDED]
+    return next(iter([*said, *decided, *(event for event in events if _is_expiry(event))]), None)
+
+
+def _is_expiry(event: Event) -> bool:
+    return event.kind == DECIDED and event.payload["state"] == EXPIRED
 
 
 def _decided(event: Event, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,6 +75,12 @@ def _decided(event: Event, row: Mapping[str, Any]) -> dict[str, Any]:
     if event.kind == REJECTED:
         return {**common, "state": "rejected", "reason": event.payload.get("reason") or "rejected by a person"}
     return {**common, "state": event.payload["state"], "tier": event.payload["tier"], "reason": event.payload["reason"]}
+
+
+def overrulable(decisions: pl.DataFrame) -> list[str]:
+    """Returns the proposals that rules or the clock decided without writing a line: a person's mark still counts."""
+    unwritten = pl.col("state").is_in(["merged", "rejected", EXPIRED]) & pl.col("actor").is_in([RULES, CLOCK])
+    return decisions.filter(unwritten)["proposal_id"].to_list()
 
 
 def is_expired(decision: Mapping[str, Any], now: datetime) -> bool:

@@ -13,9 +13,11 @@ from memory_assets.reflect.reflector import short_id
 
 def gather_evidence(proposal: Mapping[str, Any], tables: Tables, archive: Archive) -> dict[str, Any]:
     """Returns the observations and records behind a proposal: path, line, byte range, hash of the record, quoted words."""
-    observations = (
+    behind = (
         tables.scan("observations").filter(pl.col("id").is_in(proposal["observation_ids"])).collect().sort("event_at", "id")
     )
+    allowed = behind.filter(pl.col("gate") == "allow")
+    observations = behind if allowed.is_empty() else allowed  # a held echo proves nothing, unless it is itself asked about
     wanted = [message_id for ids in observations["message_ids"] for message_id in ids]
     days = [day.isoformat() for day in observations["day"].unique()]
     messages = tables.scan("messages", days).filter(pl.col("message_id").is_in(wanted)).collect()

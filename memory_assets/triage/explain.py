@@ -5,7 +5,7 @@ was kept with the promotion, so it holds whatever became of the tables since.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from memory_assets.capture.readers import open_reader
 from memory_assets.errors import ReviewError, TranscriptError
 from memory_assets.ledger import Event, Ledger
 from memory_assets.protocols import Tables
-from memory_assets.triage.decisions import DECIDED
+from memory_assets.triage.decisions import winner_of
 from memory_assets.triage.evidence import gather_evidence
 from memory_assets.triage.memory_md import normal, read_entries
 from memory_assets.triage.promote import MEMORY_MD, PROMOTED
@@ -55,11 +55,16 @@ class Explanation:
     @property
     def records(self) -> list[Step]:
         """The archived records at the end of the chain."""
-        return list(_leaves(self.root, "record"))
+        return list(_steps(self.root, "record"))
 
     @property
     def is_verified(self) -> bool:
-        """Whether every record still has its hash, and every quote stands in the records it was taken from."""
+        """Whether every record still has its hash and every quote stands in the records it was taken from.
+
+        What ends at a commit has no records to verify; what was learnt from a session must have some.
+        """
+        if not self.records and any(_steps(self.root, "observation", "proposal", "memory")):
+            return False
         quoted = {step.facts["quote"] for step in self.records if step.facts["quote"]}
         held = {step.facts["quote"] for step in self.records if step.facts["holds_quote"]}
         return all(step.facts["is_unchanged"] for step in self.records) and quoted <= held
@@ -89,17 +94,17 @@ def _entry_step(target: str, events: Sequence[Event], tables: Tables, archive: A
     number = _find_line(target, lines)
     if number is None:
         return None
-    commit = workspace.commit_of_line(MEMORY_MD, number)
-    facts = {"line": number, "text": lines[number - 1]}
-    behind = (
-        [Step("commit", commit.id, {"author": commit.author, "at": commit.at.isoformat(), "message": commit.message})]
-        if commit
-        else []
-    )
-    promoted = _promotion_of(lines[number - 1], events)
+    commit, promoted = workspace.commit_of_line(MEMORY_MD, number), _promotion_of(lines[number - 1], events)
+    is_by_hand = promoted is None and (commit is None or not commit.is_ours)
+    facts = {"line": number, "text": lines[number - 1], "is_hand_written": is_by_hand, "is_committed": commit is not None}
+    behind = [_commit_step(commit)] if commit else []
     if promoted is not None:
         behind.append(_promoted_step(promoted, events, tables, archive))
-    return Step("entry", f"{MEMORY_MD}:{number}", {**facts, "is_hand_written": promoted is None}, tuple(behind))
+    return Step("entry", f"{MEMORY_MD}:{number}", facts, tuple(behind))
+
+
+def _commit_step(commit: Any) -> Step:
+    return Step("commit", commit.id, {"author": commit.author, "at": commit.at.isoformat(), "message": commit.message})
 
 
 def _find_line(target: str, lines: Sequence[str]) -> int | None:
@@ -122,7 +127,7 @@ def _promotion_of(line: str, events: Sequence[Event]) -> Event | None:
 
 
 def _promoted_step(promoted: Event, events: Sequence[Event], tables: Tables, archive: Archive) -> Step:
-    decided = next((e for e in events if e.target == promoted.target and e.kind in ("proposal.approved", DECIDED)), None)
+    decided = winner_of([event for event in events if event.target == promoted.target])
     facts = {"section": promoted.payload["section"], "decided_by": promoted.actor, "promoted_at": promoted.at.isoformat()}
     if decided is not None:
         facts |= {"decision": decided.kind, "reason": decided.payload.get("reason", "approved by a person")}
@@ -218,8 +223,8 @@ def _squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-def _leaves(step: Step, kind: str):
-    if step.kind == kind:
+def _steps(step: Step, *kinds: str) -> Iterator[Step]:
+    if step.kind in kinds:
         yield step
     for inner in step.behind:
-        yield from _leaves(inner, kind)
+        yield from _steps(inner, *kinds)

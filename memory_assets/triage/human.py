@@ -25,7 +25,7 @@ _HEADING = re.compile(r"^## Proposed for: (?P<section>.+?)\s*$")
 _REVIEWED = re.compile(r"^_Reviewed by Reflector on .+\. Approve, edit, or reject each item\._$")
 _LAST_LINE = re.compile(r"^_Last updated: .+ \| \d+ proposals? pending_$")
 _WHY = re.compile(r"\s*— _[^_]*_$")
-_BOLD = re.compile(r"^\*\*([^*]+)\*\*(.*)$")
+_BOLD = re.compile(r"^\*\*(.+?)\*\*(.*)$")
 
 Notes = Mapping[str, Sequence[str]]
 """Lines written by hand, by the section of the proposals above them ("" at the top)."""
@@ -167,8 +167,8 @@ def _why_unreadable(content: str, waiting: Sequence[str]) -> str | None:
     missing = [id for id in waiting if id not in named]
     if len(missing) > 1 and len(missing) * 2 > len(waiting):
         return (
-            f"REVIEW.md lost {len(missing)} of its {len(waiting)} proposals at once, which may be an accident; nothing in it was "
-            "decided. Restore the lines, or reject them by name: `memory review reject ID …`."
+            f"REVIEW.md lost {len(missing)} of its {len(waiting)} proposals at once, which may be an accident; nothing in it "
+            "was decided. Restore the lines, or reject them by name: `memory review reject ID …`."
         )
     return None
 

@@ -6,6 +6,7 @@ the second one is measured, as a whole `memory ingest`.
 
 import hashlib
 import tempfile
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -29,25 +30,48 @@ TOPICS = 2_000
 SPREAD = 0.55
 """Texts on one topic have a cosine of about 0.77, so that the many memories are candidates for merging, ten to a topic."""
 FIRST_DAY = date(2025, 6, 1)
-SESSION_BYTES = 60_000
+SESSION_BYTES = 400_000
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one more session took, what it added, and how many memories there were afterwards."""
+
+    seconds: float
+    learnt: int
+    memories: int
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.1f} s for {self.learnt} observations with {self.memories:,} memories"
 
 
 def more_memories() -> list[Row]:
     """Returns the time for one more session with many memories over that with few."""
     few, many = _one_more_session(FEW), _one_more_session(MANY)
-    return [Row(f"one more session: {MANY:,} / {FEW:,} memories", many / few, f"{many:.1f} s against {few:.1f} s")]
+    ratio = many.seconds / few.seconds
+    return [Row(f"one more session: {MANY:,} / {FEW:,} memories", ratio, f"{many} against {few}")]
 
 
-def _one_more_session(memories: int) -> float:
+def _one_more_session(memories: int) -> Measured:
     with tempfile.TemporaryDirectory(prefix="bench-memories-") as name:
         home = Path(name)
-        fill(open_store(Settings(data=home / "store", timezone="UTC", owner="ann")), memories, seed=11)
+        store = open_store(Settings(data=home / "store", timezone="UTC", owner="ann"))
+        fill(store, memories, seed=11)
         project = home / "projects" / "-home-ann-work-shop"
         now = datetime.now(UTC)
         write_session(project / "11111111-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl", SESSION_BYTES, 1, start=now - timedelta(days=3))
         ingest(home, home / "projects")
+        before = _rows(store, "observations")
         write_session(project / "22222222-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl", SESSION_BYTES, 2, start=now - timedelta(days=2))
-        return ingest(home, home / "projects")
+        seconds = ingest(home, home / "projects")
+        measured = Measured(seconds, _rows(store, "observations") - before, _rows(store, "memories"))
+    if measured.memories < memories or not measured.learnt:
+        raise SystemExit(f"The made-up memories did not stay in the store, or nothing was learnt: {measured}.")
+    return measured
+
+
+def _rows(store: Store, table: str) -> int:
+    return sum(info.rows for info in store.tables.parts(table).values())
 
 
 def fill(store: Store, count: int, seed: int) -> None:
@@ -61,7 +85,12 @@ def fill(store: Store, count: int, seed: int) -> None:
         vectors = _near_topics(numbers, topics, len(rows))
         embedded = [_embedding(each, vector, embedder) for each, vector in zip(rows, vectors, strict=True)]
         store.tables.write("observations", day.isoformat(), schemas.frame_of("observations", rows), inputs="bench")
-        store.tables.write("embeddings", day.isoformat(), schemas.frame_of("embeddings", embedded), inputs="bench")
+        store.tables.write(
+            "embeddings",
+            day.isoformat(),
+            schemas.frame_of("embeddings", embedded),
+            inputs=pending.embed_inputs(store, day.isoformat()),
+        )
     for day, inputs in pending.proposal_inputs(store.tables).items():
         store.tables.write("reflections", day, schemas.empty("reflections"), inputs=inputs)
         store.tables.write("proposals", day, schemas.empty("proposals"), inputs=inputs)

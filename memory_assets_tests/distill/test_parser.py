@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.distill.parser import ParsedFact, parse_answer
+from memory_assets.distill.parsed import ParsedFact
+from memory_assets.distill.parser import parse_answer
 
 SEGMENTS = """<observations>
 Date: 2026-03-02
@@ -132,6 +133,11 @@ def test_a_cut_answer_keeps_the_facts_before_the_cut(at: int):
     assert (SUDO in facts) == (f"{SUDO}" in cut)
 
 
+def test_facts_outside_the_segments_are_not_lost():
+    answer = parse_answer(SEGMENTS.replace("<current-task>", "- 🔴 Use uv, never pip\n<current-task>"))
+    assert (answer.path, answer.facts[-1].text) == ("segments", "Use uv, never pip")
+
+
 def test_tasks_are_not_facts():
     assert all("Primary" not in fact.text for fact in parse_answer(SEGMENTS).facts)
 
@@ -231,6 +237,9 @@ def test_bytes_read_as_text_never_raise(raw: bytes):
 def test_deep_nesting_never_raises(size: int):
     parse_answer('{"a":' * size)
     parse_answer("<segment>" * size)
+    parse_answer("<" + " " * size)
+    parse_answer("- 🔴 " + "[a=" * size)
+    parse_answer("<narrative>" * size + "- 🔴 " * size)
 
 
 def recorded() -> list[Path]:

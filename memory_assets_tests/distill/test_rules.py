@@ -155,10 +155,9 @@ def test_the_owners_later_decision_overturns_their_earlier_one():
         ("owner", "or no, let's name the binary cartctl in cmd/shop instead"),
         ("assistant", "Renamed the binary in `cmd/shop` to cartctl."),
     )
-    assert {("shopctl" in fact.text and "cartctl" not in fact.text): fact.is_overturned for fact in facts} == {
-        True: True,
-        False: False,
-    }
+    holding = [fact.text for fact in facts if not fact.is_overturned]
+    assert len(holding) == 1
+    assert "cartctl" in holding[0]
 
 
 def test_what_was_said_twice_is_found_once():
@@ -171,9 +170,8 @@ def test_what_was_said_twice_is_found_once():
 
 
 def test_clock_times_come_from_the_source_alone():
-    (fact,) = [
-        f for f in found(said(("owner", "when does the backup run"), ("assistant", "The backup job in `infra/cron.yaml` runs at 3:30 because the gateway restarts at 04:00.")))
-    ]  # fmt: skip
+    reply = "The backup job in `infra/cron.yaml` runs at 3:30 because the gateway restarts at 04:00."
+    (fact,) = found(said(("owner", "when does the backup run"), ("assistant", reply)))
     assert (fact.clock_times, fact.ungrounded_times) == (("03:30", "04:00"), ())
 
 

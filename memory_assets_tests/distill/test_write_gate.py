@@ -7,6 +7,7 @@ import pytest
 from memory_assets.distill.candidates import Candidate
 from memory_assets.distill.taxonomy import categorise
 from memory_assets.distill.write_gate import MOST_ALLOWED, judge, usefulness_of
+from memory_assets.records import Category
 from memory_assets_tests.factories import START
 
 BASE = Candidate(
@@ -82,7 +83,7 @@ def test_ids_of_decisions_raise_more_than_paths_and_paths_more_than_nothing():
 
 
 def test_only_the_most_useful_of_a_window_are_allowed_and_order_is_kept():
-    entries = [
+    entries: list[tuple[Candidate, Category, float]] = [
         (replace(BASE, text=f"Worker {n} reads from Redis.", usefulness=0.7 + n / 1000), "projects", 0.5) for n in range(40)
     ]
     judged = judge(entries)

@@ -1,0 +1,79 @@
+"""The bundled sample, built into a store as a newcomer's `memory up` does, for the tests that tell its story."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+
+from memory_assets.capture.sample import lay_out, sample_root
+from memory_assets.settings import read_settings
+from memory_assets.store import Store, open_store
+from memory_assets.tables import key_of, table_names
+from memory_assets_tests.conftest import NOW
+
+KEPT = ("resources", "ledger", "answers")
+"""What a rebuild starts from, beside the workspace's git."""
+
+
+def lay_out_sample(into: Path, *patterns: str) -> Path:
+    """Lays the sample's transcripts out, or those whose path holds one of the patterns, and returns the folder."""
+    folder = lay_out(sample_root(), into, NOW)
+    if patterns:
+        for path in [*folder.rglob("*.jsonl")]:
+            if not any(pattern in str(path) for pattern in patterns):
+                path.unlink()
+    return folder
+
+
+def environment(data: Path, sources: Path) -> dict[str, str]:
+    """The variables with which a process of its own works on the store."""
+    ours = {"MEMORY_DATA": str(data), "MEMORY_SOURCES": str(sources), "MEMORY_OWNER": "mira", "MEMORY_TIMEZONE": "UTC"}
+    return {**os.environ, **ours, "MEMORY_NOW": NOW.isoformat()}
+
+
+def start(command: str, data: Path, sources: Path) -> subprocess.Popen[str]:
+    """Starts `memory COMMAND --json` on the store."""
+    arguments = [sys.executable, "-m", "memory_assets.fast", *command.split(), "--json"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(arguments, env=environment(data, sources), start_new_session=True, **pipes)
+
+
+def run(command: str, data: Path, sources: Path) -> dict:
+    """Runs `memory COMMAND --json` on the store and returns its data."""
+    process = start(command, data, sources)
+    out, errors = process.communicate(timeout=500)
+    assert process.returncode == 0, errors[-3000:] + out[-2000:]
+    return json.loads(out)["data"]
+
+
+def open_at(data: Path, sources: Path) -> Store:
+    """Opens the store in this process."""
+    return open_store(read_settings(data=data, sources=str(sources), owner="mira", timezone="UTC", now=NOW))
+
+
+def all_tables(store: Store) -> dict[str, pl.DataFrame]:
+    """Every table of the store, in key order; vectors rounded to what must be equal."""
+    found = {}
+    for table in table_names():
+        frame = store.tables.read(table).sort(key_of(table))
+        if "vector" in frame.columns:
+            frame = frame.with_columns(pl.col("vector").list.eval(pl.element().round(4)))
+        found[table] = frame
+    return found
+
+
+def delete_derived(data: Path) -> None:
+    """Deletes everything but the archive, the ledger, the stored answers and the workspace's git."""
+    for path in data.iterdir():
+        if path.name in KEPT:
+            continue
+        if path.name == "workspace":
+            for inner in path.iterdir():
+                if inner.name != ".git":
+                    shutil.rmtree(inner) if inner.is_dir() else inner.unlink()
+        else:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
