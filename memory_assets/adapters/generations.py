@@ -58,9 +58,14 @@ class Generations:
             ) from error
         self._remove_old()
 
-    def quarantine(self) -> Path | None:
-        """Moves the published generation aside and returns where it lies now."""
+    def quarantine(self, failed: Path | None = None) -> Path | None:
+        """Moves the published generation aside and returns where it lies now.
+
+        With `failed` given, only that one: a newer generation that was published meanwhile stays.
+        """
         folder = self.published()
+        if failed is not None and folder is not None and folder != failed:
+            return None
         (self.folder / "current").unlink(missing_ok=True)
         if folder is None:
             return None

@@ -80,7 +80,7 @@ class KeywordIndex:
             with _open(folder / FILE, writing=False) as database:
                 yield database
         except sqlite3.Error as error:
-            aside = self._generations.quarantine()
+            aside = self._generations.quarantine(folder)
             raise IndexFailedError(
                 f"The keyword index could not be read ({error}) and was moved to {aside}. "
                 "`memory rebuild --indexes` makes it again from the tables."

@@ -15,7 +15,8 @@ import polars as pl
 BUDGET_TOKENS = 2_000
 CHARS_PER_TOKEN = 4
 RECENT_FACTS = 12
-MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
+NAMED_CUTS = 4
+THE_REST = "All of it is in MEMORY.md and the daily logs; `memory recall QUESTION` finds what helps."
 FIRST_SECTIONS = ("Hard Rules",)
 """Sections of MEMORY.md that come before the others, whatever their place in the file; the owner's follows them."""
 
@@ -80,8 +81,10 @@ def _block(part: Part, lines: Sequence[str]) -> list[str]:
 
 
 def _cut_note(parts: Sequence[Part]) -> str:
-    names = ", ".join(part.title or "the beginning of MEMORY.md" for part in parts)
-    return f"_Cut to fit: {names}. `memory brief --full` shows all, `memory recall QUESTION` finds the rest._"
+    names = [(part.title or "the beginning of MEMORY.md")[:40] for part in parts]
+    more = f" and {len(names) - NAMED_CUTS} more" if len(names) > NAMED_CUTS else ""
+    named = ", ".join(names[:NAMED_CUTS]) + more
+    return f"_Cut to fit: {named}. {THE_REST}_"
 
 
 def _length(lines: Sequence[str]) -> int:
@@ -112,7 +115,4 @@ def _recent(memories: pl.DataFrame, memory_md: str, owner: str, project: str | N
         & is_near
     ).sort(["event_at", "id"], descending=[True, False])
     rows = [row for row in shown.head(RECENT_FACTS * 4).iter_rows(named=True) if row["text"] not in memory_md]
-    return [
-        f"- {MARKS[row['priority']]} ({row['event_at']:%Y-%m-%d}) {row['text']} [{row['project']}]"
-        for row in rows[:RECENT_FACTS]
-    ]
+    return [f"- 🔴 ({row['event_at']:%Y-%m-%d}) {row['text']} [{row['project']}]" for row in rows[:RECENT_FACTS]]

@@ -99,7 +99,7 @@ def _usefulness(passage: Passage, matched: list[cues.Cue], reply: Reply, asked: 
 def _confidence(strength: str, answer: str) -> float:
     """Returns the start confidence: nobody but the assistant vouches for it, unless the owner went along."""
     start = START_CONFIDENCE["implied" if strength == "explicit" else "inferred"]
-    return min(start + 0.1 * bool(answer and cues.APPROVAL.match(answer)), 1.0)
+    return round(min(start + 0.1 * bool(answer and cues.APPROVAL.match(answer)), 1.0), 2)
 
 
 def _speaks_to_reader(text: str) -> bool:

@@ -252,6 +252,9 @@ NARRATION = re.compile(
     r"|task \d|no response requested|next(?: step)?s?:)",
     re.I,
 )
+PLANS = re.compile(r"\bI(?:'ll| will|'m going to| am going to)\b")
+"""What somebody is about to do teaches nothing until it is done."""
+
 STATUS = re.compile(
     r"\b(?:all (?:tests?|checks?|green|clean|pass\w*|good|set|done)|tests? (?:and lint )?pass(?:es|ed|ing)?"
     r"|lint (?:is )?(?:clean|pass\w*)|lint passes|builds? (?:clean|passes|succeeds?|is green)|everything is (?:clean"

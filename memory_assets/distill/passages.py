@@ -56,7 +56,12 @@ def find_passages(sentences: Sequence[Sentence]) -> list[Passage]:
 
 def is_statement(text: str) -> bool:
     """Says whether the sentence states something, rather than announcing work, asking, offering or reporting for duty."""
-    if text.endswith("?") or cues.NARRATION.match(text) or (text.endswith(":") and len(text.split()) < ANNOUNCES_WORDS):
+    if (
+        text.endswith("?")
+        or cues.NARRATION.match(text)
+        or cues.PLANS.search(text)
+        or (text.endswith(":") and len(text.split()) < ANNOUNCES_WORDS)
+    ):
         return False
     return not (cues.STATUS.search(text) and len(text) < 120)
 

@@ -18,6 +18,9 @@ LEAD_CHARS = 90
 COMMAND_CHARS = 160
 """A code block of one line up to this length is a command or a value and belongs to the sentence before it."""
 
+CALL = "[toolCall "
+"""How the calls that come with a text are written below it; they are no prose."""
+
 _FENCE = re.compile(r"^\s{0,12}(```|~~~)")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•–]|\(?\d{1,2}[.)]|\(?[a-hA-H][.)])\s+(?=\S)")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
@@ -123,7 +126,7 @@ def _blocks(text: str) -> list[tuple[_Kind, str]]:
 def _kind_of(line: str) -> tuple[_Kind, str]:
     """Returns what one line outside a code block is, and its words."""
     stripped = line.strip()
-    if not stripped or _RULE.match(line) or _DIRECTIVE.match(line):
+    if not stripped or _RULE.match(line) or _DIRECTIVE.match(line) or stripped.startswith(CALL):
         return "blank", ""
     if title := _HEADING.match(line) or _BOLD_LINE.match(line):
         return "title", title[1].rstrip(":")

@@ -1,8 +1,9 @@
 """Tells whether two sentences make the same claim, which similarity alone cannot.
 
 MiniLM ranks near-misses above paraphrases (5432 against 5433: 0.955; never against always force-push: 0.970; a true
-paraphrase: 0.849 or 0.599), so cosine only finds candidates. Two claims are the same when their numbers, identifiers and
-versions agree, they say yes or no alike, use no word against its opposite, and speak of the same things.
+paraphrase: 0.849 or 0.599), so cosine only finds candidates. Two claims are the same when their numbers with units,
+identifiers and versions agree, they say yes or no alike, use no word against its opposite, keep what stands behind a word
+of direction ("instead of", "depends on"), and speak of the same things.
 """
 
 import re
@@ -18,15 +19,15 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
-    r"\b(?:from|instead of|rather than|replac\w+|no longer(?: use[sd]?| runs?(?: on)?| in| on)?|not|was|were|used to be|away from|"
-    r"moved off|dropped|retired)\s+(?:[\w`'\"./:@#~+-]+\s+){0,4}?",
+    r"\b(?:from|instead of|rather than|replac\w+|no longer(?: use[sd]?| runs?(?: on)?| in| on)?|not|was|were|used to be|"
+    r"away from|moved off|dropped|retired)\s+(?:[\w`'\"./:@#~+-]+\s+){0,4}?",
     re.IGNORECASE,
 )
 _STOP = frozenset(
     """a an and are as at be been but by do does for from had has have if in into is it its of on or our so than
     that the their then there these this to use used uses using was we were when which will with you your""".split()
 )
-_OPPOSITES = {
+_OPPOSITES: dict[str, str] = {
     word: other
     for one, other_ in (
         ("always", "never"), ("enable", "disable"), ("enabled", "disabled"), ("on", "off"), ("before", "after"),
@@ -37,6 +38,16 @@ _OPPOSITES = {
     )
     for word, other in ((one, other_), (other_, one))
 }  # fmt: skip
+_NUMBERS: dict[str, str] = dict(
+    zip("two three four five six seven eight nine ten eleven twelve".split(), map(str, range(2, 13)), strict=True)
+)
+_UNITS = frozenset(
+    """ms second minute hour day week month quarter year byte kb mb gb tb percent character line token time""".split()
+)
+_DIRECTION = re.compile(
+    r"\b(?:instead of|rather than|before|after|over|than|from|into|depends? on|calls?|imports?|extends|owns|blocks)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,8 @@ class Claim:
     specifics: frozenset[str]
     names: frozenset[str]
     words: frozenset[str]
+    behind: frozenset[tuple[str, str]]
+    """Words of direction, each with the word that follows."""
     is_negated: bool
 
 
@@ -56,21 +69,45 @@ def read_claim(text: str) -> Claim:
     tokens = [token.strip(".,:;-/+~") for token in _TOKEN.findall(text)]
     tokens = [token for token in tokens if token]
     specifics = {token.lower() for token in tokens if _SPECIFIC.search(token)}
-    specifics |= {quoted.lower() for quoted in _QUOTED.findall(text)}
+    specifics |= {quoted.lower() for quoted in _QUOTED.findall(text)} | _quantities(tokens)
     names = {token.lower() for token in tokens[1:] if token[:1].isupper() and not token.isupper()}
     words = {_stem(token.lower()) for token in tokens} - _STOP
     normal = " ".join(token.lower() for token in tokens)
-    return Claim(normal, frozenset(specifics), frozenset(names), frozenset(words), len(_NEGATION.findall(text)) % 2 == 1)
+    is_negated = len(_NEGATION.findall(text)) % 2 == 1
+    return Claim(normal, frozenset(specifics), frozenset(names), frozenset(words), _behind(text), is_negated)
+
+
+def _quantities(tokens: list[str]) -> set[str]:
+    """Returns the numbers written out, in digits, and every number together with its unit."""
+    found: set[str] = set()
+    for token, after in zip(tokens, [*tokens[1:], ""], strict=False):
+        number, unit = _NUMBERS.get(token.lower(), token), after.lower().removesuffix("s") if after != "ms" else after
+        if token.lower() in _NUMBERS:
+            found.add(number)
+        if number[:1].isdigit() and unit in _UNITS:
+            found.add(f"{number} {unit}")
+    return found
+
+
+def _behind(text: str) -> frozenset[tuple[str, str]]:
+    found = set()
+    for match in _DIRECTION.finditer(text):
+        rest = (_stem(token.strip(".,:;-/+~`").lower()) for token in _TOKEN.findall(text[match.end() :]))
+        if word := next((word for word in rest if word and word not in _STOP), None):
+            found.add((_stem(match.group().lower().removesuffix(" on")), word))
+    return frozenset(found)
 
 
 def same_claim(newer: str, older: str, similarity: float) -> str | None:
     """Returns why the two merge, or None; the newer wording must hold every specific that the older one had."""
     a, b = read_claim(newer), read_claim(older)
-    if a.normal == b.normal:
+    if newer == older or (a.normal and a.normal == b.normal):
         return "same words"
     if not (b.specifics <= a.specifics and b.names <= a.names | a.words):
         return None
-    if _numbers(a) != _numbers(b) or a.is_negated != b.is_negated or _are_opposed(a, b):
+    if _numbers(a) != _numbers(b) or a.is_negated != b.is_negated or _are_opposed(a, b) or _are_turned_round(a, b):
+        return None
+    if replaces(newer, older):
         return None
     shared = len(a.words & b.words) / max(min(len(a.words), len(b.words)), 1)
     if similarity >= 0.85 and shared >= 0.4:
@@ -86,8 +123,10 @@ def replaces(newer: str, older: str) -> bool:
     It must name a specific of the older one behind `from`, `instead of`, `no longer` or the like, and bring one of its own.
     """
     a, b = read_claim(newer), read_claim(older)
-    gone = {token for token in b.specifics | b.names if _is_behind_change(newer, token)}
-    fresh = (a.specifics | a.names) - (b.specifics | b.names)
+    # A name that opens a sentence is a name because the other sentence has it in its middle.
+    named = b.specifics | b.names | {name for name in a.names if _stem(name) in b.words}
+    gone = {token for token in named if _is_behind_change(newer, token)}
+    fresh = (a.specifics | a.names) - named
     still = {token for token in a.specifics | a.names if _is_behind_change(older, token)}
     return bool(gone and fresh and not still and len(a.words & b.words) >= 2)
 
@@ -102,7 +141,13 @@ def _numbers(claim: Claim) -> frozenset[str]:
 
 def _are_opposed(a: Claim, b: Claim) -> bool:
     only_a, only_b = a.words - b.words, b.words - a.words
-    return any(_OPPOSITES.get(word) in only_b for word in only_a if word in _OPPOSITES)
+    return any(other in only_b for word in only_a for other in _STEMMED_OPPOSITES.get(word, ()))
+
+
+def _are_turned_round(a: Claim, b: Claim) -> bool:
+    """Returns whether both use the same word of direction and different things follow it."""
+    ours, theirs = dict(sorted(a.behind)), dict(sorted(b.behind))
+    return any(ours[word] != theirs[word] for word in ours.keys() & theirs.keys())
 
 
 def _stem(word: str) -> str:
@@ -110,3 +155,8 @@ def _stem(word: str) -> str:
         if word.isalpha() and word.endswith(suffix) and len(word) - len(suffix) >= 4:
             return word[: -len(suffix)]
     return word
+
+
+_STEMMED_OPPOSITES: dict[str, set[str]] = {}
+for _word, _other in _OPPOSITES.items():  # words are compared by their stems
+    _STEMMED_OPPOSITES.setdefault(_stem(_word), set()).add(_stem(_other))

@@ -14,7 +14,7 @@ from memory_assets import tables as schemas
 from memory_assets.embed.claims import replaces, same_claim
 from memory_assets.embed.encode import matrix_of
 
-MERGE_VERSION = "merge/1"
+MERGE_VERSION = "merge/2"
 CANDIDATE = 0.75
 """Cosine from which a pair may merge; measured paraphrases lie at 0.85 and 0.90, the lowest that read the same at 0.75."""
 

@@ -49,10 +49,11 @@ def propose(
     """
     reflected = _reflection_of(reflections)
     given = {event.payload["key"]: (event.target, event.payload["day"]) for event in events if event.kind == NUMBERED}
-    chosen = [row for row in _candidates(memories, reflected, owner) if given.get(row["id"], ("", str(day)))[1] == str(day)]
+    worth = [(row, _given_to(row, day, given)) for row in _candidates(memories, reflected, owner)]
+    chosen = [(row, number) for row, (number, on) in worth if on == str(day)]
     numbers = _number(day, chosen, given)
-    rows = [_proposal(day, numbers[row["id"]], row, reflected, owner, sections, zone) for row in chosen]
-    new = [Numbering(numbers[row["id"]], row["id"], day) for row in chosen if row["id"] not in given]
+    rows = [_proposal(day, numbers[row["id"]], row, reflected, owner, sections, zone) for row, _ in chosen]
+    new = [Numbering(numbers[row["id"]], row["id"], day) for row, number in chosen if number is None]
     return schemas.frame_of("proposals", rows).sort("proposal_id"), new
 
 
@@ -84,17 +85,25 @@ def _is_worth(memory: Mapping[str, Any], owner: str) -> bool:
     return memory["priority"] == "high" or (memory["priority"] == "medium" and confirmed)
 
 
-def _number(day: date, chosen: Iterable[Mapping[str, Any]], given: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+def _given_to(memory: Mapping[str, Any], day: date, given: Mapping[str, tuple[str, str]]) -> tuple[str | None, str]:
+    """Returns the number that the memory has and its day; none yet and this day, where it was never proposed.
+
+    A backfilled older day gives a memory an older root, so the number is looked for under every observation it ever began
+    with, and one that was given for this day wins: what was proposed, and perhaps decided, stays proposed.
+    """
+    known = [given[id] for id in memory["observation_ids"] if id in given]
+    return next((one for one in known if one[1] == str(day)), next(iter(known), (None, str(day))))
+
+
+def _number(
+    day: date, chosen: Iterable[tuple[Mapping[str, Any], str | None]], given: Mapping[str, tuple[str, str]]
+) -> dict[str, str]:
     stem = f"p-{day:%Y%m%d}-"
-    used = [int(number.removeprefix(stem)) for number, _ in given.values() if number.startswith(stem)]
-    following = max(used, default=0)
+    following = max((int(number.removeprefix(stem)) for number, _ in given.values() if number.startswith(stem)), default=0)
     numbers = {}
-    for row in chosen:
-        if row["id"] in given:
-            numbers[row["id"]] = given[row["id"]][0]
-        else:
-            following += 1
-            numbers[row["id"]] = f"{stem}{following:03d}"
+    for row, number in chosen:
+        following += number is None
+        numbers[row["id"]] = number or f"{stem}{following:03d}"
     return numbers
 
 

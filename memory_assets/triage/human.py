@@ -126,7 +126,7 @@ def _compare(written: Mapping[str, Item], there: str, waiting: Mapping[str, str]
             approved[id] = item.text if item.text not in ("", before) else None
         elif marks == {"-"}:
             rejected.append(id)
-        elif id in waiting and item.text not in ("", before):
+        elif id in waiting and item.text not in ("", before, _squeezed(waiting[id])):
             edited[id] = item.text
     for id in [id for id in written if id in waiting and id not in found]:
         if id in named:

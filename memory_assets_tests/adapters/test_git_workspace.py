@@ -1,5 +1,6 @@
 """The workspace's history: ours and by hand are told apart, bytes stay as they are, nothing of the user's git leaks in."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -66,6 +67,92 @@ def test_the_users_settings_and_hooks_are_left_out(workspace: GitWorkspace, tmp_
     (workspace.root / "MEMORY.md").write_text("one\n")
     workspace.commit("add", ["MEMORY.md"])
     assert workspace.history("MEMORY.md")[0].author == "memory_assets"
+
+
+def test_the_users_ignore_rules_and_attributes_are_left_out(
+    workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "config" / "git"
+    folder.mkdir(parents=True)
+    (folder / "ignore").write_text("*.md\n")
+    (folder / "attributes").write_text("*.md text eol=crlf\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (workspace.root / "MEMORY.md").write_bytes(b"one\r\ntwo\n")
+    assert workspace.commit("add", ["MEMORY.md"]) is not None
+    assert workspace.at_head("MEMORY.md") == b"one\r\ntwo\n"
+
+
+def test_what_is_committed_is_what_was_given_whatever_lies_on_disk(workspace: GitWorkspace):
+    path = workspace.root / "MEMORY.md"
+    path.write_text("ours\nthen theirs\n")
+    workspace.commit_content("p-1: add", {"MEMORY.md": b"ours\n"})
+    assert (workspace.at_head("MEMORY.md"), path.read_text()) == (b"ours\n", "ours\nthen theirs\n")
+    assert workspace.is_dirty("MEMORY.md")
+    workspace.commit_by_hand(["MEMORY.md"], "mira")
+    assert not workspace.is_dirty("MEMORY.md")
+    assert [commit.is_ours for commit in workspace.history("MEMORY.md")] == [False, True]
+
+
+def test_a_deleted_file_is_a_change_like_any_other(workspace: GitWorkspace):
+    (workspace.root / "REVIEW.md").write_text("one\n")
+    workspace.commit("add", ["REVIEW.md"])
+    (workspace.root / "REVIEW.md").unlink()
+    assert workspace.missing() == ["REVIEW.md"]
+    workspace.commit_by_hand(["REVIEW.md"], "mira")
+    assert workspace.at_head("REVIEW.md") is None
+    assert workspace.missing() == []
+
+
+def test_a_line_that_is_not_committed_yet_has_no_commit(workspace: GitWorkspace):
+    path = workspace.root / "MEMORY.md"
+    path.write_text("ours\n")
+    ours = workspace.commit("p-1: add", ["MEMORY.md"])
+    path.write_text("theirs\nours\n")
+    assert workspace.commit_of_line("MEMORY.md", 1) is None
+    found = workspace.commit_of_line("MEMORY.md", 2)
+    assert found is not None
+    assert found.id == ours
+
+
+def test_a_wiped_working_tree_comes_back_from_the_history(workspace: GitWorkspace):
+    for name, content in (("MEMORY.md", b"one\r\n"), ("memory/2026-08-03.md", b"log \xff\n")):
+        (workspace.root / name).parent.mkdir(exist_ok=True)
+        (workspace.root / name).write_bytes(content)
+    workspace.commit("add", ["MEMORY.md", "memory/2026-08-03.md"])
+    for path in [path for path in workspace.root.rglob("*") if ".git" not in path.parts and path.is_file()]:
+        path.unlink()
+    workspace.prepare()
+    assert (workspace.root / "MEMORY.md").read_bytes() == b"one\r\n"
+    assert (workspace.root / "memory" / "2026-08-03.md").read_bytes() == b"log \xff\n"
+
+
+def test_a_folder_inside_another_repository_is_never_taken_for_it(tmp_path: Path):
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    (tmp_path / "inner").mkdir()
+    inner = GitWorkspace(tmp_path / "inner")
+    assert inner.head() is None
+    assert inner.history("MEMORY.md") == []
+    assert inner.commit_of_line("MEMORY.md", 1) is None
+
+
+def test_a_folder_that_is_not_there_has_no_history(tmp_path: Path):
+    assert GitWorkspace(tmp_path / "nowhere").history("MEMORY.md") == []
+
+
+def test_a_lock_that_a_killed_process_left_behind_is_removed(workspace: GitWorkspace):
+    for name in ("index.lock", "memory_assets.index.lock", "refs/heads/main.lock", "HEAD.lock"):
+        lock = workspace.root / ".git" / name
+        lock.touch()
+        os.utime(lock, (0, 0))
+    (workspace.root / "MEMORY.md").write_text("one\n")
+    assert workspace.commit("add", ["MEMORY.md"]) is not None
+
+
+def test_a_persons_own_git_sees_a_clean_tree(workspace: GitWorkspace):
+    (workspace.root / "MEMORY.md").write_text("one\n")
+    workspace.commit("add", ["MEMORY.md"])
+    status = subprocess.run(["git", "status", "--porcelain"], cwd=workspace.root, capture_output=True, text=True, check=True)
+    assert status.stdout == ""
 
 
 def test_a_machine_without_git_is_told_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

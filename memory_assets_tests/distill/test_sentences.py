@@ -32,6 +32,10 @@ def test_code_blocks_tables_and_directives_are_not_prose():
     assert [(s.text, s.place) for s in split_message(message)] == [("The cache is stale.", "prose"), ("| a | b |", "table")]
 
 
+def test_calls_below_a_text_are_not_prose():
+    assert texts('The fonts are self-hosted.\n[toolCall bash({"command":"pnpm build"})]') == ["The fonts are self-hosted."]
+
+
 def test_a_command_completes_the_sentence_that_announces_it():
     assert texts("Run it with:\n\n```sh\n# all of them\nmise run test:ssh\n```") == ["Run it with: `mise run test:ssh`"]
 

@@ -69,6 +69,40 @@ def test_an_entry_is_one_line_whatever_its_text():
     assert render_entry(date(2026, 8, 3), "two\n lines ") == "- (2026-08-03) two lines"
 
 
+def test_a_heading_inside_a_section_takes_no_entry_that_is_not_its_own():
+    content = b"## Hard Rules\n- one\n\n### Git\n- two\n"
+    assert insert(content, "Hard Rules", LINE) == b"## Hard Rules\n- one\n" + LINE.encode() + b"\n\n### Git\n- two\n"
+
+
+def test_what_stands_in_a_block_of_code_is_no_section_and_no_entry():
+    content = b"```\n## Hard Rules\n- (2026-01-02) no entry\n```\n"
+    assert read_entries(content.decode()) == []
+    assert insert(content, "Hard Rules", LINE) == content + b"\n## Hard Rules\n\n" + LINE.encode() + b"\n"
+
+
+def test_a_block_that_nobody_closed_hides_nothing():
+    assert insert(b"```\n## Hard Rules\n", "Hard Rules", LINE) == b"```\n## Hard Rules\n" + LINE.encode() + b"\n"
+
+
+def test_a_byte_order_mark_hides_no_heading():
+    content = "\ufeff## Hard Rules\n".encode()
+    assert insert(content, "Hard Rules", LINE) == content + LINE.encode() + b"\n"
+
+
+def test_a_last_line_without_its_ending_gets_one_before_the_next():
+    assert insert(b"## Hard Rules\n- by hand", "Hard Rules", LINE) == b"## Hard Rules\n- by hand\n" + LINE.encode() + b"\n"
+
+
+@given(content=st.binary(max_size=200), section=st.sampled_from(["Hard Rules", "New"]))
+def test_of_any_bytes_at_all_none_is_lost(content, section):
+    changed = insert(content, section, LINE, ["New", "Hard Rules"])
+    assert (
+        any(changed[:at] + changed[len(changed) - len(content) + at :] == content for at in range(len(content) + 1))
+        or not content
+    )
+    assert LINE in [line.strip() for line in changed.decode("utf-8", "replace").split("\n")]
+
+
 @given(lines=FILES, ending=ENDINGS, has_last_ending=st.booleans(), section=st.sampled_from(["Hard Rules", "Patterns", "New"]))
 def test_a_hand_written_byte_survives_every_insertion(lines, ending, has_last_ending, section):
     content = ending.join(lines) + (ending if has_last_ending else b"")

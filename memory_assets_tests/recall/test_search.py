@@ -1,0 +1,187 @@
+"""A question gets the few memories that help: the near ones, the fresh ones, those of here; and nothing when nothing belongs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory_assets.adapters.keyword_index import KeywordIndex
+from memory_assets.errors import IndexFailedError, ModelError
+from memory_assets.protocols import Hit
+from memory_assets.recall.search import Answer, Corpus, excerpt, search
+from memory_assets_tests.factories import START, frame, row
+
+NOW = START + timedelta(days=10)
+TEXTS = {
+    "uv": "Dependencies are installed with uv, never with pip.",
+    "port": "Postgres listens on 5433 in staging.",
+    "deploy": "Deploys happen on Tuesdays through Buildkite.",
+    "held": "Perhaps the pip cache should move.",
+    "gone": "Dependencies are installed with pip.",
+    "blog": "Dependencies are installed with poetry in the blog.",
+}
+STATES = {"held": "held", "gone": "superseded"}
+
+
+class Vectors:
+    """Answers with the hits it was made with, or fails."""
+
+    def __init__(self, *hits: Hit, error: Exception | None = None) -> None:
+        self.hits, self.error = list(hits), error
+
+    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
+        if self.error:
+            raise self.error
+        return self.hits[:limit]
+
+
+class AnyEmbedder:
+    name, version, dimension = "any", "1", 2
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return np.zeros((len(texts), 2), dtype=np.float32)
+
+    def encode_query(self, text: str) -> np.ndarray:
+        return self.encode([text])[0]
+
+
+class NoEmbedder(AnyEmbedder):
+    def encode_query(self, text: str) -> np.ndarray:
+        raise ModelError("The weights are not installed.")
+
+
+def memories(**changes: dict) -> pl.DataFrame:
+    rows = [
+        row(
+            "memories",
+            **{
+                "id": id, "text": text, "state": STATES.get(id, "active"), "kind": "fact", "event_at": START, "scope": "project",
+                "project": "blog" if id == "blog" else "shop", "person": "ann", "lines": [4, 5], **changes.get(id, {}),
+            },
+        )
+        for id, text in TEXTS.items()
+    ]  # fmt: skip
+    return frame("memories", *rows)
+
+
+def raw_rows(ids: Sequence[str]) -> pl.DataFrame:
+    plain = {"text": "x " * 500 + "we chose tailscale for the tunnel" + " y" * 500, "event_at": START, "session_id": "s9"}
+    return pl.DataFrame([{"id": id, **plain, "path": "p", "lines": [3], "project": "shop"} for id in ids])
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    keywords = KeywordIndex(tmp_path)
+    words = [(id, "memories", text) for id, text in TEXTS.items()] + [("m1", "messages", "we chose tailscale for the tunnel")]
+    keywords.update(pl.DataFrame(words, schema=["id", "corpus", "text"], orient="row"), [])
+    return Corpus(memories(), keywords, Vectors(), AnyEmbedder(), raw_rows, raw_rows)  # type: ignore[arg-type]
+
+
+def ids(answer: Answer) -> list[str]:
+    return [result.memory_id for result in answer.results]
+
+
+def ask(corpus: Corpus, question: str = "how are dependencies installed?", **options) -> Answer:
+    return search(question, corpus, now=NOW, **options)
+
+
+def test_the_present_project_comes_first_and_what_was_replaced_or_held_stays_out(corpus: Corpus):
+    assert ids(ask(corpus, project="shop")) == ["uv", "blog"]
+    assert ids(ask(corpus, project="blog"))[0] == "blog"
+
+
+def test_held_memories_come_when_they_are_asked_for_and_say_so(corpus: Corpus):
+    answer = ask(corpus, "pip cache", states=("active", "held"))
+    assert {result.memory_id: result.tags for result in answer.results}["held"] == ("held",)
+
+
+def test_meaning_finds_what_shares_no_word_with_the_question(corpus: Corpus):
+    near = replace(corpus, vectors=Vectors(Hit("deploy", 0.55), Hit("port", 0.1)))  # type: ignore[arg-type]
+    answer = ask(near, "when do we ship?")
+    assert [(result.memory_id, result.arms) for result in answer.results] == [("deploy", ("vector",))]
+
+
+def test_a_question_about_nothing_known_gets_no_answer(corpus: Corpus):
+    far = replace(corpus, vectors=Vectors(*(Hit(id, 0.2) for id in TEXTS)))  # type: ignore[arg-type]
+    assert ask(far, "sourdough hydration of rye").results == ()
+
+
+@pytest.mark.parametrize("question", ["", "   ", "\0\n\t"])
+def test_an_empty_question_gets_no_answer_and_a_note(corpus: Corpus, question: str):
+    answer = ask(corpus, question)
+    assert (answer.results, answer.notes) == ((), ("The question is empty.",))
+
+
+def test_of_two_alike_the_fresher_one_comes_first(corpus: Corpus):
+    aged = memories(uv={"event_at": NOW - timedelta(days=300)})
+    assert ids(ask(replace(corpus, memories=aged)))[0] == "blog"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"embedder": NoEmbedder()},
+        {"vectors": Vectors(error=IndexFailedError("The vector index could not be read."))},
+        {"embedder": None},
+        {"vectors": None},
+    ],
+)
+def test_without_vectors_the_words_answer_and_the_answer_says_so(corpus: Corpus, broken: dict):
+    answer = ask(replace(corpus, **broken), project="shop")
+    assert (ids(answer), answer.degraded) == (["uv", "blog"], "keyword")
+
+
+def test_with_vectors_nothing_is_degraded(corpus: Corpus):
+    assert ask(corpus).degraded is None
+
+
+def test_a_failure_of_the_words_is_noted_and_meaning_answers(corpus: Corpus, tmp_path: Path):
+    (file,) = (tmp_path / "keywords").rglob("*.sqlite")
+    file.write_bytes(b"broken" * 1000)
+    answer = ask(replace(corpus, vectors=Vectors(Hit("uv", 0.7))))  # type: ignore[arg-type]
+    assert ids(answer) == ["uv"]
+    assert "memory rebuild --indexes" in answer.notes[0]
+
+
+def test_what_the_observer_did_not_keep_is_found_among_the_messages(corpus: Corpus):
+    (result,) = ask(corpus, "tailscale tunnel").results
+    assert (result.kind, result.session, result.lines, result.category) == ("message", "s9", (3,), "raw")
+    assert "we chose tailscale" in result.text
+    assert len(result.text) <= 600
+
+
+def test_the_same_text_is_shown_once(corpus: Corpus):
+    twice = memories(blog={"text": TEXTS["uv"].upper()})
+    assert len(ask(replace(corpus, memories=twice)).results) == 1
+
+
+def test_an_answer_tells_where_each_memory_comes_from(corpus: Corpus):
+    (first, *_) = ask(corpus, project="shop").results
+    assert (first.age_days, first.lines, first.arms, first.project) == (10, (4, 5), ("keyword",), "shop")
+
+
+def test_the_block_has_one_line_a_memory(corpus: Corpus):
+    assert ask(corpus, "postgres").render() == f"~ {TEXTS['port']} (0.50, 10d, {memories()['category'][0]})"
+
+
+@given(st.text(max_size=80), st.sampled_from(["lean", "balanced", "deep", "auto"]), st.integers(1, 40))
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_question_gets_at_most_ten_best_first_and_the_same_again(corpus: Corpus, question: str, profile: str, limit: int):
+    answer = ask(corpus, question, profile=profile, limit=limit)
+    assert len(answer.results) <= min(limit, 10)
+    assert [r.score for r in answer.results] == sorted((r.score for r in answer.results), reverse=True)
+    assert ask(corpus, question, profile=profile, limit=limit) == answer
+
+
+def test_an_excerpt_is_cut_around_the_words_of_the_question():
+    text = "a " * 400 + "the tunnel runs over tailscale" + " b" * 400
+    cut = excerpt(text, "which tunnel?", 100)
+    assert "tunnel runs" in excerpt(text, "tunnel", 100)
+    assert len(cut) <= 100
+    assert excerpt("short text", "tunnel") == "short text"
