@@ -5,12 +5,12 @@ order is (at, id). Ids begin with the line's number in the ledger, so that lines
 
 Kinds written so far, with their targets:
 
-    proposal.numbered   proposal id      payload: proposal_key (what the number was given for)
-    proposal.approved   proposal id      payload: text, section
-    proposal.rejected   proposal id      payload: reason
-    proposal.expired    proposal id      payload: shown_since
-    proposal.edited     proposal id      payload: text
-    entry.promoted      proposal id      payload: section, line, evidence (ranges, hashes, quotes)
+    proposal.numbered   proposal id      payload: key (the memory that the number was given for), day
+    proposal.approved   proposal id      payload: text and section where a person changed them, surface
+    proposal.rejected   proposal id      payload: reason, surface
+    proposal.edited     proposal id      payload: text, surface
+    proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock: expired)
+    entry.promoted      proposal id      payload: section, line, commit, evidence (ranges, hashes, quotes)
     memory.recalled     query hash       payload: memory_ids, in the order shown (one line an answer)
     sessions.flushed    all              a person ended every open session
 """

@@ -71,6 +71,16 @@ def transcripts_changed(store: "Store") -> bool:
     return has_changes(find_sources(store.settings), store.archive, store.settings.clock())
 
 
+def capture_inputs(store: "Store") -> str:
+    """Returns the hash of what a capture would look at: the files that changed, and what windows are cut from."""
+    from memory_assets.capture.intake import changed_files
+
+    changed = changed_files(find_sources(store.settings), store.archive, store.settings.clock())
+    looks = [f"{file.path}:{file.size}:{file.mtime_ns}" for file in changed]
+    written = store.tables.parts("windows").get("all")
+    return hash_of(*looks, windows_inputs(store), written.fingerprint if written else "-")
+
+
 def windows_due(store: "Store") -> bool:
     """Returns whether captured ranges are not yet cut into windows, or an open window has been idle for long enough."""
     tables = store.tables

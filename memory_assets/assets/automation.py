@@ -68,7 +68,7 @@ def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
         return []
     hour = f"{store.settings.clock():%Y-%m-%dT%H}"
     if pending.transcripts_changed(store) or pending.windows_due(store):
-        return [_request(CAPTURE, hour, store.settings.clock().isoformat())]
+        return [_request(CAPTURE, hour, pending.capture_inputs(store))]
     if days := pending.days_to_learn(store):
         return [_request(LEARN, hour, pending.windows_inputs(store), s, stretch=s) for s in stretches(days)]
     if pending.fold_is_behind(store.tables) or pending.index_is_missing(store):

@@ -114,7 +114,7 @@ def test_a_memory_is_found_by_the_id_that_is_shown(world: World):
 
 def test_what_is_known_by_no_name_is_said_with_the_names_there_are(world: World):
     for target in ("p-20990101-001", "mem_ffffffffffff", "nothing like it"):
-        with pytest.raises(ReviewError, match="Give a line of MEMORY.md, a proposal"):
+        with pytest.raises(ReviewError, match="Give a line of MEMORY"):
             explained(world, target)
 
 

@@ -1,0 +1,50 @@
+"""The sensor asks for the next step that the store's state calls for, and for nothing while a run is under way."""
+
+from pathlib import Path
+
+import pytest
+
+from memory_assets.assets.automation import next_requests
+from memory_assets.pending import days_to_learn, fold_is_behind, review_is_behind
+from memory_assets.settings import read_settings
+from memory_assets.store import Store, open_store
+from memory_assets_tests.capture.pipeline import capture
+from memory_assets_tests.capture.sessions import dialogue, lines, transcript
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    sources = tmp_path / "sources"
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 6)))
+    return open_store(read_settings(sources=str(sources)))
+
+
+def jobs(store: Store, *, busy: bool = False) -> list[str | None]:
+    return [request.job_name for request in next_requests(store, busy=busy)]
+
+
+def test_a_new_transcript_asks_for_a_capture_and_a_busy_instance_for_nothing(store: Store):
+    assert jobs(store) == ["capture"]
+    assert jobs(store, busy=True) == []
+
+
+def test_captured_days_are_asked_for_as_one_range(store: Store, tmp_path: Path):
+    capture(store, tmp_path / "sources")
+    (day,) = days_to_learn(store)
+    assert day.isoformat() == "2026-08-03"
+    assert not fold_is_behind(store.tables)
+    assert not review_is_behind(store)
+
+
+def test_the_same_state_is_asked_for_under_the_same_key(store: Store):
+    first, second = next_requests(store, busy=False), next_requests(store, busy=False)
+    assert [request.run_key for request in first] == [request.run_key for request in second]
+
+
+def test_a_request_names_the_days_of_its_range(store: Store, tmp_path: Path):
+    from memory_assets.assets.launch import Ran, _Runner
+
+    _Runner(store, Ran()).run("capture")
+    (request,) = next_requests(store, busy=False)
+    assert request.job_name == "learn"
+    assert set(request.tags.values()) == {"2026-08-03"}

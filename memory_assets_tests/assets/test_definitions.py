@@ -1,0 +1,67 @@
+"""What Dagster is told: the stages in order, documented tables, day partitions in the owner's zone, nothing heavy to load."""
+
+import subprocess
+import sys
+
+import dagster as dg
+import pytest
+
+from memory_assets.assets.automation import ASSETS_OF
+from memory_assets.definitions import STAGES, assemble
+from memory_assets.tables import columns_of, table_names
+
+DAILY = {"messages", "sessions", "segments", "observations", "verdicts", "daily_log", "embeddings", "reflections", "proposals"}
+
+
+@pytest.fixture(scope="module")
+def specs() -> dict[str, dg.AssetSpec]:
+    found = assemble("Europe/Berlin").resolve_all_asset_specs()
+    return {spec.key.to_user_string(): spec for spec in found}
+
+
+def test_importing_the_definitions_loads_no_model_and_no_index():
+    code = (
+        "import sys, warnings; warnings.simplefilter('ignore');"
+        "from memory_assets.definitions import assemble; assemble('UTC');"
+        "print([name for name in ('torch', 'sentence_transformers', 'chromadb', 'anthropic') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_table_is_an_asset_with_its_documented_columns(specs: dict[str, dg.AssetSpec]):
+    for table in table_names():
+        schema = specs[table].metadata["dagster/column_schema"]
+        assert [(column.name, column.description) for column in schema.columns] == [(n, d) for n, _, d in columns_of(table)]
+
+
+def test_every_asset_has_a_group_an_owner_a_kind_a_version_and_one_sentence(specs: dict[str, dg.AssetSpec]):
+    for name, spec in specs.items():
+        assert spec.group_name in {stage.GROUP for stage in STAGES}, name
+        assert spec.owners, name
+        assert spec.kinds, name
+        assert spec.code_version, name
+        assert spec.description, name
+        assert spec.description.strip().count("\n") == 0, name
+
+
+def test_day_tables_are_cut_in_the_owners_zone_and_today_exists(specs: dict[str, dg.AssetSpec]):
+    assert {name for name, spec in specs.items() if spec.partitions_def} == DAILY
+    for name in DAILY:
+        days = specs[name].partitions_def
+        assert isinstance(days, dg.DailyPartitionsDefinition)
+        assert (days.timezone, days.end_offset) == ("Europe/Berlin", 1)
+
+
+def test_every_asset_is_in_a_job(specs: dict[str, dg.AssetSpec]):
+    assert {name for names in ASSETS_OF.values() for name in names} == set(specs)
+
+
+def test_every_table_has_a_blocking_check_of_schema_and_keys():
+    checked = {
+        spec.asset_key.to_user_string()
+        for checks in assemble("UTC").asset_checks or []
+        for spec in checks.check_specs
+        if spec.name == "schema_and_unique_keys" and spec.blocking
+    }
+    assert checked == set(table_names())
