@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from memory_assets.embed.concepts import concept_words
 from memory_assets.embed.encode import matrix_of
 from memory_assets.tables import hash_of
 
@@ -41,11 +42,12 @@ def plan_vectors(memories: pl.DataFrame, embeddings: pl.DataFrame, published: Ma
 
 def keyword_rows(memories: pl.DataFrame, segments: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
     """Returns everything the keyword index holds: id, corpus, text."""
-    wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE))
+    wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", pl.col("wordings").list.join("\n").alias("text"))
+    asked = pl.Series("text", [f"{text}\n{concept_words(text)}" for text in wanted["text"]], dtype=pl.String)
     spoken = messages.filter(pl.col("author").is_in(["owner", "assistant", "subagent"]) & (pl.col("kind") == "text"))
     return pl.concat(
         [
-            wanted.select("id", pl.lit("memories").alias("corpus"), pl.col("wordings").list.join("\n").alias("text")),
+            wanted.select("id", pl.lit("memories").alias("corpus"), asked),
             segments.select(
                 pl.col("segment_id").alias("id"), pl.lit("segments").alias("corpus"), pl.col("narrative").alias("text")
             ),

@@ -77,13 +77,24 @@ def test_held_facts_and_days_without_facts_make_no_reflection():
     assert reflect(observation(1, gate="hold"), narrative(2, 50)).is_empty()
 
 
-def test_more_pressure_is_applied_until_the_reflection_is_smaller_than_its_input():
-    """A hundred short facts of the assistant weigh more with their ids than without: they have to go."""
+def test_under_pressure_the_owners_words_stay_longest_and_every_high_fact_stays():
+    """Three hundred short facts weigh more with their ids than without: some have to go."""
     facts = [observation(n, "Port 6380.", author="assistant", priority="medium", category="operations") for n in range(300)]
-    (found,) = reflect(*facts, observation(999)).to_dicts()
-    assert (found["level"], found["observation_ids"]) == (1, ids(999))
-    assert found["dropped_ids"] == [fact["id"] for fact in facts]
-    assert found["output_tokens"] < found["input_tokens"]
+    owners = observation(998, "Redis may stay on port 6380.", priority="medium", category="operations")
+    (found,) = reflect(*facts, owners, observation(999)).to_dicts()
+    assert found["level"] == 1
+    assert found["observation_ids"][-1:] == ids(999)
+    assert owners["id"] in found["observation_ids"]
+    assert 0 < len(found["dropped_ids"]) < 300
+    assert 0.7 < found["output_tokens"] / found["input_tokens"] <= 0.8
+
+
+def test_under_the_highest_pressure_high_facts_are_cut_to_their_first_sentence():
+    facts = [observation(n, f"Redis number {n} runs on a port of its own. " + "And so on. " * 3) for n in range(60)]
+    (found,) = reflect(*facts).to_dicts()
+    assert found["level"] == 2
+    assert found["text"].splitlines()[1] == "- 🔴 Redis number 0 runs on a port of its own. [mem_000000000000]"
+    assert (found["dropped_ids"], found["output_tokens"] < found["input_tokens"]) == ([], True)
 
 
 def test_a_small_day_passes_through():
