@@ -39,12 +39,18 @@ class ChromaIndex:
         return folder.name if folder else None
 
     def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
-        """Publishes a generation with the changes and returns its name; a base that cannot be read is rebuilt from nothing.
+        """Publishes a generation with the changes and returns its name.
 
-        `upserts` has columns `id` and `vector`, and any number of short labels.
+        `upserts` has columns `id` and `vector`, and any number of short labels. A published generation that cannot be read
+        is quarantined and `IndexFailedError` raised; there is none then, so the next update starts from nothing.
         """
         self.close()
-        with self._generations.build(rebuild=rebuild) as folder, _collection(folder) as collection:
+        base = None if rebuild else self._generations.published()
+        with (
+            self._generations.build(rebuild=rebuild) as folder,
+            self._quarantined_on_failure(base),
+            _collection(folder) as collection,
+        ):
             _change(collection, upserts, deletes)
         return folder.name
 
@@ -53,7 +59,7 @@ class ChromaIndex:
         collection = self._published()
         if collection is None or limit <= 0:
             return []
-        with self._quarantined_on_failure():
+        with self._quarantined_on_failure(self._open_folder):
             count = collection.count()
             if not count:
                 return []
@@ -68,7 +74,7 @@ class ChromaIndex:
         collection = self._published()
         if collection is None:
             return set()
-        with self._quarantined_on_failure():
+        with self._quarantined_on_failure(self._open_folder):
             return set(collection.get(include=[])["ids"])
 
     def close(self) -> None:
@@ -84,19 +90,27 @@ class ChromaIndex:
             return None
         if self._open is None or self._open[0] != folder:
             self.close()
-            with self._quarantined_on_failure():
+            with self._quarantined_on_failure(folder):
                 client = _client(folder)
                 self._open = (folder, client, client.get_collection(COLLECTION, embedding_function=None))
         assert self._open is not None
         return self._open[2]
 
+    @property
+    def _open_folder(self) -> Path | None:
+        return self._open[0] if self._open else None
+
     @contextmanager
-    def _quarantined_on_failure(self) -> Iterator[None]:
+    def _quarantined_on_failure(self, folder: Path | None) -> Iterator[None]:
         try:
             yield
+        except OSError:
+            raise  # a full disk is no fault of the generation's
         except Exception as error:  # chromadb raises its own, sqlite3's and its Rust core's errors, with no common base
             self.close()
-            aside = self._generations.quarantine()
+            if folder is None:
+                raise
+            aside = self._generations.quarantine(folder)
             raise IndexFailedError(
                 f"The vector index could not be read ({type(error).__name__}) and was moved to {aside}. "
                 "Recall goes on with keywords; `memory rebuild --indexes` makes it again from the tables."

@@ -1,7 +1,8 @@
 """What starts runs, and when: jobs, sensors and schedules.
 
-    learn     capture → distill → embed, for a stretch of days      sensor new_transcripts
-    fold      merges, memories, indexes, briefing                   sensor new_transcripts, nightly 02:00
+    capture   archive, records, windows, open messages              sensor new_transcripts
+    learn     messages → distill → embed, for a stretch of days     sensor new_transcripts, yesterday at 02:00
+    fold      merges, memories, indexes, briefing                   sensor new_transcripts, nightly at 02:15
     reflect   reflections and proposals, for a stretch of days      schedule 06:00
     triage    decisions, MEMORY.md, REVIEW.md                       sensor review_changes, schedule every 30 minutes
 

@@ -10,12 +10,10 @@ from memory_assets.assets.glue import materialise_days, table_asset
 from memory_assets.embed.memories import fold_memories
 from memory_assets.pending import proposal_inputs
 from memory_assets.reflect.proposals import NUMBERED, PROPOSE_VERSION, propose
-from memory_assets.reflect.reflector import REFLECTOR, reflect_day
+from memory_assets.reflect.reflector import REFLECTOR, SMALL_TOKENS, reflect_day
 from memory_assets.store import Store
 
 GROUP = "reflect"
-SMALL_DAY_TOKENS = 500
-"""Below this a reflection need not shrink: its ids alone weigh as much as the facts."""
 
 
 @table_asset("reflections", group=GROUP, version=REFLECTOR, daily=True, deps=["observations", "memories"])
@@ -86,7 +84,7 @@ def _facts_dropped_unseen(store: Store, days: list[str] | None) -> pl.DataFrame:
 
 
 def _grown(store: Store, days: list[str] | None) -> pl.DataFrame:
-    found = store.tables.read("reflections", days).filter(pl.col("input_tokens") > SMALL_DAY_TOKENS)
+    found = store.tables.read("reflections", days).filter(pl.col("input_tokens") > SMALL_TOKENS)
     return found.filter(pl.col("output_tokens") >= pl.col("input_tokens")).select(
         "reflection_id", "day", "input_tokens", "output_tokens"
     )
@@ -108,7 +106,7 @@ CHECKS = [
     rows_check(
         "reflections",
         "smaller_than_its_input",
-        f"Reflections of more than {SMALL_DAY_TOKENS} tokens are smaller than what they were made from.",
+        f"Reflections of more than {SMALL_TOKENS} tokens are smaller than what they were made from.",
         _grown,
         blocking=False,
         severity=dg.AssetCheckSeverity.WARN,

@@ -82,3 +82,16 @@ def test_vectors_of_another_dimension_are_a_broken_generation(index: ChromaIndex
     with pytest.raises(IndexFailedError, match="keywords"):
         index.find(np.array([1.0, 0.0, 0.0], dtype=np.float32), 1)
     assert index.generation() is None
+
+
+def test_an_update_of_a_corrupted_generation_quarantines_it_and_the_next_one_starts_from_nothing(tmp_path):
+    vector = [1.0, 0.0, 0.0]
+    rows = pl.DataFrame({"id": ["a"], "vector": [vector]}, schema={"id": pl.String, "vector": pl.List(pl.Float32)})
+    index = ChromaIndex(tmp_path)
+    name = index.update(rows, [])
+    (tmp_path / "vectors" / name / "chroma.sqlite3").write_bytes(b"no database")
+    with pytest.raises(IndexFailedError, match="moved to"):
+        index.update(rows, [])
+    assert index.generation() is None
+    index.update(rows, [])
+    assert index.ids() == {"a"}
