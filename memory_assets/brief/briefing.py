@@ -62,7 +62,7 @@ def _fit(head: Sequence[str], parts: Sequence[Part], budget: int) -> str:
     everything = [*head, *(line for part in parts for line in _block(part, part.lines))]
     if _length(everything) <= budget:
         return "\n".join(everything) + "\n"
-    left = budget - _length([*head, "", _cut_note(parts)])
+    left = budget - _length([*head, "", _longest_note(parts)])
     lines, cut = [*head], []
     for part in parts:
         taken: list[str] = []
@@ -81,10 +81,19 @@ def _block(part: Part, lines: Sequence[str]) -> list[str]:
 
 
 def _cut_note(parts: Sequence[Part]) -> str:
-    names = [(part.title or "the beginning of MEMORY.md")[:40] for part in parts]
+    names = [_name(part) for part in parts]
     more = f" and {len(names) - NAMED_CUTS} more" if len(names) > NAMED_CUTS else ""
     named = ", ".join(names[:NAMED_CUTS]) + more
     return f"_Cut to fit: {named}. {THE_REST}_"
+
+
+def _longest_note(parts: Sequence[Part]) -> str:
+    """Returns the longest note that cutting can need: which parts are cut is known only when the room for it is."""
+    return _cut_note(sorted(parts, key=lambda part: len(_name(part)), reverse=True))
+
+
+def _name(part: Part) -> str:
+    return (part.title or "the beginning of MEMORY.md")[:40]
 
 
 def _length(lines: Sequence[str]) -> int:

@@ -136,8 +136,20 @@ def test_of_many_sections_that_were_cut_a_few_are_named():
     assert "Section 12, Section 13, Section 14, Section 15 and 4 more." in text
 
 
+def test_long_names_of_what_was_cut_find_room_behind_short_ones_of_what_was_not():
+    short, full = "".join(f"## S{n}\n- ok\n" for n in range(4)), "## Full\n" + "- y\n" * 2_000
+    long = "".join(f"## {'T' * 39}{n}\n{'x' * 9_000}\n" for n in range(5))
+    text = briefing(short + full + long)
+    assert len(text) <= BUDGET_TOKENS * CHARS_PER_TOKEN
+    assert f"_Cut to fit: Full, {'T' * 39}0, {'T' * 39}1, {'T' * 39}2 and 2 more." in text
+
+
 LINES = st.lists(
-    st.one_of(st.just("## Section"), st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=400)), max_size=40
+    st.one_of(
+        st.sampled_from(["## Section", "## S", f"## {'T' * 50}"]),
+        st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=400),
+    ),
+    max_size=40,
 )
 
 

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from memory_assets.errors import ReviewError
 from memory_assets.reflect.reflector import short_id
@@ -65,6 +66,17 @@ def test_archived_bytes_that_changed_are_told(world: World):
     world.archive = type(world.archive)(world.root / "resources")
     found = explained(world, UV)
     assert (found.is_verified, found.records[0].facts["is_unchanged"]) == (False, False)
+
+
+def test_a_word_changed_in_the_archive_is_told_though_the_file_can_be_read(world: World):
+    for path in (world.root / "resources" / "ranges").rglob("*.zst"):
+        content = zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes())
+        path.chmod(0o600)
+        path.write_bytes(zstandard.ZstdCompressor().compress(content.replace(b"never `pip`", b"maybe `pip`")))
+    world.archive = type(world.archive)(world.root / "resources")
+    found = explained(world, UV)
+    assert not found.is_verified
+    assert [(one.facts["is_unchanged"], one.facts["holds_quote"]) for one in found.records] == [(False, False)] * 2
 
 
 def test_a_line_written_by_hand_ends_at_its_commit(world: World):

@@ -114,6 +114,18 @@ def test_a_line_that_a_person_removed_stays_removed(world: World):
     assert world.entries() == []
 
 
+def test_an_entry_that_a_person_reworded_stays_reworded(world: World):
+    world.propose(UV, sessions=2)
+    world.triage()
+    theirs = "- (2026-08-03) Use uv everywhere but in legacy/."
+    world.memory_md.write_text(world.memory_md.read_text().replace(LINE, theirs))
+    world.propose(MAKE, sessions=2)
+    world.triage()
+    world.triage()
+    assert world.entries() == [theirs, f"- (2026-08-03) {MAKE}"]
+    assert ("mira", "Edited by hand") in world.commits()
+
+
 def test_a_line_that_a_person_had_written_already_is_recorded_and_not_doubled(world: World):
     (dates,) = world.propose(DATES)
     world.triage()
