@@ -47,7 +47,7 @@ def test_no_text_goes_to_the_vector_index():
 
 def test_every_wording_of_a_memory_is_found_by_words():
     rows = keyword_rows(memories({"id": "1", "wordings": ["Use uv.", "Never pip."]}), empty("segments"), empty("messages"))
-    assert rows.rows() == [("1", "memories", "Use uv.\nNever pip.")]
+    assert rows.rows() == [("1", "memories", "Use uv.\nNever pip.\ninstall packages dependencies")]
 
 
 def test_what_people_and_agents_said_is_found_and_tool_output_is_not():
