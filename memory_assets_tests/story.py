@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import polars as pl
+from polars.testing import assert_frame_equal
 
 from memory_assets.capture.sample import lay_out, sample_root
 from memory_assets.settings import read_settings
@@ -56,14 +57,14 @@ def open_at(data: Path, sources: Path) -> Store:
 
 
 def all_tables(store: Store) -> dict[str, pl.DataFrame]:
-    """Every table of the store, in key order; vectors rounded to what must be equal."""
-    found = {}
-    for table in table_names():
-        frame = store.tables.read(table).sort(key_of(table))
-        if "vector" in frame.columns:
-            frame = frame.with_columns(pl.col("vector").list.eval(pl.element().round(4)))
-        found[table] = frame
-    return found
+    """Every table of the store, in key order."""
+    return {table: store.tables.read(table).sort(key_of(table)) for table in table_names()}
+
+
+def assert_same_tables(found: dict[str, pl.DataFrame], expected: dict[str, pl.DataFrame]) -> None:
+    """All tables are equal in every column, vectors within 1e-5."""
+    for table, frame in expected.items():
+        assert_frame_equal(found[table], frame, check_exact=table != "embeddings", rel_tol=0.0, abs_tol=1e-5)
 
 
 def delete_derived(data: Path) -> None:

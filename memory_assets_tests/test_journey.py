@@ -5,7 +5,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.assets import launch
@@ -15,7 +14,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.store import Store
 from memory_assets.triage.explain import explain
 from memory_assets.triage.memory_md import read_entries
-from memory_assets_tests.story import all_tables, delete_derived, lay_out_sample, open_at, run
+from memory_assets_tests.story import all_tables, assert_same_tables, delete_derived, lay_out_sample, open_at, run
 
 EXPECTED = json.loads((sample_root() / "expected.json").read_text())
 
@@ -141,7 +140,6 @@ def test_all_but_archive_ledger_answers_and_git_can_be_deleted_and_comes_back(pl
     delete_derived(store.root)
     run("ingest", *places)
     again = open_at(*places)
-    for table, frame in all_tables(again).items():
-        assert_frame_equal(frame, tables[table])
+    assert_same_tables(all_tables(again), tables)
     assert open_vectors(again).ids() == vectors
     assert {name: (again.workspace / name).read_bytes() for name in files} == files

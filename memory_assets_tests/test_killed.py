@@ -7,9 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from polars.testing import assert_frame_equal
 
-from memory_assets_tests.story import all_tables, lay_out_sample, open_at, run, start
+from memory_assets_tests.story import all_tables, assert_same_tables, lay_out_sample, open_at, run, start
 
 MOMENTS = (1.5, 3.0, 4.5, 6.0, 8.0)
 """Seconds after the start, spread over capture, distillation, embedding, folding and triage, each with some chance."""
@@ -30,7 +29,6 @@ def test_killing_the_process_again_and_again_gives_the_same_tables_as_an_undistu
     run("ingest", disturbed, sources)
     run("ingest", undisturbed, sources)
     expected = all_tables(open_at(undisturbed, sources))
-    for table, frame in all_tables(open_at(disturbed, sources)).items():
-        assert_frame_equal(frame, expected[table])
+    assert_same_tables(all_tables(open_at(disturbed, sources)), expected)
     assert expected["memories"].height > 0
     assert (disturbed / "workspace" / "MEMORY.md").read_bytes() == (undisturbed / "workspace" / "MEMORY.md").read_bytes()
