@@ -75,15 +75,19 @@ def materialise_days(
     inputs: Callable[[str], str],
     build: Callable[[str], pl.DataFrame | Iterable[pl.DataFrame]],
 ) -> dg.MaterializeResult:
-    """Writes the run's days of the table; a day whose inputs are those it was made from is left as it is."""
+    """Writes the run's days of the table; a day whose inputs are those it was made from is left as it is.
+
+    The store is locked for one day at a time, so that a long range keeps no other writer waiting for its end.
+    """
     days = context.partition_keys
     written = 0
     present = store.tables.parts(table, days)
-    for day in track(days, f"{table}"):
+    for day in track(days, table):
         wanted = inputs(day)
         if day in present and present[day].inputs == wanted:
             continue
-        store.tables.write(table, day, build(day), inputs=wanted)
+        with store.lock():
+            store.tables.write(table, day, build(day), inputs=wanted)
         written += 1
     return result_of(context, store, table, days, written)
 

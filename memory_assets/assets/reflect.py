@@ -19,43 +19,49 @@ GROUP = "reflect"
 @table_asset("reflections", group=GROUP, version=REFLECTOR, daily=True, deps=["observations", "memories"])
 def reflections(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """What a day's sessions say together about each project, condensed and cited."""
-    inputs = proposal_inputs(store.tables)
+    inputs, past = proposal_inputs(store.tables), Past(store)
     return materialise_days(
         context,
         store,
         "reflections",
         inputs=lambda day: inputs.get(day, "-"),
-        build=lambda day: reflect_day(date.fromisoformat(day), store.tables.read("observations", [day]), memory_of(store, day)),
+        build=lambda day: reflect_day(date.fromisoformat(day), store.tables.read("observations", [day]), past.memory_of(day)),
     )
 
 
 @table_asset("proposals", group=GROUP, version=PROPOSE_VERSION, daily=True, deps=["reflections", "memories"])
 def proposals(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """Lines proposed for MEMORY.md, numbered once and for all."""
-    inputs = proposal_inputs(store.tables)
+    inputs, past = proposal_inputs(store.tables), Past(store)
     return materialise_days(
-        context, store, "proposals", inputs=lambda day: inputs.get(day, "-"), build=lambda day: propose_day(store, day)
+        context, store, "proposals", inputs=lambda day: inputs.get(day, "-"), build=lambda day: propose_day(store, past, day)
     )
 
 
-def memories_as_of(store: Store, day: str) -> pl.DataFrame:
-    """Returns the memories as they stood at the end of the day: observations up to it, nobody having recalled any."""
-    days = [part for part in store.tables.parts("observations") if part <= day]
-    return fold_memories(store.tables.read("observations", days), store.tables.read("merges"), ())
+class Past:
+    """Memories as they stood at the end of a day: observations up to it, nobody having recalled any; read once a run."""
+
+    def __init__(self, store: Store) -> None:
+        self._observations = store.tables.read("observations")
+        self._merges = store.tables.read("merges")
+
+    def memories(self, day: str) -> pl.DataFrame:
+        """Returns the memories of that day."""
+        known = self._observations.filter(pl.col("day") <= date.fromisoformat(day))
+        return fold_memories(known, self._merges, ())
+
+    def memory_of(self, day: str) -> dict[str, str]:
+        """Returns the memory that each observation was part of on that day."""
+        found = self.memories(day).select("id", "observation_ids").explode("observation_ids")
+        return dict(found.select("observation_ids", "id").iter_rows())
 
 
-def memory_of(store: Store, day: str) -> dict[str, str]:
-    """Returns the memory that each observation was part of at the end of the day."""
-    found = memories_as_of(store, day).select("id", "observation_ids").explode("observation_ids")
-    return dict(found.select("observation_ids", "id").iter_rows())
-
-
-def propose_day(store: Store, day: str) -> pl.DataFrame:
+def propose_day(store: Store, past: Past, day: str) -> pl.DataFrame:
     """Returns the day's proposals, their numbers written to the ledger first."""
     frame, numbers = propose(
         date.fromisoformat(day),
         store.tables.read("reflections", [day]),
-        memories_as_of(store, day),
+        past.memories(day),
         store.ledger.events([NUMBERED]),
         owner=store.settings.owner,
         sections=store.settings.sections,

@@ -137,7 +137,7 @@ KINDS: dict[str, Kind] = {
     "sendgrid": within("{}", joined(".", (URLSAFE, 22), (URLSAFE, 43), prefix="SG.")),
     "mailgun": bare("key-", HEX, 32),
     "npm": bare("npm_", ALNUM, 36),
-    "npmrc": within("//registry.npmjs.org/:_authToken={}", UUID),
+    "npmrc": within("//npm.example.org/:_authToken={}", UUID),
     "pypi": bare("pypi-AgEIcHlwaS5vcmc", URLSAFE, 150),
     "docker": bare("dckr_pat_", URLSAFE, 27),
     "docker config": within('{"auths": {"ghcr.io": {"auth": "{}"}}}', basic),
