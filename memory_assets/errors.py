@@ -8,6 +8,9 @@
     │   └── TableError          a table's rows do not fit its schema
     ├── TranscriptError     a transcript or its archived bytes cannot be read
     ├── ModelError          the observer, the reflector or the embedder cannot answer
+    │   ├── ModelSetupError     wrong key, unknown model or address: asking again cannot help
+    │   ├── ModelBusyError      overloaded, rate-limited, timed out or unreachable: asking later may help
+    │   └── ModelRequestError   this one question cannot be asked as it is
     ├── IndexFailedError    a projection (vectors, keywords) cannot be read or built
     ├── LedgerError         the ledger holds a line that cannot be understood
     └── ReviewError         a decision about a proposal cannot be carried out
@@ -47,6 +50,22 @@ class TranscriptError(MemoryAssetsError):
 
 class ModelError(MemoryAssetsError):
     """A model cannot be found, loaded or asked."""
+
+
+class ModelSetupError(ModelError):
+    """The model cannot be asked at all as the settings stand: wrong key, unknown name, wrong address, no credit."""
+
+
+class ModelBusyError(ModelError):
+    """The model did not answer in time, or asked to be left alone for a while."""
+
+    def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class ModelRequestError(ModelError):
+    """One question was refused as malformed or too large; others may go through."""
 
 
 class IndexFailedError(MemoryAssetsError):

@@ -3,7 +3,7 @@
 Adapters implement these; stages know nothing else of vendors, files and services. Tests hand in fakes.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -11,28 +11,58 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
+from memory_assets.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Image:
+    """A picture that belongs to the material."""
+
+    media_type: str
+    """`image/png`, `image/jpeg`, `image/gif` or `image/webp`."""
+    data: bytes
+
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One question to a model: a fixed system prompt and the material."""
+    """One question to a model: a fixed system prompt, which providers may cache, and the material."""
 
     system: str
     material: str
     max_tokens: int = 8_000
-    images: tuple[tuple[str, bytes], ...] = ()
-    """Pairs of media type and bytes."""
+    images: tuple[Image, ...] = ()
+    """Shown before the material, which speaks of them as image 1, image 2 and so on."""
 
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """What the model said, raw, and what it cost in tokens."""
+    """What the model said, raw, how it ended, and what it took."""
 
     text: str
     model: str
     input_tokens: int
+    """Tokens that were neither read from nor written to the provider's cache."""
     output_tokens: int
     stop_reason: str = "end_turn"
+    """As the Messages API names it: `end_turn`, `stop_sequence`, `max_tokens`, `refusal` and so on."""
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    seconds: float = 0.0
+    """From the question to the answer; 0 for an answer that came in a batch."""
+    is_batch: bool = False
     raw: dict[str, Any] = field(default_factory=dict)
+    """The answer as it came, for whoever wants to look."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch of questions at the provider."""
+
+    id: str
+    created_at: datetime
+    is_ended: bool
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Questions by state: `processing`, `succeeded`, `errored`, `canceled`, `expired`."""
 
 
 class Model(Protocol):
@@ -42,6 +72,22 @@ class Model(Protocol):
 
     def ask(self, request: ModelRequest) -> ModelAnswer:
         """Returns the answer; raises `ModelError` when there is none."""
+        ...
+
+    def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
+        """Hands in a batch, at half the price and without a promise of when; names are at most 64 of `[a-zA-Z0-9_-]`."""
+        ...
+
+    def batch(self, batch_id: str) -> Batch:
+        """Returns the batch as it stands now; raises `ModelError` when the provider does not know it."""
+        ...
+
+    def batches(self, since: datetime) -> Iterator[Batch]:
+        """Yields the batches handed in since the moment, the latest first."""
+        ...
+
+    def results(self, batch_id: str) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
+        """Yields the name and the answer of each question of an ended batch, or why there is none."""
         ...
 
 

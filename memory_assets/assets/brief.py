@@ -3,9 +3,10 @@
 import dagster as dg
 import polars as pl
 
-from memory_assets.brief.briefing import BUDGET_TOKENS, CHARS_PER_TOKEN, render_briefing
+from memory_assets.brief.briefing import BUDGET_TOKENS, render_briefing
 from memory_assets.files import write_atomically
 from memory_assets.store import Store
+from memory_assets.tokens import count_tokens
 
 GROUP = "brief"
 BRIEFING_MD = "briefing.md"
@@ -34,13 +35,13 @@ def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) 
         path = store.workspace / BRIEFING_MD
         if not path.is_file() or path.read_text("utf-8") != text:
             write_atomically(path, text.encode())
-    return dg.MaterializeResult(metadata={"tokens": len(text) // CHARS_PER_TOKEN, "path": dg.MetadataValue.path(str(path))})
+    return dg.MaterializeResult(metadata={"tokens": count_tokens(text), "path": dg.MetadataValue.path(str(path))})
 
 
 @dg.asset_check(asset="briefing", name="within_budget", description=f"The briefing has at most {BUDGET_TOKENS} tokens.")
 def within_budget(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
     """Measures the file."""
-    tokens = len((store.workspace / BRIEFING_MD).read_text("utf-8")) / CHARS_PER_TOKEN
+    tokens = count_tokens((store.workspace / BRIEFING_MD).read_text("utf-8"))
     return dg.AssetCheckResult(passed=tokens <= BUDGET_TOKENS, metadata={"tokens": tokens})
 
 

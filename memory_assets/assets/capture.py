@@ -19,9 +19,9 @@ from memory_assets.pending import flushes, windows_inputs
 from memory_assets.sources import find_sources
 from memory_assets.store import Store
 from memory_assets.tables import hash_of
+from memory_assets.tokens import CHARS_A_TOKEN
 
 GROUP = "capture"
-CHARS_PER_TOKEN = 4
 RAW_TAIL = 0.60
 """Share of the context that an unobserved tail may fill before its window is closed."""
 
@@ -34,7 +34,7 @@ def cutting_of(store: Store) -> Cutting:
         zone=settings.zone,
         idle=timedelta(minutes=settings.idle_minutes),
         short_turns=settings.short_turns,
-        tail_chars=int(settings.context_tokens * RAW_TAIL * CHARS_PER_TOKEN),
+        tail_chars=int(settings.context_tokens * RAW_TAIL * CHARS_A_TOKEN),
         people=settings.people,
         owner=settings.owner,
         flushes=flushes(store),

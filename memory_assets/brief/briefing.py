@@ -12,8 +12,9 @@ from datetime import date
 
 import polars as pl
 
+from memory_assets.tokens import CHARS_A_TOKEN
+
 BUDGET_TOKENS = 2_000
-CHARS_PER_TOKEN = 4
 RECENT_FACTS = 12
 NAMED_CUTS = 4
 THE_REST = "All of it is in MEMORY.md and the daily logs; `memory recall QUESTION` finds what helps."
@@ -54,7 +55,7 @@ def render_briefing(
         Part("Recent facts", _recent(memories, memory_md, owner, project)),
         Part("Last log", [line.rstrip() for line in log if line.strip()]),
     ]
-    return _fit(head, [part for part in parts if part.lines], budget_tokens * CHARS_PER_TOKEN)
+    return _fit(head, [part for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN)
 
 
 def _fit(head: Sequence[str], parts: Sequence[Part], budget: int) -> str:

@@ -1,4 +1,4 @@
 """Distill: messages become segments, observations with verdicts, and the daily log."""
 
-DISTILL_VERSION = "distill/1"
+DISTILL_VERSION = "distill/2"
 """Moves on when a rule of this stage changes what it makes of the same messages: days made by an earlier one are stale."""

@@ -13,13 +13,12 @@ from memory_assets.distill.exchanges import Row
 from memory_assets.distill.taxonomy import TAXONOMY_VERSION
 from memory_assets.distill.write_gate import Judged
 from memory_assets.records import Category, Scope
+from memory_assets.tokens import count_tokens
 
 SCHEMA_VERSION = 1
 
 NAMESPACE = uuid.UUID("6f0c5b0e-51f4-5a0e-9a6e-2b1f6a1c7d11")
 """Makes our ids ours; any other constant would do, and this one never changes."""
-
-CHARS_A_TOKEN = 4
 
 PERSONAL: frozenset[Category] = frozenset({"preferences", "people-relationships"})
 """One person's preference is not a rule of the project (D12)."""
@@ -113,7 +112,7 @@ def observation_row(
         "lines": list(candidate.lines)[:MOST_LINES],
         "message_ids": list(candidate.message_ids)[:MOST_LINES],
         "quote": candidate.quote,
-        "tokens": -(-len(candidate.text) // CHARS_A_TOKEN),
+        "tokens": count_tokens(candidate.text),
         "observer": observer,
         "prompt_hash": prompt_hash,
         "schema_version": SCHEMA_VERSION,

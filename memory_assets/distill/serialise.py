@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from memory_assets.distill.exchanges import Row
 from memory_assets.records import Author
+from memory_assets.tokens import count_tokens
 
 SERIALISER_VERSION = "serialise/1"
 
@@ -18,8 +19,6 @@ TOOL_CHARS = 1_500
 
 TOKENS_A_CALL = 35_000
 """A longer window is split between segments, never cut (DUET)."""
-
-CHARS_A_TOKEN = 4
 
 _ROLES: dict[Author, str] = {
     "owner": "OWNER",
@@ -80,7 +79,7 @@ def content_hash(messages: Sequence[Row]) -> str:
 
 
 def _tokens(message: Row) -> int:
-    return len(shown(message)) // CHARS_A_TOKEN + 8
+    return count_tokens(shown(message)) + 8
 
 
 def _cut(text: str) -> str:

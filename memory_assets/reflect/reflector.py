@@ -18,13 +18,13 @@ import polars as pl
 
 from memory_assets import tables as schemas
 from memory_assets.reflect.resolved import find_resolved
+from memory_assets.tokens import CHARS_A_TOKEN, count_tokens
 
 REFLECTOR = "rules/2"
 NAMESPACE = uuid.UUID("5f0f8c1e-6a0f-4d55-9d0e-2a6b8f6f6b10")
 MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 NOTABLE = ("high", "medium")
 _ORDER = {"high": 0, "medium": 1, "low": 2}
-CHARS_PER_TOKEN = 4
 SMALL_TOKENS = 500
 """A smaller input passes through: its ids alone weigh as much as the facts."""
 
@@ -68,11 +68,6 @@ def reflect_day(day: date, observations: pl.DataFrame, memory_of: Mapping[str, s
     return schemas.frame_of("reflections", rows).sort("reflection_id")
 
 
-def estimate_tokens(text: str) -> int:
-    """Returns the tokens of a text, estimated as a quarter of its characters."""
-    return -(-len(text) // CHARS_PER_TOKEN)
-
-
 def short_id(observation_id: str) -> str:
     """Returns the id as it is shown: `mem_` and twelve hex digits."""
     return f"mem_{observation_id.replace('-', '')[:12]}"
@@ -93,7 +88,7 @@ def _reflection(day: date, project: str, person: str, rows: Sequence[Row], memor
         "observation_ids": cited,
         "dropped_ids": [row["id"] for row in facts if row["id"] not in set(cited)],
         "input_tokens": input_tokens,
-        "output_tokens": estimate_tokens(text),
+        "output_tokens": count_tokens(text),
         "level": level,
         "reflector": REFLECTOR,
     }
@@ -122,14 +117,14 @@ def _condense(bullets: list[Bullet], input_tokens: int) -> tuple[int, list[Bulle
     high = [bullet for bullet in bullets if bullet.priority == "high"]
     tried = bullets, _fit(bullets, input_tokens), [replace(bullet, text=_core(bullet.text)) for bullet in high]
     for level, left in enumerate(tried):
-        if estimate_tokens(_render(left)) < input_tokens:
+        if count_tokens(_render(left)) < input_tokens:
             return level, left
     return len(tried) - 1, bullets
 
 
 def _fit(bullets: Sequence[Bullet], input_tokens: int) -> list[Bullet]:
     """Returns every 🔴 bullet and the most important others, as far as they fit."""
-    left = int(input_tokens * DETAIL) * CHARS_PER_TOKEN - sum(len(name) + 5 for name in {bullet.category for bullet in bullets})
+    left = int(input_tokens * DETAIL) * CHARS_A_TOKEN - sum(len(name) + 5 for name in {bullet.category for bullet in bullets})
     kept: set[tuple[str, ...]] = set()
     for bullet in sorted(bullets, key=lambda bullet: bullet.rank):
         if bullet.priority == "high" or bullet.weight <= left:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets import tables
-from memory_assets.brief.briefing import BUDGET_TOKENS, CHARS_PER_TOKEN, render_briefing
+from memory_assets.brief.briefing import BUDGET_TOKENS, render_briefing
+from memory_assets.tokens import CHARS_A_TOKEN
 from memory_assets_tests.factories import START, frame, row
 
 MEMORY_MD = """# MEMORY
@@ -124,7 +125,7 @@ def test_what_is_cut_is_named_and_rules_are_cut_last():
     assert "Use uv, never pip." in text
     assert "xxx" not in text
     assert "_Cut to fit: Patterns." in text
-    assert len(text) <= 120 * CHARS_PER_TOKEN
+    assert len(text) <= 120 * CHARS_A_TOKEN
 
 
 def test_a_byte_order_mark_and_windows_line_endings_change_nothing():
@@ -140,7 +141,7 @@ def test_long_names_of_what_was_cut_find_room_behind_short_ones_of_what_was_not(
     short, full = "".join(f"## S{n}\n- ok\n" for n in range(4)), "## Full\n" + "- y\n" * 2_000
     long = "".join(f"## {'T' * 39}{n}\n{'x' * 9_000}\n" for n in range(5))
     text = briefing(short + full + long)
-    assert len(text) <= BUDGET_TOKENS * CHARS_PER_TOKEN
+    assert len(text) <= BUDGET_TOKENS * CHARS_A_TOKEN
     assert f"_Cut to fit: Full, {'T' * 39}0, {'T' * 39}1, {'T' * 39}2 and 2 more." in text
 
 
@@ -161,5 +162,5 @@ LINES = st.lists(
 def test_it_never_exceeds_its_budget_and_the_same_state_gives_the_same_bytes(lines, facts, pending):
     memories: pl.DataFrame = frame("memories", *(memory(text, n) for n, text in enumerate(facts)))
     text = render_briefing("\n".join(lines), memories, pending=pending, owner="mira", as_of=None)
-    assert len(text) <= BUDGET_TOKENS * CHARS_PER_TOKEN
+    assert len(text) <= BUDGET_TOKENS * CHARS_A_TOKEN
     assert text == render_briefing("\n".join(lines), memories.reverse(), pending=pending, owner="mira", as_of=None)

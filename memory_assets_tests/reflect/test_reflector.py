@@ -6,7 +6,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_assets.reflect.reflector import SMALL_TOKENS, estimate_tokens, reflect_day, short_id
+from memory_assets.reflect.reflector import SMALL_TOKENS, reflect_day, short_id
+from memory_assets.tokens import count_tokens
 from memory_assets_tests.factories import START, frame, row
 
 DAY = date(2026, 8, 3)
@@ -14,7 +15,7 @@ DAY = date(2026, 8, 3)
 
 def observation(number: int, text: str = "Use uv, never pip.", **changes) -> dict:
     fitting = {"kind": "fact", "gate": "allow", "priority": "high", "author": "owner", "project": "tidewatch", "person": "mira"}
-    fitting |= {"tokens": estimate_tokens(text), "event_at": START + timedelta(minutes=number), "category": "rules-conventions"}
+    fitting |= {"tokens": count_tokens(text), "event_at": START + timedelta(minutes=number), "category": "rules-conventions"}
     return row("observations", id=f"{number:08x}-0000-5000-8000-000000000000", text=text, **{**fitting, **changes})
 
 
