@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from memory_assets import drawing
+from memory_assets import drawing, drawing_evaluation
 from memory_assets.errors import MemoryAssetsError
 from memory_assets.export import Format, export_table, rows_of
 from memory_assets.memory import MemoryAgent
@@ -35,6 +35,8 @@ app = typer.Typer(
 )
 review_app = typer.Typer(help="Decide what MEMORY.md may learn: list, approve, reject or edit proposals.")
 app.add_typer(review_app, name="review")
+eval_app = typer.Typer(help="Measure what was distilled, against sessions that people labelled.", no_args_is_help=True)
+app.add_typer(eval_app, name="eval")
 
 ProfileName = Literal["lean", "balanced", "deep", "auto"]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -205,6 +207,24 @@ def sample(
     """Print rows drawn at random, for reading what the memory is made of."""
     rows = MemoryAgent().sample(count, seed=seed, table=table)
     return Reply(rows, drawing.draw_rows(rows))
+
+
+@eval_app.command("gold", epilog="Example: `memory eval gold labels/ --show misses`")
+def eval_gold(
+    labels: Annotated[Path | None, typer.Argument(help="Folder of labelled sessions; MEMORY_GOLD by default.")] = None,
+    against: Annotated[
+        Path | None, typer.Option(help="Facts to score beside the store's: a file that `memory export observations` wrote.")
+    ] = None,
+    show: Annotated[
+        Literal["misses", "wrong", "noise"] | None,
+        typer.Option(help="List the labels that were missed, the facts that are wrong, or those that are noise."),
+    ] = None,
+    as_json: Json = False,
+) -> Reply:
+    """Score the observations of labelled sessions: recall by priority, the owner's rules, precision, noise."""
+    found = MemoryAgent().evaluate(labels, against=against, show=show)
+    missing = [f"Not in this store, and left out of the figures: {session}." for session in found.missing]
+    return Reply(found, drawing_evaluation.draw_evaluation(found), warnings=missing)
 
 
 @app.command(epilog="Example: `memory flush`")

@@ -13,6 +13,7 @@
     │   └── ModelRequestError   this one question cannot be asked as it is
     ├── IndexFailedError    a projection (vectors, keywords) cannot be read or built
     ├── LedgerError         the ledger holds a line that cannot be understood
+    ├── LabelsError         labelled sessions, or facts to compare with, cannot be used
     └── ReviewError         a decision about a proposal cannot be carried out
 
 A message says what happened, where, and what to do about it. Expected outcomes (a discarded fact, a torn last line) are
@@ -74,6 +75,10 @@ class IndexFailedError(MemoryAssetsError):
 
 class LedgerError(MemoryAssetsError):
     """The ledger holds a line that cannot be understood."""
+
+
+class LabelsError(MemoryAssetsError):
+    """Labelled sessions, or facts to be scored against them, cannot be used as they are."""
 
 
 class ReviewError(MemoryAssetsError):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from memory_assets.adapters.parquet_tables import ParquetTables
-from memory_assets.errors import ReviewError, StoreError
+from memory_assets.errors import LabelsError, ReviewError, StoreError
 from memory_assets.export import Format, export_file
 from memory_assets.places import store_root
 from memory_assets.present import is_sample, present_settings
@@ -26,6 +26,7 @@ from memory_assets.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from memory_assets.build import Built
+    from memory_assets.evaluate.gold import Evaluation, Shown
     from memory_assets.maintain.doctor import Health
     from memory_assets.maintain.status import Status
     from memory_assets.recall.search import Answer
@@ -206,6 +207,20 @@ class MemoryAgent:
     def sample(self, count: int, *, seed: str = "0", table: str = "observations") -> Rows:
         """Returns rows drawn at random; the same seed draws the same rows."""
         return sample_rows(self.store.tables, table, count, seed)
+
+    def evaluate(
+        self, labels: Path | None = None, *, against: Path | None = None, show: "Shown | None" = None
+    ) -> "Evaluation":
+        """Returns how well the observations cover labelled sessions, those of the folder or of the setting `gold`.
+
+        `against` is a file with the facts of another extractor; `show` lists what was missed, wrong or noise.
+        """
+        from memory_assets.evaluate.gold import evaluate
+
+        folder = labels or self.settings.gold
+        if folder is None:
+            raise LabelsError("No labelled sessions are named. Name their folder, or set MEMORY_GOLD; see docs/evaluation.md.")
+        return evaluate(self.store.tables, folder, against=against, show=show)
 
     def export(self, table: str, path: Path, format: Format = "jsonl") -> int:
         """Writes a table to a file and returns how many rows it has."""

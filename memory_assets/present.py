@@ -43,6 +43,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
         "MEMORY_OWNER": settings.owner,
         "MEMORY_PEOPLE": json.dumps(settings.people),
         "MEMORY_TIMEZONE": settings.timezone,
+        "MEMORY_GOLD": str(settings.gold or ""),
     }
 
 

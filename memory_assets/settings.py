@@ -57,6 +57,9 @@ class Settings(BaseSettings):
     owner: str = Field(default_factory=getpass.getuser, description="The person MEMORY.md is written for.")
     people: dict[str, str] = Field(default_factory=dict, description="Home folder name or e-mail → person's name.")
     model: str = Field(RULES, description="Who observes and reflects: `rules` asks no model and sends nothing anywhere.")
+    model_most_usd: float = Field(
+        10.0, ge=0, description="One run asks nothing when its questions would cost more, in US dollars."
+    )
     embedding_model: str = Field("all-MiniLM-L6-v2", description="Local embedding model, or a folder that holds one.")
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
     since_days: int = Field(14, ge=1, description="Days of this machine's own transcripts to take in at first.")
@@ -65,6 +68,7 @@ class Settings(BaseSettings):
     context_tokens: int = Field(200_000, ge=8_000, description="Context size that budgets derive from.")
     review_days: int = Field(7, ge=1, description="A proposal nobody decided expires after so many days.")
     sections: dict[str, str] = Field(default_factory=lambda: dict(SECTIONS), description="Category → section of MEMORY.md.")
+    gold: Path | None = Field(None, description="Folder of labelled sessions to evaluate against; see docs/evaluation.md.")
     port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI; the next free one is taken.")
 
     @classmethod
@@ -87,10 +91,15 @@ class Settings(BaseSettings):
             raise ValueError(f"'{name}' is no time zone; use a name such as Europe/Berlin or UTC") from None
         return name
 
-    @field_validator("data")
+    @field_validator("gold", mode="before")
     @classmethod
-    def _absolute(cls, path: Path) -> Path:
-        return path.expanduser().absolute()
+    def _none_named(cls, value: Any) -> Any:
+        return None if value == "" else value
+
+    @field_validator("data", "gold")
+    @classmethod
+    def _absolute(cls, path: Path | None) -> Path | None:
+        return path.expanduser().absolute() if path else None
 
     @cached_property
     def zone(self) -> ZoneInfo:

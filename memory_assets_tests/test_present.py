@@ -48,3 +48,9 @@ def test_another_process_given_the_variables_finds_the_same_store(monkeypatch: p
     for name, value in environment_of(sample).items():
         monkeypatch.setenv(name, value)
     assert read_settings() == sample
+
+
+def test_another_process_is_given_the_labels_by_their_full_path(monkeypatch: pytest.MonkeyPatch):
+    """The UI runs in a folder of its own."""
+    monkeypatch.setenv("MEMORY_GOLD", "labels")
+    assert environment_of(read_settings())["MEMORY_GOLD"] == str(Path.cwd() / "labels")
