@@ -5,12 +5,12 @@ Assembled inside a function, so that importing this module reads no setting and 
 
 import dagster as dg
 
-from memory_assets.assets import automation, brief, capture, distill, embed, reflect, triage
+from memory_assets.assets import answers, automation, brief, capture, distill, embed, reflect, triage
 from memory_assets.assets.glue import days_in
 from memory_assets.assets.resources import StoreResource
-from memory_assets.settings import read_settings
+from memory_assets.settings import RULES, read_settings
 
-STAGES = (capture, distill, embed, reflect, triage, brief)
+STAGES = (capture, answers, distill, embed, reflect, triage, brief)
 
 
 def in_zone(assets: dg.AssetsDefinition, days: dg.DailyPartitionsDefinition) -> dg.AssetsDefinition:
@@ -18,11 +18,22 @@ def in_zone(assets: dg.AssetsDefinition, days: dg.DailyPartitionsDefinition) -> 
     return assets.map_asset_specs(lambda spec: spec.replace_attributes(partitions_def=days) if spec.partitions_def else spec)
 
 
-def assemble(zone: str) -> dg.Definitions:
+def asking(assets: dg.AssetsDefinition, model: str) -> dg.AssetsDefinition:
+    """Returns the assets; the version of the one that asks a model names the model and the prompt."""
+    return assets.map_asset_specs(
+        lambda spec: (
+            spec.replace_attributes(code_version=answers.version_with(model))
+            if spec.key.to_user_string() == answers.TABLE
+            else spec
+        )
+    )
+
+
+def assemble(zone: str, model: str = RULES) -> dg.Definitions:
     """Returns everything that Dagster shows and runs."""
     days = days_in(zone)
     return dg.Definitions(
-        assets=[in_zone(asset, days) for stage in STAGES for asset in stage.ASSETS],
+        assets=[asking(in_zone(asset, days), model) for stage in STAGES for asset in stage.ASSETS],
         asset_checks=[check for stage in STAGES for check in stage.CHECKS],
         jobs=list(automation.JOBS.values()),
         sensors=[automation.new_transcripts, automation.review_changes],
@@ -35,4 +46,5 @@ def assemble(zone: str) -> dg.Definitions:
 @dg.definitions
 def defs() -> dg.Definitions:
     """Everything, in the zone that the settings name."""
-    return assemble(read_settings().timezone)
+    settings = read_settings()
+    return assemble(settings.timezone, settings.model)

@@ -6,7 +6,7 @@ says it was made from, so it holds after any crash, backfill or deletion.
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -16,11 +16,12 @@ import polars as pl
 
 from memory_assets.capture.messages import pending_days
 from memory_assets.capture.windows import WINDOWS_VERSION
-from memory_assets.distill import DISTILL_VERSION
+from memory_assets.distill import ANSWERS_VERSION, DISTILL_VERSION
 from memory_assets.distill.allowance import plan_allowances
 from memory_assets.embed.encode import EMBED_VERSION
 from memory_assets.files import write_atomically
-from memory_assets.protocols import Tables
+from memory_assets.protocols import PartInfo, Tables
+from memory_assets.settings import RULES
 from memory_assets.sources import find_sources
 from memory_assets.tables import hash_of
 
@@ -116,9 +117,10 @@ def days_to_learn(store: "Store") -> list[date]:
     windows = store.tables.read("windows")
     moved = {day.isoformat() for day in pending_days(windows, store.tables)}
     days = set(store.tables.parts("messages"))
-    observed = store.tables.parts("observations")
+    observed, asked = store.tables.parts("observations"), store.tables.parts("observer_answers")
     wanted = distil_inputs(store, windows, days - moved)
     stale = {day for day, inputs in wanted.items() if day not in observed or observed[day].inputs != inputs}
+    stale |= {day for day, what in windows_to_ask(store, windows, days).items() if not _was_asked(asked.get(day), what)}
     embedded = store.tables.parts("embeddings")
     inputs_of = {day: embed_inputs(store, day) for day in observed}
     unembedded = {day for day, inputs in inputs_of.items() if day not in embedded or embedded[day].inputs != inputs}
@@ -128,12 +130,45 @@ def days_to_learn(store: "Store") -> list[date]:
 def distil_inputs(store: "Store", windows: pl.DataFrame, days: Iterable[str]) -> dict[str, str]:
     """Returns, by day, the hash of what its segments, observations and verdicts are made from."""
     allowances, messages = plan_allowances(windows), store.tables.parts("messages")
+    answers = store.tables.parts("observer_answers")
     closed = windows.filter((pl.col("status") == "observed") & pl.col("day").is_not_null())
     shares: dict[str, list[str]] = {}
     for day, window in closed.select("day", "window_id").sort("day", "window_id").iter_rows():
         shares.setdefault(day.isoformat(), []).append(f"{window}:{allowances[window]}")
-    rules = (DISTILL_VERSION, store.settings.model)
-    return {day: hash_of(*rules, *shares.get(day, ()), messages[day].fingerprint if day in messages else "-") for day in days}
+    return {
+        day: hash_of(DISTILL_VERSION, *shares.get(day, ()), *(_fingerprint(parts, day) for parts in (messages, answers)))
+        for day in days
+    }
+
+
+def _fingerprint(parts: Mapping[str, PartInfo], day: str) -> str:
+    return parts[day].fingerprint if day in parts else "-"
+
+
+def answers_inputs(store: "Store", windows: pl.DataFrame, days: Iterable[str]) -> dict[str, str]:
+    """Returns, by day, what its answers are made from: its windows, the model and the prompt."""
+    from memory_assets.distill.questions import prompt_hash
+
+    how = store.settings.model if store.settings.model == RULES else f"{store.settings.model}:{prompt_hash()}"
+    return {day: f"{what} {how}" for day, what in windows_to_ask(store, windows, days).items()}
+
+
+def windows_to_ask(store: "Store", windows: pl.DataFrame, days: Iterable[str]) -> dict[str, str]:
+    """Returns, by day, the hash of the windows that a model is asked about.
+
+    Only new or changed windows make a day due by itself; another prompt or model costs money, and waits for a backfill.
+    """
+    messages = store.tables.parts("messages")
+    closed = windows.filter((pl.col("status") == "observed") & pl.col("day").is_not_null()).sort("window_id")
+    observed: dict[str, list[str]] = {}
+    for day, window in closed.select("day", "window_id").iter_rows():
+        observed.setdefault(day.isoformat(), []).append(window)
+    return {day: hash_of(ANSWERS_VERSION, *observed.get(day, ()), _fingerprint(messages, day)) for day in days}
+
+
+def _was_asked(written: PartInfo | None, windows: str) -> bool:
+    """Returns whether the day's answers are about these windows, under whatever prompt."""
+    return written is not None and written.inputs.split(" ")[0] == windows
 
 
 def embed_inputs(store: "Store", day: str) -> str:

@@ -17,6 +17,7 @@ RecordStatus = Literal["message", "known", "unknown", "broken"]
 Trigger = Literal["compaction", "ended", "tail", "open"]
 WindowStatus = Literal["observed", "skipped_short", "open"]
 Priority = Literal["high", "medium", "low"]
+AnswerState = Literal["answered", "cut", "refused", "failed"]
 Verdict = Literal["allow", "hold", "discard"]
 Category = Literal[
     "preferences",
@@ -185,6 +186,45 @@ class Message(Record):
     text: str = Field(description="The text, secrets masked; tool output is cut in the middle past 4,000 characters.")
     text_chars: Count = Field(description="Length of the whole text before cutting.")
     image_count: Count = Field(description="Images that came with it.")
+
+
+class ObserverAnswer(Record):
+    """How one call about a window stands: the model's raw answer that is used, and what was paid for it."""
+
+    key: ClassVar = ("window_id", "ordinal")
+    window_id: str = Field(description="The window.")
+    ordinal: Count = Field(description="Number of the call, from 0; a long window takes several.")
+    call_count: Count = Field(description="Calls that the window takes.")
+    session_id: str = Field(description="The session.")
+    day: date = Field(description="Local day of the window.")
+    row_from: Count = Field(description="Position in the window of the call's first message.")
+    row_to: Count = Field(description="Position of its last message.")
+    state: AnswerState = Field(
+        description="answered; cut (its end is missing); refused or failed (the rules observe these messages)."
+    )
+    problem: str | None = Field(description="Why there is no answer.")
+    answer: str | None = Field(description="Name of the raw answer's file below `answers/`, without its ending.")
+    model: str = Field(description="Model that was asked.")
+    answered_by: str | None = Field(description="Model that answered, as it calls itself.")
+    prompt_hash: str = Field(description="Hash of the prompt.")
+    parameters: str = Field(description="Parameters of the call.")
+    serialiser: str = Field(description="Version of the way the messages were written out.")
+    stop_reason: str | None = Field(description="Why the model stopped, as the Messages API names it.")
+    attempts: Count = Field(description="Answers that were paid for, cut ones included.")
+    input_tokens: Count = Field(description="Tokens sent that no cache held, of all attempts.")
+    cache_read_tokens: Count = Field(description="Tokens read from the provider's prompt cache.")
+    cache_write_tokens: Count = Field(description="Tokens written to the provider's prompt cache.")
+    output_tokens: Count = Field(description="Tokens of the answers.")
+    cost_usd: float | None = Field(description="Price of all attempts in US dollars; empty where the model's price is unknown.")
+    seconds: float = Field(description="Time of the call; 0 in a batch.")
+    is_batch: bool = Field(description="It came in a batch, at half the price.")
+    asked_at: datetime | None = Field(description="When the answer came.")
+    shown_ids: list[str] = Field(description="Earlier memories that were shown with the question.")
+    cited_ids: list[str] = Field(description="Those of them that the answer cites.")
+    parse_path: str | None = Field(description="How the answer was read: segments, structured, flat, list, raw or empty.")
+    fact_count: Count = Field(description="Facts in the answer.")
+    current_task: str | None = Field(description="What was being worked on at the end, as the model says.")
+    suggested_response: str | None = Field(description="How the next session could go on, as the model says.")
 
 
 class Segment(Record):
@@ -381,6 +421,7 @@ TABLES: dict[str, type[Record]] = {
     "sessions": Session,
     "messages": Message,
     "messages_open": Message,
+    "observer_answers": ObserverAnswer,
     "segments": Segment,
     "verdicts": VerdictRow,
     "observations": Observation,

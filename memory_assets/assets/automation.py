@@ -17,6 +17,7 @@ import dagster as dg
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 
 from memory_assets import pending
+from memory_assets.assets.answers import NEW_ONLY
 from memory_assets.pending import Stretch, hash_of, stretches
 from memory_assets.store import Store
 
@@ -33,7 +34,7 @@ UNFINISHED = dg.RunsFilter(
 
 ASSETS_OF = {
     CAPTURE: ["resources", "records", "windows", "messages_open"],
-    LEARN: ["messages", "sessions", "segments", "observations", "verdicts", "daily_log", "embeddings"],
+    LEARN: ["messages", "sessions", "observer_answers", "segments", "observations", "verdicts", "daily_log", "embeddings"],
     FOLD: ["merges", "memories", "vector_index", "keyword_index", "briefing"],
     REFLECT: ["reflections", "proposals"],
     TRIAGE: ["decisions", "memory_md", "review_md", "briefing"],
@@ -78,7 +79,9 @@ def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
 
 
 def _request(job: str, *state: object, stretch: Stretch | None = None) -> dg.RunRequest:
-    return dg.RunRequest(run_key=f"{job}-{hash_of(*state)}", job_name=job, tags=range_tags(stretch) if stretch else {})
+    config = NEW_ONLY if job == LEARN else {}
+    tags = range_tags(stretch) if stretch else {}
+    return dg.RunRequest(run_key=f"{job}-{hash_of(*state)}", job_name=job, run_config=config, tags=tags)
 
 
 @dg.sensor(

@@ -19,12 +19,12 @@ from memory_assets.assets.glue import (
 )
 from memory_assets.distill import DISTILL_VERSION
 from memory_assets.distill.allowance import plan_allowances
+from memory_assets.distill.answer_rows import answers_by_window
 from memory_assets.distill.answers import AnswerStore
 from memory_assets.distill.daily_log import remove_sections, render_section, update_log, windows_in
 from memory_assets.distill.day import build_observations, build_segments
 from memory_assets.distill.items import clock_times_in
 from memory_assets.files import write_atomically
-from memory_assets.models import open_model
 from memory_assets.pending import distil_inputs
 from memory_assets.progress import track
 from memory_assets.store import Store
@@ -48,7 +48,11 @@ def _spec(table: str, deps: list[str]) -> dg.AssetSpec:
 
 @dg.multi_asset(
     name="distil",
-    specs=[_spec("segments", ["messages", "sessions"]), _spec("observations", ["segments"]), _spec("verdicts", ["segments"])],
+    specs=[
+        _spec("segments", ["messages", "observer_answers"]),
+        _spec("observations", ["segments"]),
+        _spec("verdicts", ["segments"]),
+    ],
     backfill_policy=dg.BackfillPolicy.multi_run(DAYS_PER_RUN),
     retry_policy=START_ATTEMPTS,
 )
@@ -77,12 +81,10 @@ def _distil_day(store: Store, day: str, allowances: dict[str, int], inputs: str)
 
 def _observe(store: Store, windows: pl.DataFrame, day: str, allowances: dict[str, int]) -> dict[str, pl.DataFrame]:
     """Returns the three tables of the day."""
-    messages, zone = store.tables.read("messages", [day]), store.settings.zone
-    model, answers = open_model(store.settings), AnswerStore(store.root / "answers")
-    segments = build_segments(windows, messages, zone=zone, model=model, answers=answers)
-    observations, verdicts = build_observations(
-        windows, messages, segments, zone=zone, model=model, answers=answers, allowances=allowances
-    )
+    messages = store.tables.read("messages", [day])
+    answers = answers_by_window(store.tables.read("observer_answers", [day]), AnswerStore(store.root / "answers"))
+    segments = build_segments(windows, messages, answers=answers)
+    observations, verdicts = build_observations(windows, messages, segments, answers=answers, allowances=allowances)
     return {"segments": segments, "observations": observations, "verdicts": verdicts}
 
 

@@ -78,15 +78,16 @@ class _Runner:
 
     def run(self, job: str, stretch: Stretch | None = None) -> None:
         quieten()
-        from memory_assets.assets.automation import range_tags
+        from memory_assets.assets.answers import NEW_ONLY
+        from memory_assets.assets.automation import LEARN, range_tags
         from memory_assets.definitions import assemble
 
         if self._definitions is None:
-            self._definitions = assemble(self._store.settings.timezone)
+            self._definitions = assemble(self._store.settings.timezone, self._store.settings.model)
         with open_instance(self._store) as instance:
             result = self._definitions.resolve_job_def(job).execute_in_process(
                 instance=instance,
-                run_config=QUIET,
+                run_config={**QUIET, **(NEW_ONLY if job == LEARN else {})},
                 resources={"store": self._store},
                 tags=range_tags(stretch) if stretch else {},
                 raise_on_error=True,

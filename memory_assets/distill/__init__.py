@@ -2,3 +2,6 @@
 
 DISTILL_VERSION = "distill/2"
 """Moves on when a rule of this stage changes what it makes of the same messages: days made by an earlier one are stale."""
+
+ANSWERS_VERSION = "answers/1"
+"""Version of the way a model is asked, apart from the prompt and the model, which every row names."""

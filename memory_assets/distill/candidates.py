@@ -53,6 +53,8 @@ class Candidate:
     hint_category: str | None = None
     ungrounded_times: tuple[str, ...] = ()
     """Clock times in the text that no source has."""
+    observer: str | None = None
+    """Who found it, where that is somebody else than the observer of the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,5 +69,3 @@ class Observed:
     """Row numbers of the messages of each segment; each message in exactly one."""
     candidates: tuple[Candidate, ...]
     prompt_hash: str | None = None
-    current_task: str | None = None
-    suggested_response: str | None = None

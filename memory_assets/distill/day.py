@@ -1,40 +1,33 @@
 """Distils the windows of one day: segments first, then observations with their verdicts.
 
-Frames in, frames out; pure but for the model that may be asked, whose answers are kept. Windows that are not observed
-have no segments.
+Frames in, frames out; pure: what a model said arrives as stored answers. Windows that are not observed have no segments.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import polars as pl
 
 from memory_assets import tables as schemas
 from memory_assets.distill.allowance import plan_allowances
-from memory_assets.distill.answers import AnswerStore
 from memory_assets.distill.candidates import Candidate
 from memory_assets.distill.exchanges import Row
 from memory_assets.distill.narratives import EMPTY, narrative_candidate
-from memory_assets.distill.observer import observe_window
+from memory_assets.distill.observer import Answered, observe_window
 from memory_assets.distill.rows import candidate_id, observation_row, segment_row, verdict_row
 from memory_assets.distill.taxonomy import categorise
 from memory_assets.distill.write_gate import Judged, judge
-from memory_assets.protocols import Model
+
+Answers = Mapping[str, Sequence[Answered]]
+"""What a model said, by window; windows without any are observed by the rules."""
 
 
-def build_segments(
-    windows: pl.DataFrame,
-    messages: pl.DataFrame,
-    *,
-    zone: ZoneInfo,
-    model: Model | None = None,
-    answers: AnswerStore | None = None,
-) -> pl.DataFrame:
+def build_segments(windows: pl.DataFrame, messages: pl.DataFrame, *, answers: Answers = MappingProxyType({})) -> pl.DataFrame:
     """Returns the segments of the day's windows; every message of an observed window is in exactly one."""
     found: list[dict[str, Any]] = []
     for window, own in _observed_windows(windows, messages):
-        observed = observe_window(own, zone=zone, model=model, answers=answers, wants="segments")
+        observed = observe_window(own, answered=answers.get(window["window_id"], ()), wants="segments")
         rows = own.to_dicts()
         for number, group in enumerate(observed.segments):
             narrative = _safe([rows[row] for row in group], observed.narratives[number])
@@ -47,9 +40,7 @@ def build_observations(
     messages: pl.DataFrame,
     segments: pl.DataFrame,
     *,
-    zone: ZoneInfo,
-    model: Model | None = None,
-    answers: AnswerStore | None = None,
+    answers: Answers = MappingProxyType({}),
     allowances: Mapping[str, int] | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Returns the observations of the day's windows, and what the gate said of every candidate.
@@ -62,15 +53,15 @@ def build_observations(
     verdicts: list[dict[str, Any]] = []
     for window, own in _observed_windows(windows, messages):
         found = segments.filter(pl.col("window_id") == window["window_id"]).sort("ordinal").to_dicts()
-        observed = observe_window(own, zone=zone, model=model, answers=answers, segments=found, wants="facts")
+        observed = observe_window(own, answered=answers.get(window["window_id"], ()), segments=found, wants="facts")
         judged = [
             *_judge(list(observed.candidates), allowances[window["window_id"]]),
             *_judge(_narratives(found, own.to_dicts())),
         ]
         for entry in _each_once(judged, found):
-            verdicts.append(verdict_row(entry, window, found, observed.observer, observed.parse_path))
+            verdicts.append(verdict_row(entry, window, found, observed))
             if entry.verdict != "discard":
-                observations.append(observation_row(entry, window, found, observed.observer, observed.prompt_hash))
+                observations.append(observation_row(entry, window, found, observed))
     return schemas.frame_of("observations", observations), schemas.frame_of("verdicts", verdicts)
 
 

@@ -1,22 +1,19 @@
-"""Observes a window: asks a model where one is given, else the rules.
+"""Observes a window: from a model's stored answers where there are any, else by the rules.
 
-Takes a window and its messages; gives segments with narratives, and candidate facts. A model's raw answer is stored
-before anyone parses it, and a second time nobody is asked. A model's facts are grounded in the transcript: whose
-words they are and which records hold them is found here, never taken from the answer.
+Takes the messages of a window and the answers about it; gives segments with narratives, and candidate facts. Asks
+nobody. A model's facts are grounded in the transcript: whose words they are and which records hold them is found here,
+never taken from the answer. Messages that no answer is about (a refusal) are observed by the rules.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
+from dataclasses import dataclass, replace
 from typing import Any, Literal
-from zoneinfo import ZoneInfo
 
 import polars as pl
 
-from memory_assets.distill.answers import AnswerKey, AnswerStore
 from memory_assets.distill.boundaries import find_segments
 from memory_assets.distill.candidates import START_CONFIDENCE, Candidate, FactKind, Observed
+from memory_assets.distill.earlier import without_citations
 from memory_assets.distill.exchanges import Row
 from memory_assets.distill.grounding import Evidence, Grounding
 from memory_assets.distill.items import clock_times_in, entities_of, found_in, sentiment_of, strength_of
@@ -25,31 +22,39 @@ from memory_assets.distill.parsed import ParsedAnswer, ParsedFact
 from memory_assets.distill.parser import parse_answer
 from memory_assets.distill.regroup import regroup
 from memory_assets.distill.rules import OBSERVER, find_candidates
-from memory_assets.distill.serialise import SERIALISER_VERSION, content_hash, serialise, split_to_fit
 from memory_assets.distill.taxonomy import category_named
-from memory_assets.protocols import Model, ModelAnswer, ModelRequest
 
 ALLOWED_BY_MODEL, HELD_BY_MODEL = 0.85, 0.6
 """Usefulness of what a model allows and holds, where it gives no number of its own."""
 
 
+@dataclass(frozen=True)
+class Answered:
+    """What a model said of some messages of a window; no text where there is no answer."""
+
+    first: int
+    """Row number of the first message in the window."""
+    last: int
+    model: str
+    prompt_hash: str
+    text: str | None
+
+
 def observe_window(
     messages: pl.DataFrame,
     *,
-    zone: ZoneInfo,
-    model: Model | None = None,
-    answers: AnswerStore | None = None,
+    answered: Sequence[Answered] = (),
     segments: Sequence[Mapping[str, Any]] | None = None,
     wants: Literal["everything", "segments", "facts"] = "everything",
 ) -> Observed:
     """Returns what was found in a window; `messages` are those of the window, in order.
 
     The rules take rows of `segments` that are already there as they are, and `wants` spares them the half that nobody
-    reads; with a model both come from one stored answer.
+    reads; with a model both come from the same answers.
     """
     rows = messages.to_dicts()
-    if model is not None and rows:
-        return _by_model(rows, find_segments(messages), zone, model, answers)
+    if any(answer.text is not None for answer in answered):
+        return _by_model(rows, find_segments(messages), answered)
     groups = _groups(segments, rows) if segments else find_segments(messages)
     return _by_rules(rows, groups, wants)
 
@@ -71,13 +76,9 @@ def _by_rules(rows: list[Row], groups: list[list[int]], wants: str) -> Observed:
     )
 
 
-def _by_model(
-    rows: list[Row], segments: list[list[int]], zone: ZoneInfo, model: Model, answers: AnswerStore | None
-) -> Observed:
-    """Returns what the model found, a long window in several calls."""
-    parsed = [
-        parse_answer(ask([rows[row] for row in call], zone, model, answers).text) for call in split_to_fit(segments, rows)
-    ]
+def _by_model(rows: list[Row], segments: list[list[int]], answered: Sequence[Answered]) -> Observed:
+    """Returns what the model found, a long window in several answers."""
+    parsed = [parse_answer(without_citations(answer.text)) for answer in answered if answer.text is not None]
     grounding = Grounding(rows)
     told = [segment for answer in parsed for segment in answer.segments]
     grounded = [[(fact, grounding.find(fact.text)) for fact in segment.facts] for segment in told]
@@ -85,44 +86,32 @@ def _by_model(
     groups, narratives = regroup(rows, segments, [segment.narrative for segment in told], anchors)
     segment_of = {row: place for place, group in enumerate(groups) for row in group}
     candidates = [_candidate(fact, evidence, rows, segment_of) for facts in grounded for fact, evidence in facts]
+    source = next(answer for answer in answered if answer.text is not None)
     return Observed(
-        observer=model.name,
-        parse_path=_path(parsed),
+        observer=source.model,
+        parse_path=worst_path(parsed),
         narratives=tuple(
             narrative or narrate([rows[row] for row in group]) for narrative, group in zip(narratives, groups, strict=True)
         ),
         segments=tuple(map(tuple, groups)),
-        candidates=tuple(candidates),
-        prompt_hash=prompt_hash(),
-        current_task=next((answer.current_task for answer in reversed(parsed) if answer.current_task), None),
-        suggested_response=next((answer.suggested_response for answer in reversed(parsed) if answer.suggested_response), None),
+        candidates=(*candidates, *_unanswered(rows, groups, answered)),
+        prompt_hash=source.prompt_hash,
     )
 
 
-def ask(rows: Sequence[Row], zone: ZoneInfo, model: Model, answers: AnswerStore | None) -> ModelAnswer:
-    """Returns the model's raw answer about the messages, stored before it is used; a stored one is not paid again."""
-    key = AnswerKey(content_hash(rows) + str(zone), prompt_hash(), model.name, SERIALISER_VERSION)
-    kept = answers.read(key) if answers else None
-    if kept is not None:
-        return kept
-    answer = model.ask(ModelRequest(prompt(), serialise(rows, zone)))
-    if answers:
-        answers.write(key, answer)
-    return answer
+def _unanswered(rows: list[Row], groups: Sequence[Sequence[int]], answered: Sequence[Answered]) -> list[Candidate]:
+    """Returns what the rules find in the messages that no answer is about."""
+    silent = {
+        rows[row]["message_id"] for answer in answered if answer.text is None for row in range(answer.first, answer.last + 1)
+    }
+    if not silent:
+        return []
+    return [
+        replace(found, observer=OBSERVER) for found in find_candidates(rows, groups) if silent.issuperset(found.message_ids)
+    ]
 
 
-@cache
-def prompt() -> str:
-    """Returns the observer's prompt."""
-    return files("memory_assets.distill").joinpath("observer.md").read_text(encoding="utf-8")
-
-
-def prompt_hash() -> str:
-    """Returns the hash of the prompt that travels with what it produced."""
-    return hashlib.sha256(prompt().encode()).hexdigest()[:12]
-
-
-def _path(parsed: Sequence[ParsedAnswer]) -> str:
+def worst_path(parsed: Sequence[ParsedAnswer]) -> str:
     """Returns the worst path that reading took: it is the one somebody wants to know of."""
     order = ("segments", "structured", "flat", "list", "raw", "empty")
     return max((answer.path for answer in parsed), key=order.index, default="empty")

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memory_assets.distill.candidates import MOST_LINES, Candidate
+from memory_assets.distill.candidates import MOST_LINES, Candidate, Observed
 from memory_assets.distill.exchanges import Row
 from memory_assets.distill.taxonomy import TAXONOMY_VERSION
 from memory_assets.distill.write_gate import Judged
@@ -29,6 +29,11 @@ _OF_THE_WINDOW = ("session_id", "window_id", "day", "path", "trigger", "project"
 def text_hash(text: str) -> str:
     """Returns the hash that a text is known by."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def short_id(observation_id: str) -> str:
+    """Returns the id of an observation, or of its memory, as people and models are shown it: `mem_` and twelve hex digits."""
+    return f"mem_{observation_id.replace('-', '')[:12]}"
 
 
 def scope_of(category: Category) -> Scope:
@@ -64,7 +69,7 @@ def segment_row(window: Mapping[str, Any], own: Sequence[Row], ordinal: int, nar
 
 
 def verdict_row(
-    entry: Judged, window: Mapping[str, Any], segments: Sequence[Mapping[str, Any]], observer: str, parse_path: str
+    entry: Judged, window: Mapping[str, Any], segments: Sequence[Mapping[str, Any]], observed: Observed
 ) -> dict[str, Any]:
     """Returns the row that says what the gate decided; it holds no text."""
     return {
@@ -77,13 +82,13 @@ def verdict_row(
         "reason": entry.reason,
         "gate_confidence": entry.gate_confidence,
         "text_hash": text_hash(entry.candidate.text),
-        "parse_path": parse_path,
-        "observer": observer,
+        "parse_path": "rules" if entry.candidate.observer else observed.parse_path,
+        "observer": entry.candidate.observer or observed.observer,
     }
 
 
 def observation_row(
-    entry: Judged, window: Mapping[str, Any], segments: Sequence[Mapping[str, Any]], observer: str, prompt_hash: str | None
+    entry: Judged, window: Mapping[str, Any], segments: Sequence[Mapping[str, Any]], observed: Observed
 ) -> dict[str, Any]:
     """Returns the row of a candidate that is allowed or held."""
     candidate = entry.candidate
@@ -113,7 +118,7 @@ def observation_row(
         "message_ids": list(candidate.message_ids)[:MOST_LINES],
         "quote": candidate.quote,
         "tokens": count_tokens(candidate.text),
-        "observer": observer,
-        "prompt_hash": prompt_hash,
+        "observer": candidate.observer or observed.observer,
+        "prompt_hash": None if candidate.observer else observed.prompt_hash,
         "schema_version": SCHEMA_VERSION,
     }

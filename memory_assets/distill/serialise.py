@@ -1,24 +1,21 @@
-"""Writes a window out for a model: what was said, by whom and when, fenced as quoted material.
+"""Writes messages out for a model: what was said, by whom and when, fenced as quoted material.
 
-Takes the messages of a window; gives text. `[HH:MM]` stamps are in the owner's zone; tool calls and results are cut;
-nothing in it can end the fence, because the fence carries a hash of what it encloses.
+Takes the messages of a call; gives text. `[HH:MM]` stamps are in the owner's zone; tool calls and results are cut;
+nothing in it can end the fence, because the fence carries a hash of what it encloses. Pictures are numbered in the
+order of the messages.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from zoneinfo import ZoneInfo
 
 from memory_assets.distill.exchanges import Row
 from memory_assets.records import Author
-from memory_assets.tokens import count_tokens
 
-SERIALISER_VERSION = "serialise/1"
+SERIALISER_VERSION = "serialise/2"
 
 TOOL_CHARS = 1_500
 """Tool calls and results are cut here (A21, DUET)."""
-
-TOKENS_A_CALL = 35_000
-"""A longer window is split between segments, never cut (DUET)."""
 
 _ROLES: dict[Author, str] = {
     "owner": "OWNER",
@@ -31,18 +28,22 @@ _ROLES: dict[Author, str] = {
 }
 
 
-def serialise(messages: Sequence[Row], zone: ZoneInfo) -> str:
-    """Returns the messages as fenced text, a line with the date wherever a new day begins."""
-    lines, day = [], None
-    for message in messages:
-        at = message["event_at"].astimezone(zone)
-        if at.date() != day:
-            day = at.date()
-            lines.append(f"Date: {day.isoformat()}")
-        lines.append(f"[{at:%H:%M}] {_ROLES[message['author']]}: {shown(message)}")
-    body = "\n\n".join(lines)
-    mark = hashlib.sha256(body.encode()).hexdigest()[:12]
-    return f"=== quoted transcript {mark} begins ===\n{body}\n=== quoted transcript {mark} ends ==="
+def serialise(messages: Sequence[Row], zone: ZoneInfo, *, before: Sequence[Row] = ()) -> str:
+    """Returns the messages as fenced text, a line with the date wherever a new day begins.
+
+    `before` are messages that an earlier call was about; they stand in a fence of their own.
+    """
+    quoted = _fenced("transcript", "\n\n".join(_lines(messages, zone)))
+    if not before:
+        return quoted
+    known = _fenced("end of what was read before", "\n\n".join(_lines(before, zone)))
+    return f"{known}\n\n{quoted}"
+
+
+def fence_memories(memories: Iterable[tuple[str, str]]) -> str:
+    """Returns earlier memories, pairs of id and text, as fenced text; empty where there are none."""
+    lines = [f"[memory id: {name}] {text}" for name, text in memories]
+    return _fenced("earlier memories", "\n".join(lines)) if lines else ""
 
 
 def shown(message: Row) -> str:
@@ -51,35 +52,32 @@ def shown(message: Row) -> str:
     if message["kind"] == "tool_result":
         error = " (error)" if message["is_error"] else ""
         return f"[toolResult {message['tool_name'] or 'tool'}{error}] {_cut(text)}"
-    shown_text = text if message["kind"] == "text" else _cut(text)
-    images = f" [{message['image_count']} image(s)]" if message["image_count"] else ""
-    return shown_text + images
+    return text if message["kind"] == "text" else _cut(text)
 
 
-def split_to_fit(segments: Sequence[Sequence[int]], messages: Sequence[Row], tokens: int = TOKENS_A_CALL) -> list[list[int]]:
-    """Returns the rows of each call: whole segments while they fit; one that is too long is split by messages."""
-    calls: list[list[int]] = []
-    used = 0
-    for segment in segments:
-        size = sum(_tokens(messages[row]) for row in segment)
-        for rows, cost in [(list(segment), size)] if size <= tokens else [([row], _tokens(messages[row])) for row in segment]:
-            if calls and used + cost <= tokens:
-                calls[-1] += rows
-                used += cost
-            else:
-                calls.append(rows)
-                used = cost
-    return calls
-
-
-def content_hash(messages: Sequence[Row]) -> str:
+def content_hash(messages: Sequence[Row], before: Sequence[Row] = ()) -> str:
     """Returns the hash of everything that a model would be shown, but for the zone."""
-    parts = (f"{m['message_id']}\x1f{m['event_at'].isoformat()}\x1f{shown(m)}" for m in messages)
-    return hashlib.sha256("\x1e".join(parts).encode()).hexdigest()
+    parts = (f"{m['message_id']}\x1f{m['event_at'].isoformat()}\x1f{m['image_count']}\x1f{shown(m)}" for m in messages)
+    shown_again = (shown(m) for m in before)
+    return hashlib.sha256("\x1e".join([*parts, "\x1d", *shown_again]).encode()).hexdigest()
 
 
-def _tokens(message: Row) -> int:
-    return count_tokens(shown(message)) + 8
+def _lines(messages: Sequence[Row], zone: ZoneInfo) -> Iterator[str]:
+    day, image = None, 0
+    for message in messages:
+        at = message["event_at"].astimezone(zone)
+        if at.date() != day:
+            day = at.date()
+            yield f"Date: {day.isoformat()}"
+        numbers = range(image + 1, image + 1 + message["image_count"])
+        image += message["image_count"]
+        pictures = "".join(f" [image {number}]" for number in numbers)
+        yield f"[{at:%H:%M}] {_ROLES[message['author']]}: {shown(message)}{pictures}"
+
+
+def _fenced(title: str, body: str) -> str:
+    mark = hashlib.sha256(body.encode()).hexdigest()[:12]
+    return f"=== quoted {title} {mark} begins ===\n{body}\n=== quoted {title} {mark} ends ==="
 
 
 def _cut(text: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets import tables as schemas
+from memory_assets.distill.rows import short_id
 from memory_assets.reflect.resolved import find_resolved
 from memory_assets.tokens import CHARS_A_TOKEN, count_tokens
 
@@ -66,11 +67,6 @@ def reflect_day(day: date, observations: pl.DataFrame, memory_of: Mapping[str, s
         if group.filter(pl.col("kind") == "fact").height
     ]
     return schemas.frame_of("reflections", rows).sort("reflection_id")
-
-
-def short_id(observation_id: str) -> str:
-    """Returns the id as it is shown: `mem_` and twelve hex digits."""
-    return f"mem_{observation_id.replace('-', '')[:12]}"
 
 
 def _reflection(day: date, project: str, person: str, rows: Sequence[Row], memory_of: Mapping[str, str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import polars as pl
 
 from memory_assets.archive import Archive
 from memory_assets.protocols import Tables
-from memory_assets.reflect.reflector import short_id
+from memory_assets.distill.rows import short_id
 
 
 def gather_evidence(proposal: Mapping[str, Any], tables: Tables, archive: Archive) -> dict[str, Any]:

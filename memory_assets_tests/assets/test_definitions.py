@@ -10,7 +10,8 @@ from memory_assets.assets.automation import ASSETS_OF
 from memory_assets.definitions import STAGES, assemble
 from memory_assets.tables import columns_of, table_names
 
-DAILY = {"messages", "sessions", "segments", "observations", "verdicts", "daily_log", "embeddings", "reflections", "proposals"}
+LEARNT = {"messages", "sessions", "observer_answers", "segments", "observations", "verdicts", "daily_log", "embeddings"}
+DAILY = LEARNT | {"reflections", "proposals"}
 
 
 @pytest.fixture(scope="module")

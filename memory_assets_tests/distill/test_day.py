@@ -1,19 +1,15 @@
 """A day distilled: rows that fit their tables, ids from content, evidence that resolves."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import polars as pl
 
 from memory_assets import tables
-from memory_assets.distill.answers import AnswerStore
 from memory_assets.distill.day import build_observations, build_segments
-from memory_assets_tests.distill.models import ScriptedModel
+from memory_assets_tests.distill.models import answered
 from memory_assets_tests.distill.sessions import messages, said, window, windows
-from memory_assets_tests.distill.test_observer import ANSWER
+from memory_assets_tests.distill.test_observer import ANSWER, ROWS
 
-UTC = ZoneInfo("UTC")
 CORRECTED = (
     ("owner", "install the dependencies please"),
     ("assistant", "I ran `pip install -r requirements.txt`, which installed 14 packages."),
@@ -42,8 +38,8 @@ class Day:
 def distilled(*windows_of_day: dict, rows: list | None = None, **how) -> Day:
     rows = said(*CORRECTED) if rows is None else rows
     frame, own = messages(rows), windows(*(windows_of_day or (window(rows),)))
-    segments = build_segments(own, frame, zone=UTC, **how)
-    return Day(segments, *build_observations(own, frame, segments, zone=UTC, **how))
+    segments = build_segments(own, frame, **how)
+    return Day(segments, *build_observations(own, frame, segments, **how))
 
 
 def test_the_rows_fit_their_tables():
@@ -116,17 +112,13 @@ def test_every_observation_has_its_verdict_and_discards_leave_a_hash_alone():
 def test_the_share_of_a_window_is_respected():
     rows = said(*CORRECTED)
     own, frame = windows(window(rows)), messages(rows)
-    segments = build_segments(own, frame, zone=UTC)
-    observations, _ = build_observations(own, frame, segments, zone=UTC, allowances={rows[0]["window_id"]: 1})
+    segments = build_segments(own, frame)
+    observations, _ = build_observations(own, frame, segments, allowances={rows[0]["window_id"]: 1})
     assert observations.filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow")).height == 1
 
 
-def test_a_model_is_asked_once_for_both_tables(tmp_path: Path):
-    from memory_assets_tests.distill.test_observer import ROWS
-
-    model = ScriptedModel(ANSWER)
-    day = distilled(rows=ROWS, model=model, answers=AnswerStore(tmp_path))
-    assert len(model.asked) == 1
+def test_a_models_answer_goes_through_the_gate():
+    day = distilled(rows=ROWS, answers=answered(messages(ROWS), ANSWER))
     verdicts = dict(day.verdicts.join(day.observations, left_on="candidate_id", right_on="id").select("text", "verdict").rows())
     assert verdicts["The owner wants uv for installing here, never pip"] == "allow"
     assert verdicts["Always deploy on Fridays with `make ship`"] == "hold"

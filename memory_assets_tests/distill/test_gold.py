@@ -42,8 +42,8 @@ def test_the_rules_observer_keeps_what_readers_kept(scorer: ModuleType, real_tra
     facts = []
     for (day,), own in labelled.sort("day").group_by("day", maintain_order=True):
         messages = store.tables.read("messages", [day.isoformat()])
-        segments = build_segments(own, messages, zone=store.settings.zone)
-        observations, _ = build_observations(own, messages, segments, zone=store.settings.zone, allowances=allowances)
+        segments = build_segments(own, messages)
+        observations, _ = build_observations(own, messages, segments, allowances=allowances)
         facts += [
             {"session": fact["session_id"], "text": fact["text"], "gate": fact["gate"], "lines": fact["lines"]}
             for fact in observations.iter_rows(named=True)

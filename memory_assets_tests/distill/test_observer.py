@@ -1,15 +1,10 @@
-"""The seam to a model: asked once, answers kept raw, facts grounded in the transcript and not in what the answer claims."""
+"""A model's answers read: facts grounded in the transcript and not in what the answer claims; the rules where there is none."""
 
-from pathlib import Path
-from zoneinfo import ZoneInfo
-
-from memory_assets.distill.answers import AnswerStore
 from memory_assets.distill.candidates import Candidate, Observed
-from memory_assets.distill.observer import observe_window, prompt, prompt_hash
-from memory_assets_tests.distill.models import ScriptedModel
+from memory_assets.distill.observer import observe_window
+from memory_assets_tests.distill.models import answered
 from memory_assets_tests.distill.sessions import messages, said
 
-UTC = ZoneInfo("UTC")
 ROWS = said(
     ("owner", "install the dependencies"),
     ("assistant", "I ran `pip install -r requirements.txt`."),
@@ -42,12 +37,13 @@ ANSWER = """<observations>
 <suggested-response>Publish them.</suggested-response>"""
 
 
-def observe(model: ScriptedModel | None, answers: AnswerStore | None = None) -> Observed:
-    return observe_window(messages(ROWS), zone=UTC, model=model, answers=answers)
+def observe(*answers: str | None) -> Observed:
+    frame = messages(ROWS)
+    return observe_window(frame, answered=answered(frame, *answers)[ROWS[0]["window_id"]] if answers else ())
 
 
 def facts(answer: str = ANSWER) -> dict[str, Candidate]:
-    return {candidate.text: candidate for candidate in observe(ScriptedModel(answer)).candidates}
+    return {candidate.text: candidate for candidate in observe(answer).candidates}
 
 
 def test_a_models_fact_is_grounded_in_the_owners_words():
@@ -76,53 +72,40 @@ def test_a_fact_without_a_verdict_says_so():
 
 
 def test_segments_are_the_models_and_every_message_is_in_one():
-    observed = observe(ScriptedModel(ANSWER))
+    observed = observe(ANSWER)
     assert observed.segments == ((0, 1, 2, 3, 4), (5, 6))
     assert observed.narratives == (
         "The dependencies are installed with uv now, after pip broke a deploy.",
         "Release notes for version 2.1.",
     )
-    assert (observed.observer, observed.parse_path, observed.prompt_hash) == ("scripted-1", "segments", prompt_hash())
-    assert (observed.current_task, observed.suggested_response) == ("Primary: release notes", "Publish them.")
+    assert (observed.observer, observed.parse_path, observed.prompt_hash) == ("scripted-1", "segments", "prompt1")
 
 
 def test_a_flat_answer_keeps_the_segments_that_the_words_show():
-    observed = observe(ScriptedModel("* 🔴 (09:02) The owner wants uv here, never pip"))
+    observed = observe("* 🔴 (09:02) The owner wants uv here, never pip")
     assert [row for segment in observed.segments for row in segment] == list(range(len(ROWS)))
     assert observed.parse_path == "flat"
     assert all(observed.narratives)
 
 
-def test_the_second_time_nobody_is_asked(tmp_path: Path):
-    model, answers = ScriptedModel(ANSWER), AnswerStore(tmp_path)
-    first = observe(model, answers)
-    assert observe(model, answers) == first
-    assert len(model.asked) == 1
+def test_messages_that_no_answer_is_about_are_observed_by_the_rules():
+    observed = observe(ANSWER, None)
+    assert {candidate.observer for candidate in observed.candidates} == {None, "rules/1"}
+    ruled = [candidate for candidate in observed.candidates if candidate.observer]
+    assert all(candidate.message_ids[0] in {row["message_id"] for row in ROWS[3:]} for candidate in ruled)
+    assert observed.observer == "scripted-1"
 
 
-def test_the_raw_answer_is_kept_before_it_is_read(tmp_path: Path):
-    observe(ScriptedModel("<obser"), AnswerStore(tmp_path / "answers"))
-    (path,) = (tmp_path / "answers").iterdir()
-    assert "<obser" in path.read_text()
+def test_a_window_without_any_answer_is_observed_by_the_rules():
+    assert observe(None) == observe()
 
 
-def test_a_cut_answer_is_asked_for_again(tmp_path: Path):
-    model, answers = ScriptedModel(ANSWER, stop_reasons=["max_tokens"]), AnswerStore(tmp_path)
-    observe(model, answers)
-    observe(model, answers)
-    assert len(model.asked) == 2
-
-
-def test_the_transcript_is_quoted_and_the_prompt_is_ours():
-    model = ScriptedModel(ANSWER)
-    observe(model)
-    (request,) = model.asked
-    assert request.system == prompt()
-    assert request.material.startswith("=== quoted transcript ")
-    assert "[09:02] OWNER: no, use uv here" in request.material
+def test_ids_of_memories_that_an_answer_cites_are_no_part_of_its_facts():
+    observed = observe("* 🔴 [gate=allow confidence=0.9] The owner wants uv here, never pip [memory id: mem_0123456789ab]")
+    assert [candidate.text for candidate in observed.candidates] == ["The owner wants uv here, never pip"]
 
 
 def test_without_a_model_the_rules_observe():
-    observed = observe(None)
+    observed = observe()
     assert (observed.observer, observed.parse_path, observed.prompt_hash) == ("rules/1", "rules", None)
     assert any("use uv here, never pip" in candidate.text for candidate in observed.candidates)

@@ -2,7 +2,7 @@
 
 from zoneinfo import ZoneInfo
 
-from memory_assets.distill.serialise import content_hash, serialise, split_to_fit
+from memory_assets.distill.serialise import content_hash, fence_memories, serialise
 from memory_assets_tests.distill.sessions import said
 
 ROWS = said(
@@ -20,7 +20,7 @@ def test_a_session_reads_like_a_script():
     assert middle[0] == "[18:00] OWNER: why does make test fail?"
     assert middle[1] == '[18:01] ASSISTANT: [toolCall Bash({"command":"make test"})]'
     assert middle[2] == f"[18:02] TOOL: [toolResult Bash (error)] {'x' * 1_500}… [500 more characters]"
-    assert last.splitlines()[0] == "[18:03] ASSISTANT: The mount is stale. [1 image(s)]"
+    assert last.splitlines()[0] == "[18:03] ASSISTANT: The mount is stale. [image 1]"
 
 
 def test_the_fence_carries_a_hash_of_what_it_encloses():
@@ -42,14 +42,32 @@ def test_a_new_day_is_announced():
     ]
 
 
-def test_a_long_window_is_split_between_segments_and_nothing_is_left_out():
-    rows = said(*[("owner", "word " * 200)] * 10)
-    calls = split_to_fit([[0, 1, 2], [3, 4, 5], [6, 7, 8, 9]], rows, tokens=1_600)
-    assert calls == [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9]]
-    assert split_to_fit([list(range(10))], rows, tokens=600) == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
+def test_pictures_are_numbered_in_the_order_of_the_messages():
+    rows = said({"author": "owner", "text": "both", "image_count": 2}, {"author": "owner", "text": "and", "image_count": 1})
+    text = serialise(rows, ZoneInfo("UTC"))
+    assert "OWNER: both [image 1] [image 2]" in text
+    assert "OWNER: and [image 3]" in text
+
+
+def test_what_was_read_before_stands_in_a_fence_of_its_own():
+    text = serialise(ROWS[2:], ZoneInfo("UTC"), before=ROWS[:1])
+    known, read = text.split("\n\n=== quoted transcript ")
+    assert known.startswith("=== quoted end of what was read before ")
+    assert "why does make test fail?" in known
+    assert "why does make test fail?" not in read
+
+
+def test_earlier_memories_carry_their_ids():
+    text = fence_memories([("mem_0123456789ab", "Use uv, never pip.")])
+    assert text.splitlines()[1] == "[memory id: mem_0123456789ab] Use uv, never pip."
+    assert fence_memories([]) == ""
 
 
 def test_the_content_hash_follows_what_is_shown():
     changed = [dict(row) for row in ROWS]
     changed[2]["text"] = "y" + changed[2]["text"][1:]
     assert content_hash(changed) != content_hash(ROWS) == content_hash([dict(row) for row in ROWS])
+
+
+def test_the_content_hash_follows_what_was_shown_before():
+    assert content_hash(ROWS, ROWS[:1]) != content_hash(ROWS)

@@ -6,7 +6,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_assets.reflect.reflector import SMALL_TOKENS, reflect_day, short_id
+from memory_assets.distill.rows import short_id
+from memory_assets.reflect.reflector import SMALL_TOKENS, reflect_day
 from memory_assets.tokens import count_tokens
 from memory_assets_tests.factories import START, frame, row
 

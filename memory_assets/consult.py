@@ -1,0 +1,202 @@
+"""Consults a model about days of a store: what is open, what it would cost, and the asking itself.
+
+The asset `observer_answers` asks through it, and `memory cost` counts through it, so both speak of the same questions.
+One process asks at a time, so that no question is paid twice; the store's own lock stays free meanwhile.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+
+import filelock
+import polars as pl
+
+from memory_assets.distill.answer_rows import answer_row
+from memory_assets.distill.answers import AnswerStore
+from memory_assets.distill.asking import Asker, problem_of
+from memory_assets.distill.batches import POLL_SECONDS, BatchDesk
+from memory_assets.distill.earlier import Remembered, pick_earlier, read_remembered
+from memory_assets.distill.questions import Question, Standing, plan_questions, standing_of
+from memory_assets.errors import ModelError, ModelSetupError
+from memory_assets.files import make_folder
+from memory_assets.protocols import Image, Model, ModelAnswer
+from memory_assets.store import Store
+from memory_assets.tables import frame_of
+
+ANSWER_TOKENS = 1_100
+"""What an answer takes where none was seen yet: the mean of thirteen recorded answers, 4,400 characters."""
+
+FEWEST_IN_A_BATCH = 20
+"""Fewer questions are asked one by one even in a backfill: a batch may take an hour."""
+
+MOST_IMAGES = 20
+MOST_IMAGE_BYTES = 3_500_000
+"""The Messages API takes 5 MB of base64 a picture."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a day's questions would take; prices in US dollars, empty where the model's is unknown."""
+
+    day: date
+    windows: int
+    calls: int
+    answered: int
+    """Calls that a stored answer settles: they cost nothing."""
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    usd_in_batches: float | None
+
+
+@dataclass(frozen=True)
+class Consultation:
+    """A store and the name of the model that is, or would be, asked."""
+
+    store: Store
+    model_name: str
+    any_prompt: bool = False
+    """What another prompt or model said of the same messages is good enough."""
+
+    @cached_property
+    def answers(self) -> AnswerStore:
+        """The raw answers of the store."""
+        return AnswerStore(self.store.root / "answers")
+
+    def standings(self, day: str) -> list[Standing]:
+        """Returns how the questions about the day's windows stand, by window and call."""
+        windows, messages = self.store.tables.read("windows"), self.store.tables.read("messages", [day])
+        observed = windows.filter((pl.col("status") == "observed") & (pl.col("day").cast(pl.String) == day)).sort("window_id")
+        by_window = {window_id: own for (window_id,), own in messages.group_by("window_id", maintain_order=True)}
+        return [
+            standing_of(question, self.answers, any_prompt=self.any_prompt)
+            for window in observed.iter_rows(named=True)
+            if (own := by_window.get(window["window_id"])) is not None
+            for question in plan_questions(window, own.sort("ordinal"), self.model_name, self.store.settings.zone)
+        ]
+
+    def costs(self, days: Iterable[str]) -> list[Cost]:
+        """Returns what asking about each day would take."""
+        return [self._cost(day, self.standings(day)) for day in days]
+
+    def rows(self, day: str, problems: Mapping[str, ModelError]) -> pl.DataFrame:
+        """Returns the day's rows of `observer_answers` from what is stored now."""
+        rows = [
+            answer_row(standing, date.fromisoformat(day), problem_of(standing.question, problems), self._price)
+            for standing in self.standings(day)
+        ]
+        return frame_of("observer_answers", rows)
+
+    def _price(self, answer: ModelAnswer) -> float | None:
+        from memory_assets.prices import cost_of
+
+        return cost_of(answer, self._prices)
+
+    def price_of(self, questions: Sequence[Question], *, in_batches: bool) -> float | None:
+        """Returns about what the questions would cost in US dollars; nothing where the model's price is unknown."""
+        from memory_assets.prices import cost_of
+
+        sent, told = self._tokens(questions)
+        return cost_of(ModelAnswer("", self.model_name, sent, told, is_batch=in_batches), self._prices)
+
+    def _cost(self, day: str, standings: Sequence[Standing]) -> Cost:
+        waiting = [standing.question for standing in standings if standing.state == "open"]
+        return Cost(
+            date.fromisoformat(day),
+            len({standing.question.window_id for standing in standings}),
+            len(standings),
+            len(standings) - len(waiting),
+            *self._tokens(waiting),
+            self.price_of(waiting, in_batches=False),
+            self.price_of(waiting, in_batches=True),
+        )
+
+    def _tokens(self, questions: Sequence[Question]) -> tuple[int, int]:
+        """Returns about how many tokens would be sent and answered."""
+        return sum(question.estimated_tokens() for question in questions), len(questions) * self._usual_answer
+
+    @cached_property
+    def _usual_answer(self) -> int:
+        """Mean output of this model so far."""
+        told = [kept.answer.output_tokens for kept in self.answers.every() if kept.key.model == self.model_name]
+        return round(sum(told) / len(told)) if told else ANSWER_TOKENS
+
+    @cached_property
+    def _prices(self):
+        from memory_assets.prices import prices_of
+
+        return prices_of(self.store.settings)
+
+
+@dataclass(frozen=True)
+class Consultant:
+    """A model that is asked what a consultation leaves open."""
+
+    consultation: Consultation
+    model: Model
+    backfill: bool = False
+    """Months may wait for a batch; a session that just ended may not."""
+    wait: Callable[[float], None] = field(default=time.sleep)
+    poll_seconds: float = POLL_SECONDS
+
+    def ask(self, days: Sequence[str]) -> dict[str, ModelError]:
+        """Asks about the days; returns, by the name of its key, why a question has no answer.
+
+        Raises `ModelSetupError` where nothing can be asked as things stand, or where it would cost more than the settings
+        allow, and `ModelBusyError` where asking later may help. What was answered by then is stored.
+        """
+        folder = make_folder(self.consultation.answers.root)
+        with filelock.FileLock(folder / "asking.lock", mode=0o600):
+            waiting = [s for day in days for s in self.consultation.standings(day) if s.state == "open"]
+            in_batches = self._in_batches(len(waiting))
+            self._check_budget(waiting, in_batches)
+            if in_batches:
+                clock = self.consultation.store.settings.clock
+                desk = BatchDesk(folder / "batches", self.model, clock, self.wait, self.poll_seconds)
+                return self._asker.ask_in_batches(waiting, desk)
+            return self._asker.ask_all(waiting)
+
+    @cached_property
+    def _asker(self) -> Asker:
+        settings = self.consultation.store.settings
+        return Asker(self.model, self.consultation.answers, settings.clock, settings.model_at_once, self._earlier, self._images)
+
+    def _in_batches(self, waiting: int) -> bool:
+        wish = self.consultation.store.settings.model_batches
+        return wish == "always" or (wish == "auto" and self.backfill and waiting >= FEWEST_IN_A_BATCH)
+
+    def _check_budget(self, waiting: Sequence[Standing], in_batches: bool) -> None:
+        most = self.consultation.store.settings.model_most_usd
+        usd = self.consultation.price_of([standing.question for standing in waiting], in_batches=in_batches)
+        if usd is not None and usd > most:
+            raise ModelSetupError(
+                f"Asking {self.model.name} {len(waiting)} questions would cost about ${usd:.2f}, more than "
+                f"MEMORY_MODEL_MOST_USD allows for one run (${most:.2f}). `memory cost` lists the days; raise the limit, or take fewer days."
+            )
+
+    @cached_property
+    def _remembered(self) -> list[Remembered]:
+        return read_remembered(self.consultation.store.tables.read("memories"))
+
+    def _earlier(self, question: Question) -> list[Remembered]:
+        return pick_earlier(self._remembered, question.call.messages, question.project, question.person)
+
+    def _images(self, question: Question) -> tuple[Image, ...]:
+        """Returns the pictures of the messages; too many or too large ones are left out, and their numbers with them."""
+        from memory_assets.capture.images import images_in
+
+        archive = self.consultation.store.archive
+        found: list[Image] = []
+        for message in question.call.messages:
+            place = archive.find(message["resource_id"]) if message["image_count"] else None
+            if place is not None:
+                line = archive.read(place.source_id, place.generation, message["byte_from"], message["byte_to"])
+                found += images_in(place.harness, line)
+        return tuple(found) if is_sendable(found) else ()
+
+
+def is_sendable(images: Sequence[Image]) -> bool:
+    """Returns whether the Messages API takes the pictures in one call."""
+    return len(images) <= MOST_IMAGES and all(len(image.data) <= MOST_IMAGE_BYTES for image in images)
