@@ -91,9 +91,10 @@ class GitWorkspace:
         self._git("update-index", "-z", "--index-info", given=entries, variables=index)
         tree = self._git("write-tree", variables=index).stdout.decode().strip()
         commit = self._commit_tree(tree, parent, message, author)
-        self._git("update-ref", "-m", "commit", "HEAD", commit, *([parent] if parent else []))
-        # A person who asks `git status` is told the truth by the ordinary index alone.
+        # A person who asks `git status` is told the truth by the ordinary index alone. It comes first: a kill in between
+        # leaves the content staged, and the same commit, made again by the next run, mends it.
         self._git("update-index", "-z", "--index-info", given=entries)
+        self._git("update-ref", "-m", "commit", "HEAD", commit, *([parent] if parent else []))
         return commit
 
     def head(self) -> str | None:

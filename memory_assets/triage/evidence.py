@@ -7,8 +7,9 @@ from typing import Any
 import polars as pl
 
 from memory_assets.archive import Archive
-from memory_assets.protocols import Tables
 from memory_assets.distill.rows import short_id
+from memory_assets.errors import TranscriptError
+from memory_assets.protocols import Tables
 
 
 def gather_evidence(proposal: Mapping[str, Any], tables: Tables, archive: Archive) -> dict[str, Any]:
@@ -39,7 +40,11 @@ def gather_evidence(proposal: Mapping[str, Any], tables: Tables, archive: Archiv
 
 def _record(observation: Mapping[str, Any], message: Mapping[str, Any], archive: Archive) -> dict[str, Any]:
     entry = archive.find(message["resource_id"])
-    assert entry is not None, message["resource_id"]
+    if entry is None:
+        raise TranscriptError(
+            f"Message {message['message_id']} lies in the archived range {message['resource_id']}, which is not in the catalog. "
+            "`memory doctor` counts what is missing; restore resources/ from a backup, then run `memory rebuild`."
+        )
     content = archive.read(entry.source_id, entry.generation, message["byte_from"], message["byte_to"])
     return {
         "observation_id": observation["id"],

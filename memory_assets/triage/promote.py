@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from memory_assets.errors import ReviewError
+from memory_assets.errors import ReviewError, TranscriptError
 from memory_assets.files import replace_if_same
 from memory_assets.ledger import Event, Ledger
 from memory_assets.triage.memory_md import NEW_FILE, insert, normal, read_entries, render_entry
@@ -111,18 +111,28 @@ def carry_out(
     order: Sequence[str],
     evidence_of: Callable[[str], dict[str, Any]],
 ) -> list[str]:
-    """Writes each line, commits it, records it with its evidence, and returns the ids of the proposals promoted."""
+    """Writes each line, commits it, records it with its evidence, and returns the ids of the proposals promoted.
+
+    One whose evidence cannot be read keeps no other one waiting; its error is raised when the others are done.
+    """
     begin_file(workspace)
     commits = commits_of(workspace) if promotions else {}
     for promotion in promotions:
         if promotion.proposal_id not in commits and (commit := _commit_left_over(promotion, workspace, order)):
             commits[promotion.proposal_id] = commit
     workspace.commit_by_hand([MEMORY_MD], owner)
+    unreadable: list[TranscriptError] = []
     for promotion in promotions:
-        evidence = evidence_of(promotion.proposal_id)
+        try:
+            evidence = evidence_of(promotion.proposal_id)
+        except TranscriptError as error:
+            unreadable.append(error)
+            continue
         commit = commits.get(promotion.proposal_id) or _write_line(promotion, workspace, owner, order)
         payload = {"section": promotion.section, "line": promotion.line, "commit": commit, **evidence}
         ledger.append(PROMOTED, promotion.proposal_id, payload, actor=promotion.actor)
+    if unreadable:
+        raise unreadable[0]
     return [promotion.proposal_id for promotion in promotions]
 
 

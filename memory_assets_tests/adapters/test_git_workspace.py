@@ -155,6 +155,32 @@ def test_a_persons_own_git_sees_a_clean_tree(workspace: GitWorkspace):
     assert status.stdout == ""
 
 
+def test_a_commit_cut_short_by_a_kill_is_mended_by_the_next_one(workspace: GitWorkspace, monkeypatch: pytest.MonkeyPatch):
+    class KilledError(Exception):
+        pass
+
+    def killed_at(command: str):
+        def run(*arguments, **options):
+            if arguments[0] == command and "GIT_INDEX_FILE" not in (options.get("variables") or {}):
+                raise KilledError
+            return git(*arguments, **options)
+
+        return run
+
+    git = workspace._git
+    for number, command in enumerate(("update-index", "update-ref")):
+        (workspace.root / "MEMORY.md").write_text(f"{number}\n")
+        monkeypatch.setattr(workspace, "_git", killed_at(command))
+        with pytest.raises(KilledError):
+            workspace.commit("add", ["MEMORY.md"])
+        monkeypatch.setattr(workspace, "_git", git)
+        workspace.commit("add", ["MEMORY.md"])
+        status = subprocess.run(
+            ["git", "status", "--porcelain"], cwd=workspace.root, capture_output=True, text=True, check=True
+        )
+        assert (status.stdout, workspace.at_head("MEMORY.md")) == ("", f"{number}\n".encode())
+
+
 def test_a_machine_without_git_is_told_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(StoreError, match="Install git"):
