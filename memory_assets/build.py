@@ -5,15 +5,18 @@ process (`assets.launch`).
 """
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from memory_assets.assets import launch
-from memory_assets.errors import StoreError
+from memory_assets.errors import SettingsError, StoreError
 from memory_assets.maintain.status import Status, status_of
 from memory_assets.pending import FLUSHED
 from memory_assets.present import Filling, environment_of, is_sample, present_settings, store_to_fill
+from memory_assets.protocols import Tables
 from memory_assets.settings import Settings, read_settings
 from memory_assets.sources import find_sources, widen_since
 from memory_assets.store import Store, open_store, remove_derived
@@ -61,11 +64,11 @@ def build(*, since: str | None = None, may_show_sample: bool = False) -> Built:
     return fill(filling)
 
 
-def fill(filling: Filling) -> Built:
-    """Opens the store, making it where there is none, and runs what is due."""
+def fill(filling: Filling, work: Callable[[], launch.Ran] | None = None) -> Built:
+    """Opens the store, making it where there is none, and runs what is due, or the given work."""
     store = open_store(filling.settings)
     before = status_of(store).rows
-    ran = launch.ingest(store)
+    ran = work() if work else launch.ingest(store)
     after = status_of(store, is_sample=is_sample(filling.settings))
     learnt = {table: count - before[table] for table, count in after.rows.items() if count != before[table]}
     return Built(store, filling.reason, tuple(ran.jobs), ran.seconds, learnt, after, _warnings(store))
@@ -76,6 +79,21 @@ def flush(settings: Settings) -> Built:
     store = open_store(settings)
     store.ledger.append(FLUSHED, "all", actor=settings.owner)
     return fill(Filling(settings, "Every open session ended now"))
+
+
+def backfill(settings: Settings, first: date | None, last: date | None) -> Built:
+    """Asks the model that the settings name about the days again, and learns from its answers."""
+    store = open_store(settings)
+    days = days_between(store.tables, first, last)
+    return fill(Filling(settings, f"{len(days)} days asked about again"), lambda: launch.backfill(store, days))
+
+
+def days_between(tables: Tables, first: date | None, last: date | None) -> list[date]:
+    """Returns the days with messages, from the first to the last of them or of those given."""
+    if first and last and first > last:
+        raise SettingsError(f"--from {first} lies after --to {last}; give the earlier day first.")
+    days = [date.fromisoformat(part) for part in tables.parts("messages")]
+    return [day for day in days if (not first or first <= day) and (not last or day <= last)]
 
 
 def serve(built: Built, port: int | None) -> int:

@@ -10,6 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -41,6 +42,9 @@ app.add_typer(eval_app, name="eval")
 ProfileName = Literal["lean", "balanced", "deep", "auto"]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Since = Annotated[str | None, typer.Option(help="How far back to look at first: 30d, 2026-05-01 or all.")]
+FirstDay = Annotated[datetime | None, typer.Option("--from", formats=["%Y-%m-%d"], help="First day; by default the earliest.")]
+LastDay = Annotated[datetime | None, typer.Option("--to", formats=["%Y-%m-%d"], help="Last day; by default the latest.")]
+ModelName = Annotated[str | None, typer.Option(help="Another model than the settings name.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows.")]
 
 
@@ -227,6 +231,19 @@ def eval_gold(
     return Reply(found, drawing_evaluation.draw_evaluation(found), warnings=missing)
 
 
+@app.command(epilog="Example: `memory cost --from 2026-04-01 --to 2026-04-30 --model claude-haiku-4-5`")
+def cost(first: FirstDay = None, last: LastDay = None, model: ModelName = None, as_json: Json = False) -> Reply:
+    """Count what asking a model about the days would call and cost; asks nobody."""
+    costs = MemoryAgent().cost(_day(first), _day(last), model=model)
+    return Reply(costs, drawing.draw_costs(costs))
+
+
+@app.command(epilog="Example: `memory backfill --from 2026-04-01`")
+def backfill(first: FirstDay = None, last: LastDay = None, as_json: Json = False) -> Reply:
+    """Ask the model about days again, with the present prompt, and learn from its answers; what is stored is not paid again."""
+    return _built(MemoryAgent().backfill(_day(first), _day(last)))
+
+
 @app.command(epilog="Example: `memory flush`")
 def flush(as_json: Json = False) -> Reply:
     """End every open session now and learn from it, without waiting for it to be idle."""
@@ -247,6 +264,10 @@ def rebuild(
 def _export_to_stdout(agent: MemoryAgent, table: str, format: Format) -> None:
     export_table(agent.store.tables, table, sys.stdout.buffer, format)
     sys.stdout.flush()
+
+
+def _day(moment: datetime | None) -> date | None:
+    return moment.date() if moment else None
 
 
 def _built(built: Any) -> Reply:

@@ -21,7 +21,9 @@ from memory_assets.distill.earlier import Remembered, pick_earlier, read_remembe
 from memory_assets.distill.questions import Question, Standing, plan_questions, standing_of
 from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.files import make_folder
+from memory_assets.progress import track
 from memory_assets.protocols import Image, Model, ModelAnswer
+from memory_assets.settings import RULES
 from memory_assets.store import Store
 from memory_assets.tables import frame_of
 
@@ -52,6 +54,17 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class Costs:
+    """What a backfill would call and cost, day by day."""
+
+    model: str
+    has_price: bool
+    days: tuple[Cost, ...]
+    spent_usd: float
+    """Price of all answers in the store so far."""
+
+
+@dataclass(frozen=True)
 class Consultation:
     """A store and the name of the model that is, or would be, asked."""
 
@@ -77,9 +90,21 @@ class Consultation:
             for question in plan_questions(window, own.sort("ordinal"), self.model_name, self.store.settings.zone)
         ]
 
-    def costs(self, days: Iterable[str]) -> list[Cost]:
-        """Returns what asking about each day would take."""
-        return [self._cost(day, self.standings(day)) for day in days]
+    def costs(self, days: Iterable[str]) -> Costs:
+        """Returns what asking about each day would take; raises `ModelSetupError` where no model is named."""
+        if self.model_name == RULES:
+            raise ModelSetupError(
+                "MEMORY_MODEL is 'rules': nobody is asked and nothing is paid. Name a model, as in "
+                "`memory cost --model claude-haiku-4-5`, to see what it would take."
+            )
+        found = [self._cost(day, self.standings(day)) for day in track(list(days), "counting")]
+        return Costs(
+            self.model_name, self._price(ModelAnswer("", self.model_name, 1, 1)) is not None, tuple(found), self.spent()
+        )
+
+    def spent(self) -> float:
+        """Returns the price of all answers so far, in US dollars, those of models without a known price left out."""
+        return sum(self._price(kept.answer) or 0.0 for kept in self.answers.every())
 
     def rows(self, day: str, problems: Mapping[str, ModelError]) -> pl.DataFrame:
         """Returns the day's rows of `observer_answers` from what is stored now."""
@@ -172,8 +197,8 @@ class Consultant:
         usd = self.consultation.price_of([standing.question for standing in waiting], in_batches=in_batches)
         if usd is not None and usd > most:
             raise ModelSetupError(
-                f"Asking {self.model.name} {len(waiting)} questions would cost about ${usd:.2f}, more than "
-                f"MEMORY_MODEL_MOST_USD allows for one run (${most:.2f}). `memory cost` lists the days; raise the limit, or take fewer days."
+                f"Asking {self.model.name} {len(waiting)} questions would cost about ${usd:.2f}; MEMORY_MODEL_MOST_USD allows "
+                f"${most:.2f} for one run. `memory cost` lists the days; raise the limit, or take fewer days."
             )
 
     @cached_property

@@ -12,6 +12,7 @@ from memory_assets.terminal import pairs, table, when
 
 if TYPE_CHECKING:
     from memory_assets.build import Built
+    from memory_assets.consult import Cost, Costs
     from memory_assets.maintain.doctor import Health
     from memory_assets.maintain.status import Status
     from memory_assets.memory import Pending, Reviewed
@@ -246,6 +247,33 @@ def draw_rows(rows: "Rows") -> Draw:
         console.print(Text(f"{len(rows.rows):,} of {rows.total:,} rows of {rows.table}", style="dim"))
 
     return draw
+
+
+def draw_costs(costs: "Costs") -> Draw:
+    """Draws what a backfill would take: a line for each day that has something to ask, and the sum."""
+
+    def draw(console: Console) -> None:
+        numbers = ("windows", "calls", "stored", "tokens in", "out", "now", "in batches")
+        made = table("day", *numbers, numbers=numbers)
+        for day in costs.days:
+            if day.calls > day.answered:
+                made.add_row(str(day.day), *_cost_cells([day]))
+        made.add_section()
+        made.add_row("all", *_cost_cells(costs.days), style="bold")
+        console.print(made)
+        console.print(Text(f"Estimated for {costs.model}; ${costs.spent_usd:.2f} spent so far on all answers.", style="dim"))
+        if not costs.has_price:
+            console.print(Text(f"The price of {costs.model} is unknown; MEMORY_MODEL_PRICES can tell it.", style="yellow"))
+
+    return draw
+
+
+def _cost_cells(days: Sequence["Cost"]) -> list[str]:
+    sums = [
+        sum(getattr(day, name) for day in days) for name in ("windows", "calls", "answered", "input_tokens", "output_tokens")
+    ]
+    prices = [[day.usd for day in days], [day.usd_in_batches for day in days]]
+    return [*(f"{n:,}" for n in sums), *("?" if None in p else f"${sum(filter(None, p)):.2f}" for p in prices)]
 
 
 def _cell(value: Any) -> str:

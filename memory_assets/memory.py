@@ -26,6 +26,7 @@ from memory_assets.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from memory_assets.build import Built
+    from memory_assets.consult import Costs
     from memory_assets.evaluate.gold import Evaluation, Shown
     from memory_assets.maintain.doctor import Health
     from memory_assets.maintain.status import Status
@@ -200,6 +201,20 @@ class MemoryAgent:
 
         return flush(self.store.settings)
 
+    def cost(self, first: date | None = None, last: date | None = None, *, model: str | None = None) -> "Costs":
+        """Returns what asking the model, or another one, about the days would call and cost; asks nobody."""
+        from memory_assets.build import days_between
+        from memory_assets.consult import Consultation
+
+        days = [day.isoformat() for day in days_between(self.store.tables, first, last)]
+        return Consultation(self.store, model or self.settings.model).costs(days)
+
+    def backfill(self, first: date | None = None, last: date | None = None) -> "Built":
+        """Asks the model about the days again, with the present prompt, and learns from its answers."""
+        from memory_assets.build import backfill
+
+        return backfill(self.store.settings, first, last)
+
     def show(self, table: str, *, day: str | None = None, limit: int = 10) -> Rows:
         """Returns the first rows of a table, or of one of its days."""
         return show_rows(self.store.tables, table, day=day, limit=limit)
@@ -208,9 +223,7 @@ class MemoryAgent:
         """Returns rows drawn at random; the same seed draws the same rows."""
         return sample_rows(self.store.tables, table, count, seed)
 
-    def evaluate(
-        self, labels: Path | None = None, *, against: Path | None = None, show: "Shown | None" = None
-    ) -> "Evaluation":
+    def evaluate(self, labels: Path | None = None, *, against: Path | None = None, show: "Shown | None" = None) -> "Evaluation":
         """Returns how well the observations cover labelled sessions, those of the folder or of the setting `gold`.
 
         `against` is a file with the facts of another extractor; `show` lists what was missed, wrong or noise.

@@ -7,9 +7,10 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,6 +62,18 @@ def ingest(store: Store, *, reflect: bool = True) -> Ran:
     return ran
 
 
+def backfill(store: Store, days: Iterable[date]) -> Ran:
+    """Asks the model about the days as if for the first time, then brings everything else up to date."""
+    started = time.monotonic()
+    ran = Ran()
+    runner = _Runner(store, ran)
+    for stretch in stretches(days):
+        runner.run("learn", stretch, ask_again=True)
+    ran.jobs += ingest(store).jobs
+    ran.seconds = time.monotonic() - started
+    return ran
+
+
 def triage(store: Store) -> Ran:
     """Carries out the decisions in the ledger and in REVIEW.md."""
     ran = Ran()
@@ -76,7 +89,7 @@ class _Runner:
         self._ran = ran
         self._definitions: dg.Definitions | None = None
 
-    def run(self, job: str, stretch: Stretch | None = None) -> None:
+    def run(self, job: str, stretch: Stretch | None = None, *, ask_again: bool = False) -> None:
         quieten()
         from memory_assets.assets.answers import NEW_ONLY
         from memory_assets.assets.automation import LEARN, range_tags
@@ -87,7 +100,7 @@ class _Runner:
         with open_instance(self._store) as instance:
             result = self._definitions.resolve_job_def(job).execute_in_process(
                 instance=instance,
-                run_config={**QUIET, **(NEW_ONLY if job == LEARN else {})},
+                run_config={**QUIET, **(NEW_ONLY if job == LEARN and not ask_again else {})},
                 resources={"store": self._store},
                 tags=range_tags(stretch) if stretch else {},
                 raise_on_error=True,
