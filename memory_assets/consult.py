@@ -13,14 +13,17 @@ from functools import cached_property
 import filelock
 import polars as pl
 
+from memory_assets.archive import Range
+from memory_assets.capture.images import images_in
 from memory_assets.distill.answer_rows import answer_row
 from memory_assets.distill.answers import AnswerStore
 from memory_assets.distill.asking import Asker, problem_of
 from memory_assets.distill.batches import POLL_SECONDS, BatchDesk
 from memory_assets.distill.earlier import Remembered, pick_earlier, read_remembered
-from memory_assets.distill.questions import Question, Standing, plan_questions, standing_of
+from memory_assets.distill.questions import Images, Question, Standing, plan_questions, standing_of
 from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.files import make_folder
+from memory_assets.prices import cost_of, prices_of
 from memory_assets.progress import track
 from memory_assets.protocols import Image, Model, ModelAnswer
 from memory_assets.settings import RULES
@@ -115,14 +118,10 @@ class Consultation:
         return frame_of("observer_answers", rows)
 
     def _price(self, answer: ModelAnswer) -> float | None:
-        from memory_assets.prices import cost_of
-
         return cost_of(answer, self._prices)
 
     def price_of(self, questions: Sequence[Question], *, in_batches: bool) -> float | None:
         """Returns about what the questions would cost in US dollars; nothing where the model's price is unknown."""
-        from memory_assets.prices import cost_of
-
         sent, told = self._tokens(questions)
         return cost_of(ModelAnswer("", self.model_name, sent, told, is_batch=in_batches), self._prices)
 
@@ -150,8 +149,6 @@ class Consultation:
 
     @cached_property
     def _prices(self):
-        from memory_assets.prices import prices_of
-
         return prices_of(self.store.settings)
 
 
@@ -208,20 +205,18 @@ class Consultant:
     def _earlier(self, question: Question) -> list[Remembered]:
         return pick_earlier(self._remembered, question.call.messages, question.project, question.person)
 
-    def _images(self, question: Question) -> tuple[Image, ...]:
-        """Returns the pictures of the messages; too many or too large ones are left out, and their numbers with them."""
-        from memory_assets.capture.images import images_in
-
-        archive = self.consultation.store.archive
-        found: list[Image] = []
+    def _images(self, question: Question) -> Images:
+        """Returns the pictures of the messages, but those that the Messages API would not take."""
+        found: dict[str, list[Image]] = {}
         for message in question.call.messages:
-            place = archive.find(message["resource_id"]) if message["image_count"] else None
+            room = MOST_IMAGES - sum(map(len, found.values()))
+            place = self.consultation.store.archive.find(message["resource_id"]) if message["image_count"] else None
             if place is not None:
-                line = archive.read(place.source_id, place.generation, message["byte_from"], message["byte_to"])
-                found += images_in(place.harness, line)
-        return tuple(found) if is_sendable(found) else ()
+                line = self._line(place, message["byte_from"], message["byte_to"])
+                found[message["message_id"]] = [image for image in images_in(line) if len(image.data) <= MOST_IMAGE_BYTES][
+                    :room
+                ]
+        return found
 
-
-def is_sendable(images: Sequence[Image]) -> bool:
-    """Returns whether the Messages API takes the pictures in one call."""
-    return len(images) <= MOST_IMAGES and all(len(image.data) <= MOST_IMAGE_BYTES for image in images)
+    def _line(self, place: Range, byte_from: int, byte_to: int) -> bytes:
+        return self.consultation.store.archive.read(place.source_id, place.generation, byte_from, byte_to)

@@ -10,7 +10,7 @@ import tomllib
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, ValidationError, field_validator
@@ -57,8 +57,16 @@ class Settings(BaseSettings):
     owner: str = Field(default_factory=getpass.getuser, description="The person MEMORY.md is written for.")
     people: dict[str, str] = Field(default_factory=dict, description="Home folder name or e-mail → person's name.")
     model: str = Field(RULES, description="Who observes and reflects: `rules` asks no model and sends nothing anywhere.")
-    model_most_usd: float = Field(
-        10.0, ge=0, description="One run asks nothing when its questions would cost more, in US dollars."
+    model_url: str = Field("", description="Another server that speaks the Messages API: a gateway, a local runtime.")
+    model_at_once: int = Field(4, ge=1, le=64, description="Questions that are asked at the same time.")
+    model_timeout_seconds: float = Field(300.0, gt=0, description="How long an answer may take.")
+    model_retries: int = Field(4, ge=0, description="How often a question is put again after an overload or a lost connection.")
+    model_batches: Literal["auto", "always", "never"] = Field(
+        "auto", description="Whether questions go in batches, at half the price; `auto`: in backfills of 20 and more."
+    )
+    model_most_usd: float = Field(10.0, ge=0, description="A run whose questions would cost more US dollars asks nothing.")
+    model_prices: dict[str, dict[Literal["input", "output"], float]] = Field(
+        default_factory=dict, description="Model → US dollars for a million tokens of input and of output."
     )
     embedding_model: str = Field("all-MiniLM-L6-v2", description="Local embedding model, or a folder that holds one.")
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")

@@ -1,5 +1,6 @@
 """The model's part of the distill stage as an asset: raw answers about the windows of each day, before anyone reads them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
@@ -47,7 +48,7 @@ def observer_answers(context: dg.AssetExecutionContext, config: Asking, store: d
     return result_of(context, store, TABLE, days, len(days), _metadata(store.tables.read(TABLE, days)))
 
 
-def _ask(consultant: Consultant, days: list[str]) -> dict[str, ModelError]:
+def _ask(consultant: Consultant, days: Sequence[str]) -> dict[str, ModelError]:
     """Asks; a wrong setting fails the run at once, an overload lets Dagster try again later."""
     try:
         return consultant.ask(days)

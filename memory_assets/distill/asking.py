@@ -7,16 +7,16 @@ when the questions under way have ended; what was answered by then is kept, so t
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory_assets.distill.answers import AnswerStore, KeptAnswer
 from memory_assets.distill.batches import BatchDesk, HandedIn
 from memory_assets.distill.earlier import Remembered
-from memory_assets.distill.questions import Question, Standing, next_attempt, standing_of
+from memory_assets.distill.questions import Images, Question, Standing, next_attempt, standing_of
 from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
 from memory_assets.progress import track
-from memory_assets.protocols import Image, Model, ModelRequest
+from memory_assets.protocols import Model, ModelRequest
 
 ATTEMPTS = 2
 """A question is put once, and once more with more room where its answer was cut."""
@@ -31,7 +31,7 @@ class Asker:
     clock: Callable[[], datetime]
     at_once: int = 4
     earlier: Callable[[Question], Sequence[Remembered]] = field(default=lambda _: ())
-    images: Callable[[Question], Sequence[Image]] = field(default=lambda _: ())
+    images: Callable[[Question], Images] = field(default=lambda _: {})
 
     def ask_all(self, standings: Iterable[Standing]) -> dict[str, ModelError]:
         """Asks what is open, several at a time; returns, by the name of its key, why a question has no answer."""
@@ -82,13 +82,13 @@ class Asker:
         except ModelRequestError:
             if not request.images:
                 raise
-            answer = self.model.ask(replace(request, images=()))
+            answer = self.model.ask(question.request(self.earlier(question)))
         self.answers.write(KeptAnswer(question.key, answer, self.clock(), shown_ids))
 
     def _prepared(self, question: Question) -> tuple[ModelRequest, tuple[str, ...]]:
         """Returns what the model is sent, and the ids of the earlier memories in it."""
         earlier = self.earlier(question)
-        images = self.images(question) if question.has_images else ()
+        images = self.images(question) if question.has_images else {}
         return question.request(earlier, images), tuple(memory.id for memory in earlier)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -18,6 +19,7 @@ from memory_assets.distill.answers import CUT, AnswerKey, AnswerStore, KeptAnswe
 from memory_assets.distill.boundaries import find_segments
 from memory_assets.distill.calls import Call, plan_calls
 from memory_assets.distill.earlier import Remembered
+from memory_assets.distill.exchanges import Row
 from memory_assets.distill.serialise import SERIALISER_VERSION, content_hash, fence_memories, serialise
 from memory_assets.protocols import Image, ModelRequest
 from memory_assets.tokens import count_tokens
@@ -29,6 +31,10 @@ WIDER_TOKENS = 16_000
 """An answer that was cut is asked for once more with this much room."""
 
 State = Literal["answered", "cut", "refused", "open"]
+
+
+Images = Mapping[str, Sequence[Image]]
+"""Pictures by the id of the message that they belong to."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +61,14 @@ class Question:
         """Whether pictures belong to the messages."""
         return any(message["image_count"] for message in self.call.messages)
 
-    def request(self, earlier: Sequence[Remembered] = (), images: Sequence[Image] = ()) -> ModelRequest:
-        """Returns what the model is sent."""
+    def request(self, earlier: Sequence[Remembered] = (), images: Images = MappingProxyType({})) -> ModelRequest:
+        """Returns what the model is sent; pictures that are missing are said to be."""
         known = fence_memories((memory.id, memory.text) for memory in earlier)
-        material = serialise(self.call.messages, self.zone, before=self.call.before)
+        messages = [_with_pictures(message, images.get(message["message_id"], ())) for message in self.call.messages]
+        material = serialise(messages, self.zone, before=self.call.before)
+        pictures = [image for message in messages for image in images.get(message["message_id"], ())]
         room = WIDER_TOKENS if self.key.parameters == parameters(WIDER_TOKENS) else MAX_TOKENS
-        return ModelRequest(prompt(), f"{known}\n\n{material}" if known else material, room, tuple(images))
+        return ModelRequest(prompt(), f"{known}\n\n{material}" if known else material, room, tuple(pictures))
 
     def estimated_tokens(self) -> int:
         """Returns about how many tokens are sent, earlier memories and pictures left out."""
@@ -137,6 +145,13 @@ def prompt() -> str:
 def prompt_hash() -> str:
     """Returns the hash of the prompt that travels with what it produced."""
     return hashlib.sha256(prompt().encode()).hexdigest()[:12]
+
+
+def _with_pictures(message: Row, pictures: Sequence[Image]) -> Row:
+    """Returns the message with as many pictures as there are to show."""
+    missing = message["image_count"] - len(pictures)
+    text = message["text"] + (f" [{missing} picture(s) not shown]" if missing > 0 else "")
+    return {**message, "image_count": len(pictures), "text": text}
 
 
 def _kept(answers: AnswerStore, key: AnswerKey) -> KeptAnswer | None:

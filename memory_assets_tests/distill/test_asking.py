@@ -121,7 +121,7 @@ def test_a_model_that_cannot_see_is_asked_without_the_pictures(tmp_path: Path):
             return super().ask(request)
 
     desk, asked = Desk(tmp_path, Blind(ANSWER)), questions(1, image_count=1)
-    assert desk.ask(asked, images=lambda _: [Image("image/png", b"x")]) == {}
+    assert desk.ask(asked, images=lambda _: {"msg_0": [Image("image/png", b"x")]}) == {}
     assert desk.states(asked) == ["answered"]
 
 

@@ -46,8 +46,10 @@ def test_the_material_is_quoted_and_the_prompt_is_ours():
 def test_earlier_memories_and_pictures_go_along():
     memory = Remembered("mem_0123456789ab", "Use uv.", frozenset(), 1.0, NOW, "shop", None)
     picture = Image("image/png", b"png")
-    request = question().request([memory], [picture])
+    rows = [ROWS[0], {**ROWS[1], "image_count": 2}, ROWS[2]]
+    request = question(rows=rows).request([memory], {rows[1]["message_id"]: [picture]})
     assert request.material.startswith("=== quoted earlier memories ")
+    assert "ASSISTANT: With pip. [1 picture(s) not shown] [image 1]" in request.material
     assert "[memory id: mem_0123456789ab] Use uv." in request.material
     assert request.images == (picture,)
 
