@@ -19,6 +19,9 @@ from memory_assets.capture.windows import WINDOWS_VERSION
 from memory_assets.distill import ANSWERS_VERSION, DISTILL_VERSION
 from memory_assets.distill.allowance import plan_allowances
 from memory_assets.embed.encode import EMBED_VERSION
+from memory_assets.embed.memories import FOLD_VERSION
+from memory_assets.embed.merge import MERGE_VERSION
+from memory_assets.evaluate.quality import QUALITY_VERSION
 from memory_assets.files import write_atomically
 from memory_assets.protocols import PartInfo, Tables
 from memory_assets.settings import RULES
@@ -124,7 +127,10 @@ def days_to_learn(store: "Store") -> list[date]:
     embedded = store.tables.parts("embeddings")
     inputs_of = {day: embed_inputs(store, day) for day in observed}
     unembedded = {day for day, inputs in inputs_of.items() if day not in embedded or embedded[day].inputs != inputs}
-    return sorted(date.fromisoformat(day) for day in moved | stale | unembedded)
+    measured = store.tables.parts("quality")
+    due = quality_inputs(store.tables, observed)
+    unmeasured = {day for day, inputs in due.items() if day not in measured or measured[day].inputs != inputs}
+    return sorted(date.fromisoformat(day) for day in moved | stale | unembedded | unmeasured)
 
 
 def distil_inputs(store: "Store", windows: pl.DataFrame, days: Iterable[str]) -> dict[str, str]:
@@ -177,10 +183,22 @@ def embed_inputs(store: "Store", day: str) -> str:
     return hash_of(EMBED_VERSION, store.settings.embedding_model, observed.fingerprint if observed else "-")
 
 
+def quality_inputs(tables: Tables, days: Iterable[str]) -> dict[str, str]:
+    """Returns, by day, the hash of what its quality is measured from."""
+    parts = [tables.parts(table) for table in ("messages", "observations", "verdicts")]
+    return {day: hash_of(QUALITY_VERSION, *(_fingerprint(one, day) for one in parts)) for day in days}
+
+
+def merge_inputs(store: "Store") -> str:
+    """Returns the hash of what pairs are judged by; with another one, all are judged again."""
+    return hash_of(MERGE_VERSION, DISTILL_VERSION, store.settings.embedding_model)
+
+
 def fold_inputs(tables: Tables) -> str:
     """Returns the hash of everything that the memories are folded from, the ledger apart."""
     names = ("observations", "embeddings")
-    return hash_of(*(f"{name}/{day}={info.fingerprint}" for name in names for day, info in tables.parts(name).items()))
+    parts = (f"{name}/{day}={info.fingerprint}" for name in names for day, info in tables.parts(name).items())
+    return hash_of(FOLD_VERSION, MERGE_VERSION, *parts)
 
 
 def fold_is_behind(tables: Tables) -> bool:

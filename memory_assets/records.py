@@ -33,6 +33,20 @@ Sentiment = Literal["frustrated", "excited", "uncertain", "neutral"]
 Scope = Literal["project", "person", "everyone"]
 MemoryState = Literal["active", "held", "superseded", "stale", "archived", "cold", "forgotten"]
 DecisionState = Literal["promoted", "merged", "rejected", "expired", "pending"]
+QualityMeasure = Literal[
+    "verdict",
+    "reason",
+    "parse_path",
+    "priority",
+    "category",
+    "junk",
+    "repeated",
+    "ungrounded",
+    "invented_time",
+    "dangling",
+    "long",
+    "owner_unheard",
+]
 Score = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 
@@ -306,6 +320,22 @@ class Observation(Record):
     schema_version: Count = Field(description="Version of this row's schema.")
 
 
+class QualityRow(Record):
+    """How good what was kept of one day is: how many rows have one value of one measure."""
+
+    key: ClassVar = ("day", "measure", "value")
+    day: date = Field(description="Local day.")
+    measure: QualityMeasure = Field(
+        description="`verdict`, `reason`, `parse_path`: of all candidates; `priority`, `category`: of allowed facts; `junk`: "
+        "candidates stopped for what they are; `repeated`, `ungrounded`, `invented_time`, `dangling`, `long`, "
+        "`owner_unheard`: faults of facts, told in docs/evaluation.md."
+    )
+    value: str = Field(description="The value counted; of faults, the verdict (allow or hold) of the facts that have it.")
+    count: Count = Field(description="How many there are.")
+    total: Count = Field(description="Among how many.")
+    share: Score | None = Field(description="count / total; empty where there is nothing to count among.")
+
+
 class Embedding(Record):
     """The vector of one text, keyed by the text's hash."""
 
@@ -425,6 +455,7 @@ TABLES: dict[str, type[Record]] = {
     "segments": Segment,
     "verdicts": VerdictRow,
     "observations": Observation,
+    "quality": QualityRow,
     "embeddings": Embedding,
     "merges": MergeEdge,
     "memories": Memory,

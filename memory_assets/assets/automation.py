@@ -34,7 +34,17 @@ UNFINISHED = dg.RunsFilter(
 
 ASSETS_OF = {
     CAPTURE: ["resources", "records", "windows", "messages_open"],
-    LEARN: ["messages", "sessions", "observer_answers", "segments", "observations", "verdicts", "daily_log", "embeddings"],
+    LEARN: [
+        "messages",
+        "sessions",
+        "observer_answers",
+        "segments",
+        "observations",
+        "verdicts",
+        "quality",
+        "daily_log",
+        "embeddings",
+    ],
     FOLD: ["merges", "memories", "vector_index", "keyword_index", "briefing"],
     REFLECT: ["reflections", "proposals"],
     TRIAGE: ["decisions", "memory_md", "review_md", "briefing"],

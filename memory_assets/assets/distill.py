@@ -23,7 +23,6 @@ from memory_assets.distill.answer_rows import answers_by_window
 from memory_assets.distill.answers import AnswerStore
 from memory_assets.distill.daily_log import remove_sections, render_section, update_log, windows_in
 from memory_assets.distill.day import build_observations, build_segments
-from memory_assets.distill.items import clock_times_in
 from memory_assets.files import write_atomically
 from memory_assets.pending import distil_inputs
 from memory_assets.progress import track
@@ -162,23 +161,6 @@ def _messages_not_in_one_segment(store: Store, days: list[str] | None) -> pl.Dat
     )
 
 
-def _invented_times(store: Store, days: list[str] | None) -> pl.DataFrame:
-    """Returns allowed facts that name a clock time which none of their messages has."""
-    facts = store.tables.read("observations", days).filter(pl.col("gate") == "allow").select("id", "day", "text", "message_ids")
-    timed = facts.filter(pl.col("text").str.contains(r"\d{1,2}[:.]\d{2}"))
-    wanted = timed.explode("message_ids").rename({"message_ids": "message_id"})
-    said = store.tables.read("messages", days, columns=["message_id", "text"]).rename({"text": "said"})
-    sources = (
-        wanted.join(said, on="message_id", how="left").group_by("id").agg(pl.col("said").drop_nulls(), pl.col("text").first())
-    )
-    bad = [
-        row["id"]
-        for row in sources.iter_rows(named=True)
-        if set(clock_times_in(row["text"])) - {time for text in row["said"] for time in clock_times_in(text)}
-    ]
-    return facts.filter(pl.col("id").is_in(bad)).select("id", "day")
-
-
 def _untraceable(store: Store, days: list[str] | None) -> pl.DataFrame:
     """Returns observations whose evidence is not among the messages of their window."""
     wanted = (
@@ -222,12 +204,6 @@ CHECKS = [
     *(schema_check(table) for table in TABLES),
     rows_check(
         "segments", "coverage", "Every message of an observed window is in exactly one segment.", _messages_not_in_one_segment
-    ),
-    rows_check(
-        "observations",
-        "no_invented_clock_times",
-        "No allowed fact names a clock time that its source does not.",
-        _invented_times,
     ),
     rows_check("observations", "provenance", "Every observation rests on messages of its own window.", _untraceable),
     rows_check(

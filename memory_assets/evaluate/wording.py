@@ -35,7 +35,6 @@ _DENIAL = re.compile(
     r"\b(?:not|never|no longer|cannot|without|don't|doesn't|didn't|isn't|aren't|won't|can't|shouldn't|avoid|no)\b|n't\b", re.I
 )
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
-_PLAIN_WORD = re.compile(r"\w+")
 
 
 @lru_cache(maxsize=50_000)
@@ -87,17 +86,3 @@ def _differ_in_denial(text: str, label: str, alike: float) -> bool:
 def _differ_in_numbers(text: str, label: str) -> bool:
     wanted, said = set(_NUMBER.findall(label)), set(_NUMBER.findall(text))
     return bool(wanted and said and not wanted & said)
-
-
-@lru_cache(maxsize=50_000)
-def tokens_of(text: str) -> frozenset[str]:
-    """Returns the words and numbers of the text as they stand, in lower case."""
-    return frozenset(_PLAIN_WORD.findall(text.lower()))
-
-
-def same_tokens(a: str, b: str, at_least: float) -> bool:
-    """Returns whether two texts share so many of their tokens (Jaccard), the same numbers and as many denials."""
-    first, second = tokens_of(a), tokens_of(b)
-    if not first or len(first & second) < at_least * len(first | second):
-        return False
-    return sorted(_NUMBER.findall(a)) == sorted(_NUMBER.findall(b)) and len(_DENIAL.findall(a)) == len(_DENIAL.findall(b))

@@ -10,7 +10,17 @@ from memory_assets.assets.automation import ASSETS_OF
 from memory_assets.definitions import STAGES, assemble
 from memory_assets.tables import columns_of, table_names
 
-LEARNT = {"messages", "sessions", "observer_answers", "segments", "observations", "verdicts", "daily_log", "embeddings"}
+LEARNT = {
+    "messages",
+    "sessions",
+    "observer_answers",
+    "segments",
+    "observations",
+    "verdicts",
+    "quality",
+    "daily_log",
+    "embeddings",
+}
 DAILY = LEARNT | {"reflections", "proposals"}
 
 

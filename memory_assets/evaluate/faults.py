@@ -1,0 +1,84 @@
+"""What is wrong with a fact, as far as can be told from its words and the messages that it rests on.
+
+Takes texts, gives names of faults. None of this is shared with what extracts, grounds and gates: a fault that those cannot
+see is to be seen here.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from memory_assets.evaluate.wording import MOST_CHARS, content_words
+
+Fault = Literal["ungrounded", "invented_time", "dangling", "long", "owner_unheard"]
+FAULTS: tuple[Fault, ...] = get_args(Fault)
+
+GROUNDED = 0.5
+"""Share of a fact's content words that its evidence must hold. Of 2,437 facts of the rules none has less than 0.6, of 169 facts
+of a model with found evidence none less than 0.5; against random messages of the same session 1.4 % reach it."""
+
+_CLOCK = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:])(?:\s?([ap])\.?m\b)?", re.I)
+_HOUR = re.compile(r"(?<![\d:.])(1[0-2]|[1-9])\s?([ap])\.?m\b", re.I)
+_ASCRIBED = re.compile(r"^the (?:owner|user|developer|assistant|agent)\b[^“\"]{0,30}[“\"]|^[“\"']", re.I)
+_FILLER = re.compile(r"^(?:(?:ok|okay|yes|yeah|no|so|and|but|well|oh|hm+|also|then|actually)\b[\s,.…-]*)+", re.I)
+_DANGLING = re.compile(
+    r"^[^\w`]{0,3}(?:it|they|them|he|she|these|those|both|neither|(?:the )?(?:latter|former)|th(?:is|at)(?!\s+"
+    r"(?:repo(?:sitory)?|project|machine|computer|codebase|team)\b))\b(?![.(_]\w)",
+    re.I,
+)
+_FOR_THE_OWNER = re.compile(
+    r"\b(?:owner|user|developer)(?:'s)? (?:\w+ )?(?:said|says|wants?|wanted|prefers?|preferred|preference|approved|decided"
+    r"|chose|corrected|asked|likes?|insists?|insisted|requires?|rejected|agreed)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A message that a fact rests on."""
+
+    text: str
+    is_owners: bool
+    """Typed by the owner of the session."""
+
+
+def faults_of(text: str, author: str, sources: Sequence[Source]) -> list[Fault]:
+    """Returns the faults of a fact that is ascribed to the author and rests on the sources."""
+    found: dict[Fault, bool] = {
+        "ungrounded": support(text, sources) < GROUNDED,
+        "invented_time": bool(clock_times(text) - set().union(*(clock_times(source.text) for source in sources))),
+        "dangling": is_dangling(text),
+        "long": len(text) > MOST_CHARS,
+        "owner_unheard": speaks_for_owner(text, author) and not any(source.is_owners for source in sources),
+    }
+    return [fault for fault, is_there in found.items() if is_there]
+
+
+def support(text: str, sources: Sequence[Source]) -> float:
+    """Returns the share of the fact's content words that the sources hold between them; 0 for a fact without any."""
+    wanted = content_words(text)
+    held = frozenset[str]().union(*(content_words(source.text) for source in sources))
+    return len(wanted & held) / len(wanted) if wanted else 0.0
+
+
+def clock_times(text: str) -> set[tuple[int, int]]:
+    """Returns the times of day that the text tells, as (hour, minute)."""
+    told = [(int(hour), int(minute), half.lower()) for hour, minute, half in _CLOCK.findall(text)]
+    told += [(int(hour), 0, half.lower()) for hour, half in _HOUR.findall(text)]
+    return {(_on_24_hours(hour, half), minute) for hour, minute, half in told if hour < 24}
+
+
+def _on_24_hours(hour: int, half: str) -> int:
+    return hour % 12 + 12 * (half == "p") if half else hour
+
+
+def is_dangling(text: str) -> bool:
+    """Returns whether the fact, or the words that it quotes, begin with a word for something said before."""
+    quoted = _ASCRIBED.sub("", text, count=1)
+    return bool(_DANGLING.match(_FILLER.sub("", quoted, count=1)))
+
+
+def speaks_for_owner(text: str, author: str) -> bool:
+    """Returns whether the fact says what the owner wants, thinks or decided."""
+    return author == "owner" or bool(_FOR_THE_OWNER.search(text))
