@@ -21,6 +21,7 @@ from memory_assets.distill.allowance import plan_allowances
 from memory_assets.embed.encode import EMBED_VERSION
 from memory_assets.embed.memories import FOLD_VERSION
 from memory_assets.embed.merge import MERGE_VERSION
+from memory_assets.evaluate import EVALUATION_VERSION
 from memory_assets.evaluate.quality import QUALITY_VERSION
 from memory_assets.files import write_atomically
 from memory_assets.protocols import PartInfo, Tables
@@ -187,6 +188,24 @@ def quality_inputs(tables: Tables, days: Iterable[str]) -> dict[str, str]:
     """Returns, by day, the hash of what its quality is measured from."""
     parts = [tables.parts(table) for table in ("messages", "observations", "verdicts")]
     return {day: hash_of(QUALITY_VERSION, *(_fingerprint(one, day) for one in parts)) for day in days}
+
+
+def evaluation_inputs(store: "Store") -> str:
+    """Returns the hash of what an evaluation is made from: the labels, the observations and who made them."""
+    from memory_assets.evaluate.labels import hash_of_labels
+
+    labels = hash_of_labels(store.settings.gold) if store.settings.gold else "-"
+    windows = store.tables.parts("windows").get("all")
+    parts = (f"{day}={info.fingerprint}" for day, info in store.tables.parts("observations").items())
+    return hash_of(EVALUATION_VERSION, DISTILL_VERSION, labels, windows.fingerprint if windows else "-", *parts)
+
+
+def evaluation_is_behind(store: "Store") -> bool:
+    """Returns whether labelled sessions are named and were not yet scored against the present observations."""
+    if store.settings.gold is None or not store.tables.parts("observations"):
+        return False
+    written = store.tables.parts("evaluation").get("all")
+    return written is None or written.inputs != evaluation_inputs(store)
 
 
 def merge_inputs(store: "Store") -> str:

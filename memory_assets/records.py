@@ -47,6 +47,18 @@ QualityMeasure = Literal[
     "long",
     "owner_unheard",
 ]
+EvaluationMeasure = Literal[
+    "recall",
+    "recall_high",
+    "recall_owner_rules",
+    "precision",
+    "noise",
+    "f1",
+    "allowed",
+    "judged",
+    "right",
+    "noisy",
+]
 Score = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 
@@ -336,6 +348,23 @@ class QualityRow(Record):
     share: Score | None = Field(description="count / total; empty where there is nothing to count among.")
 
 
+class EvaluationRow(Record):
+    """One figure of the latest evaluation against labelled sessions, of one session or of all together."""
+
+    key: ClassVar = ("session_id", "measure")
+    session_id: str = Field(description="The labelled session, or `all`.")
+    measure: EvaluationMeasure = Field(
+        description="`recall` (weighted by priority), `recall_high`, `recall_owner_rules`, `precision`, `noise` and `f1` lie "
+        "between 0 and 1; `allowed`, `judged`, `right` and `noisy` are numbers of facts. docs/evaluation.md tells what counts."
+    )
+    value: Annotated[float, Field(ge=0)] = Field(description="The figure.")
+    low: Score | None = Field(description="Lower end of the 90 % interval over sessions, where there is one.")
+    high: Score | None = Field(description="Upper end of it.")
+    observer: str = Field(description="Who extracted the facts.")
+    distill_version: str = Field(description="Version of the rules by which they were made.")
+    labels_hash: str = Field(description="Hash of the labels, shortened.")
+
+
 class Embedding(Record):
     """The vector of one text, keyed by the text's hash."""
 
@@ -456,6 +485,7 @@ TABLES: dict[str, type[Record]] = {
     "verdicts": VerdictRow,
     "observations": Observation,
     "quality": QualityRow,
+    "evaluation": EvaluationRow,
     "embeddings": Embedding,
     "merges": MergeEdge,
     "memories": Memory,

@@ -4,6 +4,7 @@
     learn     messages → distill → embed, for a stretch of days     sensor new_transcripts, yesterday at 02:00
     fold      merges, memories, indexes, briefing                   sensor new_transcripts, nightly at 02:15
     reflect   reflections and proposals, for a stretch of days      schedule 06:00
+    evaluate  figures against labelled sessions                     sensor new_transcripts, where the setting names some
     triage    decisions, MEMORY.md, REVIEW.md                       sensor review_changes, schedule every 30 minutes
 
 The sensors are level-triggered: each tick looks at the state of the store (files that grew, days whose windows changed, a
@@ -21,7 +22,7 @@ from memory_assets.assets.answers import NEW_ONLY
 from memory_assets.pending import Stretch, hash_of, stretches
 from memory_assets.store import Store
 
-CAPTURE, LEARN, FOLD, REFLECT, TRIAGE = "capture", "learn", "fold", "reflect", "triage"
+CAPTURE, LEARN, FOLD, REFLECT, TRIAGE, EVALUATE = "capture", "learn", "fold", "reflect", "triage", "evaluate"
 EVERY_MINUTE = 60
 UNFINISHED = dg.RunsFilter(
     statuses=[
@@ -48,6 +49,7 @@ ASSETS_OF = {
     FOLD: ["merges", "memories", "vector_index", "keyword_index", "briefing"],
     REFLECT: ["reflections", "proposals"],
     TRIAGE: ["decisions", "memory_md", "review_md", "briefing"],
+    EVALUATE: ["evaluation"],
 }
 DESCRIPTIONS = {
     CAPTURE: "Archive new transcript bytes and cut them into windows.",
@@ -55,6 +57,7 @@ DESCRIPTIONS = {
     FOLD: "Merge what is known, and rebuild the indexes and the briefing from it.",
     REFLECT: "Condense days of observations and propose lines for MEMORY.md.",
     TRIAGE: "Decide proposals by rules and by what people ticked; write MEMORY.md and REVIEW.md.",
+    EVALUATE: "Score the observations against the labelled sessions that the setting `gold` names.",
 }
 JOBS = {
     name: dg.define_asset_job(name, selection=dg.AssetSelection.assets(*keys), description=DESCRIPTIONS[name])
@@ -85,6 +88,8 @@ def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
         return [_request(LEARN, hour, pending.windows_inputs(store), s, stretch=s) for s in stretches(days)]
     if pending.fold_is_behind(store.tables) or pending.index_is_missing(store):
         return [_request(FOLD, hour, pending.fold_inputs(store.tables))]
+    if pending.evaluation_is_behind(store):
+        return [_request(EVALUATE, hour, pending.evaluation_inputs(store))]
     return []
 
 
@@ -95,7 +100,7 @@ def _request(job: str, *state: object, stretch: Stretch | None = None) -> dg.Run
 
 
 @dg.sensor(
-    jobs=[JOBS[CAPTURE], JOBS[LEARN], JOBS[FOLD]],
+    jobs=[JOBS[CAPTURE], JOBS[LEARN], JOBS[FOLD], JOBS[EVALUATE]],
     minimum_interval_seconds=EVERY_MINUTE,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Takes in new transcripts, then distils, embeds and folds what they changed.",

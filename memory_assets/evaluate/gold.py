@@ -83,7 +83,7 @@ def failed_measures(counts: Counts) -> tuple[str, ...]:
 def evaluate(tables: Tables, folder: Path, *, against: Path | None = None, show: Shown | None = None) -> Evaluation:
     """Returns how well the store covers the labels of the folder; raises `LabelsError` where it holds none of the sessions."""
     labelled = read_labels(folder)
-    held = _sessions_in(tables)
+    held = sessions_in(tables)
     present = [one for one in labelled if one.session in held]
     missing = tuple(one.session for one in labelled if one.session not in held)
     if not present:
@@ -173,7 +173,8 @@ def _wrong(labels: LabelledSession, paired: Paired, show: Shown) -> Iterator[Fin
             yield Finding(labels.session, fact.id, fact.text, fact.lines, "no label says it")
 
 
-def _sessions_in(tables: Tables) -> set[str]:
+def sessions_in(tables: Tables) -> set[str]:
+    """Returns the sessions that the store holds."""
     return set(tables.read("windows", columns=["session_id"])["session_id"])
 
 

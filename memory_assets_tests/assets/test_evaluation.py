@@ -1,0 +1,125 @@
+"""The evaluation as an asset: it runs when labels are named and something changed, and warns below its floors."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from memory_assets.assets.automation import next_requests
+from memory_assets.assets.evaluation import ASSETS, CHECKS
+from memory_assets.distill import DISTILL_VERSION
+from memory_assets.pending import evaluation_is_behind
+from memory_assets.settings import read_settings
+from memory_assets.store import Store, open_store
+from memory_assets_tests.small_store import FACT, small_store
+
+PORT = "The staging database listens on port 5433."
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    return label(tmp_path, FACT)
+
+
+@pytest.fixture
+def store(labels: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setenv("MEMORY_GOLD", str(labels))
+    return small_store()
+
+
+def label(tmp_path: Path, text: str, session: str = "session-1") -> Path:
+    folder = tmp_path / "labels"
+    folder.mkdir(exist_ok=True)
+    fact = {"text": text, "kind": "rule", "priority": "high", "said_by": "owner", "evidence": [3]}
+    (folder / "one.json").write_text(json.dumps({"session": session, "facts": [fact]}), "utf-8")
+    return folder
+
+
+def run(store: Store) -> dg.ExecuteInProcessResult:
+    sources = [dg.AssetSpec("windows"), dg.AssetSpec("observations")]
+    definitions = dg.Definitions(
+        [*ASSETS, *sources], asset_checks=CHECKS, resources={"store": store}, executor=dg.in_process_executor
+    )
+    return definitions.resolve_implicit_global_asset_job_def().execute_in_process()
+
+
+def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
+    (event,) = result.asset_materializations_for_node("evaluation")
+    return {name: value.value for name, value in event.metadata.items()}
+
+
+def test_figures_stand_in_metadata_with_what_made_them(store: Store):
+    found = metadata(run(store))
+    assert (found["recall"], found["recall_low"], found["precision"], found["noise"]) == (1.0, 1.0, 1.0, 0.0)
+    assert (found["distill_version"], found["observer"], found["sessions"]) == (DISTILL_VERSION, "x", 1)
+
+
+def test_the_table_holds_the_figures_of_each_session_and_of_all(store: Store):
+    run(store)
+    rows = store.tables.read("evaluation")
+    recall = rows.filter(measure="recall").select("session_id", "value", "low", "high").rows()
+    assert recall == [("all", 1.0, 1.0, 1.0), ("session-1", 1.0, None, None)]
+    assert rows.filter(measure="allowed", session_id="all")["value"].to_list() == [1.0]
+
+
+def test_floors_warn_and_name_the_sessions(store: Store, tmp_path: Path):
+    assert all(check.passed for check in run(store).get_asset_check_evaluations())
+    label(tmp_path, PORT)
+    found = {check.check_name: check for check in run(store).get_asset_check_evaluations()}
+    failed = {name for name, check in found.items() if not check.passed}
+    assert failed == {
+        "recall_reaches_its_floor",
+        "recall_owner_rules_reaches_its_floor",
+        "precision_reaches_its_floor",
+        "no_session_at_zero",
+    }
+    assert {found[name].severity for name in failed} == {dg.AssetCheckSeverity.WARN}
+    assert "session-1" in str(found["no_session_at_zero"].metadata["examples"].value)
+
+
+def test_it_is_due_when_labels_or_observations_changed_and_never_without_labels(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    assert evaluation_is_behind(store)
+    run(store)
+    assert not evaluation_is_behind(store)
+    label(tmp_path, PORT)
+    assert evaluation_is_behind(store)
+    monkeypatch.delenv("MEMORY_GOLD")
+    assert not evaluation_is_behind(open_store(read_settings()))
+
+
+def test_the_sensor_asks_for_it_last(store: Store, monkeypatch: pytest.MonkeyPatch):
+    behind = {
+        "transcripts_changed": False,
+        "windows_due": False,
+        "days_to_learn": [],
+        "fold_is_behind": False,
+        "index_is_missing": False,
+    }
+    for name, value in behind.items():
+        monkeypatch.setattr(f"memory_assets.pending.{name}", lambda *_, value=value: value)
+    assert [request.job_name for request in next_requests(store, busy=False)] == ["evaluate"]
+    run(store)
+    assert next_requests(store, busy=False) == []
+
+
+def test_without_labels_it_says_so(monkeypatch: pytest.MonkeyPatch):
+    store = small_store()
+    assert metadata(run(store))["labels"] == "no labelled sessions: name their folder in MEMORY_GOLD"
+    assert store.tables.read("evaluation").is_empty()
+
+
+def test_labels_of_other_sessions_are_no_reason_to_fail(store: Store, tmp_path: Path):
+    label(tmp_path, FACT, session="elsewhere")
+    result = run(store)
+    assert "none of those in" in metadata(result)["labels"]
+    assert all(check.passed for check in result.get_asset_check_evaluations())
+
+
+def test_labels_that_cannot_be_used_fail_the_run_at_once(store: Store, labels: Path):
+    (labels / "one.json").write_text("{")
+    with pytest.raises(dg.Failure, match=r"one\.json: line 1, column 2"):
+        run(store)
