@@ -201,16 +201,16 @@ def show(
     return Reply(rows, drawing.draw_rows(rows))
 
 
-@app.command(epilog="Example: `memory sample 20 --seed 7`")
+@app.command(epilog="Example: `memory sample 20 --seed $(git rev-parse HEAD)`")
 def sample(
     count: Annotated[int, typer.Argument(min=1, help="How many.")] = 10,
-    seed: Annotated[str, typer.Option(help="The same seed draws the same rows.")] = "0",
-    table: Annotated[str, typer.Option(help="The table to draw from.")] = "observations",
+    seed: Annotated[str, typer.Option(help="Any word or number; the same seed draws the same ones.")] = "0",
+    table: Annotated[str | None, typer.Option(help="Draw whole rows of this table instead.")] = None,
     as_json: Json = False,
 ) -> Reply:
-    """Print rows drawn at random, for reading what the memory is made of."""
+    """Print allowed facts drawn at random, for judging each without its session: what the memory is made of."""
     rows = MemoryAgent().sample(count, seed=seed, table=table)
-    return Reply(rows, drawing.draw_rows(rows))
+    return Reply(rows, drawing.draw_rows(rows) if table else drawing_evaluation.draw_facts(rows))
 
 
 @eval_app.command("gold", epilog="Example: `memory eval gold labels/ --show misses`")

@@ -11,6 +11,7 @@ from memory_assets.terminal import table
 if TYPE_CHECKING:
     from memory_assets.evaluate.gold import Evaluation, Finding
     from memory_assets.evaluate.score import Score
+    from memory_assets.rows import Rows
 
 NAMES = {
     "recall": "recall, by priority",
@@ -22,6 +23,7 @@ NAMES = {
 }
 """How measures are called for people."""
 
+MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 PER_SESSION = ("recall", "owner's rules", "precision", "noise", "right", "wrong", "noisy", "allowed")
 
 
@@ -34,6 +36,19 @@ def draw_evaluation(found: "Evaluation") -> Callable[[Console], None]:
         _draw_measures(console, found)
         _draw_totals(console, found)
         _draw_findings(console, found.shown)
+
+    return draw
+
+
+def draw_facts(drawn: "Rows") -> Callable[[Console], None]:
+    """Draws facts one below the other, each with what is known of it."""
+
+    def draw(console: Console) -> None:
+        for number, row in enumerate(drawn.rows, start=1):
+            console.print(Text(f"{number}. ", style="bold") + Text(row["text"]))
+            console.print(Text(f"   {row['id']}  {MARKS[row['priority']]} {row['priority']}, {row['category']}", style="dim"))
+            console.print(Text(f"   said by the {row['author']} on {row['day']}, in {row['project']}", style="dim"))
+        console.print(Text(f"{len(drawn.rows):,} of {drawn.total:,} allowed facts", style="dim"))
 
     return draw
 

@@ -21,7 +21,7 @@ from memory_assets.errors import LabelsError, ReviewError, StoreError
 from memory_assets.export import Format, export_file
 from memory_assets.places import store_root
 from memory_assets.present import is_sample, present_settings
-from memory_assets.rows import Rows, sample_rows, show_rows
+from memory_assets.rows import Rows, sample_facts, sample_rows, show_rows
 from memory_assets.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -219,9 +219,10 @@ class MemoryAgent:
         """Returns the first rows of a table, or of one of its days."""
         return show_rows(self.store.tables, table, day=day, limit=limit)
 
-    def sample(self, count: int, *, seed: str = "0", table: str = "observations") -> Rows:
-        """Returns rows drawn at random; the same seed draws the same rows."""
-        return sample_rows(self.store.tables, table, count, seed)
+    def sample(self, count: int, *, seed: str = "0", table: str | None = None) -> Rows:
+        """Returns allowed facts drawn at random, or rows of the table; the same seed draws the same ones."""
+        tables = self.store.tables
+        return sample_facts(tables, count, seed) if table is None else sample_rows(tables, table, count, seed)
 
     def evaluate(self, labels: Path | None = None, *, against: Path | None = None, show: "Shown | None" = None) -> "Evaluation":
         """Returns how well the observations cover labelled sessions, those of the folder or of the setting `gold`.

@@ -1,4 +1,7 @@
-"""Rows of a table for looking at: those of a day, the first few, or a random sample that a seed repeats."""
+"""Rows of a table for looking at: those of a day, the first few, or a random sample that a seed repeats.
+
+A sample of facts holds what a reader needs to judge each alone; one of a table holds whole rows.
+"""
 
 import random
 from collections.abc import Sequence
@@ -10,6 +13,9 @@ import polars as pl
 from memory_assets import tables as schemas
 from memory_assets.errors import TableError
 from memory_assets.protocols import Tables
+
+OF_A_FACT = ("id", "priority", "category", "author", "day", "project", "text", "session_id", "path", "lines")
+"""Columns of a drawn fact: what it is, and where it can be looked up."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +41,18 @@ def show_rows(tables: Tables, table: str, *, day: str | None = None, limit: int 
 
 def sample_rows(tables: Tables, table: str, count: int, seed: str) -> Rows:
     """Returns rows drawn at random; the same seed draws the same rows from the same table."""
-    keys = schemas.key_of(table)
-    frame = tables.read(table).sort(keys)
+    return _drawn(table, tables.read(table), count, seed)
+
+
+def sample_facts(tables: Tables, count: int, seed: str) -> Rows:
+    """Returns allowed facts drawn at random from all days; the same seed draws the same ones from the same store."""
+    is_allowed = (pl.col("gate") == "allow") & (pl.col("kind") == "fact")
+    return _drawn("observations", tables.scan("observations").filter(is_allowed).select(OF_A_FACT).collect(), count, seed)
+
+
+def _drawn(table: str, frame: pl.DataFrame, count: int, seed: str) -> Rows:
     drawn = random.Random(seed).sample(range(frame.height), min(count, frame.height))
-    return _rows(table, frame[drawn], frame.height)
+    return _rows(table, frame.sort(schemas.key_of(table))[drawn], frame.height)
 
 
 def _rows(table: str, frame: pl.DataFrame, total: int) -> Rows:

@@ -256,3 +256,18 @@ def test_a_shell_completes_the_names_of_commands():
 def test_the_page_of_commands_names_each_of_them():
     page = (REPOSITORY / "docs" / "commands.md").read_text("utf-8")
     assert [name[0] for name in COMMANDS if f"| `memory {name[0]}" not in page] == []
+
+
+def test_a_sample_is_allowed_facts_that_can_be_read_alone(run: Run):
+    small_store()
+    code, out, _ = run("sample", "20", "--seed", "7aec271")
+    assert code == 0
+    assert out == (
+        f"1. {FACT}\n   {MEMORY}  🔴 high, rules-conventions\n   said by the owner on 2026-08-03, in x\n1 of 1 allowed facts\n"
+    )
+
+
+def test_a_sample_as_json_leads_back_to_the_session(run: Run):
+    small_store()
+    (found,) = json.loads(run("sample", "--json")[1])["data"]["rows"]
+    assert (found["id"], found["text"], found["session_id"], found["lines"]) == (MEMORY, FACT, "session-1", [3])
