@@ -16,7 +16,7 @@ from typing import Any
 
 KEY = "sk-test-0123"
 MODELS = ("claude-haiku-4-5", "claude-sonnet-4-5")
-CREATED = datetime(2026, 9, 1, 9, 0, tzinfo=UTC)
+CREATED = datetime(2026, 9, 1, 12, 0, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -209,13 +209,19 @@ class _Handler(BaseHTTPRequestHandler):
         """Keeps quiet; the log that counts is the server's own."""
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Keeps quiet about clients that were killed."""
+
+
 @contextmanager
 def serve(answer: Answer, **how: Any) -> Iterator[MessagesApi]:
     """Serves on loopback while the block runs."""
     api = MessagesApi(answer, **how)
     handler = type("Handler", (_Handler,), {"api": api})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), handler)
     api.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()

@@ -30,22 +30,22 @@ def lay_out_sample(into: Path, *patterns: str) -> Path:
     return folder
 
 
-def environment(data: Path, sources: Path) -> dict[str, str]:
+def environment(data: Path, sources: Path, **more: str) -> dict[str, str]:
     """The variables with which a process of its own works on the store."""
     ours = {"MEMORY_DATA": str(data), "MEMORY_SOURCES": str(sources), "MEMORY_OWNER": "mira", "MEMORY_TIMEZONE": "UTC"}
-    return {**os.environ, **ours, "MEMORY_NOW": NOW.isoformat()}
+    return {**os.environ, **ours, "MEMORY_NOW": NOW.isoformat(), **more}
 
 
-def start(command: str, data: Path, sources: Path) -> subprocess.Popen[str]:
+def start(command: str, data: Path, sources: Path, **more: str) -> subprocess.Popen[str]:
     """Starts `memory COMMAND --json` on the store."""
     arguments = [sys.executable, "-m", "memory_assets.fast", *command.split(), "--json"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(arguments, env=environment(data, sources), start_new_session=True, **pipes)
+    return subprocess.Popen(arguments, env=environment(data, sources, **more), start_new_session=True, **pipes)
 
 
-def run(command: str, data: Path, sources: Path) -> dict:
+def run(command: str, data: Path, sources: Path, **more: str) -> dict:
     """Runs `memory COMMAND --json` on the store and returns its data."""
-    process = start(command, data, sources)
+    process = start(command, data, sources, **more)
     out, errors = process.communicate(timeout=500)
     assert process.returncode == 0, errors[-3000:] + out[-2000:]
     return json.loads(out)["data"]
