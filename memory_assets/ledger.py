@@ -1,7 +1,8 @@
 """What happened to memories, appended and never changed; state is folded from it.
 
 One JSONL segment per process and day below `ledger/`. A line is `{v, id, at, actor, kind, target, payload}`; the fold
-order is (at, id). Ids begin with the line's number in the ledger, so that lines of the same moment keep their order.
+order is (at, id). Ids begin with the line's number in the ledger, so that lines of the same moment keep their order; an
+event that a rule plans brings an id made from its content, and is written once.
 
 Kinds written so far, with their targets:
 
@@ -12,13 +13,16 @@ Kinds written so far, with their targets:
     proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock: expired)
     entry.promoted      proposal id      payload: section, line, commit, evidence (ranges, hashes, quotes)
     memory.recalled     query hash       payload: memory_ids, in the order shown (one line an answer)
+    memory.used         any name         payload: memory_ids that informed an answer of a model, at (when it answered)
+    memory.confirmed    observation id   payload: observation_ids, text_hashes, message_ids, sources, said_at (older, newer);
+    memory.contradicted observation id            similarity, reason; the target is the older one
     sessions.flushed    all              a person ended every open session
 """
 
 import json
 import os
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +32,7 @@ from memory_assets.errors import LedgerError
 from memory_assets.files import append_line
 
 VERSION = 1
+CONFIRMED, CONTRADICTED, USED = "memory.confirmed", "memory.contradicted", "memory.used"
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,16 @@ class Event:
     id: str
     at: datetime
     actor: str
+    kind: str
+    target: str
+    payload: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An event that a rule asks for; its id is made from its content."""
+
+    id: str
     kind: str
     target: str
     payload: dict[str, Any] = field(default_factory=dict)
@@ -53,13 +68,25 @@ class Ledger:
 
     def append(self, kind: str, target: str, payload: dict[str, Any] | None = None, *, actor: str) -> Event:
         """Writes one event to disk and returns it."""
-        at = self._clock()
         number = sum(len(events) for _, events in self._read().values())
-        event = Event(f"{number:09d}-{uuid.uuid4().hex[:8]}", at, actor, kind, target, payload or {})
-        line = {"v": VERSION, **asdict(event), "at": at.isoformat()}
-        path = self._root / f"{at:%Y-%m-%d}-{self._segment}.jsonl"
-        append_line(path, json.dumps(line, ensure_ascii=False, sort_keys=True).encode())
+        event = Event(f"{number:09d}-{uuid.uuid4().hex[:8]}", self._clock(), actor, kind, target, payload or {})
+        self._write([event])
         return event
+
+    def append_once(self, planned: Iterable[Planned], *, actor: str) -> list[Event]:
+        """Writes the events whose ids the ledger does not hold, at one moment and in one flush, and returns them."""
+        known = {event.id for _, events in self._read().values() for event in events}
+        at = self._clock()
+        distinct = {one.id: one for one in planned if one.id not in known}
+        events = [Event(one.id, at, actor, one.kind, one.target, one.payload) for one in distinct.values()]
+        if events:
+            self._write(events)
+        return events
+
+    def _write(self, events: list[Event]) -> None:
+        lines = ({"v": VERSION, **asdict(event), "at": event.at.isoformat()} for event in events)
+        content = "\n".join(json.dumps(line, ensure_ascii=False, sort_keys=True) for line in lines)
+        append_line(self._root / f"{events[0].at:%Y-%m-%d}-{self._segment}.jsonl", content.encode())
 
     def events(self, kinds: Collection[str] | None = None) -> list[Event]:
         """Returns the events of the given kinds (all by default) in fold order; raises `LedgerError` on a broken line."""

@@ -32,6 +32,7 @@ Strength = Literal["explicit", "implied", "inferred"]
 Sentiment = Literal["frustrated", "excited", "uncertain", "neutral"]
 Scope = Literal["project", "person", "everyone"]
 MemoryState = Literal["active", "held", "superseded", "stale", "archived", "cold", "forgotten"]
+Relation = Literal["same", "conflict"]
 DecisionState = Literal["promoted", "merged", "rejected", "expired", "pending"]
 QualityMeasure = Literal[
     "verdict",
@@ -378,13 +379,14 @@ class Embedding(Record):
 
 
 class MergeEdge(Record):
-    """Two observations that say the same; clusters of memories are made from these."""
+    """Two observations that say the same, or that cannot both hold; memories are made from these."""
 
     key: ClassVar = ("newer_id", "older_id")
     newer_id: str = Field(description="The later observation, by event time.")
     older_id: str = Field(description="The earlier observation.")
     similarity: float = Field(description="Cosine of the two vectors.")
-    reason: str = Field(description="Why they merge.")
+    relation: Relation = Field(description="`same`: they merge; `conflict`: they cannot both hold.")
+    reason: str = Field(description="Why they merge, or how they conflict: replaced, opposite or other value.")
 
 
 class Memory(Record):
@@ -402,7 +404,13 @@ class Memory(Record):
     merged_count: Count = Field(description="Observations behind it.")
     priority: Priority = Field(description="The highest of its observations.")
     category: Category = Field(description="Category of the newest wording.")
-    confidence: Score = Field(description="Highest confidence, +0.05 for each merged repetition.")
+    confidence: Score = Field(
+        description="Highest confidence of its observations, +0.1 for each other source that confirms it, -0.2 for each "
+        "that contradicts it, in the order in which they spoke."
+    )
+    confirmed_count: Count = Field(description="Other sources that said the same.")
+    contradicted_count: Count = Field(description="Sources that said what cannot hold beside it.")
+    conflicts_with: list[str] = Field(description="Memories that cannot hold beside it and of which none is settled yet.")
     strength: Strength = Field(description="The strongest of its observations.")
     sentiment: Sentiment = Field(description="Tone of the newest wording.")
     author: Author = Field(description="Whose words it rests on; the owner's where any are.")
@@ -417,7 +425,8 @@ class Memory(Record):
     lines: list[int] = Field(description="Evidence of the newest wording in that transcript.")
     superseded_by: str | None = Field(description="The memory that replaced it.")
     recall_count: Count = Field(description="Times it was recalled by a person or agent.")
-    last_used_at: datetime | None = Field(description="When it was last recalled.")
+    used_count: Count = Field(description="Answers of models that it informed.")
+    last_used_at: datetime | None = Field(description="When it was last recalled, or last informed an answer.")
 
 
 class Reflection(Record):

@@ -17,7 +17,7 @@ import polars as pl
 from memory_assets.errors import TableError
 from memory_assets.records import TABLES, Record
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of all table schemas together; a store with another one has its derived tables rebuilt."""
 
 _SCALARS: dict[Any, pl.DataType] = {

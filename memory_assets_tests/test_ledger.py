@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.errors import LedgerError
-from memory_assets.ledger import Event, Ledger
+from memory_assets.ledger import Event, Ledger, Planned
 
 AT = datetime(2026, 8, 3, 9, 0, tzinfo=UTC)
 
@@ -80,3 +80,17 @@ def test_a_ledger_of_a_newer_release_is_refused(tmp_path: Path):
 
 def test_an_event_is_a_plain_value():
     assert Event("1", AT, "mira", "a", "x") == Event("1", AT, "mira", "a", "x", {})
+
+
+def test_a_planned_event_is_written_once_whoever_plans_it_again(tmp_path: Path):
+    planned = [Planned("rule-1", "memory.confirmed", "a", {"reason": "same"}), Planned("rule-2", "memory.confirmed", "b")]
+    written = ledger(tmp_path).append_once([planned[0]], actor="rules")
+    assert written == [Event("rule-1", AT, "rules", "memory.confirmed", "a", {"reason": "same"})]
+    again = ledger(tmp_path, AT + timedelta(days=1)).append_once([*planned, planned[1]], actor="rules")
+    assert [event.id for event in again] == ["rule-2"]
+    assert [(event.id, event.at) for event in ledger(tmp_path).events()] == [("rule-1", AT), ("rule-2", AT + timedelta(days=1))]
+
+
+def test_planning_nothing_writes_nothing(tmp_path: Path):
+    assert ledger(tmp_path).append_once([], actor="rules") == []
+    assert list(tmp_path.glob("*.jsonl")) == []

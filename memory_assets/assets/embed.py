@@ -11,16 +11,23 @@ from memory_assets import tables as schemas
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check, verdict
 from memory_assets.assets.glue import INDEX_POOL, bars, counts_of, materialise_days, table_asset, write_whole
 from memory_assets.corpus import open_embedder, open_keywords, open_vectors
+from memory_assets.embed.echoes import SHOWING, find_echoes, suspects
 from memory_assets.embed.encode import EMBED_VERSION, encode_day
+from memory_assets.embed.evidence import EVIDENCE, allowed_facts, families_of, plan_evidence
+from memory_assets.embed.homes import find_orphans
 from memory_assets.embed.memories import FOLD_VERSION, fold_memories
 from memory_assets.embed.merge import MERGE_VERSION, find_edges
 from memory_assets.embed.project import RETRIEVABLE, Plan, keyword_rows, plan_keywords, plan_vectors, text_hashes
+from memory_assets.embed.repeats import MOST_SHARE, find_repeats
 from memory_assets.files import write_json
-from memory_assets.pending import embed_inputs, fold_inputs
+from memory_assets.ledger import Event
+from memory_assets.pending import embed_inputs, fold_inputs, merge_inputs
 from memory_assets.store import Store
 
 GROUP = "embed"
 """Group of the assets of this stage."""
+
+WARN = dg.AssetCheckSeverity.WARN
 
 
 @table_asset("embeddings", group=GROUP, version=EMBED_VERSION, daily=True, deps=["observations"])
@@ -43,10 +50,10 @@ def embeddings(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]
 
 @table_asset("merges", group=GROUP, version=MERGE_VERSION, daily=False, deps=["observations", "embeddings"])
 def merges(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
-    """Pairs of observations that say the same, or of which the newer replaces the older."""
+    """Pairs of observations that say the same, or that cannot both hold."""
     with store.lock():
-        present = store.tables.parts("merges").get("all")
-        is_current = present is not None and present.inputs == MERGE_VERSION
+        present, inputs = store.tables.parts("merges").get("all"), merge_inputs(store)
+        is_current = present is not None and present.inputs == inputs
         compared = store.tables.read("memories", columns=["observation_ids"])["observation_ids"].explode().drop_nulls()
         frame = find_edges(
             store.tables.read("observations"),
@@ -54,18 +61,39 @@ def merges(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) ->
             store.tables.read("merges") if is_current else schemas.empty("merges"),
             compared.to_list() if is_current else (),
         )
-        return write_whole(store, "merges", frame, MERGE_VERSION, reasons=bars(counts_of(frame, "reason")))
+        return write_whole(store, "merges", frame, inputs, reasons=bars(counts_of(frame, "reason")))
 
 
-@table_asset("memories", group=GROUP, version=FOLD_VERSION, daily=False, deps=["observations", "embeddings", "merges"])
+@table_asset("memories", group=GROUP, version=FOLD_VERSION, daily=False, deps=["observations", "merges", "windows", "messages"])
 def memories(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """The present state of what is known: observations folded with merges and the ledger."""
     with store.lock():
-        inputs = fold_inputs(store.tables)
-        frame = fold_memories(store.tables.read("observations"), store.tables.read("merges"), store.ledger.events())
+        observations, edges = store.tables.read("observations"), store.tables.read("merges")
+        heard = note_evidence(store, observations, edges)
+        frame = fold_memories(observations, edges, store.ledger.events())
         merged = int(frame["merged_count"].sum()) - frame.height
         plots = {column: bars(counts_of(frame, column)) for column in ("state", "category", "priority")}
-        return write_whole(store, "memories", frame, inputs, merged_away=merged, **plots)
+        plots |= {column: bars(_spread(frame, column)) for column in ("confirmed_count", "contradicted_count")}
+        counts = {kind.removeprefix("memory."): sum(event.kind == kind for event in heard) for kind in EVIDENCE}
+        return write_whole(store, "memories", frame, fold_inputs(store.tables), merged_away=merged, **counts, **plots)
+
+
+def note_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFrame) -> list[Event]:
+    """Writes to the ledger what sources confirm and contradict, each once, and returns the events that it did not hold."""
+    events, families = store.ledger.events(EVIDENCE), families_of(store.tables.read("windows"))
+    planned = plan_evidence(observations, edges, events, families)
+    doubted = suspects(planned, observations)
+    if not doubted.is_empty():
+        sessions = doubted["session_id"].unique().sort().to_list()
+        shown = store.tables.scan("messages").select("session_id", "author", "event_at", "text")
+        shown = shown.filter(pl.col("session_id").is_in(sessions) & pl.col("author").is_in(SHOWING)).collect()
+        planned = plan_evidence(observations, edges, events, families, find_echoes(doubted, observations, shown))
+    return store.ledger.append_once(planned, actor="rules")
+
+
+def _spread(frame: pl.DataFrame, column: str) -> dict[str, int]:
+    """Returns how many memories have each count above none."""
+    return counts_of(frame.filter(pl.col(column) > 0).with_columns(pl.col(column).cast(pl.String)), column)
 
 
 @dg.asset(
@@ -153,6 +181,37 @@ def _superseded_by_nothing(store: Store, days: list[str] | None) -> pl.DataFrame
     return found.drop_nulls("superseded_by").join(found.select("id"), left_on="superseded_by", right_on="id", how="anti")
 
 
+def _in_conflict(store: Store, days: list[str] | None) -> pl.DataFrame:
+    """Returns each pair once, the surer side first."""
+    found = store.tables.read("memories", columns=["id", "conflicts_with", "confidence", "state", "project"])
+    pairs = found.explode("conflicts_with").drop_nulls("conflicts_with").rename({"conflicts_with": "against"})
+    others = found.select(pl.col("id").alias("against"), pl.col("confidence").alias("its_confidence"))
+    both = pairs.join(others, on="against").filter(
+        (pl.col("confidence") > pl.col("its_confidence"))
+        | ((pl.col("confidence") == pl.col("its_confidence")) & (pl.col("id") < pl.col("against")))
+    )
+    return both.select("id", "against", "confidence", "its_confidence", "state", "project").sort("id", "against")
+
+
+def _without_home(store: Store, days: list[str] | None) -> pl.DataFrame:
+    observations = store.tables.read("observations", columns=["id", "kind", "gate", "event_at", "text_hash", "message_ids"])
+    return find_orphans(allowed_facts(observations), store.ledger.events(EVIDENCE))
+
+
+@dg.asset_check(
+    asset="memories",
+    name="few_repeats",
+    description="Hardly any allowed memories of one scope say the same in the same words: merging does its work.",
+)
+def few_repeats(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
+    """Counts repeats by a measure that shares nothing with merging."""
+    columns = ["id", "kind", "state", "text", "scope", "project", "person"]
+    found = find_repeats(store.tables.read("memories", columns=columns))
+    passed = found.share < MOST_SHARE or found.pairs.is_empty()
+    counts = {"share": found.share, "pairs": found.pairs.height, "allowed": found.allowed}
+    return verdict(passed, found.pairs, WARN, most=MOST_SHARE, **counts)
+
+
 @dg.asset_check(
     asset="vector_index", name="equals_parquet", description="Chroma holds exactly the retrievable memories that have a vector."
 )
@@ -184,6 +243,23 @@ CHECKS = [
     rows_check("embeddings", "every_text_has_a_vector", "Every observation's text has a vector.", _without_vector),
     rows_check("memories", "nothing_lost", "Every observation is part of exactly one memory.", _observations_in_no_memory),
     rows_check("memories", "supersession_resolves", "What replaced a memory exists.", _superseded_by_nothing),
+    rows_check(
+        "memories",
+        "conflicts_are_settled",
+        "No two memories that stand contradict each other; say which one holds, and it replaces the other.",
+        _in_conflict,
+        blocking=False,
+        severity=WARN,
+    ),
+    rows_check(
+        "memories",
+        "events_have_a_home",
+        "Every confirmation and contradiction in the ledger is about an observation that is still there.",
+        _without_home,
+        blocking=False,
+        severity=WARN,
+    ),
+    few_repeats,
     no_secrets_check("memories", ["text"]),
     vectors_equal_parquet,
     keywords_equal_parquet,

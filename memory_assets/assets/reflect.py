@@ -7,6 +7,7 @@ import polars as pl
 
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import materialise_days, table_asset
+from memory_assets.embed.evidence import EVIDENCE
 from memory_assets.embed.memories import fold_memories
 from memory_assets.pending import proposal_inputs
 from memory_assets.reflect.proposals import NUMBERED, PROPOSE_VERSION, propose
@@ -44,11 +45,12 @@ class Past:
     def __init__(self, store: Store) -> None:
         self._observations = store.tables.read("observations")
         self._merges = store.tables.read("merges")
+        self._said = store.ledger.events(EVIDENCE)
 
     def memories(self, day: str) -> pl.DataFrame:
         """Returns the memories of that day."""
         known = self._observations.filter(pl.col("day") <= date.fromisoformat(day))
-        return fold_memories(known, self._merges, ())
+        return fold_memories(known, self._merges, self._said)
 
     def memory_of(self, day: str) -> dict[str, str]:
         """Returns the memory that each observation was part of on that day."""

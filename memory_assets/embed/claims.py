@@ -3,12 +3,14 @@
 MiniLM ranks near-misses above paraphrases (5432 against 5433: 0.955; never against always force-push: 0.970; a true
 paraphrase: 0.849 or 0.599), so cosine only finds candidates. Two claims are the same when their numbers with units,
 identifiers and versions agree, they say yes or no alike, use no word against its opposite, keep what stands behind a word
-of direction ("instead of", "depends on"), and speak of the same things.
+of direction ("instead of", "depends on"), speak of the same things, and both of the present or both of the past.
 """
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+
+from memory_assets.embed.changes import read_changes
 
 _TOKEN = re.compile(r"[\w./:@#~+-]*\w[\w./:@#~+-]*", re.UNICODE)
 _SPECIFIC = re.compile(r"\d|[/_@#~]|\w\.\w|\w-\w|[a-z][A-Z]|^--?\w")
@@ -18,9 +20,9 @@ _NEGATION = re.compile(
     r"don'?t|doesn'?t|isn'?t|aren'?t|won'?t|can'?t|shouldn'?t|didn'?t|wasn'?t)\b",
     re.IGNORECASE,
 )
-_CHANGE = re.compile(
-    r"\b(?:from|instead of|rather than|replac\w+|no longer(?: use[sd]?| runs?(?: on)?| in| on)?|not|was|were|used to be|"
-    r"away from|moved off|dropped|retired)\s+(?:[\w`'\"./:@#~+-]+\s+){0,4}?",
+_PAST = re.compile(
+    r"\b(?:was|were|had|used to|previously|formerly|earlier|originally|at first|back then|yesterday|ago|until|"
+    r"last (?:week|month|year|night|time)|didn['’]?t|wasn['’]?t|weren['’]?t|no longer)\b",
     re.IGNORECASE,
 )
 _STOP = frozenset(
@@ -66,15 +68,24 @@ class Claim:
 @lru_cache(maxsize=65_536)
 def read_claim(text: str) -> Claim:
     """Returns the parts of the sentence that must agree."""
-    tokens = [token.strip(".,:;-/+~") for token in _TOKEN.findall(text)]
-    tokens = [token for token in tokens if token]
+    tokens = tokens_of(text)
     specifics = {token.lower() for token in tokens if _SPECIFIC.search(token)}
     specifics |= {quoted.lower() for quoted in _QUOTED.findall(text)} | _quantities(tokens)
     names = {token.lower() for token in tokens[1:] if token[:1].isupper() and not token.isupper()}
-    words = {_stem(token.lower()) for token in tokens} - _STOP
+    words = {stem(token.lower()) for token in tokens} - _STOP
     normal = " ".join(token.lower() for token in tokens)
     is_negated = len(_NEGATION.findall(text)) % 2 == 1
     return Claim(normal, frozenset(specifics), frozenset(names), frozenset(words), _behind(text), is_negated)
+
+
+def tokens_of(text: str) -> list[str]:
+    """Returns the words, numbers and identifiers of the text in order, as they are written."""
+    return [token for token in (found.strip(".,:;+~").rstrip("-/") for found in _TOKEN.findall(text)) if token]
+
+
+def is_past(text: str) -> bool:
+    """Returns whether the text tells how things were."""
+    return _PAST.search(text) is not None
 
 
 def _quantities(tokens: list[str]) -> set[str]:
@@ -92,9 +103,9 @@ def _quantities(tokens: list[str]) -> set[str]:
 def _behind(text: str) -> frozenset[tuple[str, str]]:
     found = set()
     for match in _DIRECTION.finditer(text):
-        rest = (_stem(token.strip(".,:;-/+~`").lower()) for token in _TOKEN.findall(text[match.end() :]))
+        rest = (stem(token.strip(".,:;-/+~`").lower()) for token in _TOKEN.findall(text[match.end() :]))
         if word := next((word for word in rest if word and word not in _STOP), None):
-            found.add((_stem(match.group().lower().removesuffix(" on")), word))
+            found.add((stem(match.group().lower().removesuffix(" on")), word))
     return frozenset(found)
 
 
@@ -107,7 +118,7 @@ def same_claim(newer: str, older: str, similarity: float) -> str | None:
         return None
     if _numbers(a) != _numbers(b) or a.is_negated != b.is_negated or _are_opposed(a, b) or _are_turned_round(a, b):
         return None
-    if replaces(newer, older):
+    if is_past(newer) != is_past(older) or _gives_up(newer, older):
         return None
     shared = len(a.words & b.words) / max(min(len(a.words), len(b.words)), 1)
     if similarity >= 0.85 and shared >= 0.4:
@@ -117,22 +128,10 @@ def same_claim(newer: str, older: str, similarity: float) -> str | None:
     return None
 
 
-def replaces(newer: str, older: str) -> bool:
-    """Returns whether the newer sentence says that something the older one states has been replaced.
-
-    It must name a specific of the older one behind `from`, `instead of`, `no longer` or the like, and bring one of its own.
-    """
-    a, b = read_claim(newer), read_claim(older)
-    # A name that opens a sentence is a name because the other sentence has it in its middle.
-    named = b.specifics | b.names | {name for name in a.names if _stem(name) in b.words}
-    gone = {token for token in named if _is_behind_change(newer, token)}
-    fresh = (a.specifics | a.names) - named
-    still = {token for token in a.specifics | a.names if _is_behind_change(older, token)}
-    return bool(gone and fresh and not still and len(a.words & b.words) >= 2)
-
-
-def _is_behind_change(text: str, token: str) -> bool:
-    return re.search(_CHANGE.pattern + r"[`'\"]?" + re.escape(token) + r"(?![\w-])", text, re.IGNORECASE) is not None
+def _gives_up(newer: str, older: str) -> bool:
+    """Returns whether the newer sentence says that something was given up which the older one only names."""
+    gone = {change.gone for change in read_changes(newer)} - {change.gone for change in read_changes(older)}
+    return any(name in read_claim(older).normal for name in gone)
 
 
 def _numbers(claim: Claim) -> frozenset[str]:
@@ -150,7 +149,8 @@ def _are_turned_round(a: Claim, b: Claim) -> bool:
     return any(ours[word] != theirs[word] for word in ours.keys() & theirs.keys())
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Returns the word without its ending, so that forms of one word are equal."""
     for suffix in ("ing", "ies", "ed", "es", "s"):
         if word.isalpha() and word.endswith(suffix) and len(word) - len(suffix) >= 4:
             return word[: -len(suffix)]
@@ -159,4 +159,4 @@ def _stem(word: str) -> str:
 
 _STEMMED_OPPOSITES: dict[str, set[str]] = {}
 for _word, _other in _OPPOSITES.items():  # words are compared by their stems
-    _STEMMED_OPPOSITES.setdefault(_stem(_word), set()).add(_stem(_other))
+    _STEMMED_OPPOSITES.setdefault(stem(_word), set()).add(stem(_other))

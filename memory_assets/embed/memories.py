@@ -1,89 +1,119 @@
 """Folds observations, merge edges and the ledger into memories: the present state of what is known.
 
-Each observation joins the cluster of the older one that it is most similar to, so clusters follow from the edges alone. The
-newest allowed wording is shown and all are kept; the id is the oldest observation's; confidence rises by 0.05 with each
-merged repetition. Folding with observations up to another day gives the memories of that day.
+The newest allowed wording is shown and all are kept; the id is the oldest observation's. Confidence begins with the highest
+of its observations and follows what other sources said (`evidence`). Of two that cannot both hold, what the owner said later
+replaces the other; anything else that speaks against a standing memory is held, both name each other, and somebody has to
+settle it. Folding with observations up to another day gives the memories of that day.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
 
 from memory_assets import tables as schemas
-from memory_assets.embed.merge import SUPERSEDES
-from memory_assets.ledger import Event
+from memory_assets.embed.clusters import find_roots
+from memory_assets.embed.evidence import Conflict, Evidence, allowed_facts, find_conflicts, weigh_evidence
+from memory_assets.ledger import USED, Event
 
-FOLD_VERSION = "fold/1"
-PER_REPETITION = 0.05
+FOLD_VERSION = "fold/2"
 RECALLED = "memory.recalled"
 _PRIORITY = {"high": 0, "medium": 1, "low": 2}
 _STRENGTH = {"explicit": 0, "implied": 1, "inferred": 2}
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """How the memories stand to each other."""
+
+    superseded: Mapping[str, str]
+    """Memory → what replaced it."""
+    held: frozenset[str] = frozenset()
+    """Memories that speak against one that stands."""
+    against: Mapping[str, set[str]] = field(default_factory=dict)
+    """Memory → those that it conflicts with, unsettled."""
 
 
 def fold_memories(observations: pl.DataFrame, merges: pl.DataFrame, events: Sequence[Event]) -> pl.DataFrame:
     """Returns the table `memories`."""
-    rows = {row["id"]: row for row in observations.sort("event_at", "id").iter_rows(named=True)}
-    roots = _cluster(list(rows), merges)
+    ordered = observations.sort("event_at", "id")
+    rows = {row["id"]: row for row in ordered.iter_rows(named=True)}
+    roots = find_roots(list(rows), merges)
     clusters: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for id, row in rows.items():
         clusters[roots[id]].append(row)
-    superseded = _superseded(merges, roots, rows)
-    recalled = _recalled(events, roots)
-    memories = [_memory(root, members, superseded.get(root), recalled.get(root, [])) for root, members in clusters.items()]
+    facts = allowed_facts(ordered)
+    conflicts = find_conflicts(facts, merges, roots)
+    evidence = weigh_evidence(facts, conflicts, roots, events)
+    standing = _stand(conflicts, evidence, clusters)
+    recalled, used = _moments(events, RECALLED, roots), _moments(events, USED, roots)
+    memories = [
+        {**_memory(root, members, evidence, standing), **_usage(recalled.get(root, []), used.get(root, []))}
+        for root, members in clusters.items()
+    ]
     return schemas.frame_of("memories", memories).sort("id")
 
 
-def _cluster(ids: list[str], merges: pl.DataFrame) -> dict[str, str]:
-    """Returns the oldest observation of each one's cluster; `ids` are in order of event time."""
-    same = merges.filter(pl.col("reason") != SUPERSEDES).sort(["similarity", "older_id"], descending=[True, False])
-    nearest: dict[str, str] = {}
-    for newer, older in same.select("newer_id", "older_id").iter_rows():
-        nearest.setdefault(newer, older)
-    roots: dict[str, str] = {}
-    for id in ids:
-        older = nearest.get(id)
-        roots[id] = roots.get(older, id) if older is not None else id
-    return roots
-
-
-def _superseded(merges: pl.DataFrame, roots: dict[str, str], rows: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Returns the memory that replaced each one, the latest where there are several; what was said again since stands."""
-    last_said: dict[str, datetime] = {}
-    for id, root in roots.items():
-        last_said[root] = max(last_said.get(root, rows[id]["event_at"]), rows[id]["event_at"])
-    edges = merges.filter(pl.col("reason") == SUPERSEDES).select("newer_id", "older_id").rows()
-    found: dict[str, tuple[datetime, str]] = {}
-    for newer, older in edges:
-        if newer not in roots or older not in roots or roots[newer] == roots[older]:
+def _stand(conflicts: Sequence[Conflict], evidence: Evidence, clusters: Mapping[str, list[dict[str, Any]]]) -> _Standing:
+    said = {root: _last_said_by_owner(clusters[root]) for one in conflicts for root in (one.newer_root, one.older_root)}
+    superseded = {
+        one.older_root: one.newer_root  # in order of time, so the last of several remains
+        for one in conflicts
+        if one.newer["author"] == "owner" and one.newer["event_at"] >= said[one.older_root]
+    }
+    held: set[str] = set()
+    against: dict[str, set[str]] = defaultdict(set)
+    for one in evidence.conflicts:
+        pair = (one.newer_root, one.older_root)
+        if any(root in superseded for root in pair):
             continue
-        if rows[newer]["event_at"] >= last_said[roots[older]]:
-            candidate = (rows[newer]["event_at"], roots[newer])
-            found[roots[older]] = max(found.get(roots[older], candidate), candidate)
-    return {older: newer for older, (_, newer) in found.items()}
+        against[pair[0]].add(pair[1])
+        against[pair[1]].add(pair[0])
+        if said[one.newer_root] == _NEVER and one.older_root not in held:
+            held.add(one.newer_root)
+    return _Standing(superseded, frozenset(held), against)
 
 
-def _recalled(events: Sequence[Event], roots: dict[str, str]) -> dict[str, list[datetime]]:
+def _last_said_by_owner(members: Sequence[dict[str, Any]]) -> datetime:
+    """Returns when the owner last stated it; what tools and assistants repeat does not bring back what the owner replaced."""
+    return max((row["event_at"] for row in members if row["author"] == "owner" and row["gate"] == "allow"), default=_NEVER)
+
+
+def _moments(events: Sequence[Event], kind: str, roots: Mapping[str, str]) -> dict[str, list[datetime]]:
+    """Returns when each memory was recalled, or used; an event may say that it happened before it was written down."""
     found: dict[str, list[datetime]] = defaultdict(list)
     for event in events:
-        if event.kind == RECALLED:
-            for id in event.payload.get("memory_ids", [event.target]):
-                if id in roots:
-                    found[roots[id]].append(event.at)
+        if event.kind == kind:
+            at = event.payload.get("at")
+            moment = datetime.fromisoformat(at).astimezone(UTC) if at else event.at
+            for root in dict.fromkeys(_present(event, roots)):
+                found[root].append(moment)
     return found
 
 
-def _memory(root: str, members: list[dict[str, Any]], superseded_by: str | None, recalled: list[datetime]) -> dict[str, Any]:
+def _present(event: Event, roots: Mapping[str, str]) -> Iterator[str]:
+    return (roots[id] for id in event.payload.get("memory_ids", [event.target]) if id in roots)
+
+
+def _usage(recalled: Sequence[datetime], used: Sequence[datetime]) -> dict[str, Any]:
+    last = max([*recalled, *used], default=None)
+    return {"recall_count": len(recalled), "used_count": len(used), "last_used_at": last}
+
+
+def _memory(root: str, members: list[dict[str, Any]], evidence: Evidence, standing: _Standing) -> dict[str, Any]:
     allowed = [row for row in members if row["gate"] == "allow"]
     newest = (allowed or members)[-1]
     trusted = allowed or members
     owned = any(row["author"] == "owner" for row in trusted)
-    confidence = max(row["confidence"] for row in trusted) + PER_REPETITION * (len({r["window_id"] for r in trusted}) - 1)
+    superseded_by = standing.superseded.get(root)
+    is_active = bool(allowed) and root not in standing.held
     return {
         "id": root,
-        "state": "superseded" if superseded_by else "active" if allowed else "held",
+        "state": "superseded" if superseded_by else "active" if is_active else "held",
         "kind": newest["kind"],
         "text": newest["text"],
         "text_hash": newest["text_hash"],
@@ -93,7 +123,10 @@ def _memory(root: str, members: list[dict[str, Any]], superseded_by: str | None,
         "merged_count": len(members),
         "priority": min((row["priority"] for row in trusted), key=_PRIORITY.__getitem__),
         "category": newest["category"],
-        "confidence": round(min(confidence, 1.0), 4),
+        "confidence": evidence.confidence(root, max(row["confidence"] for row in trusted)),
+        "confirmed_count": evidence.confirmations(root),
+        "contradicted_count": len(evidence.contradicted.get(root, ())),
+        "conflicts_with": sorted(standing.against.get(root, ())),
         "strength": min((row["strength"] for row in trusted), key=_STRENGTH.__getitem__),
         "sentiment": newest["sentiment"],
         "author": "owner" if owned else newest["author"],
@@ -107,6 +140,4 @@ def _memory(root: str, members: list[dict[str, Any]], superseded_by: str | None,
         "path": newest["path"],
         "lines": newest["lines"],
         "superseded_by": superseded_by,
-        "recall_count": len(recalled),
-        "last_used_at": max(recalled, default=None),
     }

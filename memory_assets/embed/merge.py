@@ -1,8 +1,9 @@
-"""Finds pairs of observations that say the same, or of which the newer replaces the older.
+"""Finds pairs of observations that say the same, or that cannot both hold.
 
-Edges are facts about pairs, so they do not depend on the order of arrival: the newer of a pair is the later by event time.
-Only pairs with at least one observation that was not compared before are looked at; within one project, or within what one
-person says of their own or repeats as owner of several projects. Narratives merge only with the very same text.
+Edges are facts about pairs of texts, so they do not depend on the order of arrival: the newer of a pair is the later by event
+time. Only pairs with at least one observation that was not compared before are looked at; within one project, or within
+what one person says of their own. Conflicts need the same scope and category besides. Narratives merge only with the very
+same text. What an edge does to a memory is decided in `memories` and `evidence`.
 """
 
 from collections.abc import Collection, Iterator
@@ -11,19 +12,20 @@ import numpy as np
 import polars as pl
 
 from memory_assets import tables as schemas
-from memory_assets.embed.claims import replaces, same_claim
+from memory_assets.embed.claims import same_claim
+from memory_assets.embed.conflicts import CONSIDERED_FROM, find_conflict
 from memory_assets.embed.encode import matrix_of
 
-MERGE_VERSION = "merge/2"
+MERGE_VERSION = "merge/3"
+SAME, CONFLICT = "same", "conflict"
 CANDIDATE = 0.75
 """Cosine from which a pair may merge; measured paraphrases lie at 0.85 and 0.90, the lowest that read the same at 0.75."""
 
-REPLACED = 0.5
-"""Cosine from which a newer fact may replace an older one that it names."""
-
-SUPERSEDES = "supersedes"
 BLOCK_ROWS = 2_000
-_NEEDED = ["id", "kind", "text", "text_hash", "gate", "author", "scope", "project", "person", "event_at"]
+NORMS = frozenset({"preferences", "rules-conventions"})
+"""Categories of what ought to be; the same wish is filed under either."""
+
+_NEEDED = ["id", "kind", "text", "text_hash", "category", "author", "scope", "project", "person", "event_at"]
 
 
 def find_edges(
@@ -49,7 +51,7 @@ def _near_pairs(facts: pl.DataFrame, embeddings: pl.DataFrame, is_new: np.ndarra
     for start in range(0, len(fresh), BLOCK_ROWS):
         block = fresh[start : start + BLOCK_ROWS]
         near = vectors[block] @ vectors.T
-        for row, column in zip(*np.nonzero(near >= REPLACED), strict=True):
+        for row, column in zip(*np.nonzero(near >= CONSIDERED_FROM), strict=True):
             i, j = int(block[row]), int(column)
             if i == j or (is_new[j] and j < i):
                 continue
@@ -60,23 +62,33 @@ def _judge(newer: dict, older: dict, cosine: float) -> dict | None:
     if newer["kind"] != older["kind"] or not _share_scope(newer, older):
         return None
     if newer["kind"] == "narrative":
-        reason = "same words" if newer["text_hash"] == older["text_hash"] else None
-    else:
-        reason = same_claim(newer["text"], older["text"], cosine) if cosine >= CANDIDATE else None
-        if (
-            reason is None
-            and newer["author"] == "owner"
-            and newer["gate"] == "allow"
-            and replaces(newer["text"], older["text"])
-        ):
-            reason = SUPERSEDES
-    if reason is None:
-        return None
-    return {"newer_id": newer["id"], "older_id": older["id"], "similarity": round(cosine, 6), "reason": reason}
+        is_same = newer["text_hash"] == older["text_hash"]
+        return _edge(newer, older, cosine, SAME, "same words") if is_same else None
+    if _may_conflict(newer, older) and (how := find_conflict(newer["text"], older["text"])):
+        return _edge(newer, older, cosine, CONFLICT, how)
+    if cosine >= CANDIDATE and (why := same_claim(newer["text"], older["text"], cosine)):
+        return _edge(newer, older, cosine, SAME, why)
+    return None
+
+
+def _edge(newer: dict, older: dict, cosine: float, relation: str, reason: str) -> dict:
+    ends = {"newer_id": newer["id"], "older_id": older["id"]}
+    return {**ends, "similarity": round(cosine, 6), "relation": relation, "reason": reason}
 
 
 def _share_scope(a: dict, b: dict) -> bool:
-    """Returns whether the two concern the same: one project, or one person who says it in several."""
-    if a["project"] == b["project"] and "person" not in (a["scope"], b["scope"]):
-        return True
-    return a["person"] == b["person"] and (a["scope"] == b["scope"] == "person" or a["author"] == b["author"] == "owner")
+    """Returns whether the two concern the same: one project, one person of their own, or everyone.
+
+    What the owner says of a project and of their own in that project is one statement; said in two projects it is two.
+    """
+    if a["scope"] == b["scope"] and a["scope"] != "project":
+        return a["scope"] == "everyone" or a["person"] == b["person"]
+    if a["project"] != b["project"]:
+        return False
+    is_owners = a["person"] == b["person"] and a["author"] == b["author"] == "owner"
+    return "person" not in (a["scope"], b["scope"]) or is_owners
+
+
+def _may_conflict(a: dict, b: dict) -> bool:
+    """Returns whether the two are filed alike: what holds for one project neither breaks nor keeps what a person wants."""
+    return a["scope"] == b["scope"] and (a["category"] == b["category"] or {a["category"], b["category"]} <= NORMS)

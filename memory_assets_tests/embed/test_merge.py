@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_assets.embed.merge import SUPERSEDES, find_edges
+from memory_assets.embed.merge import find_edges
 from memory_assets.tables import empty
 from memory_assets_tests.factories import START, frame, row
 
@@ -79,7 +79,11 @@ def test_what_is_less_alike_than_the_threshold_is_not_compared():
         ({"project": "shop"}, {"project": "shop"}, True),
         ({"project": "shop", "author": "assistant"}, {"project": "blog", "author": "assistant"}, False),
         ({"project": "shop", "person": "ann"}, {"project": "blog", "person": "bob"}, False),
-        ({"project": "shop", "person": "ann"}, {"project": "blog", "person": "ann"}, True),
+        ({"project": "shop", "person": "ann"}, {"project": "blog", "person": "ann"}, False),
+        ({"scope": "everyone", "project": "shop"}, {"scope": "everyone", "project": "blog"}, True),
+        ({"project": "shop"}, {"scope": "person", "project": "shop"}, True),
+        ({"project": "shop"}, {"scope": "person", "project": "blog"}, False),
+        ({"project": "shop", "author": "assistant"}, {"scope": "person", "project": "shop"}, False),
         ({"scope": "person", "person": "ann"}, {"scope": "person", "person": "bob"}, False),
         ({"scope": "person", "project": "shop"}, {"scope": "person", "project": "blog", "author": "assistant"}, True),
     ],
@@ -94,9 +98,21 @@ def test_narratives_merge_with_the_very_same_text_alone():
 
 
 @pytest.mark.parametrize(
-    ("newer", "replaced"),
-    [({}, True), ({"author": "assistant"}, False), ({"gate": "hold"}, False), ({"project": "blog", "person": "bob"}, False)],
+    ("newer", "conflicts"),
+    [
+        ({}, True),
+        ({"author": "assistant"}, True),
+        ({"gate": "hold"}, True),
+        ({"project": "blog"}, False),
+        ({"scope": "person"}, False),
+        ({"category": "projects"}, False),
+    ],
 )
-def test_only_an_allowed_statement_of_the_owner_replaces_an_older_fact_of_the_same_project(newer: Row, replaced: bool):
+def test_a_conflict_is_a_fact_about_two_texts_of_one_scope_and_category(newer: Row, conflicts: bool):
     found = edges([said("1", TEXTS[4]), said("2", TEXTS[3], "b", **newer)])
-    assert found["reason"].to_list() == ([SUPERSEDES] if replaced else [])
+    assert found.select("relation", "reason").rows() == ([("conflict", "replaced")] if conflicts else [])
+
+
+def test_what_one_prefers_and_what_is_the_rule_are_filed_alike():
+    found = edges([said("1", TEXTS[4], category="preferences"), said("2", TEXTS[3], "b", category="rules-conventions")])
+    assert found["relation"].to_list() == ["conflict"]
