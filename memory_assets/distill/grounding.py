@@ -22,14 +22,19 @@ SUPPORTED = 0.4
 LEAST_SHARE = 0.15
 """A message that holds less of a fact is no evidence of it."""
 
-NEARLY_AS_GOOD = 0.7
-MOST_ROWS = 5
+NEARLY_AS_GOOD = 0.5
+MOST_ROWS = 8
 
 TOLD_BY_TOOL = 0.8
 """Tool output repeats everything; people and assistants say what it means."""
 
 OWNERS_SHARE, UNNAMED_SHARE = 0.15, 0.4
 """From this share on the owner's own words are evidence: of a fact that names the owner, and of one that does not."""
+
+PARAPHRASED_SHARE, FEWEST_SHARED = 0.15, 2
+"""So much of the owner's words is left in a paraphrase; it counts only where no quoted material says the same."""
+
+_QUOTED: frozenset[Author] = frozenset({"tool", "file", "web", "injected", "subagent"})
 
 _ABOUT_OWNER = re.compile(r"\b(?:owner|user)\b", re.I)
 _ASCRIBED = frozenset({"owner", "user"})
@@ -91,9 +96,17 @@ class Grounding:
         said = {row: sum(self.weights.get(stem, 1.0) for stem in wanted & stems) / total for row, stems in self.owners.items()}
         row = max(said, key=lambda r: (said[r], -r), default=None)
         needed = OWNERS_SHARE if _ABOUT_OWNER.search(text) else UNNAMED_SHARE
-        if row is not None and said[row] >= needed:
+        if row is not None and (said[row] >= needed or self._is_paraphrase(wanted, row, said[row], rows)):
             return "owner", row
         return self._voice(rows[0]), rows[0]
+
+    def _is_paraphrase(self, wanted: frozenset[str], owners: int, share: float, rows: Sequence[int]) -> bool:
+        """Says whether the fact may be a paraphrase of the owner's words, and not of what a tool or a page said before."""
+        if share < PARAPHRASED_SHARE or len(wanted & self.owners[owners]) < FEWEST_SHARED:
+            return False
+        last = max(owners, *rows)
+        quoted = (row for row in range(last + 1) if self._voice(row) in _QUOTED)
+        return max((self._share(wanted, row) for row in quoted), default=0.0) < SUPPORTED
 
     def _voice(self, row: int) -> Author:
         """Returns who speaks in a row; pasted text in a turn of the owner's is quoted material."""

@@ -66,7 +66,7 @@ _OPINION = re.compile(
 )
 _TRANSIENT = re.compile(
     r"\b(?:\d+ commits? (?:ahead|behind)|uncommitted|untracked|working tree|force-push(?:ed)?|pushed to|branch is"
-    r"|is (?:now )?pushed|ready to (?:push|commit|merge)|in progress|awaiting|pull request is|pr is (?:open|ready)"
+    r"|(?:branch|commit|change|work|fix|it|pr|tag)s? (?:is|are) (?:now )?pushed|ready to (?:push|commit|merge)|in progress|awaiting|pull request is|pr is (?:open|ready)"
     r"|pushed as|committed as|opened (?:the |a )?(?:draft )?pr|opened it|new commit|new pr commit|tests? pass"
     r"|lint passes|all green|is clean)\b",
     re.I,
