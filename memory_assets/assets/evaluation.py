@@ -56,8 +56,8 @@ def _figures(found: Evaluation) -> dict[str, Any]:
     score = found.score
     return {
         **{name: round(getattr(score.counts, name), 4) for name in MEASURES},
-        **{f"{name}_low": low for name, (low, _) in score.intervals.items()},
-        **{f"{name}_high": high for name, (_, high) in score.intervals.items()},
+        **{f"{name}_interval_low": low for name, (low, _) in score.intervals.items()},
+        **{f"{name}_interval_high": high for name, (_, high) in score.intervals.items()},
         "sessions": len(score.sessions),
         "sessions_at_zero": len(score.at_zero),
         "sessions_missing": len(found.missing),

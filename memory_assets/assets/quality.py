@@ -15,6 +15,7 @@ from memory_assets.assets.checks import parts_in_run, rows_check, schema_check, 
 from memory_assets.assets.glue import bars, materialise_days, table_asset
 from memory_assets.evaluate.faults import FAULTS
 from memory_assets.evaluate.quality import (
+    GATES,
     QUALITY_VERSION,
     count_of,
     find_faulty,
@@ -48,10 +49,10 @@ def quality(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -
     days = context.partition_keys
     inputs = quality_inputs(store.tables, days)
     result = materialise_days(context, store, "quality", inputs=inputs.__getitem__, build=lambda day: _measure(store, day))
-    found = store.tables.read("quality", days)
-    for (day,), rows in found.group_by(pl.col("day").cast(pl.String)):
-        context.add_asset_metadata(figures_of(rows), partition_key=str(day), asset_key="quality")
-    return result._replace(metadata={**(result.metadata or {}), **_charts(found)})
+    for (day,), rows in store.tables.read("quality", days).group_by(pl.col("day").cast(pl.String)):
+        told = {**figures_of(rows), **charts_of(rows)}
+        context.add_asset_metadata(told, partition_key=str(day), asset_key="quality")
+    return result
 
 
 def _measure(store: Store, day: str) -> pl.DataFrame:
@@ -83,11 +84,12 @@ def figures_of(rows: pl.DataFrame) -> dict[str, Any]:
     return {**counts, **{name: round(share, 4) for name, share in shares.items() if share is not None}}
 
 
-def _charts(rows: pl.DataFrame) -> dict[str, dg.MarkdownMetadataValue]:
-    """Returns a bar chart for each mix, and one of the faults."""
-    mixes = ("verdict", "reason", "priority", "category", "parse_path")
-    faults = {f"{fault} ({gate})": count_of(rows, fault, gate) for gate in ("allow", "hold") for fault in ("repeated", *FAULTS)}
-    return {**{f"{mix}_mix": bars(_counts(rows, mix)) for mix in mixes}, "faults": bars(faults)}
+def charts_of(rows: pl.DataFrame) -> dict[str, dg.MarkdownMetadataValue]:
+    """Returns a bar chart of each mix, and one of the faults that there are."""
+    mixes = {f"{mix}_mix": _counts(rows, mix) for mix in ("verdict", "reason", "priority", "category", "parse_path")}
+    faults = {f"{fault} ({gate})": count_of(rows, fault, gate) for gate in GATES for fault in ("repeated", *FAULTS)}
+    charts = {**mixes, "faults": {name: count for name, count in faults.items() if count}}
+    return {name: bars(counts) for name, counts in charts.items() if counts}
 
 
 def _counts(rows: pl.DataFrame, measure: str) -> dict[str, int]:

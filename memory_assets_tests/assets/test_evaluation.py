@@ -52,7 +52,7 @@ def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
 
 def test_figures_stand_in_metadata_with_what_made_them(store: Store):
     found = metadata(run(store))
-    assert (found["recall"], found["recall_low"], found["precision"], found["noise"]) == (1.0, 1.0, 1.0, 0.0)
+    assert (found["recall"], found["recall_interval_low"], found["precision"], found["noise"]) == (1.0, 1.0, 1.0, 0.0)
     assert (found["distill_version"], found["observer"], found["sessions"]) == (DISTILL_VERSION, "x", 1)
 
 
