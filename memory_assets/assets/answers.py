@@ -11,6 +11,7 @@ from memory_assets.assets.checks import no_secrets_check, rows_check, schema_che
 from memory_assets.assets.glue import bars, counts_of, result_of, table_asset
 from memory_assets.consult import Consultant, Consultation
 from memory_assets.distill import ANSWERS_VERSION
+from memory_assets.distill.answer_rows import plan_uses
 from memory_assets.errors import ModelBusyError, ModelError, ModelSetupError
 from memory_assets.models import open_model
 from memory_assets.pending import answers_inputs
@@ -41,10 +42,12 @@ def observer_answers(context: dg.AssetExecutionContext, config: Asking, store: d
     inputs = answers_inputs(store, store.tables.read("windows"), days)
     consultation = Consultation(store, store.settings.model, any_prompt=not config.ask_again)
     problems = _ask(Consultant(consultation, model, backfill=config.ask_again), days) if model else {}
+    known = store.tables.read("memories", columns=["id"])["id"]
     for day in track(days, TABLE):
         rows = consultation.rows(day, problems) if model else empty(TABLE)
         with store.lock():
             store.tables.write(TABLE, day, rows, inputs=inputs[day])
+            store.ledger.append_once(plan_uses(rows, known), actor=store.settings.model)
     return result_of(context, store, TABLE, days, len(days), _metadata(store.tables.read(TABLE, days)))
 
 

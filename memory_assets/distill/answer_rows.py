@@ -4,7 +4,7 @@ Takes standings and the stored answers; gives rows, and later, from rows, what a
 an answer stays in its file: a row says which one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -15,7 +15,9 @@ from memory_assets.distill.earlier import read_citations, without_citations
 from memory_assets.distill.observer import Answered
 from memory_assets.distill.parser import parse_answer
 from memory_assets.distill.questions import Standing
+from memory_assets.distill.rows import short_id
 from memory_assets.errors import ModelError
+from memory_assets.ledger import USED, Planned
 from memory_assets.protocols import ModelAnswer
 
 Price = Callable[[ModelAnswer], float | None]
@@ -60,6 +62,17 @@ def answers_by_window(rows: pl.DataFrame, answers: AnswerStore) -> dict[str, lis
     for window_id, first, last, model, prompt_hash, name in rows.sort("window_id", "ordinal").select(columns).iter_rows():
         text = answers.read_named(name).answer.text if name else None
         found.setdefault(window_id, []).append(Answered(first, last, model, prompt_hash, text))
+    return found
+
+
+def plan_uses(rows: pl.DataFrame, known_ids: Iterable[str]) -> list[Planned]:
+    """Returns an event for each answer that cites earlier memories: they informed it, when it came (D8)."""
+    full = {short_id(known): known for known in known_ids}
+    found = []
+    for answer, asked_at, cited in rows.sort("window_id", "ordinal").select("answer", "asked_at", "cited_ids").iter_rows():
+        if memory_ids := [full[short] for short in cited if short in full]:
+            payload = {"memory_ids": memory_ids, "at": asked_at.isoformat()}
+            found.append(Planned(f"used-{answer}", USED, answer, payload))
     return found
 
 

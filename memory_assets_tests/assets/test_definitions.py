@@ -8,6 +8,7 @@ import pytest
 
 from memory_assets.assets.automation import ASSETS_OF
 from memory_assets.definitions import STAGES, assemble
+from memory_assets.distill import questions
 from memory_assets.tables import columns_of, table_names
 
 LEARNT = {
@@ -62,6 +63,21 @@ def test_day_tables_are_cut_in_the_owners_zone_and_today_exists(specs: dict[str,
         days = specs[name].partitions_def
         assert isinstance(days, dg.DailyPartitionsDefinition)
         assert (days.timezone, days.end_offset) == ("Europe/Berlin", 1)
+
+
+def test_another_model_or_prompt_marks_answers_as_stale_and_nothing_else(
+    specs: dict[str, dg.AssetSpec], monkeypatch: pytest.MonkeyPatch
+):
+    def versions(model: str) -> dict[str, str | None]:
+        found = assemble("Europe/Berlin", model).resolve_all_asset_specs()
+        return {spec.key.to_user_string(): spec.code_version for spec in found}
+
+    ruled, asked = versions("rules"), versions("claude-haiku-4-5")
+    assert ruled == {name: spec.code_version for name, spec in specs.items()}
+    assert {name for name in ruled if ruled[name] != asked[name]} == {"observer_answers"}
+    monkeypatch.setattr(questions, "prompt_hash", lambda: "another prompt")
+    changed = versions("claude-haiku-4-5")
+    assert {name for name in asked if asked[name] != changed[name]} == {"observer_answers"}
 
 
 def test_every_asset_is_in_a_job(specs: dict[str, dg.AssetSpec]):

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from memory_assets.distill.answer_rows import answer_row, answers_by_window
+from memory_assets.distill.answer_rows import answer_row, answers_by_window, plan_uses
 from memory_assets.distill.answers import AnswerStore, KeptAnswer
 from memory_assets.distill.observer import Answered
 from memory_assets.distill.questions import Question, plan_questions, standing_of
@@ -90,3 +90,14 @@ def test_the_observer_gets_the_text_of_each_answer_and_none_where_there_is_none(
             Answered(2, 3, "scripted-1", key.prompt_hash, None),
         ]
     }
+
+
+def test_memories_that_an_answer_cites_were_used_when_it_came(tmp_path: Path):
+    store = AnswerStore(tmp_path)
+    keep(store, question())
+    rows = frame_of("observer_answers", [row_of(store)])
+    cited = "01234567-89ab-5000-8000-000000000000"
+    (event,) = plan_uses(rows, [cited, "ffffffff-ffff-5000-8000-000000000000"])
+    assert (event.kind, event.payload) == ("memory.used", {"memory_ids": [cited], "at": NOW.isoformat()})
+    assert plan_uses(rows, [cited]) == [event]
+    assert plan_uses(rows, []) == []
