@@ -198,6 +198,24 @@ def _without_home(store: Store, days: list[str] | None) -> pl.DataFrame:
     return find_orphans(allowed_facts(observations), store.ledger.events(EVIDENCE))
 
 
+conflicts_are_settled = rows_check(
+    "memories",
+    "conflicts_are_settled",
+    "No two memories that stand contradict each other; say which one holds, and it replaces the other.",
+    _in_conflict,
+    blocking=False,
+    severity=WARN,
+)
+events_have_a_home = rows_check(
+    "memories",
+    "events_have_a_home",
+    "Every confirmation and contradiction in the ledger is about an observation that is still there.",
+    _without_home,
+    blocking=False,
+    severity=WARN,
+)
+
+
 @dg.asset_check(
     asset="memories",
     name="few_repeats",
@@ -243,22 +261,8 @@ CHECKS = [
     rows_check("embeddings", "every_text_has_a_vector", "Every observation's text has a vector.", _without_vector),
     rows_check("memories", "nothing_lost", "Every observation is part of exactly one memory.", _observations_in_no_memory),
     rows_check("memories", "supersession_resolves", "What replaced a memory exists.", _superseded_by_nothing),
-    rows_check(
-        "memories",
-        "conflicts_are_settled",
-        "No two memories that stand contradict each other; say which one holds, and it replaces the other.",
-        _in_conflict,
-        blocking=False,
-        severity=WARN,
-    ),
-    rows_check(
-        "memories",
-        "events_have_a_home",
-        "Every confirmation and contradiction in the ledger is about an observation that is still there.",
-        _without_home,
-        blocking=False,
-        severity=WARN,
-    ),
+    conflicts_are_settled,
+    events_have_a_home,
     few_repeats,
     no_secrets_check("memories", ["text"]),
     vectors_equal_parquet,

@@ -27,7 +27,7 @@ _PATTERNS = tuple(
         rf"\breplac(?:ed?|es|ing)\s+{_GONE}\s+(?:with|by)\s+{_CAME}",
         rf"{_GONE}\s+(?:was|were|is|has been|have been|got)\s+replaced\s+(?:with|by)\s+{_CAME}",
         rf"{_TAKE}{_CAME},?\s+{_INSTEAD}{_IN}{_GONE}",
-        rf"\b(?:use[sd]?|using|choose|take)\s+{_CAME}\s+[^.;,!?]{{1,40}}?,?\s+{_INSTEAD}{_IN}{_GONE}",
+        rf"\b(?:use[sd]?|using|choose|take)\s+{_CAME}\s+(?-i:[a-z])[^.;,!?]{{0,40}}?,?\s+{_INSTEAD}{_IN}{_GONE}",
         rf"{_TAKE}{_CAME},?\s+(?:and\s+)?(?:not|never)\s+{_IN}{_GONE}",
         rf"\bprefers?\s+{_CAME}\s+(?:over|to)\s+{_GONE}",
         rf"\bno longer\s+(?:(?:use[sd]?|using|needs?|runs?)\s+)?{_IN}{_GONE}[;,:]?\s+(?:[—–-]\s+)?(?:but\s+|and\s+)?"

@@ -186,7 +186,9 @@ def _confirmations(
             nearest.setdefault(newer, (older, similarity, reason))
     planned = []
     for root, members in clusters.items():
-        heard = {_family(members[0], families), *evidence.confirmed.get(root, ())}
+        first, known = _family(members[0], families), evidence.confirmed.get(root, {})
+        # Where an older source arrived since, one event has to name it, or it would be taken for the first that confirmed.
+        heard = {first, *(known if first in known else ())}
         for row in members[1:]:
             if _family(row, families) not in heard and row["id"] in nearest and row["id"] not in echoes:
                 older, similarity, reason = nearest[row["id"]]

@@ -1,0 +1,146 @@
+"""Merging and folding as assets: the ledger is written once, a rebuild gives the same memories, and checks name pairs by id."""
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+import dagster as dg
+import polars as pl
+import pytest
+
+from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.assets.embed import ASSETS, conflicts_are_settled, events_have_a_home, few_repeats
+from memory_assets.embed.evidence import EVIDENCE
+from memory_assets.settings import read_settings
+from memory_assets.store import Store, open_store
+from memory_assets_tests.factories import START, frame, message, row
+from memory_assets_tests.small_store import write
+
+DAY = START.date().isoformat()
+PORT, OTHER_PORT = "The staging database listens on port 5432.", "The staging database listens on port 5433."
+CHECK = "Run make check before every commit to the shop."
+
+
+@pytest.fixture
+def store() -> Store:
+    return open_store(read_settings())
+
+
+def said(id: str, text: str, **changes: Any) -> dict:
+    plain = {
+        "session_id": f"s{id}", "event_at": START + timedelta(hours=int(id)), "text_hash": hashlib.sha256(text.encode()).hexdigest(),
+        "kind": "fact", "gate": "allow", "author": "assistant", "category": "operations", "scope": "project", "project": "shop",
+        "confidence": 0.7, "message_ids": [f"m{id}"], "day": START.date(),
+    }  # fmt: skip
+    return row("observations", id=id, text=text, **plain | changes)
+
+
+def learn(store: Store, *rows: dict) -> None:
+    """Writes a day's observations, their vectors, and the windows of their sessions."""
+    embedder = LocalEmbedder()
+    texts = {each["text_hash"]: each["text"] for each in rows}
+    vectors = (
+        row("embeddings", text_hash=h, day=START.date(), dimension=384, vector=embedder.encode_query(text).tolist())
+        for h, text in sorted(texts.items())
+    )
+    write(store, "observations", DAY, *rows)
+    write(store, "embeddings", DAY, *vectors)
+    write(store, "windows", "all", *(row("windows", window_id=each["id"], session_id=each["session_id"]) for each in rows))
+
+
+def fold(store: Store) -> dict[str, Any]:
+    """Runs the two assets with their warnings; returns the metadata of the memories, and whether each check passed."""
+    sources = [dg.AssetSpec(name) for name in ("observations", "embeddings", "windows", "messages")]
+    checks = [conflicts_are_settled, events_have_a_home, few_repeats]
+    ours = [asset for asset in ASSETS if asset.key.to_user_string() in ("merges", "memories")]
+    definitions = dg.Definitions(
+        [*ours, *sources], asset_checks=checks, resources={"store": store}, executor=dg.in_process_executor
+    )
+    result = definitions.resolve_implicit_global_asset_job_def().execute_in_process()
+    (event,) = result.asset_materializations_for_node("memories")
+    told = {name: value.value for name, value in event.metadata.items()}
+    return told | {check.check_name: check for check in result.get_asset_check_evaluations()}
+
+
+def state(store: Store) -> dict[str, tuple]:
+    columns = ("id", "state", "confidence", "confirmed_count", "contradicted_count", "conflicts_with")
+    return {one: tuple(rest) for one, *rest in store.tables.read("memories").select(columns).iter_rows()}
+
+
+def test_what_sources_say_is_written_once_and_a_rebuild_gives_the_same_memories(store: Store):
+    learn(store, said("1", PORT), said("2", PORT), said("3", OTHER_PORT))
+    told = fold(store)
+    assert (told["confirmed"], told["contradicted"]) == (1, 1)
+    first, events = store.tables.read("memories"), store.ledger.events(EVIDENCE)
+    assert state(store) == {"1": ("active", 0.6, 1, 1, ["3"]), "3": ("held", 0.7, 0, 0, ["1"])}
+    assert [(event.kind, event.target, event.actor) for event in events] == [
+        ("memory.confirmed", "1", "rules"),
+        ("memory.contradicted", "1", "rules"),
+    ]
+    store.tables.drop("merges", "all")
+    store.tables.drop("memories", "all")
+    told = fold(store)
+    assert (told["confirmed"], told["contradicted"]) == (0, 0)
+    assert store.tables.read("memories").equals(first)
+    assert store.ledger.events(EVIDENCE) == events
+
+
+def test_a_memory_that_a_session_was_shown_does_not_confirm_itself(store: Store):
+    learn(store, said("1", CHECK), said("2", CHECK), said("3", CHECK))
+    briefing = message(f"# Memory briefing\n- {CHECK}\n", author="injected", session_id="s2")
+    write(store, "messages", DAY, briefing)
+    assert fold(store)["confirmed"] == 1
+    assert [event.payload["sources"] for event in store.ledger.events(EVIDENCE)] == [["s1", "s3"]]
+
+
+def test_a_conflict_warns_with_both_ids_until_the_owner_settles_it(store: Store):
+    doubtful = [said("1", PORT), said("2", OTHER_PORT)]
+    learn(store, *doubtful)
+    found = fold(store)["conflicts_are_settled"]
+    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert "| 2 | 1 |" in found.metadata["examples"].value
+    assert "5432" not in str(found.metadata)
+    learn(store, *doubtful, said("3", OTHER_PORT, author="owner"))
+    assert fold(store)["conflicts_are_settled"].passed
+    assert [(id, how[0]) for id, how in state(store).items()] == [("1", "superseded"), ("2", "active")]
+
+
+def test_repeats_that_merging_left_are_named_without_their_words(store: Store):
+    again = "Run make check before every single commit to the shop `always`."
+    learn(store, said("1", again), said("2", CHECK))
+    found = fold(store)["few_repeats"]
+    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert found.metadata["share"].value == 0.5
+    assert "| 1 | 2 | 0.8" in found.metadata["examples"].value
+    assert "make" not in str(found.metadata)
+
+
+def test_an_event_whose_messages_are_gone_is_named(store: Store):
+    learn(store, said("1", PORT), said("2", PORT))
+    assert fold(store)["events_have_a_home"].passed
+    learn(store, said("1", PORT))
+    found = fold(store)["events_have_a_home"]
+    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert "| memory.confirmed | 1 |" in found.metadata["examples"].value
+
+
+def test_edges_are_judged_anew_when_the_rules_changed_and_kept_otherwise(store: Store, monkeypatch: pytest.MonkeyPatch):
+    learn(store, said("1", PORT), said("2", PORT))
+    fold(store)
+    write_back = store.tables.read("merges").with_columns(pl.lit("kept").alias("reason"))
+    store.tables.write("merges", "all", write_back, inputs=store.tables.parts("merges")["all"].inputs)
+    fold(store)
+    assert store.tables.read("merges")["reason"].to_list() == ["kept"]
+    monkeypatch.setattr("memory_assets.pending.MERGE_VERSION", "merge/other")
+    fold(store)
+    assert store.tables.read("merges")["reason"].to_list() == ["same words"]
+
+
+def test_recalls_and_uses_refresh_a_memory(store: Store):
+    learn(store, said("1", PORT))
+    at = START + timedelta(days=2)
+    store.ledger.append("memory.used", "answer", {"memory_ids": ["1", "unknown"], "at": at.isoformat()}, actor="observer")
+    fold(store)
+    found = store.tables.read("memories", columns=["recall_count", "used_count", "last_used_at"])
+    assert found.rows() == [(0, 1, at)]
+    assert frame("memories").schema["used_count"] == pl.Int64()
