@@ -35,8 +35,8 @@ check: $(INSTALLED) ## format, lint, types, import contract, tests
 	@$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory test
 
-bench: $(INSTALLED) ## ratios and limits, measured on this machine
-	@$(BIN)/python -m memory_assets_tests.bench
+bench: $(INSTALLED) ## ratios and limits, measured on this machine (ROWS="gold pipeline": only these)
+	@$(BIN)/python -W ignore -m memory_assets_tests.bench $(ROWS)
 
 docs: $(INSTALLED) ## docs/tables.md, from the records
 	@$(BIN)/python -m memory_assets.tables > docs/tables.md

@@ -5,6 +5,7 @@ promises of single facts stand at `observations`, where they can be broken; the 
 a run: the gate has held back what it could see, and one fact that it did not see is no reason to learn nothing of a month.
 """
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
@@ -49,10 +50,11 @@ def quality(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -
     days = context.partition_keys
     inputs = quality_inputs(store.tables, days)
     result = materialise_days(context, store, "quality", inputs=inputs.__getitem__, build=lambda day: _measure(store, day))
-    for (day,), rows in store.tables.read("quality", days).group_by(pl.col("day").cast(pl.String)):
-        told = {**figures_of(rows), **charts_of(rows)}
-        context.add_asset_metadata(told, partition_key=str(day), asset_key="quality")
-    return result
+    own = store.tables.read("quality", days).partition_by("day", as_dict=True)
+    by_day = {day.isoformat(): rows for (day,), rows in sorted(own.items())}
+    for day, rows in by_day.items():
+        context.add_asset_metadata({**figures_of(rows), **charts_of(rows)}, partition_key=day, asset_key="quality")
+    return result._replace(metadata={**(result.metadata or {}), "by_day": table_of(by_day)})
 
 
 def _measure(store: Store, day: str) -> pl.DataFrame:
@@ -90,6 +92,19 @@ def charts_of(rows: pl.DataFrame) -> dict[str, dg.MarkdownMetadataValue]:
     faults = {f"{fault} ({gate})": count_of(rows, fault, gate) for gate in GATES for fault in ("repeated", *FAULTS)}
     charts = {**mixes, "faults": {name: count for name, count in faults.items() if count}}
     return {name: bars(counts) for name, counts in charts.items() if counts}
+
+
+def table_of(by_day: Mapping[str, pl.DataFrame]) -> dg.MarkdownMetadataValue:
+    """Returns the days of a run, one line each: the plots of the UI begin 120 days ago, an import does not."""
+    faults = ("repeated", *FAULTS)
+    head = ("day", "candidates", "allowed", "junk", *faults)
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
+    for day, rows in by_day.items():
+        told = figures_of(rows)
+        junk = f"{told['junk_share']:.0%}" if "junk_share" in told else ""
+        counts = (count_of(rows, fault, "allow") or "" for fault in faults)
+        lines.append("| " + " | ".join(map(str, (day, told["candidates"], told["allowed"], junk, *counts))) + " |")
+    return dg.MetadataValue.md("\n".join(lines))
 
 
 def _counts(rows: pl.DataFrame, measure: str) -> dict[str, int]:

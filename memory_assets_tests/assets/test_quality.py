@@ -80,6 +80,18 @@ def test_each_day_of_a_run_has_its_own_numbers(store: Store):
     assert first["dagster/partition_row_count"] == store.tables.parts("quality")[DAY.isoformat()].rows
 
 
+def test_the_days_of_a_run_stand_in_one_table(store: Store):
+    write_day(store, DAY, {}, {"text": "It is never pip here: use uv to install packages."})
+    write_day(store, NEXT, {}, reason="a passing state")
+    told = numbers(measure(store, last=NEXT))[DAY.isoformat()]["by_day"]
+    assert told.splitlines() == [
+        "| day | candidates | allowed | junk | repeated | ungrounded | invented_time | dangling | long | owner_unheard |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| 2026-08-03 | 2 | 2 | 0% |  |  |  | 1 |  |  |",
+        "| 2026-08-04 | 1 | 1 | 100% |  |  |  |  |  |  |",
+    ]
+
+
 def test_a_day_with_nothing_to_count_has_no_shares(store: Store):
     write_day(store, DAY)
     (found,) = numbers(measure(store)).values()

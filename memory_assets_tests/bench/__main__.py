@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from memory_assets_tests.bench.capture_memory import capture_memory
+from memory_assets_tests.bench.gold import gold
 from memory_assets_tests.bench.more_memories import more_memories
 from memory_assets_tests.bench.pipeline import pipeline
 from memory_assets_tests.bench.reading import masking, reading
@@ -22,6 +23,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "masking": masking,
     "pipeline": pipeline,
     "more-memories": more_memories,
+    "gold": gold,
 }
 
 

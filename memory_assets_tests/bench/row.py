@@ -11,23 +11,25 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Row:
-    """A ratio, what it may be at most, and the figures it was made from."""
+    """A ratio, what it may be at most or must be at least, and the figures it was made from."""
 
     name: str
     ratio: float
     figures: str
     limit: float | None = None
+    floor: float | None = None
 
     @property
     def is_missed(self) -> bool:
-        """Whether the ratio is over its limit."""
-        return self.limit is not None and self.ratio > self.limit
+        """Whether the ratio is over its limit or under its floor."""
+        return (self.limit is not None and self.ratio > self.limit) or (self.floor is not None and self.ratio < self.floor)
 
 
 def render(row: Row) -> str:
     """Returns the row as one line of text."""
-    limit = "" if row.limit is None else f"limit {row.limit:g}  {'MISSED' if row.is_missed else 'kept'}"
-    return f"{row.name:<44} {row.ratio:>8.3f}  {limit:<20} {row.figures}"
+    wanted = [f"{word} {bound:g}" for word, bound in (("limit", row.limit), ("floor", row.floor)) if bound is not None]
+    kept = f"{', '.join(wanted)}  {'MISSED' if row.is_missed else 'kept'}" if wanted else ""
+    return f"{row.name:<48} {row.ratio:>8.3f}  {kept:<20} {row.figures}".rstrip()
 
 
 def seconds_of(work: Callable[[], object]) -> float:
