@@ -178,6 +178,29 @@ def test_a_wrong_key_stops_the_run_with_what_to_do_and_nothing_is_lost(tmp_path:
     assert open_at(data, sources).tables.read("observer_answers")["state"].unique().to_list() == ["answered"]
 
 
+def test_after_an_overload_the_run_tries_again_and_asks_only_for_the_rest(tmp_path: Path, sources: Path):
+    data, overloads = tmp_path / "store", [Fault(529, "overloaded_error", headers={"retry-after-ms": "10"})]
+    how = {"MEMORY_MODEL_RETRIES": "0", "MEMORY_MODEL_AT_ONCE": "1"}
+
+    def answer(body: dict[str, Any]) -> str | Fault:
+        return overloads.pop() if overloads and len(api.requests) == 3 else dutiful(body)
+
+    with serve(answer) as api:
+        run("ingest", data, sources, **variables(api, **how))
+        asked = Counter(material_of(body) for body in api.questions())
+    answers = open_at(data, sources).tables.read("observer_answers")
+    assert set(answers["state"]) == {"answered"}
+    assert sorted(asked.values()) == [*[1] * (answers.height - 1), 2]
+
+
+def test_an_overload_that_lasts_fails_the_run_and_says_so(tmp_path: Path, sources: Path):
+    with serve(lambda body: Fault(529, "overloaded_error", headers={"retry-after-ms": "10"})) as api:
+        process = start("ingest", tmp_path / "store", sources, **variables(api, MEMORY_MODEL_RETRIES="0"))
+        out, errors = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert "is busy (529 overloaded_error)" in out + errors
+
+
 def test_a_refused_window_is_observed_by_the_rules_and_told(tmp_path: Path, sources: Path):
     data, refused = tmp_path / "store", []
 

@@ -58,7 +58,8 @@ def _ask(consultant: Consultant, days: Sequence[str]) -> dict[str, ModelError]:
     except ModelSetupError as error:
         raise dg.Failure(str(error), allow_retries=False) from error
     except ModelBusyError as error:
-        wait = min(error.retry_after_seconds or WAIT_SECONDS, LONGEST_WAIT_SECONDS)
+        asked = error.retry_after_seconds
+        wait = min(WAIT_SECONDS if asked is None else asked, LONGEST_WAIT_SECONDS)
         raise dg.RetryRequested(max_retries=RETRIES, seconds_to_wait=wait) from error
 
 
