@@ -269,7 +269,8 @@ def review_is_behind(store: "Store") -> bool:
     path = store.root / TRIAGED
     if not store.tables.parts("proposals"):
         return False
-    if not path.is_file() or path.read_text() != review_inputs(store):
+    is_decided = "all" in store.tables.parts("decisions")  # derived, so a newer schema starts it anew
+    if not is_decided or not path.is_file() or path.read_text() != review_inputs(store):
         return True
     waiting = store.tables.read("decisions", columns=["state", "expires_at"]).filter(pl.col("state") == "pending")
     return waiting.filter(pl.col("expires_at") <= store.settings.clock()).height > 0

@@ -29,6 +29,8 @@ from memory_assets.pending import quality_inputs
 from memory_assets.store import Store
 
 GROUP = "quality"
+NO_BREAK = "\u2011"
+"""A hyphen at which the UI breaks no line."""
 
 MOST_JUNK = 0.4
 """The rules' candidates are junk to a sixth on real sessions. Where it is nearly half, whoever observes keeps everything, and
@@ -96,14 +98,13 @@ def charts_of(rows: pl.DataFrame) -> dict[str, dg.MarkdownMetadataValue]:
 
 def table_of(by_day: Mapping[str, pl.DataFrame]) -> dg.MarkdownMetadataValue:
     """Returns the days of a run, one line each: the plots of the UI begin 120 days ago, an import does not."""
-    faults = ("repeated", *FAULTS)
-    head = ("day", "candidates", "allowed", "junk", *faults)
-    lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
+    lines = ["| day | candidates | allowed | junk | faults of allowed facts |", "|---|---:|---:|---:|---|"]
     for day, rows in by_day.items():
         told = figures_of(rows)
         junk = f"{told['junk_share']:.0%}" if "junk_share" in told else ""
-        counts = (count_of(rows, fault, "allow") or "" for fault in faults)
-        lines.append("| " + " | ".join(map(str, (day, told["candidates"], told["allowed"], junk, *counts))) + " |")
+        faults = {fault: count_of(rows, fault, "allow") for fault in ("repeated", *FAULTS)}
+        named = ", ".join(f"{count} {fault.replace('_', ' ')}" for fault, count in faults.items() if count)
+        lines.append(f"| {day.replace('-', NO_BREAK)} | {told['candidates']} | {told['allowed']} | {junk} | {named} |")
     return dg.MetadataValue.md("\n".join(lines))
 
 

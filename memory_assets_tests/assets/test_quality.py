@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 
 from memory_assets.assets.automation import range_tags
-from memory_assets.assets.quality import ASSETS, CHECKS
+from memory_assets.assets.quality import ASSETS, CHECKS, NO_BREAK
 from memory_assets.pending import Stretch, days_to_learn
 from memory_assets.store import Store
 from memory_assets_tests.factories import message, row
@@ -84,11 +84,11 @@ def test_the_days_of_a_run_stand_in_one_table(store: Store):
     write_day(store, DAY, {}, {"text": "It is never pip here: use uv to install packages."})
     write_day(store, NEXT, {}, reason="a passing state")
     told = numbers(measure(store, last=NEXT))[DAY.isoformat()]["by_day"]
-    assert told.splitlines() == [
-        "| day | candidates | allowed | junk | repeated | ungrounded | invented_time | dangling | long | owner_unheard |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
-        "| 2026-08-03 | 2 | 2 | 0% |  |  |  | 1 |  |  |",
-        "| 2026-08-04 | 1 | 1 | 100% |  |  |  |  |  |  |",
+    assert told.replace(NO_BREAK, "-").splitlines() == [
+        "| day | candidates | allowed | junk | faults of allowed facts |",
+        "|---|---:|---:|---:|---|",
+        "| 2026-08-03 | 2 | 2 | 0% | 1 dangling |",
+        "| 2026-08-04 | 1 | 1 | 100% |  |",
     ]
 
 
