@@ -209,6 +209,7 @@ CHECKS = [
         "Allowed facts that speak for the owner rest on a turn of the owner's.",
         _owner_unheard,
         blocking=False,
+        severity=dg.AssetCheckSeverity.WARN,
     ),
     few_candidates_are_junk,
     few_facts_are_repeats,

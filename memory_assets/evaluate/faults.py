@@ -23,8 +23,10 @@ _HOUR = re.compile(r"(?<![\d:.])(1[0-2]|[1-9])\s?([ap])\.?m\b", re.I)
 _ASCRIBED = re.compile(r"^the (?:owner|user|developer|assistant|agent)\b[^“\"]{0,30}[“\"]|^[“\"']", re.I)
 _FILLER = re.compile(r"^(?:(?:ok|okay|yes|yeah|no|so|and|but|well|oh|hm+|also|then|actually)\b[\s,.…-]*)+", re.I)
 _DANGLING = re.compile(
-    r"^[^\w`]{0,3}(?:it|they|them|he|she|these|those|both|neither|(?:the )?(?:latter|former)|th(?:is|at)(?!\s+"
-    r"(?:repo(?:sitory)?|project|machine|computer|codebase|team)\b))\b(?![.(_]\w)",
+    r"^[^\w`]{0,3}(?:it|they|them|he|she|these|those"
+    r"|both(?!\b.{1,80}\band\b)|neither(?!\b.{1,80}\bnor\b)"
+    r"|(?:the )?(?:latter|former)(?=\s+(?:is|was|are|were|has|had|does|did|needs?|can|must|should|will)\b)"
+    r"|th(?:is|at)(?!\s+(?:repo(?:sitory)?|project|machine|computer|codebase|team)\b))\b(?![.(_]\w)",
     re.I,
 )
 _FOR_THE_OWNER = re.compile(

@@ -21,6 +21,8 @@ JUNK = frozenset(
         "shorter than 12 characters",
         "no evidence in the transcript",
         "instruction artefact",
+        "characters that nobody sees",
+        "quoted material decides nothing",
         "instructs whoever reads it",
         "the observer discards it",
         "speaks for the owner without the owner's words",

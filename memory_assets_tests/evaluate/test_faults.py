@@ -75,6 +75,8 @@ def test_a_fact_that_begins_with_something_said_before_dangles(text: str):
         "Theme colours come from config.ts.",
         "`this.state` is frozen.",
         "Bothwell is the staging host.",
+        "Both `uv` and `pip` are installed.",
+        "The former substring check matched too little.",
     ],
 )
 def test_a_fact_that_names_what_it_is_about_does_not(text: str):
