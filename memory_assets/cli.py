@@ -217,7 +217,10 @@ def sample(
 def eval_gold(
     labels: Annotated[Path | None, typer.Argument(help="Folder of labelled sessions; MEMORY_GOLD by default.")] = None,
     against: Annotated[
-        Path | None, typer.Option(help="Facts to score beside the store's: a file that `memory export observations` wrote.")
+        Path | None,
+        typer.Option(
+            help="Score beside the store's: an earlier `memory export observations`, or a folder of a model's answers."
+        ),
     ] = None,
     show: Annotated[
         Literal["misses", "wrong", "noise"] | None,

@@ -4,7 +4,6 @@ Takes the tables and labels, gives an `Evaluation`. Sessions that the store does
 figures; captured ones of which nothing was distilled count as what they are, nothing found.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import polars as pl
 
 from memory_assets.errors import LabelsError
 from memory_assets.evaluate.labels import LabelledFact, LabelledSession, read_labels
+from memory_assets.evaluate.recorded import read_against
 from memory_assets.evaluate.score import REACH, Counts, Fact, Paired, Score, find_noise, is_placed, score
 from memory_assets.evaluate.wording import agreement, content_words, likeness
 from memory_assets.protocols import Tables
@@ -91,14 +91,15 @@ def evaluate(tables: Tables, folder: Path, *, against: Path | None = None, show:
             f"None of the {len(labelled)} labelled sessions in {folder} is in this store. Name the folder of their transcripts "
             "in MEMORY_SOURCES and run `memory ingest`, or choose the store with MEMORY_DATA."
         )
-    facts = facts_of(tables, [one.session for one in present])
+    sessions = [one.session for one in present]
+    facts = facts_of(tables, sessions)
     scored = score(present, facts)
     return Evaluation(
         labels=folder,
         score=scored,
         missing=missing,
-        observers=_observers(tables, [one.session for one in present]),
-        against=score(present, read_facts(against)) if against else None,
+        observers=_observers(tables, sessions),
+        against=score(present, read_against(against, tables, sessions)) if against else None,
         shown=tuple(find_faults(present, scored, facts, show)) if show else (),
     )
 
@@ -108,26 +109,6 @@ def facts_of(tables: Tables, sessions: Sequence[str]) -> list[Fact]:
     columns = ["session_id", "text", "lines", "gate", "id", "gate_reason"]
     rows = tables.scan("observations").filter(pl.col("session_id").is_in(list(sessions))).select(columns).collect()
     return [Fact(session, text, tuple(lines), *rest) for session, text, lines, *rest in rows.iter_rows()]
-
-
-def read_facts(path: Path) -> list[Fact]:
-    """Returns the facts of another extractor, from JSON Lines as `memory export observations` writes them."""
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise LabelsError(f"Cannot read the facts to compare with from {path}: {error}. Name a file of JSON Lines.") from error
-    return [_fact(path, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
-
-
-def _fact(path: Path, number: int, line: str) -> Fact:
-    try:
-        row = json.loads(line)
-        return Fact(str(row["session"]), str(row["text"]), tuple(map(int, row["lines"])), str(row.get("gate", "allow")))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LabelsError(
-            f"Cannot use {path}, line {number}, as a fact ({type(error).__name__}). Each line is one JSON object with "
-            "`session`, `text`, `lines` (record numbers) and, where it is not `allow`, `gate`."
-        ) from error
 
 
 def find_faults(labelled: Sequence[LabelledSession], scored: Score, facts: Sequence[Fact], show: Shown) -> Iterator[Finding]:
