@@ -45,6 +45,7 @@ QualityMeasure = Literal[
     "ungrounded",
     "invented_time",
     "dangling",
+    "conversational",
     "long",
     "owner_unheard",
 ]
@@ -340,8 +341,8 @@ class QualityRow(Record):
     day: date = Field(description="Local day.")
     measure: QualityMeasure = Field(
         description="`verdict`, `reason`, `parse_path`: of all candidates; `priority`, `category`: of allowed facts; `junk`: "
-        "candidates stopped for what they are; `repeated`, `ungrounded`, `invented_time`, `dangling`, `long`, "
-        "`owner_unheard`: faults of facts, told in docs/evaluation.md."
+        "candidates stopped for what they are; `repeated`, `ungrounded`, `invented_time`, `dangling`, "
+        "`conversational`, `long`, `owner_unheard`: faults of facts, told in docs/evaluation.md."
     )
     value: str = Field(description="The value counted; of faults, the verdict (allow or hold) of the facts that have it.")
     count: Count = Field(description="How many there are.")

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from memory_assets.evaluate.wording import MOST_CHARS, content_words
 
-Fault = Literal["ungrounded", "invented_time", "dangling", "long", "owner_unheard"]
+Fault = Literal["ungrounded", "invented_time", "dangling", "conversational", "long", "owner_unheard"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 GROUNDED = 0.5
@@ -27,6 +27,14 @@ _DANGLING = re.compile(
     r"|both(?!\b.{1,80}\band\b)|neither(?!\b.{1,80}\bnor\b)"
     r"|(?:the )?(?:latter|former)(?=\s+(?:is|was|are|were|has|had|does|did|needs?|can|must|should|will)\b)"
     r"|th(?:is|at)(?!\s+(?:repo(?:sitory)?|project|machine|computer|codebase|team)\b))\b(?![.(_]\w)",
+    re.I,
+)
+_CONVERSATIONAL = re.compile(
+    r"^\W{0,3}(?:you(?:'re| are| were)? (?:absolutely |quite )?(?:right|correct)|(?:good|great|fair|nice) (?:point|catch"
+    r"|question|call|news)|yes\b|no[,.—]|sure\b|done\b|thanks\b|sorry\b|ok(?:ay)?\b|i(?:'m|'ll|'ve|'d)? \w|let me\b|let's\b"
+    r"|now (?:i|let)\b|(?:created|committed|pushed|switched|opened|merged|rebased|re-?ran|ran|took|continuing|checking|looking"
+    r"|running|starting|waiting)\b|(?:short|quick|honest|two|three|one|a few|some) [\w ]{0,30}(?:details?|answer|notes?|things?"
+    r"|caveats?|findings?|points?)\b|(?:findings?|summary|result|verdict):)",
     re.I,
 )
 _FOR_THE_OWNER = re.compile(
@@ -51,6 +59,7 @@ def faults_of(text: str, author: str, sources: Sequence[Source]) -> list[Fault]:
         "ungrounded": support(text, sources) < GROUNDED,
         "invented_time": bool(clock_times(text) - set().union(*(clock_times(source.text) for source in sources))),
         "dangling": is_dangling(text),
+        "conversational": bool(_CONVERSATIONAL.match(text)),
         "long": len(text) > MOST_CHARS,
         "owner_unheard": speaks_for_owner(text, author) and not any(source.is_owners for source in sources),
     }

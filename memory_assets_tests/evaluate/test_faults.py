@@ -83,6 +83,28 @@ def test_a_fact_that_names_what_it_is_about_does_not(text: str):
     assert not is_dangling(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You're right. The agent stores messages of both types.",
+        "Committed `e5eee8a`, and the tests pass.",
+        "I've isolated the breakage to three changes.",
+        "Two useful details: the flag applies to the source alone.",
+        "Done. Updated the README.",
+        "Yes — `v2.11.4` is out.",
+    ],
+)
+def test_a_fact_that_begins_as_a_turn_of_a_conversation_is_told(text: str):
+    assert "conversational" in faults_of(text, "assistant", [])
+
+
+@pytest.mark.parametrize(
+    "text", ["I/O errors are retried.", "Notes are kept in docs/notes.md.", "Runners need 8 GB.", "No-op pushes are skipped."]
+)
+def test_a_fact_that_begins_like_one_is_not(text: str):
+    assert "conversational" not in faults_of(text, "assistant", [])
+
+
 def test_more_than_three_hundred_characters_are_several_facts():
     text = "use uv never pip to install packages in this repository " * 6
     assert faults_of(text, "owner", [OWNER]) == ["long"]
