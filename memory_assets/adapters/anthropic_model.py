@@ -1,23 +1,25 @@
 """Asks a model through the Messages API: a prompt and material in, text and token counts out.
 
-The official SDK talks, retries and waits; here its failures become ours: what a person has to set right, what may pass
-by itself, and what is wrong with one question. The address is always given, so that no variable in the environment sends
-a transcript elsewhere. No message ever holds a key or words of a transcript.
+The official SDK talks, retries and waits; `anthropic_errors` says what its failures mean to us. The address is always given
+and no redirection followed, so that neither a variable in the environment nor a server sends a transcript elsewhere.
 """
 
 import base64
+import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
 
-from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
+from memory_assets.adapters.anthropic_errors import About, Failures
+from memory_assets.errors import ModelBusyError, ModelError
 from memory_assets.protocols import Batch, Image, ModelAnswer, ModelRequest
 
 if TYPE_CHECKING:
-    from anthropic import Anthropic, APIStatusError
+    from anthropic import Anthropic
 
 T = TypeVar("T")
 
@@ -27,8 +29,18 @@ PLACEHOLDER_KEY = "none"
 """What a local runtime, which asks for no key, is sent."""
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-NO_CREDIT = ("credit balance", "billing")
-RESET_HEADERS = ("anthropic-ratelimit-requests-reset", "anthropic-ratelimit-tokens-reset")
+
+CONNECT_SECONDS = 10.0
+"""A server that takes no connection by then is down; an answer may take minutes."""
+
+MOST_LISTED = 100
+"""Batches on a page of the provider's list."""
+
+TAKE_TEMPERATURE = ("claude-haiku-4-5", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-opus-4-5", "claude-opus-4-6")
+"""Models that can be asked for their likeliest words; later ones refuse a question that names a temperature."""
+
+MAY_BE_EMPTY = frozenset({"refusal", "max_tokens", "model_context_window_exceeded"})
+"""Reasons to stop that explain an answer without text."""
 
 
 class AnthropicModel:
@@ -39,166 +51,150 @@ class AnthropicModel:
         self._url = url or PUBLIC_URL
         self._timeout_seconds = timeout_seconds
         self._retries = retries
+        self._failures = Failures(name, self._url, timeout_seconds, retries, is_public=self._url == PUBLIC_URL)
 
     def ask(self, request: ModelRequest) -> ModelAnswer:
         """Returns the answer; raises `ModelSetupError`, `ModelBusyError` or `ModelRequestError`."""
-        started = time.monotonic()
-        answer = self._call(lambda: self._client.messages.with_raw_response.create(**self._body(request)))
-        try:
-            body = answer.http_response.json()
-        except ValueError as error:
-            raise self._not_understood("is no JSON") from error
-        return self._answer(body, seconds=time.monotonic() - started)
+        body, started = self._body(request), time.monotonic()
+        sent = {name: value for name, value in body.items() if name != "temperature"}  # the SDK has no word for it
+        extra = {"temperature": body["temperature"]} if "temperature" in body else None
+        came = self._call(lambda: self._client.messages.with_raw_response.create(**sent, extra_body=extra), "model")
+        return self._answer(self._json(came.http_response.content), seconds=time.monotonic() - started)
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
         """Hands in a batch."""
         entries: list[Any] = [{"custom_id": name, "params": self._body(request)} for name, request in requests.items()]
-        return _batch(self._call(lambda: self._client.messages.batches.create(requests=entries)))
+        return self._batch(self._call(lambda: self._client.messages.batches.create(requests=entries), "batches"))
 
     def batch(self, batch_id: str) -> Batch:
         """Returns the batch as it stands now; raises `ModelRequestError` when the provider does not know it."""
-        return _batch(self._call(lambda: self._client.messages.batches.retrieve(batch_id), is_about_model=False))
+        return self._batch(self._call(lambda: self._client.messages.batches.retrieve(batch_id), "batch"))
 
     def batches(self, since: datetime) -> Iterator[Batch]:
         """Yields the batches handed in since the moment, the latest first."""
-        for found in self._call(lambda: self._client.messages.batches.list(limit=100)):
-            batch = _batch(found)
+        pages = self._call(lambda: iter(self._client.messages.batches.list(limit=MOST_LISTED)), "batches")
+        while (found := self._call(lambda: next(pages, None), "batches")) is not None:
+            batch = self._batch(found)
             if batch.created_at < since:
                 return
             yield batch
 
     def results(self, batch_id: str) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
-        """Yields the name and the answer of each question of an ended batch, or why there is none."""
-        for entry in self._call(lambda: self._client.messages.batches.results(batch_id), is_about_model=False):
-            yield entry.custom_id, self._result(entry.result.model_dump(mode="json"))
+        """Returns the name and the answer of each question of an ended batch, or why there is none."""
+        return self._results(self._call(lambda: self._result_lines(batch_id), "batch"))
 
-    def _result(self, result: dict[str, Any]) -> ModelAnswer | ModelError:
-        if result["type"] == "succeeded":
-            return self._answer(result["message"], is_batch=True)
-        if result["type"] == "errored":
-            kind = result["error"]["error"]["type"]
-            wrong = ModelRequestError if kind in ("invalid_request_error", "request_too_large") else ModelBusyError
-            return wrong(f"{self.name} could not answer a question of a batch: {kind}.")
-        return ModelBusyError(f"A question of a batch to {self.name} was {result['type']}; the next run asks it again.")
+    def _results(self, lines: Iterable[bytes]) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
+        for line in lines:
+            entry = self._json(line)
+            if not isinstance(entry, dict) or not isinstance(entry.get("custom_id"), str):
+                raise self._failures.not_understood("names no question in the results of a batch")
+            yield entry["custom_id"], self._result(entry.get("result"))
+
+    def _result_lines(self, batch_id: str) -> list[bytes]:
+        """Returns the lines of the results, from our own address: the one that the batch names may lie elsewhere."""
+        import httpx2
+
+        path = f"/v1/messages/batches/{quote(batch_id, safe='')}/results"
+        return [line for line in self._client.get(path, cast_to=httpx2.Response).content.splitlines() if line.strip()]
+
+    def _result(self, result: Any) -> ModelAnswer | ModelError:
+        kind = result.get("type") if isinstance(result, dict) else None
+        if kind == "succeeded":
+            try:
+                return self._answer(result.get("message"), is_batch=True)
+            except ModelError as error:
+                return error
+        if kind == "errored":
+            return self._failures.of_entry(result.get("error"))
+        if kind in ("canceled", "expired"):
+            return ModelBusyError(f"A question of a batch to {self.name} was {kind}; the next run asks it again.")
+        return self._failures.not_understood("has a result of an unknown sort")
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         """Returns the body of a request: the fixed part marked for the cache, pictures before the text."""
         pictures = [block for number, image in enumerate(request.images, 1) for block in _picture(number, image)]
+        likeliest = {"temperature": 0} if self.name.startswith(TAKE_TEMPERATURE) else {}
         return {
             "model": self.name,
             "max_tokens": request.max_tokens,
             "system": [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}],
             "messages": [{"role": "user", "content": [*pictures, {"type": "text", "text": request.material}]}],
+            **likeliest,
         }
 
     def _answer(self, body: Any, *, seconds: float = 0.0, is_batch: bool = False) -> ModelAnswer:
         try:
-            usage = body["usage"]
-            return ModelAnswer(
+            usage, stop_reason = body["usage"], str(body["stop_reason"] or "end_turn")
+            answer = ModelAnswer(
                 text="".join(block["text"] for block in body["content"] if block["type"] == "text"),
-                model=body["model"],
-                input_tokens=usage["input_tokens"],
-                output_tokens=usage["output_tokens"],
-                stop_reason=body["stop_reason"] or "end_turn",
-                cache_read_tokens=usage.get("cache_read_input_tokens") or 0,
-                cache_write_tokens=usage.get("cache_creation_input_tokens") or 0,
+                model=str(body["model"]),
+                input_tokens=int(usage["input_tokens"]),
+                output_tokens=int(usage["output_tokens"]),
+                stop_reason=stop_reason,
+                cache_read_tokens=int(usage.get("cache_read_input_tokens") or 0),
+                cache_write_tokens=int(usage.get("cache_creation_input_tokens") or 0),
                 seconds=round(seconds, 3),
                 is_batch=is_batch,
                 raw=body,
             )
-        except (KeyError, TypeError, AttributeError) as error:
-            raise self._not_understood(f"has no usable {error}") from error
+        except KeyError as error:
+            raise self._failures.not_understood(f"has no {error}") from None
+        except (TypeError, AttributeError, ValueError):
+            raise self._failures.not_understood("is not shaped like a message") from None
+        if not answer.text.strip() and stop_reason not in MAY_BE_EMPTY:
+            raise ModelError(f"{self.name} answered without a word ({stop_reason}). The next run asks it again.")
+        return answer
 
-    def _not_understood(self, why: str) -> ModelError:
-        return ModelError(
-            f"The answer from {self._url} {why}: it does not speak the Messages API. "
-            "Check MEMORY_MODEL_URL, or the gateway there."
-        )
+    def _batch(self, found: Any) -> Batch:
+        try:
+            counts = found.request_counts.model_dump() if found.request_counts else {}
+            return Batch(found.id, found.created_at.astimezone(UTC), found.processing_status == "ended", counts)
+        except AttributeError:
+            raise self._failures.not_understood("is no batch") from None
+
+    def _json(self, content: bytes) -> Any:
+        try:
+            return json.loads(content)
+        except ValueError:
+            raise self._failures.not_understood("is no JSON") from None
 
     @cached_property
     def _client(self) -> "Anthropic":
         """The SDK's client; importing it takes most of a second, so nobody does before there is something to ask."""
         import anthropic
 
-        needs_no_key = self._url != PUBLIC_URL and not any(map(os.environ.get, KEYS))
+        keys = {name: key for name in KEYS if (key := os.environ.get(name))}
+        for name, key in keys.items():
+            if not (key.isascii() and key.isprintable() and " " not in key):
+                raise self._failures.of_key(name)
         return anthropic.Anthropic(
-            api_key=PLACEHOLDER_KEY if needs_no_key else None,
+            api_key=PLACEHOLDER_KEY if self._url != PUBLIC_URL and not keys else None,
             base_url=self._url,
-            timeout=self._timeout_seconds,
+            timeout=anthropic.Timeout(self._timeout_seconds, connect=min(self._timeout_seconds, CONNECT_SECONDS)),
             max_retries=self._retries,
+            http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
             open_telemetry=False,  # traces could carry transcripts away
         )
 
-    def _call(self, call: Callable[[], T], *, is_about_model: bool = True) -> T:
-        """Returns what the SDK returns; its failures as ours."""
+    def _call(self, call: Callable[[], T], about: About) -> T:
+        """Returns what the SDK returns; its failures as ours, alone: its own messages may quote the request."""
         import anthropic
 
         try:
             return call()
         except anthropic.APITimeoutError as error:
-            raise ModelBusyError(
-                f"{self.name} did not answer within {self._timeout_seconds:g} s at {self._url}. "
-                "MEMORY_MODEL_TIMEOUT_SECONDS waits longer."
-            ) from error
+            raise self._failures.of_timeout(error) from None
         except anthropic.APIConnectionError as error:
-            raise ModelBusyError(f"Cannot reach {self._url} to ask {self.name}: {_cause(error)}. Is the network up?") from error
+            raise self._failures.of_connection(error) from None
         except anthropic.APIStatusError as error:
-            raise self._refused(error, is_about_model) from error
+            raise self._failures.of_status(error, about) from None
         except (TypeError, anthropic.AnthropicError) as error:
-            if "authentication" in str(error) or "redential" in type(error).__name__:
-                raise ModelSetupError(f"There is no key for {self.name}: set ANTHROPIC_API_KEY. Nothing was sent.") from error
-            raise self._not_understood(f"cannot be read ({type(error).__name__})") from error
-
-    def _refused(self, error: "APIStatusError", is_about_model: bool) -> ModelError:
-        """Returns the error that the status stands for."""
-        status, kind = error.status_code, _kind(error)
-        if status == 401:
-            return ModelSetupError(f"{self._url} does not accept the key for {self.name}. Check ANTHROPIC_API_KEY.")
-        if status == 402 or (status == 400 and any(word in str(error.body).lower() for word in NO_CREDIT)):
-            return ModelSetupError(f"The account has no credit left to ask {self.name}. Top it up, or set MEMORY_MODEL=rules.")
-        if status == 403:
-            return ModelSetupError(f"The key may not use {self.name} at {self._url}. Use another key, or another MEMORY_MODEL.")
-        if status == 404 and is_about_model:
-            return ModelSetupError(f"{self._url} knows no model '{self.name}'. Check MEMORY_MODEL and MEMORY_MODEL_URL.")
-        if status in (408, 409, 429) or status >= 500:
-            wait = _retry_after(error.response.headers)
-            again = f" It asks to be left alone for {wait:g} s." if wait else ""
-            return ModelBusyError(f"{self.name} is busy ({status} {kind}) after {self._retries} retries.{again}", wait)
-        return ModelRequestError(f"{self.name} refuses a question as it is ({status} {kind}).")
+            raise self._failures.of_sdk(error) from None
+        except (AttributeError, ValueError):  # the SDK reads a body of another sort as what it expects
+            raise self._failures.not_understood("is no JSON that the Messages API would send") from None
 
 
 def _picture(number: int, image: Image) -> list[dict[str, Any]]:
     data = base64.b64encode(image.data).decode()
     source = {"type": "base64", "media_type": image.media_type, "data": data}
     return [{"type": "text", "text": f"Image {number}:"}, {"type": "image", "source": source}]
-
-
-def _batch(found: Any) -> Batch:
-    counts = found.request_counts.model_dump() if found.request_counts else {}
-    return Batch(found.id, found.created_at.astimezone(UTC), found.processing_status == "ended", counts)
-
-
-def _kind(error: "APIStatusError") -> str:
-    """Returns the API's own name of the error, which holds no words of the request."""
-    body = error.body if isinstance(error.body, dict) else {}
-    inner = body.get("error")
-    return str(inner.get("type", "")) if isinstance(inner, dict) else ""
-
-
-def _cause(error: BaseException) -> str:
-    return type(error.__cause__ or error).__name__
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Returns the seconds that the headers ask to wait."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            return float(headers[name]) * unit
-        except (KeyError, ValueError):
-            continue
-    for name in RESET_HEADERS:
-        try:
-            return max((datetime.fromisoformat(headers[name]) - datetime.now(UTC)).total_seconds(), 0.0)
-        except (KeyError, ValueError, TypeError):
-            continue
-    return None

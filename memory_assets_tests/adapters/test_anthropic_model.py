@@ -1,14 +1,19 @@
 """The real SDK against a local server that answers as the API does, with its errors, overloads and refusals."""
 
+import json
+import re
 import subprocess
 import sys
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 
 from memory_assets.adapters.anthropic_model import PLACEHOLDER_KEY, AnthropicModel
 from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
-from memory_assets.protocols import Image, ModelRequest
+from memory_assets.protocols import Image, ModelAnswer, ModelRequest
 from memory_assets_tests.messages_api import CREATED, KEY, OVERLOADED, Answer, Fault, Said, serve
 
 SECRET_WORDS = "the transcript says xyzzy"
@@ -31,10 +36,21 @@ def ask(answer: Answer, request: ModelRequest = REQUEST, *, name: str = NAME, re
 def failure(answer: Answer, **how) -> ModelError:
     with pytest.raises(ModelError) as caught:
         ask(answer, **how)
-    message = str(caught.value)
-    assert "xyzzy" not in message
-    assert KEY not in message
+    all_that_is_logged = "".join(traceback.format_exception(caught.value))
+    assert "xyzzy" not in all_that_is_logged
+    assert KEY not in all_that_is_logged
     return caught.value
+
+
+def body_of(**changes) -> bytes:
+    """A message as the API sends it, but for the changes."""
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    whole = {"model": NAME, "content": [{"type": "text", "text": "said"}], "stop_reason": "end_turn", "usage": usage}
+    return json.dumps({**whole, **changes}).encode()
+
+
+JSON = {"content-type": "application/json"}
+HTML = Fault(200, raw=b"<html>gateway</html>", headers={"content-type": "text/html"})
 
 
 def test_an_answer_comes_with_what_it_took():
@@ -52,6 +68,15 @@ def test_the_fixed_part_is_marked_for_the_cache_and_nothing_streams():
     assert body["system"] == [{"type": "text", "text": "You observe.", "cache_control": {"type": "ephemeral"}}]
     assert body["messages"] == [{"role": "user", "content": [{"type": "text", "text": SECRET_WORDS}]}]
     assert (body["model"], body["max_tokens"], "stream" in body) == (NAME, 100, False)
+
+
+@pytest.mark.parametrize(("name", "temperature"), [(NAME, 0), ("claude-opus-5-5", None)])
+def test_the_likeliest_words_are_asked_for_where_a_model_takes_a_temperature(name: str, temperature: int | None):
+    with serve(lambda body: "said") as api:
+        model = AnthropicModel(name, url=api.url, retries=0)
+        model.ask(REQUEST)
+        model.submit({"a": REQUEST})
+        assert [body.get("temperature") for body in api.questions()] == [temperature, temperature]
 
 
 def test_pictures_come_before_the_text_each_with_its_number():
@@ -88,10 +113,17 @@ def test_an_overload_is_retried_by_the_sdk():
         (Fault(413, "request_too_large"), ModelRequestError, "413 request_too_large"),
         (OVERLOADED, ModelBusyError, "529 overloaded_error"),
         (Fault(500, "api_error"), ModelBusyError, "500 api_error"),
-        (Fault(200, raw=b"<html>gateway</html>", headers={"content-type": "text/html"}), ModelError, "MEMORY_MODEL_URL"),
-        (Fault(200, raw=b"", headers={"content-type": "application/json"}), ModelError, "MEMORY_MODEL_URL"),
-        (Fault(200, raw=b"[]", headers={"content-type": "application/json"}), ModelError, "MEMORY_MODEL_URL"),
-        (Fault(200, raw=b'{"content":[]}', headers={"content-type": "application/json"}), ModelError, "usage"),
+        (Fault(413, raw=b"<h1>xyzzy is too large</h1>"), ModelRequestError, "413"),
+        (Fault(422, "xyzzy said the gateway"), ModelRequestError, "422"),
+        (Fault(307, headers={"location": "http://127.0.0.1:1/v1/messages"}), ModelSetupError, "another address"),
+        (HTML, ModelError, "is no JSON"),
+        (Fault(200, raw=b"", headers=JSON), ModelError, "MEMORY_MODEL_URL"),
+        (Fault(200, raw=b"[]", headers=JSON), ModelError, "MEMORY_MODEL_URL"),
+        (Fault(200, raw=b'{"content":[]}', headers=JSON), ModelError, "has no 'usage'"),
+        (Fault(200, raw=body_of(usage=None), headers=JSON), ModelError, "not shaped like a message"),
+        (Fault(200, raw=body_of(content="xyzzy"), headers=JSON), ModelError, "not shaped like a message"),
+        (Fault(200, raw=body_of(content=[]), headers=JSON), ModelError, "without a word (end_turn)"),
+        (Fault(200, raw=body_of(content=[{"type": "thinking", "thinking": "xyzzy"}]), headers=JSON), ModelError, "word"),
         (Fault(is_dropped=True), ModelBusyError, "Cannot reach"),
     ],
 )
@@ -101,11 +133,32 @@ def test_each_failure_ends_as_good_sense_suggests(fault: Fault, kind: type[Model
     assert says in str(error)
 
 
-def test_the_servers_wish_to_be_left_alone_is_handed_on():
-    error = failure(lambda body: Fault(429, "rate_limit_error", headers={"retry-after": "17"}))
+NOW = {"date": "Tue, 01 Sep 2026 12:00:00 GMT"}
+RESETS = {
+    "anthropic-ratelimit-requests-remaining": "7",
+    "anthropic-ratelimit-requests-reset": "2026-09-01T12:05:00Z",
+    "anthropic-ratelimit-input-tokens-remaining": "0",
+    "anthropic-ratelimit-input-tokens-reset": "2026-09-01T12:00:20Z",
+}
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "seconds"),
+    [
+        (429, {"retry-after": "17"}, 17),
+        (529, {"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        (503, {"retry-after": "Tue, 01 Sep 2026 12:00:30 GMT"}, 30),
+        (429, {"retry-after": "soon", **RESETS}, 20),
+        (429, {"anthropic-ratelimit-tokens-reset": "2026-09-01T11:59:00Z"}, 0),
+        (529, RESETS, None),
+        (429, {"retry-after": "nan"}, None),
+    ],
+)
+def test_the_servers_wish_to_be_left_alone_is_handed_on(status: int, headers: dict[str, str], seconds: float | None):
+    error = failure(lambda body: Fault(status, "rate_limit_error", headers={**NOW, **headers}))
     assert isinstance(error, ModelBusyError)
-    assert error.retry_after_seconds == 17
-    assert "left alone for 17 s" in str(error)
+    assert error.retry_after_seconds == seconds
+    assert ("left alone for" in str(error)) == bool(seconds)
 
 
 def test_an_answer_that_takes_too_long_is_given_up():
@@ -123,6 +176,47 @@ def test_an_unknown_model_is_named():
 def test_a_server_that_is_not_there_is_named():
     with pytest.raises(ModelBusyError, match="Cannot reach http://127.0.0.1:9"):
         AnthropicModel(NAME, url="http://127.0.0.1:9", retries=0).ask(REQUEST)
+
+
+def test_an_address_that_no_name_server_knows_is_a_wrong_setting():
+    with pytest.raises(ModelSetupError, match=r"No machine is called gateway\.invalid\. Check MEMORY_MODEL_URL"):
+        AnthropicModel(NAME, url="http://user:hidden@gateway.invalid/v1", retries=0).ask(REQUEST)
+
+
+def test_user_and_password_of_an_address_stand_in_no_message():
+    with pytest.raises(ModelBusyError, match=re.escape("Cannot reach http://127.0.0.1:9/gate to ask")):
+        AnthropicModel(NAME, url="http://user:hidden@127.0.0.1:9/gate?key=hidden", retries=0).ask(REQUEST)
+
+
+def test_an_address_that_ends_in_v1_is_told_to_leave_it_out():
+    with serve(lambda body: "said") as api, pytest.raises(ModelSetupError, match="MEMORY_MODEL_URL without its /v1"):
+        AnthropicModel(NAME, url=f"{api.url}/v1", retries=0).ask(REQUEST)
+
+
+@pytest.mark.parametrize("key", ["sk-ant-…", "sk-ant-1 ", "sk-ant\n-1"])
+def test_a_key_that_no_header_can_carry_is_told_before_anything_is_sent(key: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    with serve(lambda body: "said") as api:
+        with pytest.raises(ModelSetupError, match="ANTHROPIC_API_KEY holds characters that no key has") as caught:
+            AnthropicModel(NAME, url=api.url, retries=0).ask(REQUEST)
+        assert api.requests == []
+    assert key not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_token_serves_where_there_is_no_key(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", KEY)
+    answer, api = ask(lambda body: "said")
+    assert (answer.text, api.requests[0]["headers"]["authorization"]) == ("said", f"Bearer {KEY}")
+
+
+def test_questions_may_be_asked_at_the_same_time():
+    with serve(lambda body: Said(body["messages"][0]["content"][0]["text"], seconds=0.05)) as api:
+        model = AnthropicModel(NAME, url=api.url, retries=0)
+        texts = [f"question {number}" for number in range(12)]
+        with ThreadPoolExecutor(6) as pool:
+            answers = list(pool.map(lambda text: model.ask(ModelRequest("s", text)), texts))
+    assert [answer.text for answer in answers] == texts
 
 
 def test_a_local_runtime_is_sent_no_real_key(monkeypatch: pytest.MonkeyPatch):
@@ -148,18 +242,89 @@ def test_a_batch_goes_from_handing_in_to_results():
         assert (batch.is_ended, batch.counts["processing"]) == (False, 2)
         assert not model.batch(batch.id).is_ended
         assert model.batch(batch.id).is_ended
-        results = dict(model.results(batch.id))
-        assert {name: answer.text for name, answer in results.items()} == {"a": "ONE", "b": "TWO"}
-        assert all(answer.is_batch for answer in results.values())
+        answers = {name: answer for name, answer in model.results(batch.id) if isinstance(answer, ModelAnswer)}
+        assert {name: answer.text for name, answer in answers.items()} == {"a": "ONE", "b": "TWO"}
+        assert all(answer.is_batch for answer in answers.values())
+
+
+ENTRIES = {
+    "expired": (Fault(kind="expired"), ModelBusyError),
+    "canceled": (Fault(kind="canceled"), ModelBusyError),
+    "bad": (Fault(kind="invalid_request_error"), ModelRequestError),
+    "poor": (Fault(kind="invalid_request_error", message="Your credit balance is too low"), ModelSetupError),
+    "locked": (Fault(kind="authentication_error"), ModelSetupError),
+    "nobody": (Fault(kind="not_found_error"), ModelSetupError),
+    "busy": (OVERLOADED, ModelBusyError),
+    "odd": (Fault(raw=b'{"content": "xyzzy"}'), ModelError),
+    "said": ("said", ModelAnswer),
+}
 
 
 def test_results_that_are_no_answers_are_errors_of_their_kind():
-    faults = {"expired": Fault(kind="expired"), "bad": Fault(kind="invalid_request_error"), "busy": OVERLOADED}
-    with serve(lambda body: faults[body["messages"][0]["content"][0]["text"]], polls_needed=0) as api:
+    with serve(lambda body: ENTRIES[body["messages"][0]["content"][0]["text"]][0], polls_needed=0) as api:
         model = AnthropicModel(NAME, url=api.url, retries=0)
-        batch = model.submit({name: ModelRequest("s", name) for name in faults})
-        kinds = {name: type(error) for name, error in model.results(batch.id)}
-        assert kinds == {"expired": ModelBusyError, "bad": ModelRequestError, "busy": ModelBusyError}
+        batch = model.submit({name: ModelRequest("s", name) for name in ENTRIES})
+        results = dict(model.results(batch.id))
+        assert {name: type(result) for name, result in results.items()} == {name: kind for name, (_, kind) in ENTRIES.items()}
+        assert model.batch(batch.id).counts == {"processing": 0, "succeeded": 2, "errored": 5, "canceled": 1, "expired": 1}
+    assert "xyzzy" not in str(results["odd"])
+
+
+def test_results_come_from_our_own_address_whatever_the_batch_names(monkeypatch: pytest.MonkeyPatch):
+    with serve(lambda body: "said", polls_needed=0) as api:
+        model = AnthropicModel(NAME, url=api.url, retries=0)
+        batch = model.submit({"a": REQUEST})
+        own, api.url = api.url, "http://127.0.0.1:1"
+        assert [name for name, _ in model.results(batch.id)] == ["a"]
+        api.url = own
+
+
+BATCH_CALLS = {
+    "create": lambda model, batch: model.submit({"a": REQUEST}),
+    "retrieve": lambda model, batch: model.batch(batch.id),
+    "list": lambda model, batch: list(model.batches(CREATED)),
+    "results": lambda model, batch: list(model.results(batch.id)),
+}
+
+
+@pytest.mark.parametrize("call", BATCH_CALLS.values(), ids=BATCH_CALLS)
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (HTML, ModelError),
+        (Fault(200, raw=b"{torn", headers=JSON), ModelError),
+        (Fault(200, raw=b'{"data": [{"id": 1}]}', headers=JSON), ModelError),
+        (Fault(is_dropped=True), ModelBusyError),
+        (OVERLOADED, ModelBusyError),
+        (Fault(401, "authentication_error", "invalid x-api-key xyzzy"), ModelSetupError),
+        (Fault(302, headers={"location": "http://127.0.0.1:1/"}), ModelSetupError),
+    ],
+    ids=["html", "torn", "odd", "dropped", "overloaded", "locked", "moved"],
+)
+def test_each_call_about_batches_fails_as_good_sense_suggests(call: Callable, fault: Fault, kind: type[ModelError]):
+    with serve(lambda body: "said", polls_needed=0) as api:
+        model = AnthropicModel(NAME, url=api.url, retries=0)
+        batch = model.submit({"a": REQUEST})
+        api.fault = lambda method, path: fault
+        with pytest.raises(ModelError) as caught:
+            call(model, batch)
+    assert type(caught.value) is kind
+    assert "xyzzy" not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("call", ["create", "list"])
+def test_a_server_without_batches_says_which_setting_does_without(call: str):
+    with serve(lambda body: "said", fault=lambda method, path: Fault(404, "not_found_error")) as api:
+        model = AnthropicModel(NAME, url=api.url, retries=0)
+        with pytest.raises(ModelSetupError, match="MEMORY_MODEL_BATCHES=never"):
+            BATCH_CALLS[call](model, None)
+
+
+def test_a_list_of_several_pages_is_read_to_its_end():
+    with serve(lambda body: "said", page_size=2) as api:
+        model = AnthropicModel(NAME, url=api.url, retries=0)
+        ids = [model.submit({"a": REQUEST}).id for _ in range(5)]
+        assert [batch.id for batch in model.batches(CREATED)] == ids[::-1]
 
 
 def test_batches_are_listed_the_latest_first_back_to_a_moment():
