@@ -23,7 +23,7 @@ from memory_assets.distill.earlier import Remembered, pick_earlier, read_remembe
 from memory_assets.distill.questions import Images, Question, Standing, plan_questions, standing_of
 from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.files import make_folder
-from memory_assets.prices import cost_of, prices_of
+from memory_assets.prices import cost_of, estimate_of, prices_of
 from memory_assets.progress import track
 from memory_assets.protocols import Image, Model, ModelAnswer
 from memory_assets.settings import RULES
@@ -123,7 +123,7 @@ class Consultation:
     def price_of(self, questions: Sequence[Question], *, in_batches: bool) -> float | None:
         """Returns about what the questions would cost in US dollars; nothing where the model's price is unknown."""
         sent, told = self._tokens(questions)
-        return cost_of(ModelAnswer("", self.model_name, sent, told, is_batch=in_batches), self._prices)
+        return estimate_of(self.model_name, sent, told, self._prices, in_batches=in_batches)
 
     def _cost(self, day: str, standings: Sequence[Standing]) -> Cost:
         waiting = [standing.question for standing in standings if standing.state == "open"]

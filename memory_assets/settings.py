@@ -6,11 +6,12 @@ similarity, the decay rate) are constants beside the rule and not settings.
 
 import getpass
 import os
+import re
 import tomllib
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, ValidationError, field_validator
@@ -28,6 +29,11 @@ from memory_assets.places import default_data, settings_file
 RULES = "rules"
 """The model setting that asks no model at all."""
 
+NO_MODEL = ("none", "no", "off", "false", "null", "0")
+"""What somebody may write who wants no model; taken for a name, it would send their transcripts away."""
+
+TokenKind = Literal["input", "output", "cache_write", "cache_read"]
+
 SECTIONS = {
     "preferences": "{owner}",
     "rules-conventions": "Hard Rules",
@@ -37,6 +43,9 @@ SECTIONS = {
     "projects": "Projects",
     "people-relationships": "People",
 }
+
+
+_ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 
 
 def local_zone() -> str:
@@ -59,14 +68,17 @@ class Settings(BaseSettings):
     model: str = Field(RULES, description="Who observes and reflects: `rules` asks no model and sends nothing anywhere.")
     model_url: str = Field("", description="Another server that speaks the Messages API: a gateway, a local runtime.")
     model_at_once: int = Field(4, ge=1, le=64, description="Questions that are asked at the same time.")
-    model_timeout_seconds: float = Field(300.0, gt=0, description="How long an answer may take.")
-    model_retries: int = Field(4, ge=0, description="How often a question is put again after an overload or a lost connection.")
+    model_timeout_seconds: float = Field(300.0, gt=0, le=3600, description="How long an answer may take.")
+    model_retries: int = Field(
+        4, ge=0, le=20, description="How often a question is put again after an overload or a lost connection."
+    )
     model_batches: Literal["auto", "always", "never"] = Field(
         "auto", description="Whether questions go in batches, at half the price; `auto`: in backfills of 20 and more."
     )
     model_most_usd: float = Field(10.0, ge=0, description="A run whose questions would cost more US dollars asks nothing.")
-    model_prices: dict[str, dict[Literal["input", "output"], float]] = Field(
-        default_factory=dict, description="Model → US dollars for a million tokens of input and of output."
+    model_prices: dict[str, dict[TokenKind, Annotated[float, Field(ge=0, allow_inf_nan=False)]]] = Field(
+        default_factory=dict,
+        description="Model → US dollars for a million tokens of `input` and `output`, also of `cache_write` and `cache_read`.",
     )
     embedding_model: str = Field("all-MiniLM-L6-v2", description="Local embedding model, or a folder that holds one.")
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
@@ -98,6 +110,34 @@ class Settings(BaseSettings):
         except (KeyError, ValueError, OSError):
             raise ValueError(f"'{name}' is no time zone; use a name such as Europe/Berlin or UTC") from None
         return name
+
+    @field_validator("model")
+    @classmethod
+    def _names_a_model(cls, name: str) -> str:
+        if name.lower() == RULES:
+            return RULES
+        if not name or name.lower() in NO_MODEL:
+            raise ValueError(f"say '{RULES}' to ask no model, or name one such as claude-haiku-4-5")
+        if not name.isprintable() or " " in name:
+            raise ValueError(f"a model's name holds no blanks; say '{RULES}', or a name such as claude-haiku-4-5")
+        return name
+
+    @field_validator("model_url")
+    @classmethod
+    def _is_an_address(cls, url: str) -> str:
+        if not url:
+            return url
+        if not _ADDRESS.fullmatch(url):
+            raise ValueError("this is no address of a server; write it as http://127.0.0.1:8080 or https://gateway.example")
+        return url.rstrip("/")
+
+    @field_validator("model_prices")
+    @classmethod
+    def _are_whole(cls, prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[TokenKind, float]]:
+        lacking = sorted(name for name, price in prices.items() if not name or not {"input", "output"} <= price.keys())
+        if lacking:
+            raise ValueError(f'give input and output of {lacking}, as in {{"my-model": {{"input": 1.0, "output": 5.0}}}}')
+        return prices
 
     @field_validator("gold", mode="before")
     @classmethod

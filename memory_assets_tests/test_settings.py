@@ -36,6 +36,41 @@ def test_a_wrong_value_is_named_with_its_variable(name: str, value: str, monkeyp
         read_settings()
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("MEMORY_MODEL", "claude haiku", "holds no blanks"),
+        ("MEMORY_MODEL", "None", "say 'rules' to ask no model"),
+        ("MEMORY_MODEL", "off", "say 'rules' to ask no model"),
+        ("MEMORY_MODEL_URL", "gateway.example", "write it as http"),
+        ("MEMORY_MODEL_URL", "ftp://gateway.example", "write it as http"),
+        ("MEMORY_MODEL_URL", "https://", "write it as http"),
+        ("MEMORY_MODEL_URL", "http://gateway.example?key=1", "write it as http"),
+        ("MEMORY_MODEL_BATCHES", "sometimes", "'auto', 'always' or 'never'"),
+        ("MEMORY_MODEL_AT_ONCE", "0", "greater than or equal to 1"),
+        ("MEMORY_MODEL_TIMEOUT_SECONDS", "inf", "less than or equal to 3600"),
+        ("MEMORY_MODEL_PRICES", '{"m": {"input": 1}}', "give input and output of"),
+        ("MEMORY_MODEL_PRICES", '{"m": {"input": -1, "output": 1}}', "greater than or equal to 0"),
+        ("MEMORY_MODEL_PRICES", '{"m": {"in": 1, "output": 1}}', "'input', 'output', 'cache_write' or 'cache_read'"),
+    ],
+)
+def test_a_wrong_word_about_the_model_is_told_with_a_right_one(
+    name: str, value: str, says: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match=name) as caught:
+        read_settings()
+    assert says in str(caught.value)
+
+
+def test_rules_are_rules_however_they_are_written():
+    assert read_settings(model="Rules").model == "rules"
+
+
+def test_an_address_is_kept_without_its_last_slash():
+    assert read_settings(model_url="http://127.0.0.1:8080/").model_url == "http://127.0.0.1:8080"
+
+
 def test_a_setting_that_does_not_exist_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "memory.toml").write_text('ownr = "mira"\n')
