@@ -13,6 +13,7 @@ from memory_assets import tables as schemas
 from memory_assets.distill.allowance import plan_allowances
 from memory_assets.distill.candidates import Candidate
 from memory_assets.distill.exchanges import Row
+from memory_assets.distill.grounding import without_orders
 from memory_assets.distill.narratives import EMPTY, narrative_candidate
 from memory_assets.distill.observer import Answered, observe_window
 from memory_assets.distill.rows import candidate_id, observation_row, segment_row, verdict_row
@@ -84,9 +85,9 @@ def _subject(candidate: Candidate) -> str:
 
 
 def _safe(own: list[Row], narrative: str) -> str:
-    """Returns the narrative, or an empty one where the gate would throw it away: it must not instruct whoever reads the log."""
-    verdict = _judge([narrative_candidate(own, narrative, 0)])[0].verdict
-    return EMPTY if verdict == "discard" else narrative
+    """Returns the narrative without orders that are not the owner's: it must not instruct whoever reads the log."""
+    kept = without_orders(narrative, own)
+    return EMPTY if not kept or _judge([narrative_candidate(own, kept, 0)])[0].verdict == "discard" else kept
 
 
 def _narratives(segments: list[dict[str, Any]], rows: list[Row]) -> list[Candidate]:

@@ -7,10 +7,12 @@ count for more than common ones. A fact that nothing supports has no evidence, a
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_assets.distill.exchanges import Row
+from memory_assets.distill.folded import folded
+from memory_assets.distill.instructions import belongs_to_instruction, decides
 from memory_assets.distill.quotes import quote_from
 from memory_assets.distill.voices import own_paragraphs
 from memory_assets.distill.words import stems_of
@@ -34,10 +36,37 @@ OWNERS_SHARE, UNNAMED_SHARE = 0.15, 0.4
 PARAPHRASED_SHARE, FEWEST_SHARED = 0.15, 2
 """So much of the owner's words is left in a paraphrase; it counts only where no quoted material says the same."""
 
-_QUOTED: frozenset[Author] = frozenset({"tool", "file", "web", "injected", "subagent"})
+QUOTED: frozenset[Author] = frozenset({"tool", "file", "web", "injected", "subagent"})
+"""Who may be quoted, and decides nothing."""
+
+BROUGHT_IN = 0.3
+"""A line of quoted material that holds this share of what the owner did not say has brought it in."""
+
+NOT_BY_CHANCE = 0.2
+"""A smaller share of a fact stands in some line of every long transcript."""
+
+SAYS_AS_MUCH = 0.5
+"""A line that holds so much of a fact, and no less than the owner's sentence, is where the fact comes from."""
+
+LINE_CHARS = 600
+"""Longer lines are data."""
 
 _ABOUT_OWNER = re.compile(r"\b(?:owner|user)\b", re.I)
 _ASCRIBED = frozenset({"owner", "user"})
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+|\\n")
+_REPORTED = re.compile(
+    r"(?<=\bsays:)[^\n]+|(?<=\bsaid:)[^\n]+|(?<=\bwrote:)[^\n]+"
+    r"|[\"“](?:always|never|do not|don't|you must|from now on|ignore)\b[^\"”\n]*[\"”]",
+    re.I,
+)
+"""What the owner says that somebody said, and orders between quotation marks."""
+
+_FRAMING = stems_of(
+    "always never must should from now on prefer prefers wants decided corrected agreed approved said says asked rule mandatory"
+    " use uses used because with replaces instead install installed installing run made wanted"
+    " all every each session sessions assistant agents team before after they with them everywhere project"
+)
+"""Words that a model puts around what was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +86,15 @@ class Grounding:
         self.messages = messages
         self.stems = [stems_of(message["text"]) for message in messages]
         self.owners = {
-            row: stems_of(" ".join(own_paragraphs(message["text"])))
+            row: stems_of(_unquoted(" ".join(own_paragraphs(message["text"]))))
             for row, message in enumerate(messages)
             if message["author"] == "owner" and message["is_user_turn"]
         }
+        self.said = frozenset[str]().union(*self.owners.values())
+        self.sentences = [(row, stems_of(said), belongs_to_instruction(said)) for row, said in self._said_by_owner()]
+        self.planted = [(row, stems_of(line)) for row, line in self._instructions()]
         counts = Counter(stem for stems in self.stems for stem in stems)
+        self.known = frozenset(counts).union(*(stems for _, stems in self.planted))
         self.weights = {stem: 1 / (1 + math.log1p(count)) for stem, count in counts.items()}
 
     def find(self, text: str) -> Evidence | None:
@@ -80,35 +113,87 @@ class Grounding:
         return Evidence(tuple(rows), author, quote_from(self.messages[speaker]["text"], text), best)
 
     def _share(self, wanted: frozenset[str], row: int) -> float:
-        total = sum(self.weights.get(stem, 1.0) for stem in wanted)
-        held = sum(self.weights[stem] for stem in wanted & self.stems[row])
+        held = self._weight(wanted & self.stems[row])
         is_said = self.messages[row]["kind"] == "text" and self.messages[row]["author"] in ("owner", "assistant")
-        return held / total * (1.0 if is_said else TOLD_BY_TOOL)
+        return held / self._weight(wanted) * (1.0 if is_said else TOLD_BY_TOOL)
 
     def _held_together(self, wanted: frozenset[str], rows: Sequence[int]) -> float:
         """Returns the share of the fact's weight that the rows hold between them."""
         held = wanted & frozenset().union(*(self.stems[row] for row in rows))
-        return sum(self.weights[stem] for stem in held) / sum(self.weights.get(stem, 1.0) for stem in wanted)
+        return self._weight(held) / self._weight(wanted)
 
     def _author(self, text: str, wanted: frozenset[str], rows: Sequence[int]) -> tuple[Author, int]:
         """Returns whose words the fact rests on: the owner's where the fact is about them and they said part of it."""
-        total = sum(self.weights.get(stem, 1.0) for stem in wanted)
-        said = {row: sum(self.weights.get(stem, 1.0) for stem in wanted & stems) / total for row, stems in self.owners.items()}
+        planted = self._planted(wanted)
+        if planted is not None:
+            return (self._voice(planted), planted) if decides(text) else (self._voice(rows[0]), rows[0])
+        said = {row: self._weight(wanted & stems) / self._weight(wanted) for row, stems in self.owners.items()}
         row = max(said, key=lambda r: (said[r], -r), default=None)
         needed = OWNERS_SHARE if _ABOUT_OWNER.search(text) else UNNAMED_SHARE
         if row is not None and (said[row] >= needed or self._is_paraphrase(wanted, row, said[row], rows)):
             return "owner", row
         return self._voice(rows[0]), rows[0]
 
+    def _planted(self, wanted: frozenset[str]) -> int | None:
+        """Returns the row of quoted material that a fact takes its order from, where the owner gave none like it."""
+        core = (wanted - _FRAMING) or wanted
+        unsaid = (core - self.said) & self.known
+        total = self._weight(core)
+        said = [(self._weight(core & stems), is_order) for _, stems, is_order in self.sentences]
+        most = max((weight for weight, _ in said), default=0.0)
+        ordered = max((weight for weight, is_order in said if is_order), default=0.0)
+        for row, stems in self.planted:
+            held = self._weight(core & stems)
+            brought_in = self._weight(unsaid & stems)
+            if brought_in and brought_in >= max(BROUGHT_IN * self._weight(unsaid), NOT_BY_CHANCE * total):
+                return row
+            if held >= max(SAYS_AS_MUCH * total, most) and ordered < SAYS_AS_MUCH * total:
+                return row
+        return None
+
+    def _weight(self, stems: Iterable[str]) -> float:
+        return sum(self.weights.get(stem, 1.0) for stem in stems)
+
+    def _said_by_owner(self) -> Iterator[tuple[int, str]]:
+        for row in self.owners:
+            for paragraph in map(_unquoted, own_paragraphs(self.messages[row]["text"])):
+                yield from ((row, sentence) for sentence in _SENTENCE_END.split(paragraph) if sentence.strip())
+
+    def _instructions(self) -> Iterator[tuple[int, str]]:
+        """Yields the lines of quoted material that may be part of an instruction."""
+        for row, message in enumerate(self.messages):
+            if self._voice(row) in QUOTED:
+                own = _unquoted(" ".join(own_paragraphs(message["text"]))) if row in self.owners else ""
+                for line in _SENTENCE_END.split(folded(message["text"])):
+                    if len(line) <= LINE_CHARS and line not in own and belongs_to_instruction(line):
+                        yield row, line
+
     def _is_paraphrase(self, wanted: frozenset[str], owners: int, share: float, rows: Sequence[int]) -> bool:
         """Says whether the fact may be a paraphrase of the owner's words, and not of what a tool or a page said before."""
         if share < PARAPHRASED_SHARE or len(wanted & self.owners[owners]) < FEWEST_SHARED:
             return False
         last = max(owners, *rows)
-        quoted = (row for row in range(last + 1) if self._voice(row) in _QUOTED)
+        quoted = (row for row in range(last + 1) if self._voice(row) in QUOTED)
         return max((self._share(wanted, row) for row in quoted), default=0.0) < SUPPORTED
 
     def _voice(self, row: int) -> Author:
         """Returns who speaks in a row; pasted text in a turn of the owner's is quoted material."""
         author: Author = self.messages[row]["author"]
         return "file" if author == "owner" else author
+
+
+def without_orders(text: str, messages: Sequence[Row]) -> str:
+    """Returns the sentences of a text but for those that order or decide in words that are not the owner's."""
+    sentences = _SENTENCE_END.split(text)
+    if not any(decides(sentence) for sentence in sentences):
+        return text
+    grounding = Grounding(messages)
+    return " ".join(sentence for sentence in sentences if not decides(sentence) or _is_owners(grounding.find(sentence)))
+
+
+def _unquoted(text: str) -> str:
+    return _REPORTED.sub(" ", text)
+
+
+def _is_owners(evidence: Evidence | None) -> bool:
+    return evidence is not None and evidence.author == "owner"

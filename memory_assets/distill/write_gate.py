@@ -10,6 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from memory_assets.distill.candidates import FACT_CHARS, OWNERS_KINDS, Candidate
+from memory_assets.distill.folded import folded, hides
+from memory_assets.distill.grounding import QUOTED
+from memory_assets.distill.instructions import speaks_for_the_owner, tells_a_decision, tells_what_to_do
 from memory_assets.distill.taxonomy import ONLY_THE_OWNERS
 from memory_assets.distill.words import stems_of
 from memory_assets.records import Category, Verdict
@@ -45,16 +48,6 @@ _INSTRUCTS = re.compile(
     r"|\bfrom now on,? (?:you|always|never|all)\b|\bnew (?:rule|instruction|policy|system prompt)s?\s*:",
     re.I,
 )
-_NORMATIVE = re.compile(
-    r"^\W*(?:(?:please|important|note|warning|rule|remember|reminder)\W+)*(?:always|never|do not|don't|you (?:must"
-    r"|should|need to|have to)|(?:all|every) (?:agents?|assistants?|sessions?)|must\b|make sure|ensure)\b",
-    re.I,
-)
-_FOR_THE_OWNER = re.compile(
-    r"\b(?:the )?(?:user|owner|developer)(?:'s)? (?:has |also |really )?(?:said|says|stated|states|wants?|prefers?"
-    r"|preference|approved|authori[sz]ed|always|never|likes?|insists?|instructed|asked for)\b",
-    re.I,
-)
 _ADR = re.compile(r"\bADR[-_ ]?\d+\b", re.I)
 _PATH_OR_COMMAND = re.compile(
     r"`[^`\n]+`|(?<![\w/])[\w.~-]+/[\w./-]+|(?<![\w-])--[a-z][\w-]+|\b\w+\.(?:go|py|ts|js|rs|md|toml|ya?ml|json|sh|sql)\b"
@@ -66,7 +59,8 @@ _OPINION = re.compile(
 )
 _TRANSIENT = re.compile(
     r"\b(?:\d+ commits? (?:ahead|behind)|uncommitted|untracked|working tree|force-push(?:ed)?|pushed to|branch is"
-    r"|(?:branch|commit|change|work|fix|it|pr|tag)s? (?:is|are) (?:now )?pushed|ready to (?:push|commit|merge)|in progress|awaiting|pull request is|pr is (?:open|ready)"
+    r"|(?:branch|commit|change|work|fix|it|pr|tag)s? (?:is|are) (?:now )?pushed"
+    r"|ready to (?:push|commit|merge)|in progress|awaiting|pull request is|pr is (?:open|ready)"
     r"|pushed as|committed as|opened (?:the |a )?(?:draft )?pr|opened it|new commit|new pr commit|tests? pass"
     r"|lint passes|all green|is clean)\b",
     re.I,
@@ -100,14 +94,17 @@ def _is_owners(candidate: Candidate) -> bool:
 
 
 def _makes_rule(candidate: Candidate, category: Category) -> bool:
-    return candidate.kind in OWNERS_KINDS or category in ONLY_THE_OWNERS or bool(_NORMATIVE.match(candidate.text))
+    return candidate.kind in OWNERS_KINDS or category in ONLY_THE_OWNERS or tells_what_to_do(candidate.text)
 
 
 RULES: tuple[Rule, ...] = (
     Rule("shorter than 12 characters", "discard", 0.99, lambda c, _: len(c.text.strip()) < LEAST_CHARS),
     Rule("no evidence in the transcript", "discard", 0.95, lambda c, _: not c.lines or not c.message_ids),
-    Rule("instruction artefact", "discard", 0.9, lambda c, _: not _is_owners(c) and bool(_ARTEFACT.search(c.text))),
-    Rule("instructs whoever reads it", "discard", 0.9, lambda c, _: not _is_owners(c) and bool(_INSTRUCTS.search(c.text))),
+    Rule("characters that nobody sees", "discard", 0.95, lambda c, _: not _is_owners(c) and hides(c.text)),
+    Rule("instruction artefact", "discard", 0.9, lambda c, _: not _is_owners(c) and bool(_ARTEFACT.search(folded(c.text)))),
+    Rule(
+        "instructs whoever reads it", "discard", 0.9, lambda c, _: not _is_owners(c) and bool(_INSTRUCTS.search(folded(c.text)))
+    ),
     Rule("the observer discards it", "discard", 0.8, lambda c, _: c.hint == "discard"),
     Rule(
         "only the owner's words make rules and preferences",
@@ -119,7 +116,13 @@ RULES: tuple[Rule, ...] = (
         "speaks for the owner without the owner's words",
         "hold",
         0.9,
-        lambda c, _: not _is_owners(c) and bool(_FOR_THE_OWNER.search(c.text)),
+        lambda c, _: not _is_owners(c) and speaks_for_the_owner(c.text),
+    ),
+    Rule(
+        "quoted material decides nothing",
+        "hold",
+        0.9,
+        lambda c, _: c.author in QUOTED and tells_a_decision(c.text),
     ),
     Rule("text that harnesses and memories put there", "hold", 0.9, lambda c, _: c.author == "injected"),
     Rule("a narrative, for looking up", "hold", 0.9, lambda c, _: c.kind == "narrative"),
