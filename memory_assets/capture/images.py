@@ -1,11 +1,10 @@
 """Finds the pictures in a line of a transcript.
 
-Takes the raw line and its harness; gives the pictures in order. Claude Code and pi nest them in content blocks, also in
-tool results; Codex puts them into data URLs. What is broken, or of a type that no model takes, is left out.
+Takes the raw line; gives the pictures in order. Claude Code and pi nest them in content blocks, also in tool results; Codex
+puts them into data URLs. What is broken, or of a type that no model takes, is left out.
 """
 
 import base64
-import binascii
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -16,10 +15,18 @@ from memory_assets.protocols import Image
 
 MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
+SIGNATURES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+"""How pictures begin. A question whose picture is named another type than its bytes say is refused as a whole."""
+
 SAID_IN = ("message", "payload", "attachment")
 """Parts of a record that hold what was said; Claude Code has a second copy of tool results beside it."""
 
-_DATA_URL = re.compile(r"data:(image/[a-z+.-]+);base64,(.+)", re.S)
+_DATA_URL = re.compile(r"data:(image/[a-z+.-]+);base64,(.*)", re.S | re.I)
 
 
 def images_in(line: bytes) -> tuple[Image, ...]:
@@ -62,10 +69,17 @@ def _picture(block: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def _decoded(encoded: tuple[str, str]) -> Image | None:
-    media_type, data = encoded
-    if media_type not in MEDIA_TYPES:
-        return None
+    named, text = encoded
     try:
-        return Image(media_type, base64.b64decode(data, validate=True))
-    except (binascii.Error, ValueError):
+        data = base64.b64decode("".join(text.split()), validate=True)
+    except ValueError:
         return None
+    media_type = _media_type(named, data)
+    return Image(media_type, data) if data and media_type in MEDIA_TYPES else None
+
+
+def _media_type(named: str, data: bytes) -> str:
+    """Returns the type that the bytes begin as, else the one that the line names."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for signature, kind in SIGNATURES.items() if data.startswith(signature)), named.lower())

@@ -30,6 +30,18 @@ LINES = {
         "toolUseResult": {"file": block(PNG)},
     },
     "pi": {"message": {"content": [{"type": "image", "data": coded(i), "mimeType": i.media_type} for i in (PNG, JPEG)]}},
+    "a tool result of pi": {
+        "message": {
+            "role": "toolResult",
+            "content": [{"type": "image", "data": coded(i), "mimeType": i.media_type} for i in (PNG, JPEG)],
+        }
+    },
+    "the output of a function in codex": {
+        "payload": {
+            "type": "function_call_output",
+            "output": [{"type": "input_image", "image_url": f"data:{i.media_type};base64,{coded(i)}"} for i in (PNG, JPEG)],
+        }
+    },
     "codex": {
         "payload": {
             "content": [{"type": "input_image", "image_url": f"data:{i.media_type};base64,{coded(i)}"} for i in (PNG, JPEG)]
@@ -43,9 +55,33 @@ def test_pictures_are_found_in_order(name: str):
     assert images_in(json.dumps(LINES[name]).encode()) == (PNG, JPEG)
 
 
+WHOLE = {
+    "image/png": b"\x89PNG\r\n\x1a\n one",
+    "image/jpeg": b"\xff\xd8\xff\xe0 two",
+    "image/gif": b"GIF89a three",
+    "image/webp": b"RIFF\x00\x00\x00\x00WEBPVP8 four",
+}
+
+
+@pytest.mark.parametrize("named", ["image/png", "IMAGE/GIF", "image/jpg", "image/tiff"])
+@pytest.mark.parametrize("kind", WHOLE)
+def test_a_picture_is_of_the_type_that_its_bytes_say(kind: str, named: str):
+    line = {"message": {"content": [block(Image(named, WHOLE[kind]))]}}
+    assert images_in(json.dumps(line).encode()) == (Image(kind, WHOLE[kind]),)
+
+
+def test_base64_may_be_broken_into_lines():
+    wrapped = {**block(PNG), "source": {"media_type": "image/png", "data": "\n".join(coded(PNG))}}
+    assert images_in(json.dumps({"message": {"content": [wrapped]}}).encode()) == (PNG,)
+
+
 @pytest.mark.parametrize(
     "line",
     [
+        b'{"message": {"content": [{"type": "image", "source": {"media_type": "image/png", "data": ""}}]}}',
+        b'{"message": {"content": [{"type": "image", "source": {"media_type": "image/png", "data": "iVBORw0KGg"}}]}}',
+        b'{"message": {"content": [{"type": "image", "source": {"media_type": "image/png", "data": "\xc3\xa9AAA"}}]}}',
+        b'{"payload": {"content": [{"type": "input_image", "image_url": "data:image/png;base64,"}]}}',
         b"{torn",
         b"[1]",
         b'{"message": {"content": [{"type": "image", "source": {"media_type": "image/png", "data": "%%%"}}]}}',
