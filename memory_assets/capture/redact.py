@@ -21,19 +21,23 @@ import pyarrow as pa
 from memory_assets.capture.secret_patterns import FAMILIES, Family, Found, base64_texts
 from memory_assets.capture.unwrap import View, decode_base64, view_of, views
 
-MASKING_VERSION = "1"
+MASKING_VERSION = "2"
 
 MASK = b"*"
 MAX_ROUNDS = 4
 """Masking one secret can lay open another; real text needs one round more than there are to find."""
 MAX_WINDOW = 262_144
+MAX_BASE64 = 3
+"""A key in a secret of Kubernetes is base64 of base64, and somebody may have put that into a data URL."""
 _OBSCURED = Family(
     "obscured",
-    r"\\u00(?:1[bB]|[2-7][0-9a-fA-F])|\x1b\[|\\(?:033|x1[bB]|e)\[|%(?:[2-5][0-9A-Fa-f]|7[Ee])|[?&][A-Za-z_]{1,20}=[A-Za-z0-9._-]*\+",
+    r"\x00|\\u00(?:00|1[bB]|[2-7][0-9a-fA-F])|\x1b\[|\\(?:033|x1[bB]|e)\[|\\/|&(?:lt|gt|quot|amp|apos|#[0-9]{2,3}|#x[0-9a-fA-F]{2});|%(?:[2-5][0-9A-Fa-f]|7[Ee])|[?&][A-Za-z_]{1,20}=[A-Za-z0-9._-]*\+",
     (),
 )
 """Escaped plain characters, colours or percent codes may stand in the middle of what an anchor looks for."""
 OBSCURED_REACH = 1_500
+ZEROS_REACH = 8 * OBSCURED_REACH
+"""The letters of UTF-16 read as ASCII stand six bytes apart, `\\u0000` between them."""
 _PLAIN = bytes(range(128)) + b"\x7f" * 128
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BETWEEN_STRINGS = re.compile(rb"(?:[\s{}\[\],:]|true|false|null|NaN|-?Infinity|-?[0-9][0-9.eE+-]*)*")
@@ -142,10 +146,11 @@ def _clear_views(view: View, anchors: list[tuple[int, int]]) -> Iterator[View]:
     """Yields the text around each obscured place under all of its wrappings."""
     end = 0
     for anchor_start, anchor_end in anchors:
-        if anchor_end + OBSCURED_REACH // 2 <= end:
+        reach = ZEROS_REACH if view.text[anchor_start:anchor_end] in (b"\x00", b"\\u0000") else OBSCURED_REACH
+        if anchor_end + reach // 2 <= end:
             continue
-        start = _whole_escapes(view.text, anchor_start - OBSCURED_REACH)
-        end = anchor_end + OBSCURED_REACH
+        start = _whole_escapes(view.text, anchor_start - reach)
+        end = anchor_end + reach
         window = view.slice(start, min(end, len(view.text)))
         yield from (inner for inner in views(window, with_itself=False) if inner is not window)
 
@@ -203,11 +208,12 @@ def _look_closely(window: View, family: Family, *, escaped: bool) -> tuple[list[
                 cut = cut or end == len(inner.text)
         if family.has_base64:
             found += _look_in_base64(inner)
-    return found, cut
+    window_end = window.span(len(window.text) - 1, len(window.text))[1] if window.text else 0
+    return found, cut or any(end > window_end - 4 for _, _, end in found)
 
 
-def _look_in_base64(view: View) -> list[Found]:
-    """Returns the secrets that the base64 in a text says, as whole groups of its letters."""
+def _look_in_base64(view: View, depth: int = 1) -> list[Found]:
+    """Returns the secrets that the base64 in a text says, as whole groups of its letters; in base64 of base64 too."""
     found: list[Found] = []
     for start, end in base64_texts(view.text):
         decoded = decode_base64(view, start, end)
@@ -215,6 +221,8 @@ def _look_in_base64(view: View) -> list[Found]:
             for family in FAMILIES:
                 for finder in family.finders:
                     found += [("base64 " + kind, *inner.span(*span)) for kind, *span in finder(inner.text)]
+            if depth < MAX_BASE64:
+                found += _look_in_base64(inner, depth + 1)
     return found
 
 

@@ -28,14 +28,19 @@ _SEPARATORS = (
     r"(?:\\?[\"'`\])]){0,3}[ \t]*(?::[ \t]*[A-Za-z&'.|\[\]]{1,24}[ \t]*=|=>|:=|\?=|==?|:|>)[ \t]*(?:\n[ \t]*(?=[\"'`]))?",
     rf"[\"']?[ \t]*,[ \t\n]*(?:{_VALUE})?(?=\\?[\"'`])",
     rf"[\"']?,?[ \t\n]+{_LINE_START}{_VALUE}",
-    r"[ \t]+(?:is|was)[ \t]*:?[ \t]+",
-    r"(?<=[a-z])[ \t]+(?=[^\s\"'`=:(){}\[\]<>,;]{8,}(?:[\s\"'`,]|$))",
+    r"\([ \t]*(?=[\"'`])",
+    r"</key>\s{0,4}[^<\n]{0,80}<string>",
+    r"[ \t]+(?:is|was|ist|lautet)[ \t]*:?[ \t]+",
+    r"(?<=[a-z])[ \t]+(?=[^\s\"'`=:(){}\[\]<>,;]{8,}(?:[\s\"'`,&<]|$))",
 )
-_SCHEME = r"(?:(?:Bearer|Basic|Token)[ \t]+)?"
+_SCHEMES = "Bearer|Basic|Token|SSWS|GenieKey|Splunk|Bot|ApiKey|OAuth|Key"
+"""What stands before a credential in an Authorization header."""
+_SCHEME = rf"(?:(?:{_SCHEMES})[ \t]+)?"
 _QUOTED = (
     rf"(?P<escape>\\?)(?P<quote>[\"'`]){_SCHEME}(?P<quoted>(?:\\(?![\"'])[^\n]|(?!(?P=quote))[^\n\\]){{6,4000}}?)"
-    r"(?P=escape)(?P=quote)"
+    r"(?:(?P=escape)(?P=quote)|\Z)"
 )
+"""The end of the text ends it too: of a window that has to be widened, or of a torn line."""
 _BARE = r"(?P<bare>(?:[^\s\"'`&;,<>\\]|[&;,](?!\s|$|amp;|[A-Za-z][\w.-]*[=:])|\\(?![\"'`nrt\\])){6,4000})"
 _ASSIGNED = re.compile(
     rf"(?P<name>{_NAME}{_SUFFIX})(?:{'|'.join(_SEPARATORS)})(?:[bfru@](?=[\"'`]))?{_SCHEME}(?:{_QUOTED}|{_BARE})".encode(
@@ -80,13 +85,16 @@ def _is_id(name: bytes) -> bool:
     return len(name) >= 12 and re.search(rb"[0-9]", name) is not None and is_random(name, 0.6)
 
 
+_HEX = re.compile(rb"[0-9a-f]{32,}")
+
+
 def _needs_no_separator(name: bytes, value: bytes, is_password: bool) -> bool:
     """Says whether a value behind a mere blank is meant: a flag's, a variable's if long, or what only a password can be."""
     if name.startswith(b"--"):
         return True
     if is_password and is_varied(value, kinds=4):
         return True
-    return b"_" in name and len(value) >= 20 and is_random(value, 0.5)
+    return b"_" in name and len(value) >= 20 and (is_random(value, 0.5) or _HEX.fullmatch(value) is not None)
 
 
 _CALL = re.compile(rb"[&*!(]*([A-Za-z_][\w.:]*)[(\[{]")
@@ -109,16 +117,24 @@ def _trimmed(value: bytes) -> bytes:
 _OPENING = {b")": b"(", b"]": b"[", b"}": b"{"}
 
 _RAW_VALUE = re.compile(rb"[^\s\"'`<\\]*")
-_RAW_CODE = re.compile(rb"[&*!(]*[A-Za-z_.:]*[(\[{].*", re.DOTALL)
+_RAW_TYPE = re.compile(rb"[A-Za-z][A-Za-z&'. |\[\]]{0,24}= *\\*[\"'`]?")
+"""The type between a name and its value, as in `password: str = "…"`."""
+_RAW_CODE = re.compile(rb"[&*!(]*[A-Za-z_.:]+[(\[{].*", re.DOTALL)
 
 
 def may_be_secret(text: bytes, _: int, end: int) -> bool:
     """Says whether an assigned value, still escaped, may be more than a word, a name or a call; in code most are not."""
-    raw = _RAW_VALUE.match(text, end - 6, end + 200)
+    declared = _RAW_TYPE.match(text, end - 6, end + 80)
+    return _may_be_value(text, end - 6) or (declared is not None and _may_be_value(text, declared.end()))
+
+
+def _may_be_value(text: bytes, start: int) -> bool:
+    raw = _RAW_VALUE.match(text, start, start + 206)
     value = raw[0] if raw else b""
-    if text[end - 6 + len(value) :][:2] in (b"\\u", b"\\x", b"\\\\") or b"%" in value:
+    if text[start + len(value) :][:2] in (b"\\u", b"\\x", b"\\\\") or b"%" in value:
         return True
-    if _RAW_CODE.fullmatch(value) or b"**" in value:
+    is_quoted = text[start - 1 : start] in (b'"', b"'")
+    if (not is_quoted and _RAW_CODE.fullmatch(value)) or b"***" in value:
         return False
     return is_random(value) or is_varied(value) or re.search(rb"[0-9]{6}", value) is not None
 
@@ -126,8 +142,9 @@ def may_be_secret(text: bytes, _: int, end: int) -> bool:
 _SEPARATOR = (
     r"(?:\\*[\"'`\])]|&quot;|&#3[49];|%2[27]){0,3}"
     r"(?:,?(?: |\\+[nt]|\n|\t|[0-9]{1,6}(?:\x7f+|\t|\\+t|\\+u2192)|[+>|-])*\\*[\"']?value|"
-    r"(?: |\\+[nt]|\n|\t|%20)*(?:=>|:=|[:=,>]|%3[aAdD]| is:? | was:? |:[A-Za-z&'. |\[\]]{1,26}=))"
-    r"(?: |\\+[nt]|\n|\t|\\*[\"'`:=,@]|&quot;|&#3[49];|%2[027]|[bfru]\\*[\"'])*(?:(?:Bearer|Basic|[Tt]oken) +)?"
+    r"(?: |\\+[nt]|\n|\t|%20)*(?:=>|:=|[:=,>(]|</key>[^<]{0,90}<string>|%3[aAdD]| (?:is|was|ist|lautet):? |"
+    r":[A-Za-z&'. |\[\]]{1,26}=))"
+    rf"(?: |\\+[nt]|\n|\t|\\*[\"'`:=,@]|&quot;|&#3[49];|%2[027]|[bfru]\\*[\"'])*(?:(?:{_SCHEMES}|token) +)?"
 )
 _ANY_SUFFIX = "(?:[_-]?[A-Za-z0-9]{1,12}){0,2}"
 _SINGULAR = "token(?:[a-rt-z0-9_-][A-Za-z0-9_-]{0,20})?"
@@ -137,5 +154,5 @@ ANCHOR = (
     rf"{_SEPARATOR}[^ \t\n\\\"'`]{{6}}"
     rf"|(?i:{_NAMES}|token) +[A-Za-z0-9+/_=.-]{{20}}"
     rf"|(?i:{PASSWORDS}) [^ \t\n\\\"'`]{{8}}"
-    rf"|--[a-z-]{{0,24}}(?:{PASSWORDS}|secret|token|key|pat|credentials?)[ =][^ \t\n\\]{{6}}"
+    rf"|--[a-z-]{{0,24}}(?:{PASSWORDS}|secret|token|key|pat|credentials?)[ =]\\*[\"']?[^ \t\n\\\"']{{6}}"
 )

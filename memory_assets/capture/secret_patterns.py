@@ -39,14 +39,14 @@ class Family:
     """Judges the anchor by the raw text at and behind it; saves unwrapping what cannot be a secret."""
 
 
-_KEY_BEGIN = rb"-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----"
-_KEY_BLOCK = re.compile(_KEY_BEGIN + rb"((?:[^-]|-(?!----)){0,24000})-----END [A-Z0-9 ]{0,24}PRIVATE KEY")
+_KEY_BEGIN = rb"-{4,5} ?BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)? ?-{4,5}(?:\s{1,8}(?:[A-Z][A-Za-z-]{1,20}: [^\n]{0,120}\s))*"
+_KEY_BLOCK = re.compile(_KEY_BEGIN + rb"((?:[^-]|-(?!---)){0,24000})-{4,6} ?END [A-Z0-9 ]{0,24}PRIVATE KEY")
 _KEY_CUT = re.compile(_KEY_BEGIN + rb"((?:[^A-Za-z0-9+/]{0,24}[A-Za-z0-9+/]{16,}={0,2}){1,400})")
 _KEY_BARE = re.compile(
     rb"(?<![A-Za-z0-9+/])(?:MII[A-J][A-Za-z0-9+/]{2}IBA(?:AKC|DAN)|b3BlbnNzaC1rZXktdjE|MHcCAQEE|MIGHAgEAMBMGByqGSM49|"
     rb"MC4CAQAwBQYDK2Vw)[A-Za-z0-9+/]{20,}={0,2}(?:[^A-Za-z0-9+/\"]{1,12}[A-Za-z0-9+/]{16,}={0,2})*"
 )
-_PUTTY = re.compile(rb"Private-Lines: [0-9]+\s+((?:[^A-Za-z0-9+/]{0,12}[A-Za-z0-9+/]{16,}={0,2}){1,400})")
+_PUTTY = re.compile(rb"Private-Lines: [0-9]+\s+([^*]{40,24000}?)(?:\n[^\n]{0,80}Private-MAC|\Z)")
 _LETTERS = re.compile(rb"[A-Za-z0-9+/]{12,}={0,2}")
 
 
@@ -90,7 +90,20 @@ def _is_url_password(value: bytes) -> bool:
     return len(value) >= 6 and (is_secret_value(value, quoted=True, password=True) or is_random(value))
 
 
-_HEADER = re.compile(rb"(?<![A-Za-z])(bearer|basic|token)[ \t]+([A-Za-z0-9+/_.~=-]{16,4000})", re.IGNORECASE)
+_JWK_MEMBER = re.compile(rb"[\"']?\b(?:d|k|p|q|dp|dq|qi)[\"']?[ \t]*:[ \t]*[\"']([A-Za-z0-9_-]{20,2000})[\"']")
+_JWK_TYPE = re.compile(rb"[\"']?kty[\"']?[ \t]*:[ \t]*[\"'](?:OKP|EC|RSA|oct)[\"']")
+
+
+def _find_jwk_members(text: bytes) -> Iterator[Found]:
+    """Yields the private members of JSON Web Keys."""
+    for match in _JWK_MEMBER.finditer(text) if _JWK_TYPE.search(text) else ():
+        if is_random(match[1], 0.4):
+            yield "private-key", match.start(1), match.end(1)
+
+
+_HEADER = re.compile(
+    rb"(?<![A-Za-z])(bearer|basic|token|ssws|geniekey|splunk)[ \t]+([A-Za-z0-9+/_.~=-]{16,4000})", re.IGNORECASE
+)
 _USER = re.compile(rb"(?:\s-u|--user|--proxy-user)[ =]*[\"']?[^\s:\"'\\]{1,80}:([^\s\"'\\]{6,200})")
 _PASS_FLAG = re.compile(
     rb"(?:sshpass[ \t]+-p|(?:(?:mysql|mariadb|mongo)[a-z]*|docker login)\b[^\n|;&]{0,120}?[ \t]-p|"
@@ -100,7 +113,17 @@ _PASS_FLAG = re.compile(
 _PIPED = re.compile(
     rb"echo[ \t]+(?:-n[ \t]+)?[\"']?([^\s\"'|]{8,200})[\"']?[ \t]*\|[^\n]{0,120}?(?:--password-stdin|--with-token)"
 )
-_NETRC = re.compile(rb"\blogin\s+\S{1,80}\s+password\s+([^\s\"'\\]{6,200})")
+_NETRC = re.compile(rb"\blogin\s+\S{1,80}(?:\s+|\n[^\n]{0,80}[^\w\n])password\s+([^\s\"'\\]{6,200})")
+_SECURE_STRING = re.compile(rb"ConvertTo-SecureString(?:[ \t]+-[A-Za-z]+)*[ \t]+[\"']?([^\s\"']{8,200})")
+_AUTHTOKEN = re.compile(rb"add-authtoken[ \t]+([A-Za-z0-9_-]{20,100})")
+_VARIABLE = re.compile(
+    rb"variable[ \t]+\"[a-z0-9_]*(?:password|secret|token|key|credentials?)[a-z0-9_]*\"[ \t]*\{"
+    rb"[^{}]{0,240}?default[ \t]*=[ \t]*\"([^\"\n]{8,400})\""
+)
+_RANDOM_PASSWORD = re.compile(rb"random_(?:password|string)\"[\s\S]{0,900}?\"result\"[ \t]*:[ \t]*\"([^\"\n]{8,400})\"")
+_PGPASS = re.compile(
+    rb"(?<![A-Za-z0-9.*-])[A-Za-z0-9.*-]{1,80}:(?:[0-9]{4,5}|\*):[\w*-]{1,40}:[\w*-]{1,40}:([^\s:<\"']{8,100})(?=[\s<\"']|\Z)"
+)
 _MNEMONIC = re.compile(
     rb"(?:mnemonic|(?:seed|recovery|backup)[ _-]?(?:phrase|words))[\"'`]?[^A-Za-z\n]{1,6}"
     rb"((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})",
@@ -113,7 +136,7 @@ def _find_headers(text: bytes) -> Iterator[Found]:
     for match in _HEADER.finditer(text):
         if is_secret_value(match[2], quoted=True, password=False) and _basic_password(match[2]):
             yield "authorization", match.start(2), match.end(2)
-    for pattern in (_USER, _PASS_FLAG, _NETRC, _PIPED):
+    for pattern in (_USER, _PASS_FLAG, _NETRC, _PIPED, _SECURE_STRING, _AUTHTOKEN, _VARIABLE, _RANDOM_PASSWORD, _PGPASS):
         for match in pattern.finditer(text):
             if is_secret_value(match[1], quoted=True, password=True):
                 yield "password", match.start(1), match.end(1)
@@ -150,8 +173,8 @@ def _find_cookies(text: bytes) -> Iterator[Found]:
 
 
 _COMMAND = re.compile(
-    rb"(?:bearer|basic|token|cookie|secret|login|mnemonic|seed|recovery|backup) ?|-|sshpass|mysql|mariadb|mongo|docker|redis|"
-    rb"IDENT|PASSWORD",
+    rb"(?:bearer|basic|token|ssws|geniekey|splunk|cookie|secret|login|mnemonic|seed|recovery|backup) ?|-|sshpass|mysql|mariadb|"
+    rb"mongo|docker|redis|IDENT|PASSWORD|ConvertTo|add-auth|variable|random_|:[0-9]{4}|[\"']?kty",
     re.IGNORECASE,
 )
 _TOKEN_RUN = re.compile(rb"[A-Za-z0-9_.+/:=,$%?&;-]*")
@@ -166,11 +189,14 @@ def _may_be_token(text: bytes, start: int, _: int) -> bool:
 
 _COMMAND_ANCHOR = "|".join(
     (
-        r"(?i:bearer|basic|token) +[A-Za-z0-9+/_.~=-]{16}",
+        r"(?i:bearer|basic|token|ssws|geniekey|splunk) +[A-Za-z0-9+/_.~=-]{16}",
         r"(?:-u|--user|--proxy-user)[ =]\\*[\"']?[^ :\"'\\]+:[^ \"'\\]{6}",
         r"sshpass|(?:mysql|mariadb|mongo)[a-z]* -|docker login|redis-cli|IDENTIFIED BY|PASSWORD '",
-        r"secrets? set |--password-stdin|--with-token",
-        r"login(?: |\\n|\n)+[^ ]+(?: |\\n|\n)+password ",
+        r"secrets? set |--password-stdin|--with-token|ConvertTo-SecureString|add-authtoken|random_(?:password|string)\\*\"",
+        r"variable \\*\"[a-z0-9_]*(?:password|secret|token|key|credentials?)[a-z0-9_]*\\*\" \{",
+        r":[0-9]{4,5}:[a-z0-9_*-]{1,40}:[A-Za-z0-9_*-]{1,40}:[^ :\\\"']{8}",
+        r"kty\\*[\"']? ?: ?\\*[\"'](?:OKP|EC|RSA|oct)\\*[\"']",
+        r"login [^ ]{1,80}(?s:.){1,80}password ",
         r"(?i:mnemonic|(?:seed|recovery|backup)[ _-]?(?:phrase|words))",
         r"(?i:cookie)\\*[\"'`]?[ \t]*[:=,][ \t]*\\*[\"'`]?[A-Za-z0-9_.%$!-]{1,60}=",
         r"(?:-b|--cookie)[ =]\\*[\"']?[A-Za-z0-9_.%$!-]{1,60}=",
@@ -180,32 +206,38 @@ _COMMAND_ANCHOR = "|".join(
 # ASCII text in base64: of each four letters the first three leave one bit unset, because no byte has its highest bit.
 _BASE64_TEXT = r"(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){6}"
 _RUN = re.compile(
+    rb"(?:[A-Za-z0-9+/]{60,76}\",[ \n]{0,20}\"[+ -]?){1,400}[A-Za-z0-9+/]{2,76}={0,2}(?=\")|"
     rb"[A-Za-z0-9+/_-]{16,}"
     rb"(?:(?:\r?\n(?:[ \t]*[0-9]{1,6}(?:\t|\xe2\x86\x92)|[+> -])?[ \t]*|[ \t]{1,8})[A-Za-z0-9+/_-]{4,})*={0,2}"
 )
 
 
-def _may_be_text(text: bytes, start: int, end: int) -> bool:
-    """Says whether base64 letters decode to characters that can be printed."""
-    letters = text[start : end - (end - start) % 4].translate(URL_SAFE)
-    return _PRINTABLE.fullmatch(base64.b64decode(letters)) is not None
+def _text_begins(text: bytes, start: int) -> int | None:
+    """Returns the first of the next four places from which base64 letters decode to characters that can be printed."""
+    for place in range(start, start + 4):
+        letters = _LETTERS_ONLY.match(text, place, place + 24)
+        if letters and _PRINTABLE.fullmatch(base64.b64decode(letters[0][: len(letters[0]) // 4 * 4].translate(URL_SAFE))):
+            return place
+    return None
 
 
 def _may_be_mailgun_or_text(text: bytes, start: int, end: int) -> bool:
     """Says whether the anchor is a key of Mailgun or base64 of text."""
-    return end - start == 50 or _may_be_text(text, start, end)
+    return end - start == 50 or _text_begins(text, start) is not None
 
 
+_LETTERS_ONLY = re.compile(rb"[A-Za-z0-9+/_-]{20,24}")
 _PRINTABLE = re.compile(rb"[\t\n\r -~]*")
 
 
 def base64_texts(text: bytes) -> Iterator[tuple[int, int]]:
     """Yields the stretches of base64 letters that decode to text, line breaks included, from a whole group on."""
     for run in _RUN.finditer(text):
-        letters = _TEXT_GROUPS.search(text, run.start(), run.end()) if run.end() - run.start() >= 24 else None
-        if letters is not None and _may_be_text(text, *letters.span()):
-            before = sum(map(len, re.findall(rb"[A-Za-z0-9+/_-]+", text[run.start() : letters.start()])))
-            yield (run.start() if before % 4 == 0 else letters.start()), run.end()
+        places = (_text_begins(text, groups.start()) for groups in _TEXT_GROUPS.finditer(text, run.start(), run.end()))
+        place = next((place for place in places if place is not None), None)
+        if place is not None:
+            before = sum(map(len, re.findall(rb"[A-Za-z0-9+/_-]+", text[run.start() : place])))
+            yield (run.start() if before % 4 == 0 else place), run.end()
 
 
 _TEXT_GROUPS = re.compile(_BASE64_TEXT.encode())
@@ -216,15 +248,15 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "tokens and commands",
         "|".join((*(token_anchor(head, tail) for _, head, tail in TOKENS), _COMMAND_ANCHOR)),
-        (*(token_finder(*token) for token in TOKENS), find_aws_secret, _find_headers, _find_cookies),
+        (*(token_finder(*token) for token in TOKENS), find_aws_secret, _find_headers, _find_cookies, _find_jwk_members),
         before=256,
         after=1_500,
         is_plausible=_may_be_token,
     ),
-    *(Family(kind, anchor, (token_finder(kind, head, tail),)) for kind, head, tail, anchor in SHAPES),
+    *(Family(kind, anchor, (token_finder(kind, head, tail),), before=96) for kind, head, tail, anchor in SHAPES),
     Family(
         "private keys",
-        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY|Private-Lines:|MII[A-J][A-Za-z0-9+/]{2}IBA|b3BlbnNzaC1rZXktdjE|MHcCAQEE|"
+        r"---- ?BEGIN [A-Z0-9 ]*PRIVATE KEY|Private-Lines:|MII[A-J][A-Za-z0-9+/]{2}IBA|b3BlbnNzaC1rZXktdjE|MHcCAQEE|"
         r"MIGHAgEAMBMG|MC4CAQAwBQYDK2Vw",
         (_find_private_keys,),
         after=26_000,

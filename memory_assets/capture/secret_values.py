@@ -63,17 +63,21 @@ def _judge(before: str, after: str) -> int:
 
 _PAIRS = tuple(bytes(_judge(chr(before), chr(after)) for after in range(256)) for before in range(256))
 
-_TEMPLATE = re.compile(rb"(?-i:REDACTED|x{8,})|\*\*\*|\.\.\.|\xe2\x80\xa6|\$\{|\$\(|\{\{|\x1b")
+_TEMPLATE = re.compile(rb"(?-i:REDACTED|x{8,})|\*\*\*|\.\.\.|\xe2\x80\xa6|\$\{|\$\(|\{\{[\s\w.$-]+\}\}|\x1b")
 _PLACEHOLDER = re.compile(
     rb"redact|(?-i:x{4,}|X{4,})|placeholder|example|changeme|change[-_]?me|your[-_ ]|[-_ ]here|dummy|"
     rb"(?<![a-z])(?:fake|sample|mock|todo|insert|replace|lorem)|masked|hidden|removed|"
     rb"%\(|%[sdvq](?![A-Za-z0-9])|<[a-z_ -]+>|os\.environ|process\.env|getenv|secrets\.|env\.|op://|vault:",
     re.IGNORECASE,
 )
+_REGEX = re.compile(rb"\(\?[:!=P]|\[(?:\^|[aA0]-|\\[a-z])")
+_BRACKETS = re.compile(rb"[(){}\[\]][^(){}\[\]]{0,40}[(){}\[\]]")
 _CODE = re.compile(rb"[A-Za-z_$&*!(\[{][A-Za-z_$]*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)*[()\[\]{};,]*")
 _PATH = re.compile(
     rb"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@/\\ -]*|[\w.@-]+(?:/[\w.@-]+)*\.(?:[a-z]{2,5})|[a-z][a-z0-9+.-]*://[^@]*"
 )
+_TOY_JWT = re.compile(rb"eyJ[\w-]+\.(?:eyJ[\w-]+\.)?[\w-]{0,12}")
+"""A signature takes more than twelve characters; this is a token of somebody's test."""
 _AWS_SECRET = re.compile(rb"(?=[^/]*(?:/[^/]*){1,3}\Z)(?=.*[0-9])(?=.*[A-Z])[A-Za-z0-9/+]{40}")
 _DIGITS = re.compile(rb"[0-9]{2}")
 _TEST_WORD = re.compile(rb"pass|secret|token|test|user|admin|demo|foo|bar|s3cret|name|event|auth|cred|key", re.IGNORECASE)
@@ -112,7 +116,12 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
     """Says whether a value that is assigned to a telling name is a secret; passwords may be shorter than tokens."""
     if len(value) < (8 if password else 12) or len(value) > 4_000 or b"://" in value or is_placeholder(value):
         return False
-    if (_PATH.fullmatch(value) and not _AWS_SECRET.fullmatch(value)) or (not quoted and _is_code(value)):
+    if (
+        _TOY_JWT.fullmatch(value)
+        or _REGEX.search(value)
+        or (_is_path(value) and not _AWS_SECRET.fullmatch(value))
+        or (not quoted and _is_code(value))
+    ):
         return False
     if _NUMBER.fullmatch(value):
         return password and value.isdigit()
@@ -130,8 +139,20 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
 
 
 def _is_code(value: bytes) -> bool:
-    """Says whether an unquoted value is a name or a call in code; nobody names things with twenty random letters."""
-    return _CODE.fullmatch(value) is not None and not (len(value) >= 20 and is_random(value, 0.55))
+    """Says whether an unquoted value is a name or a call in code; nobody names things with random letters and digits."""
+    if _BRACKETS.search(value):
+        return True
+    return _CODE.fullmatch(value) is not None and not (_is_generated(value))
+
+
+def _is_path(value: bytes) -> bool:
+    """Says whether a value is a path, a file's name or an address; no file's name of random letters is one."""
+    return _PATH.fullmatch(value) is not None and not (b"/" not in value and _is_generated(value))
+
+
+def _is_generated(value: bytes) -> bool:
+    """Says whether no person would give a thing this name: random letters and digits, or many random letters."""
+    return is_random(value, 0.35 if _variety(value) >= 3 else 0.55) and (_variety(value) >= 3 or len(value) >= 14)
 
 
 def is_varied(value: bytes, kinds: int = 3) -> bool:

@@ -1,9 +1,9 @@
 """Takes the wrappings off a text and remembers which bytes each decoded byte came from.
 
 Bytes come in (a piece of a JSON line, or of decoded text); out come views of the same bytes with one wrapping less each:
-JSON escapes (once for every nesting of JSON in JSON), ANSI colours, percent encoding and HTML entities, base64. A view maps
-any span back to the bytes it was made from, always whole escapes, so that replacing those bytes leaves valid JSON valid.
-What is a secret inside a view is decided elsewhere.
+JSON escapes (once for every nesting of JSON in JSON), ANSI colours, the zeros of UTF-16, percent encoding and HTML entities,
+base64. A view maps any span back to the bytes it was made from, always whole escapes, so that replacing those bytes leaves
+valid JSON valid. What is a secret inside a view is decided elsewhere.
 """
 
 import base64
@@ -18,7 +18,7 @@ MAX_VIEWS = 8
 
 _ANSI = rb"\[[0-9;:?]{0,24}[A-Za-z]"
 _ESCAPE = re.compile(
-    rb"(?:\x1b|\\u001[bB]|\\(?:033|x1[bB]|e))" + _ANSI + rb'|\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])',
+    rb"(?:\x1b|\\u001[bB]|\\(?:033|x1[bB]|e))" + _ANSI + rb'|\x00|\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])',
 )
 _QUOTED = re.compile(rb"%[0-9A-Fa-f]{2}|&(?:amp|quot|apos|lt|gt|#[0-9]{2,3}|#x[0-9a-fA-F]{2});")
 _QUERY = re.compile(_QUOTED.pattern + rb"|\+")
@@ -133,8 +133,8 @@ def _rewrite(view: View, pattern: re.Pattern[bytes], decode: Callable[[bytes], b
 
 
 def _decode_escape(escape: bytes) -> bytes:
-    """Returns what one escape stands for; a colour stands for nothing, half a surrogate pair for a question mark."""
-    if escape[-1:].isalpha() and b"[" in escape:
+    """Returns what one escape stands for; a colour and a zero stand for nothing, half a surrogate pair for a question mark."""
+    if escape in (b"\x00", b"\\u0000") or (escape[-1:].isalpha() and b"[" in escape):
         return b""
     if escape[1:2] == b"u":
         return chr(int(escape[2:], 16)).encode("utf-8", "replace")
