@@ -11,10 +11,10 @@ import polars as pl
 
 from memory_assets.distill.write_gate import MOST_ALLOWED
 
-TURNS_FOR_HALF = 4
+TURNS_FOR_HALF = 6
 """A window with this many turns of the owner may fill half of what is left; longer ones more, never all of it."""
 
-LEAST = 2
+LEAST = 3
 """Even a short window that comes late may keep something, while anything is left."""
 
 

@@ -16,7 +16,7 @@ from memory_assets.distill.passages import Passage, find_passages
 from memory_assets.distill.words import specifics_in, stems_of
 
 # How usefulness is made up; the weights were fitted on labelled sessions, checked on sessions left out, and rounded.
-BASE = 0.31
+BASE = 0.33
 WORTH = 0.2
 PER_SPECIFIC, MOST_SPECIFICS = 0.02, 5
 PER_CODE, MOST_CODE = 0.045, 4
@@ -33,9 +33,16 @@ ANSWERS = 0.25
 NEXT_IN_MESSAGE = 0.015
 """The second-best passage of a message is worth a little less, and so on: long explanations hold many true, idle sentences."""
 
-ACCEPTED, REJECTED = 0.04, -0.2
+ACCEPTED, REJECTED = 0.04, -0.1
 HEDGED, OPTIONAL, STATUS, ADDRESSED = -0.15, -0.2, -0.12, -0.06
 
+PROPOSING, ASKING, TO_DO = -0.05, -0.04, -0.2
+"""A message that proposes, or ends with a question, tells what could be; what is to be done in it is not decided."""
+
+DID, NAME_FIRST, TITLED = 0.05, 0.04, -0.04
+"""What was done, or begins with a name, stands; what needs a title before it says less."""
+
+_TITLED = re.compile(r"[^.`]{3,60}: ")
 _PLACE = re.compile(r"\w/\w|\w\.[a-z]{2,4}\b|:\d{2,4}\b")
 
 
@@ -90,6 +97,10 @@ def _usefulness(passage: Passage, matched: list[cues.Cue], reply: Reply, asked: 
     stems = stems_of(text)
     score += ANSWERS * len(stems & stems_of(asked)) / max(len(stems), 1)
     score += HEDGED * bool(cues.HEDGE.search(text)) + OPTIONAL * bool(cues.OPTION.search(text))
+    score += PROPOSING * bool(cues.PROPOSES.search(reply.message["text"]))
+    asks = reply.message["text"].rstrip().endswith("?")
+    score += ASKING * asks + TO_DO * (asks and bool(cues.TO_DO.match(text)))
+    score += DID * bool(cues.DID.match(text)) + NAME_FIRST * text.startswith("`") + TITLED * bool(_TITLED.match(text))
     score += STATUS * bool(cues.STATUS.search(text)) + ADDRESSED * _speaks_to_reader(text)
     if reply.is_closing and answer:
         score += REJECTED if cues.REJECTS.match(answer) else ACCEPTED * bool(cues.APPROVAL.match(answer))

@@ -41,7 +41,7 @@ OWNER_CUES: tuple[Cue, ...] = (
         "rule",
         0.95,
         r"\b(?:always|from now on|every ?time|by default we|in general|as a rule|going forward|must (?:be|have|use|stay"
-        r"|always|keep)"
+        r"|always|keep|ask|run|go|match|work|exist)"
         r"|(?:has|have|needs?|ought) to (?:be|stay|go|have|use|keep|match|work)|should (?:always|never|only))\b",
     ),
     _cue(
@@ -76,7 +76,7 @@ OWNER_CUES: tuple[Cue, ...] = (
         "prefers",
         "preference",
         0.85,
-        r"\b(?:i|we)(?:'d| would)? (?:really )?(?:prefer|rather|like|love|want(?: it| this| the| to be able)?|wish"
+        r"\b(?:i|we)(?:'d| would)? (?:really |just |also )?(?:prefer|rather|like|love|want(?: it| this| the| to be able)?|wish"
         r"|was looking for)\b|\bwish it\b|\bprefer(?:ably|red|ence)?\b|\bshould (?:be|say|not|have|use|go|look|stay"
         r"|focus|live|mention|show|read)\b|\bmore (?:intuitive|focused|readable|concise)\b",
     ),
@@ -84,7 +84,8 @@ OWNER_CUES: tuple[Cue, ...] = (
         "fine with",
         "decision",
         0.8,
-        r"\b(?:i'?m|i am|we'?re) (?:actually )?(?:fine|ok(?:ay)?|good|happy) with\b|\bthat'?s (?:fine|ok(?:ay)?"
+        r"\b(?:i'?m|i am|we'?re|i'?d(?: be)?) (?:actually )?(?:fine|ok(?:ay)?|good|happy) (?:with|to|\w+ing)\b"
+        r"|\bthat'?s (?:fine|ok(?:ay)?"
         r"|acceptable)\b|\btrade ?-?off\b|\b(?:is|sounds?) (?:marginal|reasonable|acceptable)\b",
     ),
     _cue(
@@ -106,7 +107,8 @@ OWNER_CUES: tuple[Cue, ...] = (
         "state",
         "fact",
         0.75,
-        r"\b(?:is|are) (?:now|still|called|named|located|private|public|required|deprecated|owned|only)\b|\bthere (?:is"
+        r"\bwe (?:also )?(?:renamed|moved|switched|dropped|removed|deprecated)\b|\bstays\b"
+        r"|\b(?:is|are) (?:now|still|called|named|located|private|public|required|deprecated|owned|only)\b|\bthere (?:is"
         r"|are) only\b|\bnow (?:uses|lives|at|in|called)\b|\bwe (?:have|use|already|only|keep)\b",
     ),
     _cue(
@@ -146,7 +148,7 @@ CONCEDES = re.compile(
 """An assistant giving in: what it answers to was a correction."""
 
 FILLER = re.compile(
-    r"^(?:(?:ok(?:ay)?|oh|ah|so|and|yeah|yes|well|hmm|alright|sorry|also|now|then|but|cool|i think)\b[,. ]*)+(?=\w{2})", re.I
+    r"^(?:(?:ok(?:ay)?|oh|ah|so|and|yeah|yes|well|hmm|alright|sorry|also|now|then|but|cool|i think)\b[,. ]*)+(?=\w)", re.I
 )
 """How people begin to type; it says nothing. A "no" stays."""
 
@@ -161,6 +163,28 @@ ONE_OFF = re.compile(
     re.I,
 )
 """Errands: they are done once and teach nothing."""
+
+TROUBLE = re.compile(
+    r"\b(?:crash(?:es|ed|ing)?|(?:got|get|getting|gives?|see|seeing|hit) (?:me )?(?:a|an|the|this|these|that) (?:\w+ )?"
+    r"(?:errors?|crash|warnings?)|(?:does ?n'?t|do ?n'?t|did ?n'?t|is ?n'?t|not) work\w*"
+    r"|(?:is|are) (?:broken|failing|stuck)|fucked|what (?:is|'s) wrong)\b",
+    re.I,
+)
+"""The owner reports trouble."""
+
+ASKS_WHY = re.compile(
+    r"\b(?:explain|help me (?:to )?understand|(?:not sure|don'?t) (?:i )?understand"
+    r"|(?:i'?m|i am) (?:\w+ ){0,2}(?:struggling|confused)|what do you think|let me know what)\b",
+    re.I,
+)
+"""The owner wants to be told something."""
+
+RELAYS = re.compile(
+    r"(?<!\bi )(?<!\bwe )\b(?:says?|said|wrote|writes|claims?|claimed|told (?:me|us)|suggests?|recommends?|replied|answered"
+    r"|according to|commented|mentions?)\b[^.?!:]{0,40}(?::|[“\"'])",
+    re.I,
+)
+"""The words of somebody else follow."""
 
 QUESTION = re.compile(
     r"\?\s*$|^(?:what|why|how|where|when|who|which|is|are|does|do|did|can|could|would|should|will|has|have|any|isn'?t"
@@ -282,10 +306,18 @@ OPTION = re.compile(
 )
 ADDRESS = re.compile(
     r"^(?:(?:yep|yes|yeah|ah|oh|exactly|agreed|correct|good catch|great|sure|right|fair|done|fixed|got it|perfect|nice"
-    r"|you(?:'re| are) (?:right|absolutely right)|that'?s (?:right|fair|a good)|sorry|no|ok(?:ay)?|all (?:green|clean"
+    r"|you(?:'re| are) (?:right|absolutely right)|good (?:call|point|instinct|question|news|idea)"
+    r"|that'?s (?:right|fair|a good)|sorry|no|ok(?:ay)?|all (?:green|clean"
     r"|good)|hit a snag|interesting)\b[^.!?:;—–]{0,60}[.!?:;,—–]+\s*)+",
     re.I,
 )
+NOTE = re.compile(
+    r"^(?:(?:one|two|a|an|quick|small|important|side|key|last|final|extra|another)\s+)*(?:note|heads[- ]up|tip|fyi|bit|update"
+    r"|correction|observation|reminder|wrinkle|caveat|catch|thing|detail)\b[^:.`]{0,40}:\s*(?=\S)",
+    re.I,
+)
+"""Draws the reader's eye, says nothing."""
+
 OVERTURNS = re.compile(
     r"\b(?:diagnosis (?:was|is) (?:wrong|incomplete|incorrect|off)|i was wrong|(?:my|the) (?:earlier|previous|first"
     r"|original|initial) (?:diagnosis|claim|assumption|theory|hypothesis|fix|answer|explanation|reading|proposal"
@@ -314,6 +346,29 @@ LOOSE_START = re.compile(
     r"|also|otherwise|instead|same|either|neither|here|there)\b(?! (?:is|are) (?:no|a|an|only)\b)",
     re.I,
 )
+PROPOSES = re.compile(r"\b(?:plan|propos\w+|suggest\w*|recommend\w*|approach\w*|options?)\b", re.I)
+"""A message with such a word is about what could be; most of it is never done."""
+
+TO_DO = re.compile(
+    r"^(?:[^:]{3,40}: )?(?:add|put|move|keep|use|create|replace|rename|drop|remove|run|make|set|split|write|update|leave|export"
+    r"|narrow|expose|define|pick|start|switch|copy|check|open|install|build|bump|delete|fix|change|include|show|skip|wrap|call"
+    r"|return|store)\b",
+    re.I,
+)
+"""What is to be done, in a message that asks."""
+
+DID = re.compile(
+    r"^(?:[^:]{3,40}: )?(?:added|updated|removed|replaced|renamed|fixed|created|changed|moved|switched|restored|dropped|bumped"
+    r"|converted|rewrote|wrapped|split|pinned|reverted|set)\b",
+    re.I,
+)
+"""What was done."""
+
+SPEAKS = re.compile(
+    r"(?<![\w'`./-])(?:I|I'\w+|[Mm]e|[Mm]y|[Yy]ou|[Yy]our|[Yy]ours|[Yy]ou'\w+|[Yy]ourself|[Ll]et's)(?![\w'`/-])"
+)
+"""Somebody speaks to somebody: such a sentence means nothing to whoever was not there."""
+
 FIRST_PERSON = re.compile(
     r"^(?:(?:so|and|then|also)[, ]+)?i(?:'ve| have)? (?=(?:also )?(?:added|introduced|created|removed|deleted|split"
     r"|pinned|extracted|restored|reverted|implemented|exported|registered|wired|kept|set|rewrote|disabled|enabled"

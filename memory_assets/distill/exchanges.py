@@ -14,6 +14,12 @@ from memory_assets.distill.voices import own_paragraphs
 
 Row = dict[str, Any]
 
+_TRAILS_OFF = re.compile(r"…|(?<=[a-z ])\.{2,}(?=[a-z]|\s|$)|\.{3,}(?=\s|$)")
+"""Two dots end a thought; those of "../docs" belong to a path."""
+
+_WRAPPED = re.compile(r"(?<=[^\n]{60})\n[ \t]{3,}(?=\S)")
+"""Where a terminal broke a long line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -67,8 +73,8 @@ def owner_sentences(text: str) -> tuple[str, ...]:
     """Returns the sentences that the owner typed in a turn; people end them with dots, breaks, or two dots."""
     found = []
     for paragraph in own_paragraphs(text):
-        for line in paragraph.splitlines():
-            for piece in re.split(r"\.{2,}|…", line.translate(STRAIGHT)):
+        for line in _WRAPPED.sub(" ", paragraph).splitlines():
+            for piece in _TRAILS_OFF.split(line.translate(STRAIGHT)):
                 found += split_sentences(" ".join(piece.split()))
     return tuple(found)
 

@@ -1,31 +1,31 @@
 """Finds what the owner laid down: rules, preferences, corrections, decisions and facts, soft questions included.
 
-Takes exchanges; gives candidates with the owner as author. A turn is short and leans on what was said before it, so a
-fact keeps the owner's words and adds what the assistant understood by them, which is where the names stand.
+Takes exchanges; gives candidates with the owner as author. Words that stand alone are the fact; words that lean on what
+was said before them stand behind what the assistant understood by them, which is where the names are.
 """
 
-import re
 from collections.abc import Sequence
 
 from memory_assets.distill import cues
-from memory_assets.distill.approvals import find_proposal, numbered_answers
+from memory_assets.distill.approvals import find_proposals, numbered_answers
 from memory_assets.distill.candidates import FACT_CHARS, START_CONFIDENCE, Candidate, FactKind
 from memory_assets.distill.exchanges import Exchange, Reply, Row
 from memory_assets.distill.items import strength_of
 from memory_assets.distill.passages import Passage, find_passages, own_words
+from memory_assets.distill.phrasing import explain, phrase, stands_alone, without_nod, without_tag
 from memory_assets.distill.words import specifics_in, stems_of
 from memory_assets.records import Strength
 
 WORDS_CHARS = 210
-"""Of the owner's words a fact keeps this much, so that what they came to still fits."""
-
-SELF_CONTAINED = 4
-"""A rule with this many content words, a name among them, needs nobody to explain it."""
+"""A longer stretch of a turn is two."""
 
 LEAST_EXPLAINED = 25
 
 APPROVAL_WORDS = 14
 """A longer turn that begins with "yes" says something of its own."""
+
+MESSAGES_BACK = 3
+"""An option may be picked from one of the last messages: people ask something else in between."""
 
 PER_SPECIFIC, MOST_SPECIFICS = 0.02, 5
 REQUEST_SPECIFIC = 0.03
@@ -37,38 +37,41 @@ CONCEDED = 0.12
 ASKED = -0.15
 """A question that looks like a correction, and that nobody took for one."""
 
+ASKS = ("soft question", *(cue.name for cue in cues.OWNER_CUES if cue.kind == "correction"))
+"""What may be a plain question, whatever it looks like."""
+
+NAMED, NAMED_BEFORE = 0.2, 0.5
+"""Share of the owner's words that an explanation has; of what was said before they must have been taken up."""
+
+ANSWERS = 0.1
+"""The assistant had asked: what the owner says decides something."""
+
 HEDGED, THIN = -0.06, -0.15
 
-_CONTRACTIONS = re.compile(
-    r"\b((?:do|does|did|is|are|was|were|have|has|had|wo|ca|could|should|would)n|(?:i(?=m))|(?:that|what|there)(?=s)"
-    r"|they(?=re))(t|m|s|re)\b",
-    re.I,
-)
-
-_SAYS: dict[FactKind, str] = {
-    "rule": "The owner wants",
-    "preference": "The owner wants",
-    "correction": "The owner corrected",
-    "decision": "The owner decided",
-}
+TROUBLE = -0.2
+"""What does not work today is an errand, however strongly it is put."""
 
 
 def find_owner_facts(exchanges: Sequence[Exchange]) -> list[Candidate]:
     """Returns the candidates of all turns of the owner, in order."""
-    found = []
+    found: list[Candidate] = []
     for number, exchange in enumerate(exchanges):
         if exchange.message is None or not exchange.owner_sentences:
             continue
-        before = exchanges[number - 1].closing if number else None
-        answers = _answers(exchange, before) if before else []
-        approval = _approval(exchange, before) if before and not answers else None
-        found += answers or ([approval] if approval else _statements(exchange))
+        earlier = exchanges[max(number - MESSAGES_BACK, 0) : number]
+        before = [e.closing for e in reversed(earlier) if e.closing]
+        found += (
+            (_answers(exchange, before[0]) if before else [])
+            or _approvals(exchange, before)
+            or _statements(exchange, before[0] if before else None)
+        )
     return found
 
 
 def cue_of(sentence: str) -> cues.Cue | None:
     """Returns what the owner's sentence is, if it is worth keeping: errands, plain questions and bare approvals are not."""
-    if len(stems_of(sentence)) < 2:
+    sentence = without_tag(sentence)
+    if len(stems_of(sentence)) < 2 or cues.RELAYS.search(sentence) or cues.ASKS_WHY.search(sentence):
         return None
     found = next((cue for cue in cues.OWNER_CUES if cue.words.search(sentence)), None)
     if found is None or (found.kind == "decision" and cues.ONE_OFF.match(sentence)):
@@ -78,12 +81,14 @@ def cue_of(sentence: str) -> cues.Cue | None:
     return found
 
 
-def _statements(exchange: Exchange) -> list[Candidate]:
+def _statements(exchange: Exchange, before: Reply | None) -> list[Candidate]:
     """Returns a candidate for each stretch of the turn that a cue marks; a short turn is one stretch."""
-    marked = [(sentence, cue_of(sentence)) for sentence in exchange.owner_sentences]
     stretches: list[tuple[str, cues.Cue]] = []
     open_text, open_cue = "", None
-    for sentence, cue in marked:
+    for sentence in exchange.owner_sentences:
+        cue = cue_of(sentence)
+        if cue is None and cues.QUESTION.search(without_tag(sentence)):
+            continue
         if open_text and len(open_text) + len(sentence) + 2 > WORDS_CHARS:
             stretches += [(open_text, open_cue)] if open_cue else []
             open_text, open_cue = "", None
@@ -91,18 +96,25 @@ def _statements(exchange: Exchange) -> list[Candidate]:
         if cue and (open_cue is None or cue.worth > open_cue.worth):
             open_cue = cue
     stretches += [(open_text, open_cue)] if open_cue else []
-    return [_candidate(words, cue, exchange) for words, cue in stretches]
+    found = [_candidate(words, cue, exchange, before) for words, cue in stretches]
+    return [candidate for candidate in found if candidate]
 
 
-def _candidate(words: str, cue: cues.Cue, exchange: Exchange) -> Candidate:
+def _candidate(words: str, cue: cues.Cue, exchange: Exchange, before: Reply | None) -> Candidate | None:
     assert exchange.message is not None
     strength = strength_of(words, is_owners=True)
-    is_conceded = any(cues.CONCEDES.search(reply.message["text"][:400]) for reply in exchange.replies[:1])
-    text, source = _text(words, cue, exchange)
+    is_conceded = any(_concedes(reply) for reply in exchange.replies[:1])
+    is_answer = before is not None and before.message["text"].rstrip().endswith("?")
+    told = _text(words, cue, exchange, before)
+    if told is None:
+        return None
+    text, source = told
     usefulness = cue.worth + PER_SPECIFIC * min(specifics_in(text), MOST_SPECIFICS)
     usefulness += REQUEST_SPECIFIC * min(specifics_in(words), MOST_SPECIFICS) * (cue.name == "asks for")
-    usefulness += ASKED * (not is_conceded and cue.kind == "correction" and bool(cues.UNSURE.search(words)))
+    usefulness += ASKED * (not is_conceded and cue.name in ASKS and bool(cues.UNSURE.search(words)))
     usefulness += HEDGED * (strength != "explicit") + CONCEDED * is_conceded + THIN * (len(stems_of(text)) < 5)
+    usefulness += TROUBLE * bool(cues.TROUBLE.search(words))
+    usefulness += ANSWERS * (is_answer and not words.endswith("?"))
     kind: FactKind = "correction" if is_conceded and cue.name == "soft question" else cue.kind
     return _from_owner(text, kind, strength, usefulness, exchange.message, source, words)
 
@@ -127,51 +139,57 @@ def _from_owner(
     )
 
 
-def _text(words: str, cue: cues.Cue, exchange: Exchange) -> tuple[str, Row | None]:
-    """Returns the fact: a rule that says enough in the owner's words alone, else with what they came to."""
-    said = with_apostrophes(cues.FILLER.sub("", words))
-    said = said if len(said) <= WORDS_CHARS else said[:WORDS_CHARS].rsplit(" ", 1)[0] + "…"
-    is_plain = cue.kind in ("rule", "correction") and not cues.QUESTION.search(said) and specifics_in(said) >= 1
-    quoted = f"{_SAYS.get(cue.kind, 'The owner said')}: “{said.rstrip('.')}”"
-    explained, source = _understood(words, exchange, FACT_CHARS - len(quoted) - 3)
-    if is_plain and len(stems_of(said)) >= SELF_CONTAINED and not explained:
-        return _sentence(said), None
-    return (f"{quoted} — {explained}", source) if explained else (quoted, None)
+def _text(words: str, cue: cues.Cue, exchange: Exchange, before: Reply | None) -> tuple[str, Row | None] | None:
+    """Returns the fact and the message that explains it: the owner's words where they stand alone, else what they came to.
+
+    Nothing where words lean on something that nobody explains.
+    """
+    said = without_nod(words)
+    is_clear = stands_alone(said) and strength_of(said, is_owners=True) == "explicit"
+    if is_clear:
+        return phrase(said, cue.kind, FACT_CHARS), None
+    explained, source = _understood(words, exchange, before, FACT_CHARS - len(explain("", said, cue.kind)))
+    if explained:
+        return explain(explained, said, cue.kind), source
+    if said.endswith("?"):
+        return None
+    is_heard = specifics_in(said) or stands_alone(said) or not cues.LOOSE_START.match(said)
+    return (phrase(said, cue.kind, FACT_CHARS), None) if is_heard else None
 
 
-def with_apostrophes(words: str) -> str:
-    """Returns the words with the apostrophes that people leave out when they type; "dont" must read as a denial."""
-    return _CONTRACTIONS.sub(lambda found: f"{found[1]}'{found[2]}", words)
+def _understood(words: str, exchange: Exchange, before: Reply | None, room: int) -> tuple[str, Row | None]:
+    """Returns what the assistant says the owner's words come to, in at most so many characters, and the message that says it.
 
-
-def _sentence(words: str) -> str:
-    bare = words.strip().rstrip(".!,;")
-    return bare[:1].upper() + bare[1:] + "."
-
-
-def _understood(words: str, exchange: Exchange, room: int) -> tuple[str, Row | None]:
-    """Returns what the replies say the owner's words came to, in at most so many characters, and the message that says it."""
+    The replies come first; what the owner answered to explains as well, where it has most of the words.
+    """
     stems = stems_of(words)
     best: tuple[float, str, Row] | None = None
-    for number, reply in enumerate(exchange.replies):
+    answered = [before] if before else []
+    for number, reply in enumerate([*exchange.replies, *answered]):
+        is_before = reply is before
         for place, passage in enumerate(find_passages(reply.sentences)):
             text = _fitting(passage, reply, room)
             overlap = len(stems & stems_of(text)) / max(len(stems), 1)
-            is_first = place == 0 and (number == 0 or reply.is_closing)
-            if not text or (overlap < 0.2 and not (is_first and len(stems) < 14)):
+            is_first = place == 0 and not is_before and (number == 0 or reply.is_closing)
+            is_conceding = place == 0 and number == 0 and not is_before and _concedes(reply)
+            if not text or (overlap < (NAMED_BEFORE if is_before else NAMED) and not is_conceding):
                 continue
-            score = overlap + 0.05 * min(specifics_in(text), 6) + 0.1 * is_first + 0.1 * reply.is_closing
+            score = overlap + 0.05 * min(specifics_in(text), 6) + 0.1 * is_first + 0.1 * (reply.is_closing and not is_before)
             score -= 0.25 * bool(cues.OPTION.search(text)) + 0.2 * bool(cues.HEDGE.search(text)) + 0.15 * (len(text) < 50)
             if best is None or score > best[0]:
                 best = (score, text, reply.message)
     return (best[1], best[2]) if best else ("", None)
 
 
+def _concedes(reply: Reply) -> bool:
+    return bool(cues.CONCEDES.search(reply.message["text"][:400]))
+
+
 def _fitting(passage: Passage, reply: Reply, room: int) -> str:
     """Returns the passage without its nod to the owner, or its first sentence where the whole is too long."""
     for text in (passage.text, own_words(reply.sentences[passage.first].text)):
         bare = cues.ADDRESS.sub("", text)
-        if LEAST_EXPLAINED <= len(bare) <= room:
+        if LEAST_EXPLAINED <= len(bare) <= room and not cues.SPEAKS.search(bare):
             return bare[:1].upper() + bare[1:] if bare != text else bare
     return ""
 
@@ -188,14 +206,14 @@ def _answers(exchange: Exchange, before: Reply) -> list[Candidate]:
     return found
 
 
-def _approval(exchange: Exchange, before: Reply) -> Candidate | None:
-    """Returns the decision that a short approval makes of the proposal before it, if it proposes more than an errand."""
+def _approvals(exchange: Exchange, before: Sequence[Reply]) -> list[Candidate]:
+    """Returns the decisions that a short approval makes of the proposals before it, if they propose more than an errand."""
     said = exchange.said
-    if len(said.split()) > APPROVAL_WORDS or not cues.APPROVAL.match(said) or exchange.message is None:
-        return None
-    ending = f" (the owner: “{said.rstrip('.')}”)"
-    proposal = find_proposal(said, before, FACT_CHARS - len(ending))
-    if proposal is None:
-        return None
-    worth = 0.62 + 0.04 * min(specifics_in(proposal), 5) + 0.05 * (len(stems_of(proposal)) >= 8)
-    return _from_owner(proposal.rstrip() + ending, "decision", "explicit", worth, exchange.message, before.message, proposal)
+    if len(said.split()) > APPROVAL_WORDS or exchange.message is None:
+        return []
+    found = []
+    for proposal in find_proposals(said, before, FACT_CHARS - len(explain("", said))):
+        worth = 0.62 + 0.04 * min(specifics_in(proposal.words), 5) + 0.05 * (len(stems_of(proposal.words)) >= 8)
+        text, source = explain(proposal.text, said), proposal.reply.message
+        found.append(_from_owner(text, "decision", "explicit", worth, exchange.message, source, proposal.words))
+    return found

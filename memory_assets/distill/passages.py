@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from memory_assets.distill import cues
 from memory_assets.distill.candidates import FACT_CHARS
 from memory_assets.distill.sentences import Sentence
+from memory_assets.distill.words import specifics_in
 
 SHORTEST = 40
 """Below this a sentence names no subject."""
@@ -24,13 +25,30 @@ MOST_SENTENCES = 2
 ANNOUNCES_WORDS = 9
 """A longer line before a list says something itself."""
 
+LEAD_CHARS, TITLE_WORDS = 70, 4
+"""A longer title is a sentence; one with more words and no name in it says nothing."""
+
 _GENERIC_LEAD = re.compile(
     r"^(?:(?:here(?:'s| is| are)|what(?:'s| i| was| it)?|quick|the|a|key|main|brief|final|full|two|three|four|five|all"
     r"|new|other|some)\b ?)*"
     r"(?:summary|changes?|changed|added|files?|result|status|verif\w+|done|updated|next|notes?|details?|overview"
-    r"|fix(?:es|ed)?|what|list|removed|kept|tests?|things|points?|branch state|implementation|commits?)\b",
+    r"|fix(?:es|ed)?|what|list|removed|kept|tests?|things|points?|branch state|implementation|commits?|findings?|description"
+    r"|options?|problems?|issues?|questions?|observations?|recommendations?|rationale|background|context|conclusions?|plan|tradeoffs?"
+    r"|trade-offs?|pros|cons|caveats?|why|how|when|where|then|if|my|i|we|not|parts|design|review comments?|concerns?|steps?)\b",
     re.I,
 )
+
+_FRAGMENT = re.compile(
+    r"^(?:are|is|was|were|be|been|being|has|have|had|because|that|who|whose|where|while|than|of|as|with|using|for|by|from|into)\b"
+    r"|\s\|\s|\[tool(?:Call|Result)\b|\b(?:and|or|the|a|that|is|are|covers|includes|with|to|of|so|because)$"
+)
+"""Half a sentence, a row of a table, or a call: nothing that can be read alone."""
+
+_LABEL = re.compile(r"[A-Z][a-z]+(?:[ ,](?:`[^`]{1,40}`|[^—.:`]){0,40})? — ")
+"""A bullet that begins with what it is called; what it belongs to stands above it."""
+
+_ASIDE = re.compile(r" ?\([^()`]*\)")
+_YOUR = re.compile(r"(?<![\w'`./-])(?:your|yours)(?: own)?(?![\w'`/-])", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +86,16 @@ def is_statement(text: str) -> bool:
 
 def own_words(text: str) -> str:
     """Returns the sentence without the nod to the reader before it and without a leading "I"."""
-    bare = text.removesuffix(":")
-    bare = cues.ADDRESS.sub("", bare)
-    bare = cues.FIRST_PERSON.sub("", bare if len(bare) >= SHORTEST else text)
+    bare = cues.NOTE.sub("", cues.ADDRESS.sub("", text.removesuffix(":")))
+    bare = cues.FIRST_PERSON.sub("", bare)
     is_word = bare != text and bare.partition(" ")[0].isalpha()
     return bare[:1].upper() + bare[1:] if is_word else bare
+
+
+def told(text: str) -> str:
+    """Returns the text as told to somebody who was not there: "your" is the owner's, asides to the reader go."""
+    bare = _ASIDE.sub(lambda aside: "" if cues.SPEAKS.search(aside[0]) else aside[0], text)
+    return _YOUR.sub(lambda found: "The owner's" if found[0][0] == "Y" else "the owner's", bare)
 
 
 def _passage(sentences: Sequence[Sentence], number: int) -> Passage | None:
@@ -87,8 +110,8 @@ def _passage(sentences: Sequence[Sentence], number: int) -> Passage | None:
         if cues.LOOSE_START.match(text) or len(text) > FACT_CHARS:
             return None
     text, last = _completed(text, sentences, number)
-    text = _with_lead(text, sentence)
-    if not SHORTEST <= len(text) <= FACT_CHARS:
+    text = told(_with_lead(text, sentence))
+    if not SHORTEST <= len(text) <= FACT_CHARS or cues.SPEAKS.search(text) or _FRAGMENT.search(text):
         return None
     return Passage(text, first, last - first + 1, sentence.place == "bullet")
 
@@ -108,6 +131,16 @@ def _completed(text: str, sentences: Sequence[Sentence], number: int) -> tuple[s
 def _with_lead(text: str, sentence: Sentence) -> str:
     """Returns the text behind the title or line that leads to it, when that says what the text is about."""
     lead = sentence.lead.strip(" :—-")
-    if not lead or len(lead) > 70 or _GENERIC_LEAD.match(lead) or cues.NARRATION.match(lead) or lead.endswith("?"):
+    is_label = (
+        sentence.place == "bullet" and bool(_LABEL.match(text)) and not cues.NARRATION.match(lead) and not lead.endswith("?")
+    )
+    if not lead or len(lead) > LEAD_CHARS or not (is_label or _says_what(lead)):
         return text
     return f"{lead}: {text}" if len(lead) + len(text) + 2 <= FACT_CHARS else text
+
+
+def _says_what(lead: str) -> bool:
+    """Says whether a title names its subject: exact names do, or a few words that are not a title of anything."""
+    if _GENERIC_LEAD.match(lead) or cues.NARRATION.match(lead) or cues.LOOSE_START.match(lead) or lead.endswith("?"):
+        return False
+    return specifics_in(lead) > 0 or len(lead.split()) <= TITLE_WORDS

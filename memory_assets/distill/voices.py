@@ -6,12 +6,16 @@ material: it may be searched, but it decides nothing.
 """
 
 import re
+from itertools import takewhile
 
 LONG_TURN_CHARS = 900
 """People type a few sentences; longer turns are mostly pasted, and only their edges are looked at."""
 
 EDGE_CHARS = 320
 """A first or last paragraph up to this length may be the owner's own line around a paste."""
+
+DOCUMENT_CHARS = 60
+"""A shorter paragraph that is set well may still be typed."""
 
 _FENCED = re.compile(r"^\s*(```|~~~).*?(?:^\s*\1\s*$|\Z)", re.S | re.M)
 _TAGGED = re.compile(r"<([a-zA-Z][\w-]{2,})\b[^<>\n]*>.*?</\1>", re.S)
@@ -22,9 +26,11 @@ _INTRODUCES = re.compile(
     re.I,
 )
 _LOG_LINE = re.compile(
-    r"^\s*(?:[❯$%>#»]\s|===|---\s|\+\+\+|@@|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[[\w:. /-]{2,40}\]|(?:error|warning|fatal"
+    r"^\s*(?:[❯$%>#»]\s|===|---\s|\+\+\+|@@|\d{4}[-/]\d\d[-/]\d\d|[a-z_]+=\S+ [a-z_]+="
+    r"|\d\d:\d\d:\d\d|\[[\w:. /-]{2,40}\]|(?:error|warning|fatal"
     r"|panic|info|debug|note"
-    r"|traceback|caused by|at |exit code|ok |fail|pass|remote|source|target|hint)[\s:!(]|File \"|\w+(?:Error"
+    r"|traceback|caused by|at |exit code|ok |fail|pass|remote|source|target|hint)[\s:!(]"
+    r"|(?:human|user|assistant|system|owner|ai|bot|agent)\s*:|File \"|\w+(?:Error"
     r"|Exception):|[|+│┌└├─═╭╰]|[{}\[\]<]|\d+\s*[|│]"
     r"|[\w./-]+:\d+(?::\d+)?[: ]|[-+] {0,3}\S*[{}();=])",
     re.I,
@@ -35,7 +41,18 @@ _FINDINGS = re.compile(
     r"|findings?\b.{0,20}:|one remaining finding|#{1,4}\s|\*\*)",
     re.I | re.M,
 )
-_HARD_WRAP = re.compile(r"\S\n[ \t]{3,}\S")
+_HARD_WRAP = re.compile(r"\S\n[ \t]{3,}\S[^\n]*\n[ \t]{2,}\S")
+"""Two lines broken and indented by a terminal; one alone may be the owner's own long line."""
+
+_CASUAL = re.compile(
+    r"(?<![\w'.])i(?![\w.])|\b(?:dont|doesnt|didnt|cant|wont|isnt|thats|whats|theres|im|ive|ur|u|gonna|wanna|cuz|pls|plz|yeah|oh|hmm)\b"
+    r"|(?<=[a-z])\.\.(?=[a-z ])"
+)
+"""How people type to an agent, and documents are not written."""
+
+_SMALL_WORD = re.compile(r"\s*[a-z']+(?:[ ,?!]|\.\.|$)")
+_PROMPT = re.compile(r"^\s*[❯$%➜]\s+\S", re.M)
+_CURLY = re.compile(r"[’“”]")
 _WORDS = re.compile(r"[A-Za-z']+")
 _CODE_MARKS = re.compile(r"[{}()\[\];=<>|\\/*_#$@]|::")
 
@@ -50,20 +67,28 @@ def own_paragraphs(text: str) -> list[str]:
 
 
 def _looks_pasted(text: str, paragraphs: list[str]) -> bool:
-    if len(text) > LONG_TURN_CHARS or _STAMPED_CHAT.search(text):
+    if len(text) > LONG_TURN_CHARS or _STAMPED_CHAT.search(text) or _PROMPT.search(text):
         return True
     return bool(_HARD_WRAP.search(text) and len(text) > 200) or (len(_FINDINGS.findall(text)) > 0 and len(text) > 300)
 
 
 def _edges(paragraphs: list[str]) -> list[str]:
-    """Returns the first and the last paragraph where they read as typed by the owner."""
+    """Returns the first and the last paragraph where they read as typed by the owner, and casual ones beside the first."""
     if not paragraphs:
         return []
-    first = _typed(paragraphs[:1]) if _is_edge(paragraphs[0]) else []
-    last = (
-        _typed(paragraphs[-1:]) if len(paragraphs) > 1 and _is_edge(paragraphs[-1]) and not _is_document(paragraphs[-1]) else []
-    )
-    return first + last
+    opens = 1
+    while opens < len(paragraphs) and _is_edge(paragraphs[opens]) and _is_casual(paragraphs[opens]):
+        opens += 1
+    first = _typed(paragraphs[:opens]) if _is_edge(paragraphs[0]) else []
+    last = paragraphs[-1]
+    is_spoken = bool(first) or _is_casual(last) or last.rstrip().endswith("?")
+    is_own = len(paragraphs) > opens and _is_edge(last) and not _is_document(last) and is_spoken
+    return first + (_typed([last]) if is_own else [])
+
+
+def _is_casual(paragraph: str) -> bool:
+    """Says whether the paragraph is typed as people type: small letters, no apostrophes, dots between thoughts."""
+    return bool(_SMALL_WORD.match(paragraph)) or (bool(_CASUAL.search(paragraph)) and not _CURLY.search(paragraph))
 
 
 def _is_edge(paragraph: str) -> bool:
@@ -82,14 +107,17 @@ def _is_document(paragraph: str) -> bool:
 def _typed(paragraphs: list[str]) -> list[str]:
     """Returns the paragraphs without lines of logs and code; what an introduction ends with a colon announces is left out."""
     found = []
-    is_casual = bool(paragraphs) and paragraphs[0].lstrip()[:1].islower()
+    is_casual = bool(paragraphs) and _is_casual(paragraphs[0])
     for number, paragraph in enumerate(paragraphs):
         if _STAMPED_CHAT.search(paragraph):
             continue
-        if number and is_casual and len(paragraph) > 60 and _is_document(paragraph):
+        is_set = paragraph.rstrip().endswith(".") and len(paragraph) > 2 * DOCUMENT_CHARS
+        is_set = is_set or _is_document(paragraph) or (bool(_CURLY.search(paragraph)) and not _CURLY.search(paragraphs[0]))
+        if number and is_casual and len(paragraph) > DOCUMENT_CHARS and is_set and not _is_casual(paragraph):
             continue
-        lines = [line for line in paragraph.splitlines() if not _is_machine_made(line)]
-        if lines:
+        typed = takewhile(lambda line: not _PROMPT.match(line), paragraph.splitlines())
+        lines = [line for line in typed if not _is_machine_made(line)]
+        if any(line.strip() for line in lines):
             found.append("\n".join(lines))
         if _INTRODUCES.search(paragraph):
             break

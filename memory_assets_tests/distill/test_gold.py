@@ -49,9 +49,9 @@ def test_the_rules_observer_keeps_what_readers_kept(scorer: ModuleType, real_tra
             for fact in observations.iter_rows(named=True)
         ]
     score = scorer.score_facts(gold, facts)
-    assert score["recall_weighted"] >= 0.27
-    assert score["recall_owner_rules"] >= 0.20
-    assert score["precision"] >= 0.20
+    assert score["recall_weighted"] >= 0.32
+    assert score["recall_owner_rules"] >= 0.30
+    assert score["precision"] >= 0.28
     assert score["noise_share"] <= 0.10
     assert score["most_in_a_session"] <= 25
     assert score["sessions_at_zero"] == 0

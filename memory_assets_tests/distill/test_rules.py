@@ -77,9 +77,50 @@ PROPOSAL = (
 
 def test_an_approval_decides_what_was_proposed():
     (fact,) = of_owner(ASKED, PROPOSAL, ("owner", "yes, do 2"), ("assistant", "Moved the metadata."))
-    assert fact.text == "Move the metadata into `pyproject.toml` and delete `setup.py`. (the owner: “yes, do 2”)"
+    assert fact.text == (
+        "Move the metadata into `pyproject.toml` and delete `setup.py`."
+        " Not: Keep `setup.py` and generate the lock file in CI. (the owner: “yes, do 2”)"
+    )
     assert (fact.kind, fact.author, fact.lines) == ("decision", "owner", (2, 4))
     assert fact.quote == "Move the metadata into `pyproject.toml` and delete `setup.py`."
+
+
+OFFERED = (
+    "assistant",
+    "`.gitignore` excludes `docs/`. Which do you want?\n\n- **A. Keep the design local** — nothing is committed.\n"
+    "- **B. Force-add it** — `git add -f docs/design.md`.",
+)
+
+
+@pytest.mark.parametrize("turn", ["a", "local", "can we have option A then", "or no, do a"])
+def test_an_option_is_picked_by_its_letter_or_its_name(turn: str):
+    (fact,) = of_owner(ASKED, OFFERED, ("owner", turn), ("assistant", "Kept."))
+    assert fact.text.startswith("Keep the design local — nothing is committed.")
+
+
+def test_an_option_may_be_picked_after_another_question():
+    turns = (ASKED, OFFERED, ("owner", "who reads it?"), ("assistant", "Only we do."), ("owner", "ok, option b"))
+    (fact,) = of_owner(*turns)
+    assert fact.text == "Force-add it — `git add -f docs/design.md`. Not: Keep the design local. (the owner: “ok, option b”)"
+
+
+def test_a_wish_is_told_in_the_third_person():
+    (fact,) = of_owner(ASKED, WITH_PIP, ("owner", "i dont want to remove any written details, thats your plan right?"))
+    assert fact.text == "The owner does not want to remove any written details."
+
+
+def test_a_path_upwards_is_kept_whole():
+    (fact,) = of_owner(ASKED, WITH_PIP, ("owner", "never write generated files into ../shop/vendor from here"))
+    assert fact.text == "Never write generated files into ../shop/vendor from here."
+
+
+def test_what_is_said_to_somebody_is_told_or_left_out():
+    reply = "Your config has `pro: true`, which the installed goreleaser refuses (if you are logged in it says so)."
+    assert of_assistant(("owner", "why does the release fail"), ("assistant", reply)) == [
+        "The owner's config has `pro: true`, which the installed goreleaser refuses."
+    ]
+    spoken = "You can run `make lint` in `infra/` before a commit, because I configured the hook in `.githooks`."
+    assert of_assistant(("owner", "how do I lint"), ("assistant", spoken)) == []
 
 
 def test_an_approval_of_an_errand_decides_nothing():

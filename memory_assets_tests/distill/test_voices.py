@@ -49,6 +49,22 @@ def test_a_stamped_chat_is_quoted():
     assert own_paragraphs(text) == ["can we try this"]
 
 
+def test_the_owners_own_lines_before_a_long_paste_are_all_theirs():
+    own = ["okay here is the tweet for the launch..", "its not subject to your feedback. it is as is."]
+    paste = "For anyone who wants to move: we’re open sourcing our latest tool, today. " * 12
+    assert own_paragraphs("\n\n".join([*own, paste])) == own
+
+
+def test_the_last_lines_of_a_review_are_the_reviewers():
+    review = "1. High: the lease is ignored in push.go:17.\n\n" + "The guard never runs. " * 50
+    assert own_paragraphs(f"Findings:\n\n{review}\n\nI also tried to run the tests, but I could not bind a port.") == []
+
+
+def test_one_line_that_a_terminal_broke_is_the_owners():
+    text = f"There is no integration test for the prune of branches: {'it is covered in planner tests only ' * 4}and that\n     is not end to end."
+    assert owner_sentences(text)[-1].endswith("and that is not end to end.")
+
+
 def test_tagged_blocks_are_quoted():
     assert own_paragraphs("<system-reminder>always obey</system-reminder>\n\nuse tabs") == ["use tabs"]
 
