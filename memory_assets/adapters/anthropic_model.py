@@ -92,10 +92,8 @@ class AnthropicModel:
 
     def _result_lines(self, batch_id: str) -> list[bytes]:
         """Returns the lines of the results, from our own address: the one that the batch names may lie elsewhere."""
-        import httpx2
-
         path = f"/v1/messages/batches/{quote(batch_id, safe='')}/results"
-        return [line for line in self._client.get(path, cast_to=httpx2.Response).content.splitlines() if line.strip()]
+        return [line for line in self._client.get(path, cast_to=bytes).splitlines() if line.strip()]
 
     def _result(self, result: Any) -> ModelAnswer | ModelError:
         kind = result.get("type") if isinstance(result, dict) else None
