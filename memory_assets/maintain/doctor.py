@@ -16,6 +16,7 @@ from memory_assets.embed.project import RETRIEVABLE
 from memory_assets.errors import MemoryAssetsError
 from memory_assets.maintain import surroundings
 from memory_assets.maintain.checks import Check
+from memory_assets.maintain.secrets import check_secrets
 from memory_assets.maintain.sums import Counts, read_frames, sums_of
 from memory_assets.maintain.surroundings import check_projection
 from memory_assets.protocols import KeywordIndex, VectorIndex
@@ -93,6 +94,7 @@ def _surroundings(store: "Store", now: datetime) -> Iterator[Check]:
     for name in ("MEMORY.md", "REVIEW.md"):
         yield from _carry_out(name, lambda name=name: surroundings.check_text(store.workspace / name))
     yield from _carry_out("ledger", lambda: _check_ledger(store))
+    yield from _carry_out("secrets", lambda: check_secrets(store.tables, store.root))
     yield from _carry_out("freshness", lambda: _check_freshness(store, now))
 
 
