@@ -20,7 +20,7 @@ _TIME = re.compile(
 )
 _NOTES = re.compile(r"^\s*\[([^\][]{0,200}=[^\][]{0,200})\]\s*")
 _NOTE = re.compile(r"([\w-]+)\s*=\s*\"?([\w:.%/-]+)\"?")
-_TAG = re.compile(r"<\s{0,3}/?\s{0,3}[a-zA-Z][\w-]*\b[^<>]*>|<\s{0,3}/?\s{0,3}[a-zA-Z][\w-]*\s*$")
+_TAG = re.compile(r"<\s{0,3}/?\s{0,3}[^\W\d_][^<>]*>|<\s{0,3}/?\s{0,3}[^\W\d_][\w-]*\s*$|</?\s*$")
 _GATES = {"allow": "allow", "hold": "hold", "discard": "discard"}
 
 
@@ -41,14 +41,14 @@ def is_fact(line: str) -> bool:
 
 def read_facts(lines: Sequence[str], holds_fact: Callable[[str], object]) -> tuple[ParsedFact, ...]:
     """Returns the facts of the lines that are one; a line that is none goes on with the fact before it."""
-    texts: list[str] = []
+    texts: list[list[str]] = []
     for line in lines:
         bare = without_tags(line)
         if holds_fact(bare):
-            texts.append(bare)
-        elif texts and bare.strip() and bare[:1].isspace() and not bare.lstrip().startswith("#"):
-            texts[-1] = f"{texts[-1].rstrip()} {bare.strip()}"
-    found = dict.fromkeys(read_fact(text) for text in texts)
+            texts.append([bare])
+        elif texts and bare.strip() and line[:1].isspace() and not bare.lstrip().startswith("#"):
+            texts[-1].append(bare.strip())
+    found = dict.fromkeys(read_fact(" ".join(parts)) for parts in texts)
     return tuple(fact for fact in found if fact.text)
 
 
@@ -70,7 +70,7 @@ def read_fact(line: str) -> ParsedFact:
             text = text[annotated.end() :].lstrip()
         if text == before:
             break
-    text = " ".join(text.replace("**", "").split())
+    text = " ".join(encodable(text).replace("**", "").split())
     return ParsedFact(text, priority, time, *read_notes(notes), is_done)
 
 
@@ -97,3 +97,8 @@ def _share(value: Any) -> float | None:
 def without_tags(text: str) -> str:
     """Returns the text with a space for every tag."""
     return _TAG.sub(" ", text)
+
+
+def encodable(text: str) -> str:
+    """Returns the text without halves of characters: JSON can spell them, no file can hold them."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,7 +1,7 @@
 """What is read from a model's answer: facts in segments, and the path that reading took."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from memory_assets.records import Priority
@@ -20,6 +20,8 @@ class ParsedFact:
     confidence: float | None = None
     category: str | None = None
     is_done: bool = False
+    is_cut: bool = False
+    """The answer ended in the middle of it; it is held, whatever the model meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +68,13 @@ def each_once(segments: Iterable[ParsedSegment]) -> tuple[ParsedSegment, ...]:
             kept.append(ParsedSegment(segment.narrative, facts))
             seen.add(segment.narrative)
     return tuple(kept)
+
+
+def without_cut(answer: ParsedAnswer) -> ParsedAnswer:
+    """Returns the answer with its last fact marked as cut; one that was cut before its text began is left out."""
+    if not answer.segments or not answer.segments[-1].facts:
+        return answer
+    *before, last = answer.segments
+    *whole, cut = last.facts
+    kept = () if cut.text.startswith(("[", "(", "<", "&")) else (replace(cut, gate="hold", is_cut=True),)
+    return replace(answer, segments=(*before, ParsedSegment(last.narrative, (*whole, *kept))))

@@ -4,9 +4,11 @@ import json
 import re
 from typing import Any
 
-from memory_assets.distill.fact_lines import MARKS, is_fact, read_fact, read_facts, read_notes
+from memory_assets.distill.fact_lines import MARKS, encodable, is_fact, read_fact, read_facts, read_notes
 from memory_assets.distill.parsed import ParsedAnswer, ParsedFact, ParsedSegment, each_once
 from memory_assets.records import Priority
+
+_CUT_ESCAPE = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?\\(?:u[0-9a-fA-F]{0,3})?$")
 
 _NAMED: dict[str, Priority] = {"high": "high", "medium": "medium", "low": "low"}
 
@@ -30,25 +32,27 @@ def read_structured(text: str) -> ParsedAnswer | None:
         _word(answer, "suggestedContinuation", "suggestedResponse", "suggested_response"),
         _word(answer, "date"),
         _word(answer, "threadTitle", "thread_title"),
-        tuple(str(used) for used in _list(answer.get("usedObservationIds") or answer.get("used_observation_ids"))),
+        tuple(encodable(str(used)) for used in _list(answer.get("usedObservationIds") or answer.get("used_observation_ids"))),
     )
 
 
 def _salvaged(text: str) -> ParsedAnswer | None:
-    """Returns the facts of a JSON answer that was cut off: every whole text, and the lines of `observations`."""
-    if not re.search(r'"(?:observations|segments|facts|hasMemory)"', text):
+    """Returns the facts of a JSON answer that was cut off: every whole text, and the whole lines of `observations`."""
+    if not re.match(r'\{\s*(?:"|$)', text):
         return None
     whole = re.findall(r'"(?:text|fact|observation|content)"\s*:\s*"((?:[^"\\]|\\.)*)"', text)
-    logs = re.findall(r'"observations"\s*:\s*"((?:[^"\\]|\\.)*)', text)
+    logs = re.findall(r'"(?:observations|facts)"\s*:\s*"((?:[^"\\]|\\.)*)("?)', text)
     texts = [_unquoted(item) for item in whole]
     facts = tuple(read_fact(item) for item in texts if item.strip())
-    for log in logs:
-        facts += read_facts(_unquoted(log).splitlines(), is_fact)
+    for log, end in logs:
+        lines = _unquoted(log).splitlines()
+        facts += read_facts(lines if end else lines[:-1], is_fact)
     facts = tuple(dict.fromkeys(fact for fact in facts if fact.text))
-    return ParsedAnswer("structured", (ParsedSegment("", facts),)) if facts else None
+    return ParsedAnswer("structured", (ParsedSegment("", facts),)) if facts else ParsedAnswer("empty")
 
 
 def _unquoted(text: str) -> str:
+    text = _CUT_ESCAPE.sub("", text)
     try:
         return str(json.loads(f'"{text}"'))
     except ValueError:
@@ -91,7 +95,7 @@ def _structured_fact(item: Any) -> ParsedFact:
 
 
 def _word(item: dict[str, Any], *names: str) -> str | None:
-    return next((value for name in names if isinstance(value := item.get(name), str) and value.strip()), None)
+    return next((encodable(value) for name in names if isinstance(value := item.get(name), str) and value.strip()), None)
 
 
 def _list(value: Any) -> list[Any]:
