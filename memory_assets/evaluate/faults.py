@@ -7,6 +7,7 @@ see is to be seen here.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 from memory_assets.evaluate.wording import MOST_CHARS, content_words
@@ -15,8 +16,13 @@ Fault = Literal["ungrounded", "invented_time", "dangling", "conversational", "lo
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 GROUNDED = 0.5
-"""Share of a fact's content words that its evidence must hold. Of 2,437 facts of the rules none has less than 0.6, of 169 facts
-of a model with found evidence none less than 0.5; against random messages of the same session 1.4 % reach it."""
+"""Share of a fact's content words that its evidence must hold. Of 2,437 facts of the rules each has all of them, of 171 facts
+of a model all but one at least 0.56; against random messages of the same session 1.8 % reach it."""
+
+_APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
+_NO_WORD = re.compile(r"\W+")
+_ASCRIPTION = frozenset({"owner", "user", "want", "wanted", "decid", "decided", "correct", "corrected", "said"})
+"""Words with which a fact says whose it is; that they are the owner's is a fault of its own to miss."""
 
 _CLOCK = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:])(?:\s?([ap])\.?m\b)?", re.I)
 _HOUR = re.compile(r"(?<![\d:.])(1[0-2]|[1-9])\s?([ap])\.?m\b", re.I)
@@ -38,7 +44,8 @@ _CONVERSATIONAL = re.compile(
     re.I,
 )
 _FOR_THE_OWNER = re.compile(
-    r"\b(?:owner|user|developer)(?:'s)? (?:\w+ )?(?:said|says|wants?|wanted|prefers?|preferred|preference|approved|decided"
+    r"\b(?:owner|user|developer)'s (?:preference|decision|choice|wish|rule)\b"
+    r"|\b(?:owner|user|developer) (?:\w+ )?(?:said|says|wants?|wanted|prefers?|preferred|approved|decided"
     r"|chose|corrected|asked|likes?|insists?|insisted|requires?|rejected|agreed)\b",
     re.I,
 )
@@ -68,9 +75,15 @@ def faults_of(text: str, author: str, sources: Sequence[Source]) -> list[Fault]:
 
 def support(text: str, sources: Sequence[Source]) -> float:
     """Returns the share of the fact's content words that the sources hold between them; 0 for a fact without any."""
-    wanted = content_words(text)
-    held = frozenset[str]().union(*(content_words(source.text) for source in sources))
+    wanted = _words(text) - _ASCRIPTION
+    held = frozenset[str]().union(*(_words(source.text) for source in sources))
     return len(wanted & held) / len(wanted) if wanted else 0.0
+
+
+@lru_cache(maxsize=50_000)
+def _words(text: str) -> frozenset[str]:
+    """Returns the content words, names taken apart and apostrophes left out: people type neither as facts do."""
+    return content_words(_NO_WORD.sub(" ", _APOSTROPHE.sub("", text)))
 
 
 def clock_times(text: str) -> set[tuple[int, int]]:

@@ -18,6 +18,12 @@ def test_a_fact_of_which_most_words_stand_nowhere_is_ungrounded():
     assert faults_of(text, "assistant", [AGENT]) == ["ungrounded"]
 
 
+def test_what_the_owner_typed_in_haste_supports_what_was_made_readable():
+    said = Source("oh no theyre not going to have access to the local demo..thats just for me", is_owners=True)
+    text = "The owner corrected: “no they're not going to have access to the local demo, that's just for me”"
+    assert "ungrounded" not in faults_of(text, "owner", [said])
+
+
 def test_evidence_is_what_all_sources_hold_together():
     text = "Packages are installed with uv; exports failed on a read-only mount."
     assert support(text, [OWNER]) < support(text, [OWNER, AGENT])
@@ -123,3 +129,4 @@ def test_who_speaks_for_the_owner_needs_the_owners_words(text: str):
 def test_a_fact_that_is_ascribed_to_the_owner_needs_them_too():
     assert faults_of("Use uv for packages.", "owner", [Source("Use uv for packages.", is_owners=False)]) == ["owner_unheard"]
     assert not speaks_for_owner("The owner of the file is root.", "assistant")
+    assert not speaks_for_owner("It breaks where the owner's error says it does.", "assistant")
