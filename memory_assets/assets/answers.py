@@ -110,7 +110,7 @@ def _of_another_prompt(store: Store, days: list[str] | None) -> pl.DataFrame:
 ASSETS = [observer_answers]
 CHECKS = [
     schema_check(TABLE),
-    no_secrets_check(TABLE, ["current_task", "suggested_response"]),
+    no_secrets_check(TABLE),
     rows_check(
         TABLE,
         "every_call_was_answered",

@@ -14,6 +14,7 @@ import polars as pl
 from memory_assets import tables as schemas
 from memory_assets.capture.redact import count_secrets, find
 from memory_assets.errors import TableError
+from memory_assets.maintain.secrets import text_columns
 from memory_assets.store import Store
 
 SHOWN = 5
@@ -82,12 +83,14 @@ def rows_check(
     return check
 
 
-def no_secrets_check(table: str, columns: list[str]) -> dg.AssetChecksDefinition:
-    """Returns the blocking check that no text of the table holds a secret that masking knows."""
+def no_secrets_check(table: str) -> dg.AssetChecksDefinition:
+    """Returns the blocking check that no text of any column of the table holds a secret that masking knows."""
+    columns = text_columns(table)
 
     def find_secrets(store: Store, parts: list[str] | None) -> pl.DataFrame:
         key = schemas.key_of(table)
-        frame = store.tables.read(table, parts, columns=[*key, *columns])
+        read = store.tables.read(table, parts, columns=list(dict.fromkeys([*key, *columns])))
+        frame = read.with_columns(pl.col(pl.List(pl.String)).list.join("\n"))
         suspicious = [column for column in columns if count_secrets(frame[column])]
         hits = [
             frame.filter(pl.Series([bool(find(text or "")) for text in frame[column]])).select(key) for column in suspicious

@@ -13,7 +13,7 @@ import dagster as dg
 import polars as pl
 
 from memory_assets import tables as schemas
-from memory_assets.assets.checks import schema_check, verdict
+from memory_assets.assets.checks import no_secrets_check, schema_check, verdict
 from memory_assets.assets.glue import bars, table_asset, write_whole
 from memory_assets.distill import DISTILL_VERSION
 from memory_assets.errors import LabelsError
@@ -111,6 +111,7 @@ def no_session_at_zero(context: dg.AssetCheckExecutionContext, store: dg.Resourc
 ASSETS = [evaluation]
 CHECKS = [
     schema_check("evaluation"),
+    no_secrets_check("evaluation"),
     *(_limit_check(measure, floor, is_floor=True) for measure, floor in FLOORS.items()),
     *(_limit_check(measure, ceiling, is_floor=False) for measure, ceiling in CEILINGS.items()),
     no_session_at_zero,

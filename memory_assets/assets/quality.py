@@ -12,7 +12,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from memory_assets.assets.checks import parts_in_run, rows_check, schema_check, verdict
+from memory_assets.assets.checks import no_secrets_check, parts_in_run, rows_check, schema_check, verdict
 from memory_assets.assets.glue import bars, materialise_days, table_asset
 from memory_assets.evaluate.faults import FAULTS
 from memory_assets.evaluate.quality import (
@@ -194,6 +194,7 @@ def allowed_facts_stand_alone(context: dg.AssetCheckExecutionContext, store: dg.
 ASSETS = [quality]
 CHECKS = [
     schema_check("quality"),
+    no_secrets_check("quality"),
     rows_check(
         "observations",
         "allowed_facts_are_grounded",

@@ -120,6 +120,6 @@ CHECKS = [
         severity=dg.AssetCheckSeverity.WARN,
     ),
     rows_check("proposals", "provenance", "Every proposal rests on observations that exist.", _proposals_without_evidence),
-    no_secrets_check("reflections", ["text"]),
-    no_secrets_check("proposals", ["text"]),
+    no_secrets_check("reflections"),
+    no_secrets_check("proposals"),
 ]

@@ -4,7 +4,7 @@ import dagster as dg
 import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.assets.checks import fresh, rows_check, schema_check, verdict
+from memory_assets.assets.checks import fresh, no_secrets_check, rows_check, schema_check, verdict
 from memory_assets.assets.glue import bars, counts_of, table_asset, write_whole
 from memory_assets.pending import note_triaged, review_inputs
 from memory_assets.reflect.proposals import section_of
@@ -156,6 +156,7 @@ def memory_md_is_small(context: dg.AssetCheckExecutionContext, store: dg.Resourc
 ASSETS = [decisions, memory_md, review_md]
 CHECKS = [
     schema_check("decisions"),
+    no_secrets_check("decisions"),
     rows_check("decisions", "proposals_add_up", "Every proposal is in exactly one state.", _undecided),
     memory_md_kept_every_line,
     promotions_are_there,

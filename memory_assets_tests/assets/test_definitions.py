@@ -84,11 +84,12 @@ def test_every_asset_is_in_a_job(specs: dict[str, dg.AssetSpec]):
     assert {name for names in ASSETS_OF.values() for name in names} == set(specs)
 
 
-def test_every_table_has_a_blocking_check_of_schema_and_keys():
+@pytest.mark.parametrize("name", ["schema_and_unique_keys", "no_secrets"])
+def test_every_table_has_a_blocking_check_of_its_schema_and_for_secrets(name: str):
     checked = {
         spec.asset_key.to_user_string()
         for checks in assemble("UTC").asset_checks or []
         for spec in checks.check_specs
-        if spec.name == "schema_and_unique_keys" and spec.blocking
+        if spec.name == name and spec.blocking
     }
     assert checked == set(table_names())
