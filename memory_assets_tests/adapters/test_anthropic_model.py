@@ -2,8 +2,10 @@
 
 import json
 import re
+import socket
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -178,9 +180,30 @@ def test_a_server_that_is_not_there_is_named():
         AnthropicModel(NAME, url="http://127.0.0.1:9", retries=0).ask(REQUEST)
 
 
-def test_an_address_that_no_name_server_knows_is_a_wrong_setting():
-    with pytest.raises(ModelSetupError, match=r"No machine is called gateway\.invalid\. Check MEMORY_MODEL_URL"):
-        AnthropicModel(NAME, url="http://user:hidden@gateway.invalid/v1", retries=0).ask(REQUEST)
+@pytest.mark.parametrize(
+    ("errno", "url", "kind", "says"),
+    [
+        (
+            socket.EAI_NONAME,
+            "http://user:hidden@gateway.invalid/v1",
+            ModelSetupError,
+            "is called gateway.invalid. Check MEMORY_",
+        ),
+        (socket.EAI_AGAIN, "http://gateway.invalid", ModelBusyError, "Is the network up?"),
+        (socket.EAI_NONAME, "", ModelBusyError, "Is the network up?"),
+    ],
+    ids=["wrong", "offline", "vendor"],
+)
+def test_an_address_of_ours_that_no_name_server_knows_is_a_wrong_setting(
+    errno: int, url: str, kind: type[ModelError], says: str, monkeypatch: pytest.MonkeyPatch
+):
+    def unknown(*args: object, **more: object) -> None:
+        raise socket.gaierror(errno, "as name servers say it")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(ModelError, match=re.escape(says)) as caught:
+        AnthropicModel(NAME, url=url, retries=0).ask(REQUEST)
+    assert type(caught.value) is kind
 
 
 def test_user_and_password_of_an_address_stand_in_no_message():
@@ -245,6 +268,18 @@ def test_a_batch_goes_from_handing_in_to_results():
         answers = {name: answer for name, answer in model.results(batch.id) if isinstance(answer, ModelAnswer)}
         assert {name: answer.text for name, answer in answers.items()} == {"a": "ONE", "b": "TWO"}
         assert all(answer.is_batch for answer in answers.values())
+
+
+def test_a_batch_takes_the_time_it_takes_and_its_answers_stay_the_same():
+    said = iter(range(100))
+    with serve(lambda body: str(next(said)), polls_needed=0, seconds_needed=0.1) as api:
+        model = AnthropicModel(NAME, url=api.url, retries=0)
+        batch = model.submit({"a": REQUEST, "b": REQUEST})
+        assert not model.batch(batch.id).is_ended
+        time.sleep(0.15)
+        assert model.batch(batch.id).is_ended
+        first, second = ({name: str(answer) for name, answer in model.results(batch.id)} for _ in range(2))
+        assert first == second
 
 
 ENTRIES = {
