@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from memory_assets.distill import cues
 from memory_assets.distill.exchanges import Reply
-from memory_assets.distill.passages import own_words
+from memory_assets.distill.passages import own_words, told
 from memory_assets.distill.sentences import plain
 from memory_assets.distill.words import specifics_in, stems_of
 
@@ -146,9 +146,10 @@ def _recommended(said: str, before: Reply, room: int) -> str | None:
     stems = stems_of(cues.APPROVAL.sub("", said))
     best: tuple[float, str] | None = None
     for number, sentence in enumerate(before.sentences):
-        text = _OFFER.sub("", own_words(sentence.text)).rstrip("?").strip()
+        text = told(_OFFER.sub("", own_words(sentence.text))).rstrip("?").strip()
         is_errand = cues.EMPTY_PROPOSAL.search(text) or cues.NARRATION.match(text)
-        if not SHORTEST_PROPOSAL < len(text) <= room or is_errand or sentence.place in ("quote", "table"):
+        is_spoken = cues.SPEAKS.search(text) or sentence.place in ("quote", "table")
+        if not SHORTEST_PROPOSAL < len(text) <= room or is_errand or is_spoken:
             continue
         score = 0.9 * len(stems & stems_of(text)) / max(len(stems), 1) + 0.5 * bool(cues.PROPOSAL.search(sentence.text))
         score += 0.04 * min(specifics_in(text), 5) + 0.002 * number

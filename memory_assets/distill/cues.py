@@ -174,7 +174,8 @@ TROUBLE = re.compile(
 
 ASKS_WHY = re.compile(
     r"\b(?:explain|help me (?:to )?understand|(?:not sure|don'?t) (?:i )?understand"
-    r"|(?:i'?m|i am) (?:\w+ ){0,2}(?:struggling|confused)|what do you think|let me know what)\b",
+    r"|(?:i'?m|i am) (?:\w+ ){0,2}(?:struggling|confused)|what do you think|let me know what"
+    r"|i want you to|i (?:just )?want to (?:continue|run|test|try|see|look|check))\b",
     re.I,
 )
 """The owner wants to be told something."""
@@ -343,7 +344,7 @@ REJECTS = re.compile(
 )
 LOOSE_START = re.compile(
     r"^(?:it|this|that|these|those|they|he|she|its|their|both|the (?:latter|former|same|other)|which|then|so|but|and|or"
-    r"|also|otherwise|instead|same|either|neither|here|there)\b(?! (?:is|are) (?:no|a|an|only)\b)",
+    r"|also|otherwise|instead|same|either|neither|here|there(?! (?:is|are|was|were) (?:no|a|an|only|two|three)\b))\b",
     re.I,
 )
 PROPOSES = re.compile(r"\b(?:plan|propos\w+|suggest\w*|recommend\w*|approach\w*|options?)\b", re.I)

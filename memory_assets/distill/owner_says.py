@@ -48,6 +48,9 @@ ANSWERS = 0.1
 
 HEDGED, THIN = -0.06, -0.15
 
+CUT = -0.15
+"""A sentence that has to be cut is no fact yet."""
+
 TROUBLE = -0.2
 """What does not work today is an errand, however strongly it is put."""
 
@@ -81,13 +84,19 @@ def cue_of(sentence: str) -> cues.Cue | None:
     return found
 
 
+def is_question(sentence: str) -> bool:
+    """Says whether the sentence asks; a "right?" behind a statement does not."""
+    return bool(cues.QUESTION.search(without_tag(sentence)))
+
+
 def _statements(exchange: Exchange, before: Reply | None) -> list[Candidate]:
     """Returns a candidate for each stretch of the turn that a cue marks; a short turn is one stretch."""
     stretches: list[tuple[str, cues.Cue]] = []
     open_text, open_cue = "", None
-    for sentence in exchange.owner_sentences:
-        cue = cue_of(sentence)
-        if cue is None and cues.QUESTION.search(without_tag(sentence)):
+    marked = [(sentence, cue_of(sentence)) for sentence in exchange.owner_sentences]
+    says_something = any(cue and not is_question(sentence) for sentence, cue in marked)
+    for sentence, cue in marked:
+        if is_question(sentence) and (cue is None or says_something):
             continue
         if open_text and len(open_text) + len(sentence) + 2 > WORDS_CHARS:
             stretches += [(open_text, open_cue)] if open_cue else []
@@ -113,6 +122,7 @@ def _candidate(words: str, cue: cues.Cue, exchange: Exchange, before: Reply | No
     usefulness += REQUEST_SPECIFIC * min(specifics_in(words), MOST_SPECIFICS) * (cue.name == "asks for")
     usefulness += ASKED * (not is_conceded and cue.name in ASKS and bool(cues.UNSURE.search(words)))
     usefulness += HEDGED * (strength != "explicit") + CONCEDED * is_conceded + THIN * (len(stems_of(text)) < 5)
+    usefulness += CUT * (text.endswith("…”"))
     usefulness += TROUBLE * bool(cues.TROUBLE.search(words))
     usefulness += ANSWERS * (is_answer and not words.endswith("?"))
     kind: FactKind = "correction" if is_conceded and cue.name == "soft question" else cue.kind
@@ -188,7 +198,7 @@ def _concedes(reply: Reply) -> bool:
 def _fitting(passage: Passage, reply: Reply, room: int) -> str:
     """Returns the passage without its nod to the owner, or its first sentence where the whole is too long."""
     for text in (passage.text, own_words(reply.sentences[passage.first].text)):
-        bare = cues.ADDRESS.sub("", text)
+        bare = cues.ADDRESS.sub("", text).strip()
         if LEAST_EXPLAINED <= len(bare) <= room and not cues.SPEAKS.search(bare):
             return bare[:1].upper() + bare[1:] if bare != text else bare
     return ""

@@ -39,7 +39,7 @@ _GENERIC_LEAD = re.compile(
 )
 
 _FRAGMENT = re.compile(
-    r"^(?:are|is|was|were|be|been|being|has|have|had|because|that|who|whose|where|while|than|of|as|with|using|for|by|from|into)\b"
+    r"^…|^(?:are|is|was|were|be|been|being|has|have|had|because|that|who|whose|where|while|than|of|as|with|using|for|by|from|into)\b"
     r"|\s\|\s|\[tool(?:Call|Result)\b|\b(?:and|or|the|a|that|is|are|covers|includes|with|to|of|so|because)$"
 )
 """Half a sentence, a row of a table, or a call: nothing that can be read alone."""
@@ -141,6 +141,12 @@ def _with_lead(text: str, sentence: Sentence) -> str:
 
 def _says_what(lead: str) -> bool:
     """Says whether a title names its subject: exact names do, or a few words that are not a title of anything."""
-    if _GENERIC_LEAD.match(lead) or cues.NARRATION.match(lead) or cues.LOOSE_START.match(lead) or lead.endswith("?"):
+    if (
+        _GENERIC_LEAD.match(lead)
+        or cues.NARRATION.match(lead)
+        or cues.ADDRESS.match(lead)
+        or cues.LOOSE_START.match(lead)
+        or lead.endswith("?")
+    ):
         return False
     return specifics_in(lead) > 0 or len(lead.split()) <= TITLE_WORDS

@@ -123,6 +123,25 @@ def test_what_is_said_to_somebody_is_told_or_left_out():
     assert of_assistant(("owner", "how do I lint"), ("assistant", spoken)) == []
 
 
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "the bot on the pr says: never commit the lock file",
+        "i want you to do a deep analysis of the requirements, it should be short",
+        "i'm still struggling, maybe you can explain why we never pin versions",
+    ],
+)
+def test_words_of_others_and_requests_to_be_told_something_make_no_rule(turn: str):
+    assert of_owner(ASKED, WITH_PIP, ("owner", turn), ("assistant", "Done.")) == []
+
+
+def test_what_is_offered_is_worth_less_than_what_was_done():
+    done = "`uv sync` installs from `uv.lock` in `infra/image.sh`, because pip resolved other versions than the image."
+    (told,) = found(said(("owner", "why uv"), ("assistant", done)))
+    (offered,) = found(said(("owner", "why uv"), ("assistant", f"{done} Should I suggest that in the docs too?")))
+    assert offered.usefulness < told.usefulness
+
+
 def test_an_approval_of_an_errand_decides_nothing():
     offered = ("assistant", "The lint error is gone. Want me to commit and push this?")
     assert of_owner(ASKED, offered, ("owner", "yes"), ("assistant", "Pushed.")) == []
