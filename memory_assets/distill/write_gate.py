@@ -6,14 +6,17 @@ few of a session are allowed.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import MappingProxyType
 
 from memory_assets.distill.candidates import FACT_CHARS, OWNERS_KINDS, Candidate
 from memory_assets.distill.folded import folded, hides
 from memory_assets.distill.grounding import QUOTED
 from memory_assets.distill.instructions import speaks_for_the_owner, tells_a_decision, tells_what_to_do
 from memory_assets.distill.taxonomy import ONLY_THE_OWNERS
+from memory_assets.distill.verifiable import ADR, LEAST_VERIFIABLE, PATH_OR_COMMAND, verifiability_of
 from memory_assets.distill.words import stems_of
 from memory_assets.records import Category, Verdict
 
@@ -48,15 +51,6 @@ _INSTRUCTS = re.compile(
     r"|\bfrom now on,? (?:you|always|never|all)\b|\bnew (?:rule|instruction|policy|system prompt)s?\s*:",
     re.I,
 )
-_ADR = re.compile(r"\bADR[-_ ]?\d+\b", re.I)
-_PATH_OR_COMMAND = re.compile(
-    r"`[^`\n]+`|(?<![\w/])[\w.~-]+/[\w./-]+|(?<![\w-])--[a-z][\w-]+|\b\w+\.(?:go|py|ts|js|rs|md|toml|ya?ml|json|sh|sql)\b"
-)
-_OPINION = re.compile(
-    r"\b(?:nice|great|elegant|beautiful|ugly|cleaner|best|better|worse|honest(?:ly)?|i think|i believe|in my opinion"
-    r"|imho|genuinely|arguably|impressive|awesome)\b",
-    re.I,
-)
 _TRANSIENT = re.compile(
     r"\b(?:\d+ commits? (?:ahead|behind)|uncommitted|untracked|working tree|force-push(?:ed)?|pushed to|branch is"
     r"|(?:branch|commit|change|work|fix|it|pr|tag)s? (?:is|are) (?:now )?pushed"
@@ -87,6 +81,16 @@ class Rule:
     verdict: Verdict
     confidence: float
     holds: Callable[[Candidate, Category], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A stored fact that says otherwise, and the ids of both."""
+
+    candidate_id: str
+    stored_id: str
+    event_at: datetime
+    """When the stored fact was last said."""
 
 
 def _is_owners(candidate: Candidate) -> bool:
@@ -135,13 +139,13 @@ RULES: tuple[Rule, ...] = (
         "a passing state",
         "hold",
         0.7,
-        lambda c, _: not _is_owners(c) and bool(_TRANSIENT.search(c.text)) and not _ADR.search(c.text),
+        lambda c, _: not _is_owners(c) and bool(_TRANSIENT.search(c.text)) and not ADR.search(c.text),
     ),
     Rule(
         "an opinion",
         "hold",
         0.6,
-        lambda c, _: not _is_owners(c) and bool(_OPINION.search(c.text)) and not _PATH_OR_COMMAND.search(c.text),
+        lambda c, _: not _is_owners(c) and verifiability_of(c.text) < LEAST_VERIFIABLE,
     ),
     Rule("too little confidence", "hold", 0.7, lambda c, _: c.confidence < LEAST_CONFIDENT),
     Rule("usefulness below 0.7", "hold", 0.6, lambda c, _: usefulness_of(c) < LEAST_USEFUL),
@@ -150,9 +154,17 @@ RULES: tuple[Rule, ...] = (
 """In order: what may never be stored, what may never instruct, what nobody checked, what is worth too little."""
 
 
-def judge(candidates: Sequence[tuple[Candidate, Category, float]], *, most_allowed: int = MOST_ALLOWED) -> list[Judged]:
-    """Returns the candidates of one window with their verdicts, in the order given; at most so many are allowed."""
-    judged = [_judge(*entry) for entry in candidates]
+def judge(
+    candidates: Sequence[tuple[Candidate, Category, float]],
+    *,
+    most_allowed: int = MOST_ALLOWED,
+    conflicts: Mapping[int, Conflict] = MappingProxyType({}),
+) -> list[Judged]:
+    """Returns the candidates of one window with their verdicts, in the order given; at most so many are allowed.
+
+    `conflicts` says of candidates, by their place, which stored fact says otherwise.
+    """
+    judged = [_settled(_judge(*entry), conflicts.get(place)) for place, entry in enumerate(candidates)]
     allowed = [(place, j) for place, j in enumerate(judged) if j.verdict == "allow"]
     ranked = sorted(allowed, key=lambda entry: (-usefulness_of(entry[1].candidate), entry[0]))
     over = {place for place, _ in ranked[most_allowed:]}
@@ -161,6 +173,21 @@ def judge(candidates: Sequence[tuple[Candidate, Category, float]], *, most_allow
         Judged(j.candidate, j.category, j.category_confidence, "hold", reason, 0.6) if place in over else j
         for place, j in enumerate(judged)
     ]
+
+
+def _settled(judged: Judged, conflict: Conflict | None) -> Judged:
+    """Returns the verdict beside a stored fact that says otherwise: only a newer assertion of the owner's wins."""
+    if conflict is None or judged.verdict != "allow":
+        return judged
+    if _supersedes(judged.candidate, conflict):
+        return replace(judged, reason=f"the owner's newer word supersedes {conflict.stored_id}")
+    reason = f"{conflict.candidate_id} conflicts with {conflict.stored_id}"
+    return replace(judged, verdict="hold", reason=reason, gate_confidence=0.8)
+
+
+def _supersedes(candidate: Candidate, conflict: Conflict) -> bool:
+    is_question = candidate.text.rstrip().endswith("?") or candidate.quote.rstrip().endswith("?")
+    return _is_owners(candidate) and not is_question and candidate.event_at > conflict.event_at
 
 
 def _judge(candidate: Candidate, category: Category, category_confidence: float) -> Judged:
@@ -174,6 +201,6 @@ def _judge(candidate: Candidate, category: Category, category_confidence: float)
 
 def usefulness_of(candidate: Candidate) -> float:
     """Returns how useful a fact is; ids of decisions, and exact paths or commands, raise it (TUT)."""
-    if _ADR.search(candidate.text):
+    if ADR.search(candidate.text):
         return min(candidate.usefulness + 2 * SPECIFIC_BONUS, 1.0)
-    return min(candidate.usefulness + SPECIFIC_BONUS * bool(_PATH_OR_COMMAND.search(candidate.text)), 1.0)
+    return min(candidate.usefulness + SPECIFIC_BONUS * bool(PATH_OR_COMMAND.search(candidate.text)), 1.0)

@@ -1,12 +1,14 @@
 """The table of the gate, rule by rule: what is discarded, what is held, what the best few are."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from memory_assets.distill.candidates import Candidate
 from memory_assets.distill.taxonomy import categorise
-from memory_assets.distill.write_gate import MOST_ALLOWED, judge, usefulness_of
+from memory_assets.distill.verifiable import verifiability_of
+from memory_assets.distill.write_gate import MOST_ALLOWED, Conflict, judge, usefulness_of
 from memory_assets.records import Category
 from memory_assets_tests.factories import START
 
@@ -58,6 +60,11 @@ def test_a_durable_fact_with_evidence_is_allowed():
         ({"author": "injected"}, ("hold", "text that harnesses and memories put there")),
         ({"ungrounded_times": ("09:41",)}, ("hold", "clock time not in the source")),
         ({"text": "word " * 70}, ("hold", "longer than one fact")),
+        (
+            {"author": "web", "text": "The maintainers agreed to pack releases as Parquet files."},
+            ("hold", "quoted material decides nothing"),
+        ),
+        ({"author": "tool", "text": "The wor\u200bker reads events from Redis."}, ("discard", "characters that nobody sees")),
         ({"is_overturned": True}, ("hold", "overturned later in the session")),
         ({"hint": "hold"}, ("hold", "the observer holds it")),
         ({"hint": "missing"}, ("hold", "no verdict from the observer")),
@@ -90,3 +97,47 @@ def test_only_the_most_useful_of_a_window_are_allowed_and_order_is_kept():
     assert [j.candidate.text for j in judged] == [candidate.text for candidate, _, _ in entries]
     assert [n for n, j in enumerate(judged) if j.verdict == "allow"] == list(range(40 - MOST_ALLOWED, 40))
     assert judged[0].reason == "more useful facts fill the session's share"
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("The worker reads events from Redis.", 0.5),
+        ("`make lint` reads docs/usage.md.", 0.8),
+        ("ADR-14 says so in docs/adr.md.", 1.0),
+        ("It is probably the cache.", 0.4),
+        ("A genuinely elegant solution.", 0.2),
+        ("`make lint` is the best way.", 0.5),
+    ],
+)
+def test_what_can_be_looked_up_is_verifiable_and_taste_is_not(text: str, score: float):
+    assert verifiability_of(text) == score
+
+
+STORED = Conflict("mem_aaaaaaaaaaaa", "mem_bbbbbbbbbbbb", START - timedelta(days=1))
+
+
+def settled(stored: Conflict = STORED, **changes) -> tuple[str, str]:
+    judged = judge([(replace(BASE, **changes), "projects", 0.5)], conflicts={0: stored})[0]
+    return judged.verdict, judged.reason
+
+
+def test_a_newer_word_of_the_owner_supersedes_what_is_stored():
+    assert settled(author="owner") == ("allow", "the owner's newer word supersedes mem_bbbbbbbbbbbb")
+
+
+@pytest.mark.parametrize(
+    ("changes", "stored"),
+    [
+        ({"author": "assistant"}, STORED),
+        ({"author": "owner", "quote": "should we use uv?"}, STORED),
+        ({"author": "owner"}, replace(STORED, event_at=START + timedelta(days=1))),
+    ],
+    ids=["not the owner", "a question", "older than what is stored"],
+)
+def test_any_other_conflict_is_held_with_both_ids(changes: dict, stored: Conflict):
+    assert settled(stored, **changes) == ("hold", "mem_aaaaaaaaaaaa conflicts with mem_bbbbbbbbbbbb")
+
+
+def test_a_conflict_makes_nothing_worse_better():
+    assert settled(hint="discard") == ("discard", "the observer discards it")
