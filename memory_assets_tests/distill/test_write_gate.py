@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_assets.distill.candidates import Candidate
 from memory_assets.distill.taxonomy import categorise
 from memory_assets.distill.verifiable import verifiability_of
 from memory_assets.distill.write_gate import MOST_ALLOWED, Conflict, judge, usefulness_of
-from memory_assets.records import Category
+from memory_assets.records import Author, Category
 from memory_assets_tests.factories import START
 
 BASE = Candidate(
@@ -141,3 +144,19 @@ def test_any_other_conflict_is_held_with_both_ids(changes: dict, stored: Conflic
 
 def test_a_conflict_makes_nothing_worse_better():
     assert settled(hint="discard") == ("discard", "the observer discards it")
+
+
+@given(
+    st.sampled_from(get_args(Author)),
+    st.sampled_from([None, "allow", "hold", "missing", "discard"]),
+    st.floats(0, 1),
+    st.sampled_from([{"lines": ()}, {"message_ids": ()}, {"ungrounded_times": ("09:41",)}]),
+)
+def test_nothing_ungrounded_is_ever_allowed(author: Author, hint: str | None, share: float, fault: dict):
+    changes = {"author": author, "hint": hint, "usefulness": share, "confidence": share, "hint_confidence": share}
+    assert verdict(**(changes | fault))[0] != "allow"
+
+
+@given(st.sampled_from(get_args(Author)), st.sampled_from(["missing", "hold", "discard"]), st.floats(0, 1))
+def test_without_the_observers_yes_a_models_fact_is_never_allowed(author: Author, hint: str, share: float):
+    assert verdict(author=author, hint=hint, usefulness=share, confidence=share)[0] != "allow"
