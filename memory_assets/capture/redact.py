@@ -6,7 +6,7 @@ text that is stored, for the check that there are no secrets.
 
 Two steps make it fast: polars' regular expressions (Rust) run the anchors of each family over all lines at once, and only
 the text around an anchor is unwrapped and looked at closely. The plugins of detect-secrets are not used: they take decoded
-lines one at a time, know nothing of wrappings and byte offsets, and read 0.35 MB/s where this reads about 60.
+lines one at a time, know nothing of wrappings and byte offsets, and read 0.35 MB/s, seventy times slower than this.
 """
 
 import re
@@ -221,7 +221,7 @@ def _look_in_base64(view: View, depth: int = 1) -> list[Found]:
             for family in FAMILIES:
                 for finder in family.finders:
                     found += [("base64 " + kind, *inner.span(*span)) for kind, *span in finder(inner.text)]
-            if depth < MAX_BASE64:
+            if inner is decoded and depth < MAX_BASE64:
                 found += _look_in_base64(inner, depth + 1)
     return found
 

@@ -46,7 +46,7 @@ _KEY_BARE = re.compile(
     rb"(?<![A-Za-z0-9+/])(?:MII[A-J][A-Za-z0-9+/]{2}IBA(?:AKC|DAN)|b3BlbnNzaC1rZXktdjE|MHcCAQEE|MIGHAgEAMBMGByqGSM49|"
     rb"MC4CAQAwBQYDK2Vw)[A-Za-z0-9+/]{20,}={0,2}(?:[^A-Za-z0-9+/\"]{1,12}[A-Za-z0-9+/]{16,}={0,2})*"
 )
-_PUTTY = re.compile(rb"Private-Lines: [0-9]+\s+([^*]{40,24000}?)(?:\n[^\n]{0,80}Private-MAC|\Z)")
+_PUTTY = re.compile(rb"Private-Lines: [0-9]+[^A-Za-z0-9*]{1,12}([^*]{40,24000}?)(?:Private-MAC|\Z)")
 _LETTERS = re.compile(rb"[A-Za-z0-9+/]{12,}={0,2}")
 
 
