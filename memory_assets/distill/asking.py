@@ -5,6 +5,7 @@ is returned. Several are asked at a time, or all in one batch. A key or a name t
 when the questions under way have ended; what was answered by then is kept, so the next run asks only for the rest.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -63,15 +64,25 @@ class Asker:
 
     def _ask_each(self, questions: Sequence[Question]) -> dict[str, ModelError]:
         problems: dict[str, ModelError] = {}
-        with ThreadPoolExecutor(max_workers=self.at_once) as pool:
-            running = {pool.submit(self._ask, question): question for question in questions}
+        is_over = threading.Event()
+
+        def put(question: Question) -> None:
+            if not is_over.is_set():
+                try:
+                    self._ask(question)
+                except (ModelSetupError, ModelBusyError):
+                    is_over.set()
+                    raise
+
+        with ThreadPoolExecutor(max_workers=self.at_once) as pool:  # those under way are paid for: their answers are kept
+            running = {pool.submit(put, question): question for question in questions}
             for done in track(as_completed(running), f"asking {self.model.name}", total=len(running)):
                 error = done.exception()
-                if isinstance(error, ModelSetupError | ModelBusyError) or (error and not isinstance(error, ModelError)):
-                    pool.shutdown(wait=True, cancel_futures=True)  # those under way are paid for: their answers are kept
-                    raise error
-                if isinstance(error, ModelError):
+                if isinstance(error, ModelError) and not isinstance(error, ModelSetupError | ModelBusyError):
                     problems[running[done].key.name] = error
+                elif error is not None:
+                    is_over.set()
+                    raise error
         return problems
 
     def _ask(self, question: Question) -> None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from memory_assets.distill.candidates import MOST_LINES
 from memory_assets.distill.exchanges import Row
 from memory_assets.distill.folded import folded
 from memory_assets.distill.instructions import belongs_to_instruction, decides
@@ -110,7 +111,18 @@ class Grounding:
             return None
         author, speaker = self._author(text, wanted, rows)
         rows = [speaker, *(row for row in rows if row != speaker)][:MOST_ROWS]
-        return Evidence(tuple(rows), author, quote_from(self.messages[speaker]["text"], text), best)
+        rows += self._rows_with_names(wanted, rows, shares)
+        return Evidence(tuple(rows[:MOST_LINES]), author, quote_from(self.messages[speaker]["text"], text), best)
+
+    def _rows_with_names(self, wanted: frozenset[str], rows: Sequence[int], shares: Sequence[float]) -> list[int]:
+        """Returns, for each exact name in the fact that none of the rows has, the best row that has it."""
+        held = frozenset().union(*(self.stems[row] for row in rows))
+        names = sorted(stem for stem in wanted - held if not stem.isalpha())
+        found = (
+            max((row for row, stems in enumerate(self.stems) if name in stems), key=shares.__getitem__, default=None)
+            for name in names
+        )
+        return [row for row in dict.fromkeys(found) if row is not None and row not in rows]
 
     def _share(self, wanted: frozenset[str], row: int) -> float:
         held = self._weight(wanted & self.stems[row])

@@ -14,6 +14,7 @@ from memory_assets_tests.bench.gold import gold
 from memory_assets_tests.bench.more_memories import more_memories
 from memory_assets_tests.bench.pipeline import pipeline
 from memory_assets_tests.bench.reading import masking, reading
+from memory_assets_tests.bench.remaking import remaking
 from memory_assets_tests.bench.row import Row, render
 from memory_assets_tests.bench.transcripts import described
 
@@ -23,6 +24,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "masking": masking,
     "pipeline": pipeline,
     "more-memories": more_memories,
+    "remaking": remaking,
     "gold": gold,
 }
 

@@ -99,7 +99,7 @@ def test_what_stops_all_questions_stops_at_once_and_keeps_what_was_answered(tmp_
     with pytest.raises(type(error), match=str(error)):
         desk.ask(asked)
     assert desk.states(asked).count("answered") == 1
-    assert len(desk.model.asked) < 40
+    assert len(desk.model.asked) <= 3
     desk.model.answers = [ANSWER]
     desk.ask(asked)
     assert desk.states(asked) == ["answered"] * 40
