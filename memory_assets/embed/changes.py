@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _TOKEN = r"[\w./:@#+-]*\w[\w/:@#+-]*(?:\.[\w/:@#+-]+)*"
-_NAME = rf"(?:(?:the|a|an|our|version|port)\s+)?[`'\"“]?({_TOKEN}(?:\s+(?-i:[A-Z][\w-]*|\d[\w.]*\w|\d))?)[`'\"”]?"
+_UNIT = r"(?:(?<=\d)\s?(?:ms|s|sec|seconds?|minutes?|min|h|hours?|days?|weeks?|[kmg]b|km|m|%)(?!\w))?"
+_NAME = rf"(?:(?:the|a|an|our|version|port)\s+)?[`'\"“]?({_TOKEN}(?:\s+(?-i:[A-Z][\w-]*|\d[\w.]*\w|\d))?)[`'\"”]?{_UNIT}"
 _WITHIN = r"[^.;!?]{0,60}?"
-_IN = r"(?:(?:on|in|with|by|at|via|using|under)\s+)?"
-_TAKE = r"\b(?:use[sd]?|using|prefers?|runs?|run on|choose|take|wants?|is|are|goes|go|on|in|with|to)\s+(?:now\s+)?"
+_IN = r"(?:(?:on|in|with|by|at|after|every|within|via|using|under)\s+)?"
+_TAKE = (
+    r"\b(?:use[sd]?|using|prefers?|runs?|run on|choose|take|wants?|is|are|goes|go|on|in|with|to|at|after|every|within)\s+"
+    r"(?:now\s+)?"
+)
 _MOVED = r"\b(?:mov|switch|migrat|chang|renam|upgrad|downgrad|port|convert|bump)\w*"
 
 _INSTEAD = r"(?:instead of|rather than|in place of)\s+"
@@ -45,6 +49,7 @@ _IDEA = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=[\"“`A-Z(—-])|\n+|\s—\s")
 _LEADING = re.compile(r"^(?:the|a|an|our|version|port)\s+|[`'\"“”]", re.IGNORECASE)
+_TRAILING = re.compile(rf"(?<=\d){_UNIT}$", re.IGNORECASE)
 _EMPTY = frozenset(
     """a all an and any be because been being by do doing done each else every everything for from get getting go going he
     her him his i it its just like make making me my necessarily nothing now on one only or order other our out own
@@ -66,10 +71,9 @@ class Change:
 @lru_cache(maxsize=16_384)
 def read_changes(text: str) -> tuple[Change, ...]:
     """Returns the changes that the text states as facts or as rules, in order."""
-    clauses = [clause for clause in _SENTENCE.split(text) if not _IDEA.search(clause)]
     found = [
         Change(gone, came, clause)
-        for clause in clauses
+        for clause in clauses_of(text)
         for pattern in _PATTERNS
         for match in pattern.finditer(clause)
         if (gone := _name(match["gone"])) and (came := _name(match["came"])) and gone != came
@@ -77,7 +81,12 @@ def read_changes(text: str) -> tuple[Change, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def clauses_of(text: str) -> tuple[str, ...]:
+    """Returns the sentences of the text that state something: no question, no condition, no idea."""
+    return tuple(clause for clause in _SENTENCE.split(text) if clause and not _IDEA.search(clause))
+
+
 def _name(phrase: str) -> str:
     """Returns the name in lower case without article and quotes; nothing where the phrase begins with an empty word."""
-    name = " ".join(_LEADING.sub("", phrase.strip()).lower().rstrip(".,:;-").split())
+    name = " ".join(_LEADING.sub("", _TRAILING.sub("", phrase.strip())).lower().rstrip(".,:;-").split())
     return "" if not name or name.split()[0] in _EMPTY else name

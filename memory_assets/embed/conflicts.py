@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memory_assets.embed.changes import Change, read_changes
+from memory_assets.embed.changes import Change, clauses_of, read_changes
 from memory_assets.embed.claims import Claim, is_past, read_claim, stem, tokens_of
 from memory_assets.embed.concepts import concept_words
 
@@ -57,7 +57,11 @@ _FILLING = frozenset(
     for word in """always must should shall please ok okay fine allowed may can do does ever just also still already
     only we the an""".split()
 )
-_TAKING = frozenset(stem(word) for word in "always use run prefer choose switch move replace now with for please must".split())
+_TAKING = frozenset(
+    stem(word)
+    for word in """always use run prefer choose switch switched move moving moved migrate migrated replace replaced now with for
+    please must every second minute hour day s re ve ll""".split()
+)
 _MOMENTARY = frozenset(
     """pass passes passing fail fails failing failed failure green red broken fixed done running stuck finished ready pushed
     merged committed open opened closed clean dirty found work works working needed necessary sure left today
@@ -98,6 +102,10 @@ _SET = re.compile(
     r"\b(?:at least|at most|up to|exactly))$"
 )
 _CHOICE = re.compile(r"\b(?:use|uses|using|prefer|prefers|with|in|by|on|via|to|is|are|wants?|like|likes|choose|runs on)$")
+_USE = (
+    r"\b(?:use[sd]?|using|deploy\w*(?:\s+[\w-]+){0,3}\s+(?:to|on)|runs?\s+on|hosted\s+(?:on|at)|built\s+(?:with|on)|"
+    r"based\s+on|lives?\s+(?:on|in)|stored\s+in|managed\s+(?:with|by)|tests?\s+with)\s+"
+)
 _NUMBER_OR_CODE = re.compile(r"^v?\d[\w.]*$|^[a-z]{2}-[a-z]+-\d$|^\d+(?:ms|s|m|h|d|kb|mb|gb)$")
 
 
@@ -107,6 +115,8 @@ class _Reading:
 
     claim: Claim
     changes: tuple[Change, ...]
+    asserted: tuple[str, ...]
+    """Its sentences that state how things are."""
     plain: tuple[str, ...]
     """Its words in order, lower case, without articles and words that only fill."""
     core: frozenset[str]
@@ -126,6 +136,7 @@ def _read(text: str) -> _Reading:
     return _Reading(
         claim=claim,
         changes=read_changes(text),
+        asserted=tuple(clause for clause in clauses_of(text) if not is_past(clause) and not _HEDGED.search(clause)),
         plain=tuple(token for token in tokens if token not in _PLAIN_FILLING),
         core=frozenset(word for word in stems if word not in _NEGATIONS | _FILLING | _TAKING and len(word) > 1),
         words=frozenset(tokens),
@@ -139,31 +150,34 @@ def _read(text: str) -> _Reading:
 def find_conflict(newer: str, older: str) -> str | None:
     """Returns how the newer statement conflicts with the older one, or None."""
     a, b = _read(newer), _read(older)
-    if a.is_open or b.is_open or b.is_past:
-        return None
-    if any(_gives_up(change, older, b) for change in a.changes):
+    if any(_gives_up(change, sentence, b.changes) for change in a.changes for sentence in b.asserted):
         return REPLACED
-    if a.is_past or a.names_several or b.names_several or (a.words | b.words) & _MOMENTARY:
+    if a.is_open or b.is_open or a.is_past or b.is_past:
+        return None
+    if a.names_several or b.names_several or (a.words | b.words) & _MOMENTARY:
         return None
     if _are_opposite(a, b):
         return OPPOSITE
     return OTHER_VALUE if _differ_in_a_value(a, b) else None
 
 
-def _gives_up(change: Change, older: str, before: _Reading) -> bool:
-    """Returns whether the older statement asserts, of the subject of the change, what was given up."""
+def _gives_up(change: Change, older: str, before: Sequence[Change]) -> bool:
+    """Returns whether the older sentence asserts, of the subject of the change, what was given up."""
     if not _holds(older, change.gone):
         return False
-    if any((change.gone, change.came) == (other.came, other.gone) for other in before.changes):
+    if any((change.gone, change.came) == (other.came, other.gone) for other in before):
         return True
-    if before.claim.is_negated or _holds(older, change.came):
+    asserted, said = read_claim(older), read_claim(change.clause)
+    if asserted.is_negated or _holds(older, change.came):
         return False
-    about = _subject(before.claim, change) - _stems(concept_words(change.gone)) - _TAKING
-    if not about:
-        return True
-    said = read_claim(change.clause)
-    names = {name for name in before.claim.specifics | before.claim.names if not _is_part(name, change)}
-    return names <= said.specifics | said.names | said.words and len(about & _subject(said, change)) >= _HALF * len(about)
+    about, subject = (_subject(claim, change) - _TAKING for claim in (asserted, said))
+    about -= _stems(concept_words(change.gone))
+    if not about or not subject:
+        return not about or _relies_on(older, change.gone)
+    opening = next((word for word in map(stem, older.lower().split()) if word in asserted.words - _FILLING), "")
+    names = {name for name in asserted.specifics | asserted.names if not _is_part(name, change)}
+    names |= {opening} & about  # what a statement begins with is what it is about
+    return names <= said.specifics | said.names | said.words and len(about & subject) >= _HALF * len(about)
 
 
 def _subject(claim: Claim, change: Change) -> frozenset[str]:
@@ -171,11 +185,17 @@ def _subject(claim: Claim, change: Change) -> frozenset[str]:
 
 
 def _is_part(name: str, change: Change) -> bool:
-    return name in change.gone.split() or name in change.came.split() or name in (change.gone, change.came)
+    first = name.split()[0]  # "60 seconds" goes with "60"
+    return first in change.gone.split() or first in change.came.split()
 
 
 def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(token.lower()) for token in tokens_of(text))
+
+
+def _relies_on(text: str, name: str) -> bool:
+    """Returns whether the text says that the name is what is used, so that a general change speaks of it."""
+    return re.search(rf"{_USE}(?:the\s+)?[`'\"]?{re.escape(name)}(?![\w/-]|\.\w)", text, re.IGNORECASE) is not None
 
 
 def _holds(text: str, name: str) -> bool:

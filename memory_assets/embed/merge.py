@@ -2,8 +2,9 @@
 
 Edges are facts about pairs of texts, so they do not depend on the order of arrival: the newer of a pair is the later by event
 time. Only pairs with at least one observation that was not compared before are looked at; within one project, or within
-what one person says of their own. Conflicts need the same scope and category besides. Narratives merge only with the very
-same text. What an edge does to a memory is decided in `memories` and `evidence`.
+what one person says of their own. A conflict needs the same scope besides, and the same category unless the newer one states
+the change. Narratives merge only with the very same text. What an edge does to a memory is decided in `memories` and
+`evidence`.
 """
 
 from collections.abc import Collection, Iterator
@@ -13,7 +14,7 @@ import polars as pl
 
 from memory_assets import tables as schemas
 from memory_assets.embed.claims import same_claim
-from memory_assets.embed.conflicts import CONSIDERED_FROM, find_conflict
+from memory_assets.embed.conflicts import CONSIDERED_FROM, REPLACED, find_conflict
 from memory_assets.embed.encode import matrix_of
 
 MERGE_VERSION = "merge/3"
@@ -64,7 +65,8 @@ def _judge(newer: dict, older: dict, cosine: float) -> dict | None:
     if newer["kind"] == "narrative":
         is_same = newer["text_hash"] == older["text_hash"]
         return _edge(newer, older, cosine, SAME, "same words") if is_same else None
-    if _may_conflict(newer, older) and (how := find_conflict(newer["text"], older["text"])):
+    how = find_conflict(newer["text"], older["text"]) if newer["scope"] == older["scope"] else None
+    if how and (how == REPLACED or _are_filed_alike(newer, older)):
         return _edge(newer, older, cosine, CONFLICT, how)
     if cosine >= CANDIDATE and (why := same_claim(newer["text"], older["text"], cosine)):
         return _edge(newer, older, cosine, SAME, why)
@@ -89,6 +91,6 @@ def _share_scope(a: dict, b: dict) -> bool:
     return "person" not in (a["scope"], b["scope"]) or is_owners
 
 
-def _may_conflict(a: dict, b: dict) -> bool:
-    """Returns whether the two are filed alike: what holds for one project neither breaks nor keeps what a person wants."""
-    return a["scope"] == b["scope"] and (a["category"] == b["category"] or {a["category"], b["category"]} <= NORMS)
+def _are_filed_alike(a: dict, b: dict) -> bool:
+    """Returns whether the two have one category; a change that is stated names its subject and needs no such help."""
+    return a["category"] == b["category"] or {a["category"], b["category"]} <= NORMS

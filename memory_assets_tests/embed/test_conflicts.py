@@ -87,6 +87,10 @@ UNRELATED = [
     (Said("The shop caches in Redis, not Memcached."), Said("The blog counts visits in Memcached.")),
     (Said("The README uses `go run` instead of git-sync."), Said("git-sync asks for a password on public hosts.")),
     (Said("Use `replicate` rather than `--force --all-refs` in sync."), Said("`sync` tolerates no-thin and falls back.")),
+    (Said("We're moving from Fly to Hetzner."), Said("Fly blocks the shared addresses of the feed.")),
+    (Said("The dev Postgres listens on port 5433 instead of 5432."), Said("Another Postgres of a client holds port 5432.")),
+    (Said("Let's poll every 600 s instead of 60."), Said("A claim times out after 60 seconds.")),
+    (Said("Leith should warn at 5.2 m, not 5.4 m."), Said("Whitby should warn at 5.4 m.")),
     (Said("Redis is used for sessions."), Said("Redis is used for rate limits.")),
 ]
 
@@ -124,6 +128,12 @@ OTHERWISE = [
     (Said("The default branch was renamed from master to main."), Said("The default branch is master.")),
     (Said("The staging database is on port 5433 (was 5432)."), Said("The staging database is on port 5432.")),
     (Said("The frontend is hosted on Netlify rather than Heroku."), Said("The frontend is hosted on Heroku.")),
+    (Said("Let's poll every 600 s instead of 60, with a timeout of 15 s."), Said("We poll every 60 seconds.")),
+    (Said("Leith should warn at 5.2 m, not 5.4 m."), Said("Leith should warn at 5.4 m.")),
+    (
+        filed("rules-conventions", "So we move: the dev Postgres listens on port 5433 instead of 5432. The README says so."),
+        filed("projects", "The dev Postgres listens on port 5432, database shop. Put it in compose.yaml."),
+    ),
     (filed("preferences", "Use spaces for indentation."), filed("rules-conventions", "Use tabs for indentation.")),
     (wanted_by("ann", "I prefer spaces over tabs."), wanted_by("ann", "I prefer tabs over spaces.")),
 ]
@@ -190,6 +200,7 @@ def test_one_statement_in_two_wordings_merges(embedder: LocalEmbedder, newer: Sa
     ("newer", "older", "how"),
     [
         ("The api uses Redis, not Memcached.", "The api caches in Memcached.", "replaced"),
+        ("We're moving from Fly to Hetzner.", "We deploy the shop to Fly.", "replaced"),
         ("Never force-push to main.", "Always force-push to main.", "opposite"),
         ("The timeout is 60 seconds.", "The timeout is 30 seconds.", "other value"),
     ],

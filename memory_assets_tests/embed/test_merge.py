@@ -105,14 +105,23 @@ def test_narratives_merge_with_the_very_same_text_alone():
         ({"gate": "hold"}, True),
         ({"project": "blog"}, False),
         ({"scope": "person"}, False),
-        ({"category": "projects"}, False),
+        ({"category": "projects"}, True),
     ],
 )
-def test_a_conflict_is_a_fact_about_two_texts_of_one_scope_and_category(newer: Row, conflicts: bool):
+def test_a_stated_change_conflicts_within_its_scope_whoever_said_it_and_wherever_it_is_filed(newer: Row, conflicts: bool):
     found = edges([said("1", TEXTS[4]), said("2", TEXTS[3], "b", **newer)])
     assert found.select("relation", "reason").rows() == ([("conflict", "replaced")] if conflicts else [])
 
 
-def test_what_one_prefers_and_what_is_the_rule_are_filed_alike():
-    found = edges([said("1", TEXTS[4], category="preferences"), said("2", TEXTS[3], "b", category="rules-conventions")])
-    assert found["relation"].to_list() == ["conflict"]
+@pytest.mark.parametrize(
+    ("older", "newer", "conflicts"),
+    [
+        ("operations", "operations", True),
+        ("preferences", "rules-conventions", True),
+        ("operations", "projects", False),
+        ("people-relationships", "preferences", False),
+    ],
+)
+def test_without_a_stated_change_only_what_is_filed_alike_conflicts(older: str, newer: str, conflicts: bool):
+    found = edges([said("1", TEXTS[0], category=older), said("2", TEXTS[2], category=newer)])
+    assert found["relation"].to_list() == (["conflict"] if conflicts else [])
