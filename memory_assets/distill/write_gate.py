@@ -56,7 +56,9 @@ _TRANSIENT = re.compile(
     r"|(?:branch|commit|change|work|fix|it|pr|tag)s? (?:is|are) (?:now )?pushed"
     r"|ready to (?:push|commit|merge)|in progress|awaiting|pull request is|pr is (?:open|ready)"
     r"|pushed as|committed as|opened (?:the |a )?(?:draft )?pr|opened it|new commit|new pr commit|tests? pass"
-    r"|lint passes|all green|is clean)\b",
+    r"|lint passes|all green|is clean)\b"
+    r"|\b(?:single commit|closes #\d+|working copy (?:was|is|has)|it(?:'s| is) possible|(?:manual )?validation:"
+    r"|still (?:nothing|failing|fails|broken|the same))",
     re.I,
 )
 
