@@ -39,6 +39,7 @@ OBSCURED_REACH = 1_500
 ZEROS_REACH = 8 * OBSCURED_REACH
 """The letters of UTF-16 read as ASCII stand six bytes apart, `\\u0000` between them."""
 _PLAIN = bytes(range(128)) + b"\x7f" * 128
+_WORD = re.compile(rb"[A-Za-z0-9+/=_\\-]*")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BETWEEN_STRINGS = re.compile(rb"(?:[\s{}\[\],:]|true|false|null|NaN|-?Infinity|-?[0-9][0-9.eE+-]*)*")
 BACKSLASH = 92
@@ -150,8 +151,8 @@ def _clear_views(view: View, anchors: list[tuple[int, int]]) -> Iterator[View]:
         if anchor_end + reach // 2 <= end:
             continue
         start = _whole_escapes(view.text, anchor_start - reach)
-        end = anchor_end + reach
-        window = view.slice(start, min(end, len(view.text)))
+        end = _end_of_word(view.text, anchor_end + reach)
+        window = view.slice(start, end)
         yield from (inner for inner in views(window, with_itself=False) if inner is not window)
 
 
@@ -226,6 +227,14 @@ def _look_in_base64(view: View, depth: int = 1) -> list[Found]:
     return found
 
 
+def _end_of_word(text: bytes, position: int) -> int:
+    """Returns the first place from the position on where no key or base64 goes on."""
+    if position >= len(text):
+        return len(text)
+    word = _WORD.match(text, position, position + MAX_WINDOW)
+    return word.end() if word else position
+
+
 def _whole_escapes(text: bytes, position: int) -> int:
     """Returns the last place up to the position that is not inside an escape: where backslashes begin, or far from them."""
     position = max(position, 0)
@@ -256,10 +265,30 @@ def _inside_strings(line: bytes, spans: list[tuple[int, int]]) -> list[tuple[int
         while index and strings[index - 1][1] > start:
             index -= 1
         while index < len(strings) and strings[index][0] < end:
-            left, right = max(start, strings[index][0] + 1), min(end, strings[index][1] - 1)
+            left, right = _off_escapes(line, max(start, strings[index][0] + 1), min(end, strings[index][1] - 1))
             inside += [(left, right)] if left < right else []
             index += 1
     return inside
+
+
+def _off_escapes(line: bytes, left: int, right: int) -> tuple[int, int]:
+    """Returns the span without halves of escapes at its ends: half an escape would leave a line that is no JSON."""
+    if _is_escaped(line, right):
+        right -= 1
+    if _is_escaped(line, left):
+        left += 1
+    escape = line.rfind(b"\\u", max(left - 5, 0), left)
+    if escape >= 0 and escape + 6 > left and not _is_escaped(line, escape):
+        left = escape
+    return left, right
+
+
+def _is_escaped(line: bytes, position: int) -> bool:
+    """Says whether an odd number of backslashes stands right before the position."""
+    start = position
+    while start and line[start - 1] == BACKSLASH:
+        start -= 1
+    return (position - start) % 2 == 1
 
 
 def _without_newline(line: bytes, span: tuple[int, int]) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from memory_assets.capture.secret_tokens import Found
-from memory_assets.capture.secret_values import is_random, is_secret_value, is_varied
+from memory_assets.capture.secret_values import is_query_secret, is_random, is_secret_value, is_varied
 
 PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd|pswd"
 _SHORT_PASSWORD = r"(?:(?<=[_-])pass|(?-i:pass|Pass))(?=[\"']?[ \t]*(?:=|:))"
@@ -93,7 +93,8 @@ def find_assigned(text: bytes) -> Iterator[Found]:
         if not separator.strip() and not _needs_no_separator(name, value, is_password):
             continue
         quoted = group == "quoted" or (separator == b"=" and not re.search(rb"[a-z]", name)) or name.startswith(b"--")
-        if is_secret_value(value, quoted=quoted, password=is_password):
+        in_query = separator == b"=" and text[start - len(head[0] if head else b"") - 1 : start][:1] in (b"?", b"&", b";")
+        if is_secret_value(value, quoted=quoted, password=is_password) or (in_query and is_query_secret(value)):
             yield "assigned-secret", match.start(group), match.start(group) + len(value)
 
 

@@ -44,6 +44,9 @@ _COMMON_PAIRS = frozenset(
 RANDOM_SHARE = 0.42
 """Random base62 has about 0.75 of its pairs uncommon, words about 0.12; fewer than 2 % of words reach this share."""
 
+LONG = 32
+"""Nobody writes regular expressions of so many random characters."""
+
 MIXED_SHARE = 0.3
 """Enough where both cases and digits are mixed, which words seldom do."""
 
@@ -112,13 +115,18 @@ def is_vendor_token(value: bytes) -> bool:
     return not is_placeholder(value) and is_random(value, 0.25)
 
 
+def is_query_secret(value: bytes) -> bool:
+    """Says whether the value of a telling parameter of a URL is a secret; code does not stand there, so less will do."""
+    return len(value) >= 12 and _variety(value) >= 2 and not is_placeholder(value) and is_random(value, 0.25)
+
+
 def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
     """Says whether a value that is assigned to a telling name is a secret; passwords may be shorter than tokens."""
     if len(value) < (8 if password else 12) or len(value) > 4_000 or b"://" in value or is_placeholder(value):
         return False
     if (
         _TOY_JWT.fullmatch(value)
-        or _REGEX.search(value)
+        or (_REGEX.search(value) and not (len(value) >= LONG and is_random(value, 0.5)))
         or (_is_path(value) and not _AWS_SECRET.fullmatch(value))
         or (not quoted and _is_code(value))
     ):

@@ -42,8 +42,8 @@ def _record(observation: Mapping[str, Any], message: Mapping[str, Any], archive:
     entry = archive.find(message["resource_id"])
     if entry is None:
         raise TranscriptError(
-            f"Message {message['message_id']} lies in the archived range {message['resource_id']}, which is not in the catalog. "
-            "`memory doctor` counts what is missing; restore resources/ from a backup, then run `memory rebuild`."
+            f"Message {message['message_id']} lies in the archived range {message['resource_id']}, which is not in the "
+            "catalog. `memory doctor` counts what is missing; restore resources/ from a backup, then run `memory rebuild`."
         )
     content = archive.read(entry.source_id, entry.generation, message["byte_from"], message["byte_to"])
     return {

@@ -135,6 +135,40 @@ def test_plain_characters_written_as_escapes_hide_nothing() -> None:
     assert TOKEN not in json.loads(masked)["text"]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "https://app.acme.dev/cb?n=98&state=db.internal%3A5432%3Ashop%3Aann%3AW_McPiwv0Y&ok=1",
+        "PGPASSWORD=W_McPiwv0Y!x psql",
+        f"echo {TOKEN}\\",
+    ],
+)
+def test_a_secret_before_an_escape_leaves_the_escape_whole(command: str) -> None:
+    line = json.dumps({"arguments": json.dumps({"command": ["bash", "-lc", command]})}).encode() + b"\n"
+    masked, count = mask(line)
+    assert count > 0
+    assert isinstance(json.loads(masked)["arguments"], str)
+
+
+def test_a_key_longer_than_the_reach_around_a_colour_is_masked_to_its_end() -> None:
+    body = base64.b64encode(b"-----BEGIN RSA PRIVATE KEY-----\n" + draw(Random(3), ALNUM, 2_400).encode()).decode()
+    text = f"    cl\x1b[01;31m\x1b[Kient-key-data: {body[:80]}\x1b[m\x1b[K{body[80:]}"
+    masked = json.loads(mask(json.dumps({"text": text}).encode() + b"\n")[0])["text"]
+    assert body[-60:] not in masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jdbc:postgresql://db/shop?user=ann&password=OvORlIVpknoBEZoz&ssl=true",
+        "https://a.dev/x?token=seedqDwEGSSOBsAswRAllYcljwWeRbyc",
+        "define('AUTH_KEY', '!*5ioG!2Ay{Gz8]OZw3d{8Odq7(4g{%[^Q7OoFt1}g9K:aj6h8fwH{,:n{Rj%l^2');",
+    ],
+)
+def test_what_looks_like_code_by_chance_is_masked_where_a_secret_must_stand(text: str) -> None:
+    assert len(find(text)) == 1
+
+
 def test_a_torn_line_that_is_no_json_is_masked_too() -> None:
     masked, count = mask(line_of(f"use {TOKEN} now")[:-5] + b"\n")
     assert (TOKEN.encode() in masked, count) == (False, 1)

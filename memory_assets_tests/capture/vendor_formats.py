@@ -374,11 +374,15 @@ def _word(random: Random, letters: str, length: int) -> str:
 
 
 def _password(random: Random, length: int) -> str:
-    """Returns what a password manager makes: every kind of character at least once, safe in quotes and URLs."""
+    """Returns what a password manager makes: every kind of character at least once, safe in quotes and URLs.
+
+    Three dots or stars in a row are drawn again: that is how people write what they left out.
+    """
     kinds = (string.ascii_lowercase, string.ascii_uppercase, string.digits, "-_.!*+~")
     letters = [random.choice(kind) for kind in kinds] + random.choices("".join(kinds), k=length - 6)
     random.shuffle(letters)
-    return random.choice(string.ascii_letters) + "".join(letters) + random.choice(string.ascii_letters)
+    drawn = random.choice(string.ascii_letters) + "".join(letters) + random.choice(string.ascii_letters)
+    return _password(random, length) if "..." in drawn or "***" in drawn else drawn
 
 
 def _base64(text: str) -> str:

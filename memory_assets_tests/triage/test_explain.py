@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from memory_assets.errors import ReviewError
 from memory_assets.distill.rows import short_id
+from memory_assets.errors import ReviewError
 from memory_assets.triage.explain import Explanation, Step, explain
 from memory_assets_tests.triage.world import World, observed_id
 
