@@ -113,7 +113,10 @@ _PASS_FLAG = re.compile(
 _PIPED = re.compile(
     rb"echo[ \t]+(?:-n[ \t]+)?[\"']?([^\s\"'|]{8,200})[\"']?[ \t]*\|[^\n]{0,120}?(?:--password-stdin|--with-token)"
 )
-_NETRC = re.compile(rb"\blogin\s+\S{1,80}(?:\s+|\n[^\n]{0,80}[^\w\n])password\s+([^\s\"'\\]{6,200})")
+_NETRC = re.compile(
+    rb"\blogin\s+[^\s\"]{1,80}(?:\s+|(?:\n|\",\s{0,4}\")[^\n]{0,80}?[^\w\n])password\s+([^\s\"'\\]{6,200})"
+)
+"""On one line, on lines with something before each, or as a list of lines."""
 _SECURE_STRING = re.compile(rb"ConvertTo-SecureString(?:[ \t]+-[A-Za-z]+)*[ \t]+[\"']?([^\s\"']{8,200})")
 _AUTHTOKEN = re.compile(rb"add-authtoken[ \t]+([A-Za-z0-9_-]{20,100})")
 _VARIABLE = re.compile(

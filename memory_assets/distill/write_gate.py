@@ -58,7 +58,8 @@ _TRANSIENT = re.compile(
     r"|pushed as|committed as|opened (?:the |a )?(?:draft )?pr|opened it|new commit|new pr commit|tests? pass"
     r"|lint passes|all green|is clean)\b"
     r"|\b(?:single commit|closes #\d+|working copy (?:was|is|has)|it(?:'s| is) possible|(?:manual )?validation:"
-    r"|still (?:nothing|failing|fails|broken|the same))",
+    r"|still (?:nothing|failing|fails|broken|the same))"
+    r"|^\W*(?:pushed|committed|merged|opened|rebased)\b[.:!]|\b(?:test )?suites? pass(?:es|ed)?\b",
     re.I,
 )
 
