@@ -21,7 +21,7 @@ from memory_assets.capture.secret_tokens import (
     token_anchor,
     token_finder,
 )
-from memory_assets.capture.secret_values import is_placeholder, is_random, is_secret_value
+from memory_assets.capture.secret_values import is_placeholder, is_query_secret, is_random, is_secret_value
 from memory_assets.capture.unwrap import URL_SAFE
 
 
@@ -87,7 +87,9 @@ def _is_url_password(value: bytes) -> bool:
     """Says whether what stands between colon and @ is more than `password`, `$PASS` or `<token>`."""
     if is_placeholder(value) or value.startswith((b"$", b"%", b"{", b"[", b"(")):
         return False
-    return len(value) >= 6 and (is_secret_value(value, quoted=True, password=True) or is_random(value))
+    return len(value) >= 6 and (
+        is_secret_value(value, quoted=True, password=True) or is_random(value) or is_query_secret(value)
+    )
 
 
 _JWK_MEMBER = re.compile(rb"[\"']?\b(?:d|k|p|q|dp|dq|qi)[\"']?[ \t]*:[ \t]*[\"']([A-Za-z0-9_-]{20,2000})[\"']")
@@ -113,9 +115,7 @@ _PASS_FLAG = re.compile(
 _PIPED = re.compile(
     rb"echo[ \t]+(?:-n[ \t]+)?[\"']?([^\s\"'|]{8,200})[\"']?[ \t]*\|[^\n]{0,120}?(?:--password-stdin|--with-token)"
 )
-_NETRC = re.compile(
-    rb"\blogin\s+[^\s\"]{1,80}(?:\s+|(?:\n|\",\s{0,4}\")[^\n]{0,80}?[^\w\n])password\s+([^\s\"'\\]{6,200})"
-)
+_NETRC = re.compile(rb"\blogin\s+[^\s\"]{1,80}(?:\s+|(?:\n|\",\s{0,4}\")[^\n]{0,80}?[^\w\n])password\s+([^\s\"'\\]{6,200})")
 """On one line, on lines with something before each, or as a list of lines."""
 _SECURE_STRING = re.compile(rb"ConvertTo-SecureString(?:[ \t]+-[A-Za-z]+)*[ \t]+[\"']?([^\s\"']{8,200})")
 _AUTHTOKEN = re.compile(rb"add-authtoken[ \t]+([A-Za-z0-9_-]{20,100})")

@@ -162,6 +162,8 @@ def test_a_key_longer_than_the_reach_around_a_colour_is_masked_to_its_end() -> N
     [
         "jdbc:postgresql://db/shop?user=ann&password=OvORlIVpknoBEZoz&ssl=true",
         "https://a.dev/x?token=seedqDwEGSSOBsAswRAllYcljwWeRbyc",
+        "smtp://ann:QtdupIbounHrduothi@mail.acme.dev:587",
+        '"lines": ["> machine api.acme.dev", ">   login ann", ">   password kTEM7H_ssykOG"]',
         "define('AUTH_KEY', '!*5ioG!2Ay{Gz8]OZw3d{8Odq7(4g{%[^Q7OoFt1}g9K:aj6h8fwH{,:n{Rj%l^2');",
     ],
 )
