@@ -12,7 +12,7 @@ from memory_assets.assets.glue import bars, counts_of, materialise_days, table_a
 from memory_assets.capture.index import INDEX_VERSION, index_sources
 from memory_assets.capture.intake import take_in
 from memory_assets.capture.messages import build_messages, build_sessions, inputs_of
-from memory_assets.capture.redact import MASKING_VERSION, mask
+from memory_assets.capture.redact import MASKING_VERSION, mask_all
 from memory_assets.capture.replan import plan_windows_incrementally
 from memory_assets.capture.windows import WINDOWS_VERSION, Cutting, plan_windows
 from memory_assets.pending import flushes, windows_inputs
@@ -61,7 +61,7 @@ def resources(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
             find_sources(store.settings),
             store.archive,
             now=store.settings.clock(),
-            mask=mask,
+            mask=mask_all,
             masking_version=MASKING_VERSION,
             key=store.key,
         )

@@ -1,6 +1,7 @@
 """Takes new bytes of transcripts into the archive, secrets masked, once.
 
-Only whole lines are taken: a torn last line waits, unless the file has been quiet for ten minutes and the line is a whole
+Ranges of several files are masked together, because masking costs as much for a short text as for a megabyte. Only whole
+lines are taken: a torn last line waits, unless the file has been quiet for ten minutes and the line is a whole
 JSON object (some writers leave the last newline out; when it comes later it belongs to the line before it). A file that no
 longer begins as it did is a new generation, read from its start; messages that it repeats keep their ids. Two files of one
 session are one source while one continues the other, and two sources where they went different ways. One file that cannot
@@ -11,7 +12,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import orjson
@@ -19,13 +20,16 @@ import zstandard
 
 from memory_assets.archive import Archive, Range, range_id
 from memory_assets.capture.discover import TranscriptFile
-from memory_assets.capture.raw_files import WholeLines, first_lines, is_beginning_of, open_file, skip_to
+from memory_assets.capture.raw_files import CHUNK_BYTES, WholeLines, first_lines, is_beginning_of, open_file, skip_to
 from memory_assets.capture.readers import HEADER_LINES, session_id_of
 from memory_assets.errors import TranscriptError
 from memory_assets.progress import track
 
 QUIET = timedelta(minutes=10)
 """How long a file must rest before a whole last line without its newline is taken."""
+
+Mask = Callable[[Sequence[bytes]], Sequence[tuple[bytes, int]]]
+"""Returns the chunks of lines with their secrets masked, and how many there were in each."""
 
 WAITS_FOR_QUIET = 1
 """Marks, in what a file looked like, that its last line is whole but for the newline."""
@@ -61,9 +65,11 @@ class _Intake:
     files: Mapping[str, TranscriptFile]
     """All files that exist now, by path."""
     now: datetime
-    mask: Callable[[bytes], tuple[bytes, int]]
+    mask: Mask
     masking_version: str
     key: bytes
+    waiting: list[tuple[Range, bytes]] = field(default_factory=list)
+    """Ranges that are not masked yet, without what masking will say of them, and their bytes."""
 
 
 @dataclass
@@ -97,7 +103,7 @@ def take_in(
     archive: Archive,
     *,
     now: datetime,
-    mask: Callable[[bytes], tuple[bytes, int]],
+    mask: Mask,
     masking_version: str,
     key: bytes,
 ) -> IntakeReport:
@@ -114,6 +120,7 @@ def take_in(
         except (OSError, EOFError, zstandard.ZstdError, TranscriptError) as error:
             report.unreadable.append((str(file.path), str(getattr(error, "strerror", None) or error)))
             seen.pop(str(file.path), None)
+    _archive_waiting(intake)
     if changed:
         archive.remember_seen(seen)
     return report
@@ -149,7 +156,7 @@ def _take_in_file(file: TranscriptFile, intake: _Intake) -> list[int]:
         skip_to(stream, position.byte)
         lines = WholeLines(stream)
         for raw in lines:
-            _archive_range(raw, file, session, position, intake)
+            _take_range(raw, file, session, position, intake)
     rest = lines.unfinished
     if not rest:
         return _look(file)
@@ -157,7 +164,7 @@ def _take_in_file(file: TranscriptFile, intake: _Intake) -> list[int]:
         if not _is_quiet(file, intake.now):
             intake.report.waiting += 1
             return [*_look(file), WAITS_FOR_QUIET]
-        _archive_range(rest, file, session, position, intake)
+        _take_range(rest, file, session, position, intake)
         return _look(file)
     intake.report.waiting += 1
     return _look(file)
@@ -165,6 +172,8 @@ def _take_in_file(file: TranscriptFile, intake: _Intake) -> list[int]:
 
 def _find_position(file: TranscriptFile, session: str, intake: _Intake) -> _Position | None:
     """Returns where reading the file goes on, or None for a copy of what another file of the session holds."""
+    if any(entry.conversation_id == session for entry, _ in intake.waiting):
+        _archive_waiting(intake)
     apart = source_id_of(file, session, apart=str(file.path))
     source = apart if intake.archive.ranges(apart) else source_id_of(file, session)
     ranges = _latest_generation(intake.archive.ranges(source))
@@ -201,9 +210,8 @@ def _continues(file: TranscriptFile, ranges: Sequence[Range], key: bytes) -> boo
     return True
 
 
-def _archive_range(raw: bytes, file: TranscriptFile, session: str, position: _Position, intake: _Intake) -> None:
-    """Masks and archives the bytes at the position, and moves the position behind them."""
-    masked, count = intake.mask(raw)
+def _take_range(raw: bytes, file: TranscriptFile, session: str, position: _Position, intake: _Intake) -> None:
+    """Puts the bytes at the position among what waits to be archived, and moves the position behind them."""
     closes_a_line = position.is_mid_line and raw.startswith(b"\n")
     lines = raw[1:] if closes_a_line else raw
     taken = lines.count(b"\n") + (lines != b"" and not lines.endswith(b"\n"))
@@ -218,21 +226,31 @@ def _archive_range(raw: bytes, file: TranscriptFile, session: str, position: _Po
         byte_to=position.byte + len(raw),
         line_from=position.line,
         line_to=position.line + taken,
-        sha256=hashlib.sha256(masked).hexdigest(),
+        sha256="",
         raw_hmac=hmac.new(intake.key, raw, hashlib.sha256).hexdigest(),
         content_at=first,
         content_until=last,
         conversation_id=session,
         created_at=intake.now.isoformat(),
-        masked_count=count,
+        masked_count=0,
         masking_version=intake.masking_version,
         starts_with_newline=closes_a_line,
     )
-    intake.archive.append(entry, masked)
+    if sum(len(waiting) for _, waiting in intake.waiting) + len(raw) > CHUNK_BYTES:
+        _archive_waiting(intake)
+    intake.waiting.append((entry, raw))
     position.byte, position.line, position.is_mid_line = entry.byte_to, entry.line_to, not raw.endswith(b"\n")
-    intake.report.new_ranges += 1
-    intake.report.new_bytes += len(raw)
-    intake.report.masked += count
+
+
+def _archive_waiting(intake: _Intake) -> None:
+    """Masks and archives the ranges that wait, in the order in which they were read."""
+    masked = intake.mask([raw for _, raw in intake.waiting])
+    for (entry, raw), (content, count) in zip(intake.waiting, masked, strict=True):
+        intake.archive.append(replace(entry, sha256=hashlib.sha256(content).hexdigest(), masked_count=count), content)
+        intake.report.new_ranges += 1
+        intake.report.new_bytes += len(raw)
+        intake.report.masked += count
+    intake.waiting.clear()
 
 
 def _is_whole_record(line: bytes) -> bool:

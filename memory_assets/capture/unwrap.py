@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 MAX_VIEWS = 8
 """Nesting seen in practice ends at three; the limit keeps hostile text from multiplying."""
@@ -25,7 +26,7 @@ _QUERY = re.compile(_QUOTED.pattern + rb"|\+")
 _IN_QUERY = re.compile(rb"%[2-7][0-9A-Fa-f]|[?&]\w+=[\w.+-]*\+")
 _SHORT = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f", b'"': b'"', b"\\": b"\\", b"/": b"/"}
 _ENTITIES = {b"&amp;": b"&", b"&quot;": b'"', b"&apos;": b"'", b"&lt;": b"<", b"&gt;": b">"}
-_BASE64_LETTERS = re.compile(rb"[A-Za-z0-9+/_-]")
+_BASE64_LETTERS = re.compile(rb"[A-Za-z0-9+/_-]+")
 URL_SAFE = bytes.maketrans(b"-_", b"+/")
 
 
@@ -91,17 +92,16 @@ def unquote(view: View) -> View | None:
 
 def decode_base64(view: View, start: int, end: int) -> View | None:
     """Returns what the base64 letters of the span say; line breaks and other bytes between them are passed over."""
-    positions = [start + match.start() for match in _BASE64_LETTERS.finditer(view.text[start:end])]
-    whole = len(positions) - len(positions) % 4
-    rest = len(positions) % 4
-    letters = bytes(view.text[position] for position in positions[: whole + (rest if rest > 1 else 0)])
-    padding = b"=" * (-len(letters) % 4)
+    runs = list(_BASE64_LETTERS.finditer(view.text, start, end))
+    positions = [place for run in runs for place in range(*run.span())]
+    count = len(positions) - (len(positions) % 4 == 1)
+    letters = b"".join(run[0] for run in runs)[:count]
     try:
-        text = base64.b64decode(letters.translate(URL_SAFE) + padding)
+        text = base64.b64decode(letters.translate(URL_SAFE) + b"=" * (-count % 4))
     except (binascii.Error, ValueError):
         return None
     starts = [*range(0, len(text), 3), len(text)]
-    origins = [*(positions[4 * group] for group in range(len(starts) - 1)), positions[len(letters) - 1] + 1 if text else start]
+    origins = [*positions[: 4 * (len(starts) - 1) : 4], positions[count - 1] + 1 if text else start]
     return View(text, starts, origins, view)
 
 
@@ -112,7 +112,7 @@ def _rewrite(view: View, pattern: re.Pattern[bytes], decode: Callable[[bytes], b
     origins: list[int] = []
     text, length, end = view.text, 0, 0
     for match in pattern.finditer(text):
-        begin = match.start()
+        begin, behind = match.span()
         if begin > end:
             starts.append(length)
             origins.append(end)
@@ -120,9 +120,10 @@ def _rewrite(view: View, pattern: re.Pattern[bytes], decode: Callable[[bytes], b
             length += begin - end
         starts.append(length)
         origins.append(begin)
-        end = match.end()
-        pieces.append(decode(match.group()))
-        length += len(pieces[-1])
+        end = behind
+        decoded = decode(match[0])
+        pieces.append(decoded)
+        length += len(decoded)
     if not pieces:
         return None
     starts.append(length)
@@ -132,6 +133,7 @@ def _rewrite(view: View, pattern: re.Pattern[bytes], decode: Callable[[bytes], b
     return View(b"".join(pieces), [*starts, length], [*origins, len(text)], view)
 
 
+@lru_cache(4_096)
 def _decode_escape(escape: bytes) -> bytes:
     """Returns what one escape stands for; a colour and a zero stand for nothing, half a surrogate pair for a question mark."""
     if escape in (b"\x00", b"\\u0000") or (escape[-1:].isalpha() and b"[" in escape):
@@ -141,6 +143,7 @@ def _decode_escape(escape: bytes) -> bytes:
     return _SHORT[escape[1:]]
 
 
+@lru_cache(1_024)
 def _decode_quoted(quoted: bytes) -> bytes:
     """Returns the byte or character that a percent code or an entity stands for."""
     if quoted.startswith(b"%"):

@@ -1,16 +1,22 @@
-"""How fast transcripts are read and masked, against bare orjson on the same lines."""
+"""How fast transcripts are read and masked, against bare orjson on the same lines and the other steps of capture."""
 
 import contextlib
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import orjson
 
 from memory_assets.capture.discover import find_transcripts
+from memory_assets.capture.index import index_sources
 from memory_assets.capture.readers import open_reader
 from memory_assets.capture.redact import mask
 from memory_assets.records import Harness
-from memory_assets_tests.bench.row import Row, best_of
+from memory_assets.settings import Settings
+from memory_assets.store import open_store
+from memory_assets_tests.bench.row import Row, best_of, seconds_of
 from memory_assets_tests.bench.transcripts import folder
+from memory_assets_tests.capture.pipeline import derive, intake
 
 ROUNDS = 3
 CHUNK = 8_000_000
@@ -31,19 +37,45 @@ def reading() -> list[Row]:
 
 
 def masking() -> list[Row]:
-    """Returns how much longer masking takes than parsing every line with orjson."""
+    """Returns how much longer masking takes than parsing every line with orjson, and than the slowest other step of capture."""
     sessions = _sessions()
     lines = b"".join(line + b"\n" for _, _, each in sessions for line in each)
     chunks = list(_chunks(lines))
     found = sum(mask(chunk)[1] for chunk in chunks)
     bare, ours = best_of(ROUNDS, lambda: _parse(sessions), lambda: [mask(chunk) for chunk in chunks])
+    steps = _seconds_of_capture()
+    masked = steps.pop("masking")
+    slowest = max(steps, key=lambda step: steps[step])
     return [
         Row(
             "masking: MB/s of masking / bare orjson",
             bare / ours,
             f"{len(lines) / 1e6 / ours:.0f} MB/s against {len(lines) / 1e6 / bare:.0f} MB/s, {found} masked",
-        )
+        ),
+        Row(
+            "masking: seconds / the slowest other step of capture",
+            masked / steps[slowest],
+            f"{masked:.1f} s; " + ", ".join(f"{step} {seconds:.1f} s" for step, seconds in steps.items()),
+            limit=1.0,
+        ),
     ]
+
+
+def _seconds_of_capture() -> dict[str, float]:
+    """Returns how long each step of capture takes on all transcripts, in stores that are thrown away."""
+    with tempfile.TemporaryDirectory(prefix="bench-steps-") as home:
+        bare, store = (open_store(Settings(data=Path(home) / name, timezone="UTC", owner="ann")) for name in ("bare", "masked"))
+        archiving = seconds_of(lambda: intake(bare, folder(), mask=_as_they_are))
+        return {
+            "masking": seconds_of(lambda: intake(store, folder())) - archiving,
+            "archiving": archiving,
+            "indexing": seconds_of(lambda: index_sources(store.archive, store.tables)),
+            "windows, messages and sessions": seconds_of(lambda: derive(store)),
+        }
+
+
+def _as_they_are(chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
+    return [(chunk, 0) for chunk in chunks]
 
 
 def _sessions() -> list[tuple[Harness, Path, list[bytes]]]:

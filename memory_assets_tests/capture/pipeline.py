@@ -8,14 +8,14 @@ import polars as pl
 from memory_assets.assets.capture import cutting_of
 from memory_assets.capture.discover import find_transcripts
 from memory_assets.capture.index import index_sources
-from memory_assets.capture.intake import IntakeReport, take_in
+from memory_assets.capture.intake import IntakeReport, Mask, take_in
 from memory_assets.capture.messages import build_messages, build_sessions, inputs_of, pending_days
-from memory_assets.capture.redact import MASKING_VERSION, mask
+from memory_assets.capture.redact import MASKING_VERSION, mask_all
 from memory_assets.capture.windows import plan_windows
 from memory_assets.store import Store
 
 
-def intake(store: Store, folder: Path, now: datetime | None = None) -> IntakeReport:
+def intake(store: Store, folder: Path, now: datetime | None = None, mask: Mask = mask_all) -> IntakeReport:
     """Archives what is new below the folder."""
     files = find_transcripts([folder])
     moment = now or store.settings.clock()
@@ -26,6 +26,12 @@ def capture(store: Store, folder: Path) -> IntakeReport:
     """Brings resources, records, windows, messages and sessions up to date."""
     report = intake(store, folder)
     index_sources(store.archive, store.tables)
+    derive(store)
+    return report
+
+
+def derive(store: Store) -> None:
+    """Brings windows, messages and sessions up to date with the records."""
     windows = plan_windows(store.tables.scan("records"), store.archive.resources(), cutting_of(store))
     store.tables.write("windows", "all", windows)
     for day in pending_days(windows, store.tables):
@@ -34,7 +40,6 @@ def capture(store: Store, folder: Path) -> IntakeReport:
         store.tables.write("messages", day.isoformat(), frames, inputs=inputs_of(own))
         messages = store.tables.scan("messages", [day.isoformat()])
         store.tables.write("sessions", day.isoformat(), build_sessions(own, messages, store.tables))
-    return report
 
 
 def state(store: Store) -> dict[str, pl.DataFrame]:
