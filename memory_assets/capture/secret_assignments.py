@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from memory_assets.capture.secret_tokens import Found
-from memory_assets.capture.secret_values import is_query_secret, is_random, is_secret_value, is_varied
+from memory_assets.capture.secret_values import is_bare_secret, is_random, is_secret_value, is_varied
 
 PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd|pswd"
 _SHORT_PASSWORD = r"(?:(?<=[_-])pass|(?-i:pass|Pass))(?=[\"']?[ \t]*(?:=|:))"
@@ -92,9 +92,10 @@ def find_assigned(text: bytes) -> Iterator[Found]:
         separator = text[match.end("name") : match.start(group)]
         if not separator.strip() and not _needs_no_separator(name, value, is_password):
             continue
-        quoted = group == "quoted" or (separator == b"=" and not re.search(rb"[a-z]", name)) or name.startswith(b"--")
+        is_variable = separator.strip() in (b"=", b":") and not re.search(rb"[a-z]", name)
+        quoted = group == "quoted" or is_variable or name.startswith(b"--")
         in_query = separator == b"=" and text[start - len(head[0] if head else b"") - 1 : start][:1] in (b"?", b"&", b";")
-        if is_secret_value(value, quoted=quoted, password=is_password) or (in_query and is_query_secret(value)):
+        if is_secret_value(value, quoted=quoted, password=is_password) or (in_query and is_bare_secret(value)):
             yield "assigned-secret", match.start(group), match.start(group) + len(value)
 
 
@@ -134,6 +135,8 @@ def _trimmed(value: bytes) -> bytes:
 
 _OPENING = {b")": b"(", b"]": b"[", b"}": b"{"}
 
+_QUOTE_BEFORE = re.compile(rb"[\"'][=:,@]{0,3}\Z")
+"""What an anchor takes for a separator may be the beginning of a random value."""
 _RAW_VALUE = re.compile(rb"[^\s\"'`<\\]*")
 _RAW_TYPE = re.compile(rb"[A-Za-z][A-Za-z&'. |\[\]]{0,24}= *\\*[\"'`]?")
 """The type between a name and its value, as in `password: str = "…"`."""
@@ -151,10 +154,10 @@ def _may_be_value(text: bytes, start: int) -> bool:
     value = raw[0] if raw else b""
     if text[start + len(value) :][:2] in (b"\\u", b"\\x", b"\\\\") or b"%" in value:
         return True
-    is_quoted = text[start - 1 : start] in (b'"', b"'")
-    if (not is_quoted and _RAW_CODE.fullmatch(value)) or b"***" in value:
+    is_quoted = _QUOTE_BEFORE.search(text, max(start - 4, 0), start) is not None
+    if (not is_quoted and _RAW_CODE.fullmatch(value)) or b"****" in value:
         return False
-    return is_random(value) or is_varied(value) or re.search(rb"[0-9]{6}", value) is not None
+    return is_random(value, 0.25) or is_varied(value) or re.search(rb"[0-9]{6}", value) is not None
 
 
 _SEPARATOR = (

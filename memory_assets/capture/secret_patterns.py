@@ -21,7 +21,7 @@ from memory_assets.capture.secret_tokens import (
     token_anchor,
     token_finder,
 )
-from memory_assets.capture.secret_values import is_placeholder, is_query_secret, is_random, is_secret_value
+from memory_assets.capture.secret_values import is_bare_secret, is_placeholder, is_random, is_secret_value
 from memory_assets.capture.unwrap import URL_SAFE
 
 
@@ -87,9 +87,7 @@ def _is_url_password(value: bytes) -> bool:
     """Says whether what stands between colon and @ is more than `password`, `$PASS` or `<token>`."""
     if is_placeholder(value) or value.startswith((b"$", b"%", b"{", b"[", b"(")):
         return False
-    return len(value) >= 6 and (
-        is_secret_value(value, quoted=True, password=True) or is_random(value) or is_query_secret(value)
-    )
+    return len(value) >= 6 and (is_secret_value(value, quoted=True, password=True) or is_random(value) or is_bare_secret(value))
 
 
 _JWK_MEMBER = re.compile(rb"[\"']?\b(?:d|k|p|q|dp|dq|qi)[\"']?[ \t]*:[ \t]*[\"']([A-Za-z0-9_-]{20,2000})[\"']")
@@ -141,7 +139,7 @@ def _find_headers(text: bytes) -> Iterator[Found]:
             yield "authorization", match.start(2), match.end(2)
     for pattern in (_USER, _PASS_FLAG, _NETRC, _PIPED, _SECURE_STRING, _AUTHTOKEN, _VARIABLE, _RANDOM_PASSWORD, _PGPASS):
         for match in pattern.finditer(text):
-            if is_secret_value(match[1], quoted=True, password=True):
+            if is_secret_value(match[1], quoted=True, password=True) or is_bare_secret(match[1]):
                 yield "password", match.start(1), match.end(1)
     for match in _MNEMONIC.finditer(text):
         yield "mnemonic", match.start(1), match.end(1)
@@ -180,13 +178,14 @@ _COMMAND = re.compile(
     rb"mongo|docker|redis|IDENT|PASSWORD|ConvertTo|add-auth|variable|random_|:[0-9]{4}|[\"']?kty",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(rb"[0-9]")
 _TOKEN_RUN = re.compile(rb"[A-Za-z0-9_.+/:=,$%?&;-]*")
 
 
 def _may_be_token(text: bytes, start: int, _: int) -> bool:
     """Says whether what begins like a vendor's token goes on like one."""
     run = _TOKEN_RUN.match(text, start, start + 80)
-    is_token = run is not None and len(run[0]) >= 18 and is_random(run[0], 0.2)
+    is_token = run is not None and len(run[0]) >= 18 and (_DIGIT.search(run[0]) is not None or is_random(run[0], 0.2))
     return is_token or _COMMAND.match(text, start) is not None
 
 

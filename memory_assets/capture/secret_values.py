@@ -44,8 +44,11 @@ _COMMON_PAIRS = frozenset(
 RANDOM_SHARE = 0.42
 """Random base62 has about 0.75 of its pairs uncommon, words about 0.12; fewer than 2 % of words reach this share."""
 
+LONG_SHARES = ((28, 0.3), (20, 0.33))
+"""The longer a value, the fewer words reach even these: 0.8 % and 0.6 % of the identifiers in this project's dependencies."""
+
 LONG = 32
-"""Nobody writes regular expressions of so many random characters."""
+"""Nobody writes regular expressions, or leaves something out with dots, among so many random characters."""
 
 MIXED_SHARE = 0.3
 """Enough where both cases and digits are mixed, which words seldom do."""
@@ -66,10 +69,11 @@ def _judge(before: str, after: str) -> int:
 
 _PAIRS = tuple(bytes(_judge(chr(before), chr(after)) for after in range(256)) for before in range(256))
 
-_TEMPLATE = re.compile(rb"(?-i:REDACTED|x{8,})|\*\*\*|\.\.\.|\xe2\x80\xa6|\$\{|\$\(|\{\{[\s\w.$-]+\}\}|\x1b")
+_TEMPLATE = re.compile(rb"(?-i:REDACTED|x{8,})|\*{4}|\xe2\x80\xa6|\$\{|\$\(|\{\{[\s\w.$-]+\}\}|\x1b")
+_LEFT_OUT = re.compile(rb"\*{3}|\.{3}")
 _PLACEHOLDER = re.compile(
     rb"redact|(?-i:x{4,}|X{4,})|placeholder|example|changeme|change[-_]?me|your[-_ ]|[-_ ]here|dummy|"
-    rb"(?<![a-z])(?:fake|sample|mock|todo|insert|replace|lorem)|masked|hidden|removed|"
+    rb"(?<![a-z])(?:fake|sample|mock|todo(?![a-z])|insert|replace|lorem)|masked|hidden|removed|"
     rb"%\(|%[sdvq](?![A-Za-z0-9])|<[a-z_ -]+>|os\.environ|process\.env|getenv|secrets\.|env\.|op://|vault:",
     re.IGNORECASE,
 )
@@ -77,11 +81,21 @@ _REGEX = re.compile(rb"\(\?[:!=P]|\[(?:\^|[aA0]-|\\[a-z])")
 _BRACKETS = re.compile(rb"[(){}\[\]][^(){}\[\]]{0,40}[(){}\[\]]")
 _CODE = re.compile(rb"[A-Za-z_$&*!(\[{][A-Za-z_$]*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)*[()\[\]{};,]*")
 _PATH = re.compile(
-    rb"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@/\\ -]*|[\w.@-]+(?:/[\w.@-]+)*\.(?:[a-z]{2,5})|[a-z][a-z0-9+.-]*://[^@]*"
+    rb"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@/\\ -]*|[\w.@-]+(?:/[\w.@-]+)*\.(?:[a-z]{2,5})|(?!base64:)[a-z][a-z0-9+.-]*://[^@]*"
 )
+_ADDRESS = re.compile(rb"(?!base64:)[\s\S]*://")
+"""Laravel writes its key as base64:…, and a slash may be the first of it."""
 _TOY_JWT = re.compile(rb"eyJ[\w-]+\.(?:eyJ[\w-]+\.)?[\w-]{0,12}")
 """A signature takes more than twelve characters; this is a token of somebody's test."""
-_AWS_SECRET = re.compile(rb"(?=[^/]*(?:/[^/]*){1,3}\Z)(?=.*[0-9])(?=.*[A-Z])[A-Za-z0-9/+]{40}")
+_AWS_SECRET = re.compile(rb"(?=.*[0-9])(?=.*[A-Z])[A-Za-z0-9/+]{40}")
+_FILE_OR_HOST = re.compile(
+    rb"\.(?:[a-z]*sh|py|[cm]?[jt]sx?|json[lc5]?|ya?ml|toml|md|txt|env|cfg|conf|ini|xml|html?|s?css|lock|log|csv|sql|rs|go|java|"
+    rb"kts?|rb|php|pl|c|cc|cpp|h|hpp|cs|swift|vue|svelte|pem|key|crt|cer|p12|pfx|jks|zip|gz|tar|png|jpe?g|svg|gif|pdf|docx?|"
+    rb"xlsx?|com|org|net|io|dev|de|uk|eu|app|ai|co|me|us|local|internal|value|data|text|name|id|password|secret|token)\Z",
+    re.IGNORECASE,
+)
+_CODES = re.compile(rb"[0-9a-f-]{20,}|[A-Z0-9]{16,}")
+"""Hex may have too few letters to judge, and so many capitals without an underscore are seldom a name."""
 _DIGITS = re.compile(rb"[0-9]{2}")
 _TEST_WORD = re.compile(rb"pass|secret|token|test|user|admin|demo|foo|bar|s3cret|name|event|auth|cred|key", re.IGNORECASE)
 _HEX = re.compile(rb"(?:0x)?[0-9a-fA-F]+")
@@ -93,6 +107,8 @@ def is_placeholder(value: bytes) -> bool:
     """Says whether the value stands in for a secret instead of being one; a random one may hold a telling word by chance."""
     steps = sum(after - before == 1 for before, after in pairwise(value))
     if len(set(value)) <= 4 or steps > 0.5 * (len(value) - 1) or _TEMPLATE.search(value):
+        return True
+    if _LEFT_OUT.search(value) and not _is_long_and_random(value):
         return True
     return _PLACEHOLDER.search(value) is not None and not is_random(value, 0.5)
 
@@ -112,23 +128,25 @@ def is_random(value: bytes, share: float = RANDOM_SHARE) -> bool:
 
 def is_vendor_token(value: bytes) -> bool:
     """Says whether the part of a token behind its vendor's prefix is a real one."""
-    return not is_placeholder(value) and is_random(value, 0.25)
+    if is_placeholder(value):
+        return False
+    return is_random(value, 0.25) or _CODES.fullmatch(value) is not None or (_variety(value) >= 3 and is_random(value, 0.1))
 
 
-def is_query_secret(value: bytes) -> bool:
-    """Says whether the value of a telling parameter of a URL is a secret; code does not stand there, so less will do."""
-    return len(value) >= 12 and _variety(value) >= 2 and not is_placeholder(value) and is_random(value, 0.25)
+def is_bare_secret(value: bytes) -> bool:
+    """Says whether a value is a secret where no code can stand, as in a URL or behind a flag for passwords: less will do."""
+    return len(value) >= 12 and _variety(value) >= 2 and not is_placeholder(value) and is_random(value, 0.15)
 
 
 def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
     """Says whether a value that is assigned to a telling name is a secret; passwords may be shorter than tokens."""
-    if len(value) < (8 if password else 12) or len(value) > 4_000 or b"://" in value or is_placeholder(value):
+    if len(value) < (8 if password else 12) or len(value) > 4_000 or _ADDRESS.match(value) or is_placeholder(value):
         return False
     if (
         _TOY_JWT.fullmatch(value)
-        or (_REGEX.search(value) and not (len(value) >= LONG and is_random(value, 0.5)))
-        or (_is_path(value) and not _AWS_SECRET.fullmatch(value))
-        or (not quoted and _is_code(value))
+        or (_REGEX.search(value) and not _is_long_and_random(value))
+        or (_is_path(value) and not _is_aws_secret(value) and not (password and _is_no_file(value)))
+        or (not quoted and _is_code(value) and not (password and is_varied(value) and is_random(value, 0.25)))
     ):
         return False
     if _NUMBER.fullmatch(value):
@@ -143,7 +161,8 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
         return True
     if quoted and len(value) >= 12 and _variety(value) >= 3:
         return is_random(value, MIXED_SHARE)
-    return is_random(value) and (_variety(value) >= 2 or len(value) >= 20)
+    share = next((share for length, share in LONG_SHARES if len(value) >= length), RANDOM_SHARE)
+    return is_random(value, share) and (_variety(value) >= 2 or len(value) >= 20)
 
 
 def _is_code(value: bytes) -> bool:
@@ -158,9 +177,25 @@ def _is_path(value: bytes) -> bool:
     return _PATH.fullmatch(value) is not None and not (b"/" not in value and _is_generated(value))
 
 
+def _is_no_file(value: bytes) -> bool:
+    """Says whether a value with a dot in it has all that a password needs and ends like no file and no host."""
+    return b"/" not in value and b"\\" not in value and is_varied(value) and not _FILE_OR_HOST.search(value)
+
+
+def _is_aws_secret(value: bytes) -> bool:
+    """Says whether a value with slashes has the length and the letters of a secret key of AWS, and reads like one."""
+    return _AWS_SECRET.fullmatch(value) is not None and is_random(value)
+
+
+def _is_long_and_random(value: bytes) -> bool:
+    return len(value) >= LONG and is_random(value)
+
+
 def _is_generated(value: bytes) -> bool:
     """Says whether no person would give a thing this name: random letters and digits, or many random letters."""
-    return is_random(value, 0.35 if _variety(value) >= 3 else 0.55) and (_variety(value) >= 3 or len(value) >= 14)
+    return is_random(value, 0.35 if _variety(value) >= 3 or len(value) >= LONG_SHARES[0][0] else 0.55) and (
+        _variety(value) >= 3 or len(value) >= 14
+    )
 
 
 def is_varied(value: bytes, kinds: int = 3) -> bool:

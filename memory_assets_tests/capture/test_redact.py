@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_assets.capture.redact import count_secrets, find, mask
+from memory_assets.capture.redact import count_secrets, find, mask, mask_all
 from memory_assets_tests.capture.planted_secrets import ALNUM, ENCODERS, HEX, KINDS, WRAPPERS, draw, plant
 
 SEEDS = (1, 2, 3)
@@ -113,6 +113,12 @@ def test_every_secret_is_counted_once() -> None:
     assert mask(chunk)[1] == 3
 
 
+def test_chunks_masked_together_are_as_when_masked_alone() -> None:
+    chunks = [line_of(f"use {TOKEN}") * 2, b"", line_of("nothing here"), line_of(f"torn {TOKEN}")[:-1], line_of(f"and {TOKEN}")]
+    assert mask_all(chunks) == [mask(chunk) for chunk in chunks]
+    assert [count for _, count in mask_all(chunks)] == [2, 0, 0, 1, 1]
+
+
 def test_a_number_outside_a_string_is_left_so_that_the_line_stays_json() -> None:
     line = b'{"password": 84729104771, "note": "ok"}\n'
     assert mask(line)[0] == line
@@ -165,6 +171,18 @@ def test_a_key_longer_than_the_reach_around_a_colour_is_masked_to_its_end() -> N
         "smtp://ann:QtdupIbounHrduothi@mail.acme.dev:587",
         '"lines": ["> machine api.acme.dev", ">   login ann", ">   password kTEM7H_ssykOG"]',
         "define('AUTH_KEY', '!*5ioG!2Ay{Gz8]OZw3d{8Odq7(4g{%[^Q7OoFt1}g9K:aj6h8fwH{,:n{Rj%l^2');",
+        "define('AUTH_KEY', '=XJ{r^D{;8rhDK4D8lUX{vB^nk]rFrlZdl!KN@sPA|*5ip1GUwGg@:7R[UeNl(*M');",
+        "SECRET_KEY = 'django-insecure-X~rJ8tifBC@XFjwS+?O|z_Foo#^3FT5vCxyNIHyx5Xr}***N49'",
+        "VERCEL_TOKEN: IPChzeLZpoliNRqsbDtagRih",
+        "MYSQL_ROOT_PASSWORD: w.Phep_C4Ly",
+        "Server=tcp:db,1433;Uid=ann;Pwd=Todof732APF~HioH;Encrypt=yes",
+        "APP_KEY=base64://LMtN12e58yFi/TmH5jow7IV6D+Zs7PYWJjZNmqY0y=",
+        'curl -H "X-Api-Key: nfaPAsycomUNCcAcuzZmRNPCfPphzPRV" https://api.acme.dev/v1/me',
+        "export AWS_SECRET_ACCESS_KEY=/0/xL8pmsW5cKVj5WM80Iux/IPryiHA3LMyi/ujl",
+        "mysql -h db -u ann -pCuhIARFlhgIlry shop",
+        "see ASIACICOIGR75LTPUAOS.",
+        "access-production-52307ead-6f0d-7164-bade-baf410450020",
+        "ok here you go, API key: upneNATDVTSPUxTeJWDrpqQVYnaZKems",
     ],
 )
 def test_what_looks_like_code_by_chance_is_masked_where_a_secret_must_stand(text: str) -> None:
