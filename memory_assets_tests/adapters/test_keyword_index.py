@@ -93,7 +93,7 @@ def test_an_index_never_built_answers_nothing(tmp_path: Path):
     st.text(max_size=60)
     | st.sampled_from(['"', "NEAR(a b)", "a AND", "text:uv*", "(", "^uv", "-uv", "OR", "{a b}: c", "\0", "²"])
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_query_is_an_error(index: KeywordIndex, query: str):
     assert set(found(index, query)) <= {"uv", "port", "camel", "flag"}
 

@@ -16,12 +16,14 @@ from memory_assets_tests.bench.pipeline import pipeline
 from memory_assets_tests.bench.reading import masking, reading
 from memory_assets_tests.bench.remaking import remaking
 from memory_assets_tests.bench.row import Row, render
+from memory_assets_tests.bench.secrets import secrets
 from memory_assets_tests.bench.transcripts import described
 
 ROWS: dict[str, Callable[[], list[Row]]] = {
     "capture-memory": capture_memory,
     "reading": reading,
     "masking": masking,
+    "secrets": secrets,
     "pipeline": pipeline,
     "more-memories": more_memories,
     "remaking": remaking,

@@ -51,7 +51,7 @@ turns = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(turns)
 def test_every_message_is_in_exactly_one_segment(turns):
     rows, at = said(*[(author, text) for author, text, _ in turns]), START

@@ -59,7 +59,7 @@ def test_pictures_go_with_one_call_alone():
     assert sum(message["image_count"] for call in calls for message in call.before) == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     sizes=st.lists(st.integers(0, 4_000), min_size=1, max_size=30),
     cuts=st.sets(st.integers(1, 29)),

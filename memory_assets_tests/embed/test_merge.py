@@ -54,7 +54,7 @@ def test_the_later_of_a_pair_is_the_newer_one():
     st.randoms(use_true_random=False),
     st.integers(0, 9),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_edges_do_not_depend_on_the_order_or_the_portions_of_arrival(said_, random, cut: int):
     rows = [said(str(n), text, vector) for n, (text, vector) in enumerate(said_)]
     whole = edges(rows)

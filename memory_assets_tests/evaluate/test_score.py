@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.evaluate.labels import LabelledFact, LabelledNoise, LabelledSession, Line, read_labels
@@ -103,7 +103,6 @@ def test_without_facts_every_share_is_zero_and_the_session_stands_at_zero():
 
 
 @given(st.lists(st.sampled_from([UV, PORT, "Nothing of the kind was said."]), max_size=6))
-@settings(deadline=None)
 def test_more_facts_never_lower_recall_and_pairs_stay_one_to_one(texts: list[str]):
     labels = session(label(), label(PORT, evidence=(12,)))
     recalls = [pair(labels, [fact(text) for text in texts[:n]]).counts.got for n in range(len(texts) + 1)]

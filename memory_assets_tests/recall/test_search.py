@@ -171,7 +171,7 @@ def test_the_block_has_one_line_a_memory(corpus: Corpus):
 
 
 @given(st.text(max_size=80), st.sampled_from(["lean", "balanced", "deep", "auto"]), st.integers(1, 40))
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_question_gets_at_most_ten_best_first_and_the_same_again(corpus: Corpus, question: str, profile: str, limit: int):
     answer = ask(corpus, question, profile=profile, limit=limit)
     assert len(answer.results) <= min(limit, 10)

@@ -138,7 +138,7 @@ FACTS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(facts=FACTS, order=st.randoms(use_true_random=False))
 def test_every_allowed_fact_is_cited_or_listed_whatever_the_order_of_the_rows(facts, order):
     rows = [observation(number, **fact) for number, fact in enumerate(facts)]

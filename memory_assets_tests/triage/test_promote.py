@@ -247,7 +247,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(hands=st.lists(LINES, min_size=1, max_size=3), ending=st.sampled_from(["\n", "\r\n"]), has_end=st.booleans())
 def test_every_byte_a_person_left_between_promotions_survives(hands, ending, has_end):
     with TemporaryDirectory() as folder:
