@@ -23,7 +23,7 @@ WHOLE = {
 STEPS = st.lists(st.one_of(st.just("capture"), st.tuples(st.sampled_from("abc"), st.integers(1, 3000))), max_size=12)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=STEPS)
 def test_any_interleaving_of_appends_and_captures_gives_the_same_tables(tmp_path_factory, steps):
     root = tmp_path_factory.mktemp("law")
@@ -57,7 +57,7 @@ def sample(tmp_path_factory) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.jsonl"))}
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=SAMPLE)
 def test_the_law_holds_for_all_three_harnesses(tmp_path_factory, sample, steps):
     """With forks, compactions, sub-agents and resumed sessions, each file growing by so many hundredths of it."""
@@ -81,7 +81,7 @@ def test_the_law_holds_for_all_three_harnesses(tmp_path_factory, sample, steps):
         assert_frame_equal(found[table], expected[table])
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(cuts=st.lists(st.integers(0, 12), max_size=5))
 def test_a_writer_that_leaves_the_last_newline_for_later_changes_nothing(tmp_path_factory, cuts):
     """Cut just before newlines, the file quiet each time; only where a record ends may differ, by that newline."""
