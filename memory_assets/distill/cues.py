@@ -291,6 +291,12 @@ STATUS = re.compile(
     r"|done in \d)\b|✓|✅",
     re.I,
 )
+REPORTS_DONE = re.compile(
+    r"\b(?:all|both|each|every(?:thing)?)\b[^.]*\b(?:fixed|addressed|done|resolved|clean|green|pass(?:es|ed|ing)?|landed|in|handled"
+    r"|applied|committed|updated|pushed|complete|implemented)\b|^(?:done|fixed|committed|pushed|landed|addressed)\b",
+    re.I,
+)
+"""A line over a list that only says that all in it was done: "All four issues are fixed"."""
 HEDGE = re.compile(
     r"\b(?:probably|likely|maybe|perhaps|hunch|hypothes\w+|suspect|my guess|i think|might|could be|could also"
     r"|presumably|if (?:my|the) (?:diagnosis|hypothesis|theory)|smoking gun|suggests?|seems?|appears?|not sure|unclear"

@@ -24,6 +24,9 @@ LEAST_EXPLAINED = 25
 APPROVAL_WORDS = 14
 """A longer turn that begins with "yes" says something of its own."""
 
+APPROVED = 0.67
+"""What the owner went along with is worth keeping when it names anything at all."""
+
 MESSAGES_BACK = 3
 """An option may be picked from one of the last messages: people ask something else in between."""
 
@@ -223,7 +226,7 @@ def _approvals(exchange: Exchange, before: Sequence[Reply]) -> list[Candidate]:
         return []
     found = []
     for proposal in find_proposals(said, before, FACT_CHARS - len(explain("", said))):
-        worth = 0.62 + 0.04 * min(specifics_in(proposal.words), 5) + 0.05 * (len(stems_of(proposal.words)) >= 8)
+        worth = APPROVED + 0.04 * min(specifics_in(proposal.words), 5) + 0.05 * (len(stems_of(proposal.words)) >= 8)
         text, source = explain(proposal.text, said), proposal.reply.message
         found.append(_from_owner(text, "decision", "explicit", worth, exchange.message, source, proposal.words))
     return found

@@ -131,12 +131,13 @@ def _completed(text: str, sentences: Sequence[Sentence], number: int) -> tuple[s
 def _with_lead(text: str, sentence: Sentence) -> str:
     """Returns the text behind the title or line that leads to it, when that says what the text is about."""
     lead = sentence.lead.strip(" :—-")
+    if not lead or len(lead) > LEAD_CHARS or cues.REPORTS_DONE.search(lead):
+        return text
     is_label = (
         sentence.place == "bullet" and bool(_LABEL.match(text)) and not cues.NARRATION.match(lead) and not lead.endswith("?")
     )
-    if not lead or len(lead) > LEAD_CHARS or not (is_label or _says_what(lead)):
-        return text
-    return f"{lead}: {text}" if len(lead) + len(text) + 2 <= FACT_CHARS else text
+    fits = len(lead) + len(text) + 2 <= FACT_CHARS
+    return f"{lead}: {text}" if fits and (is_label or _says_what(lead)) else text
 
 
 def _says_what(lead: str) -> bool:

@@ -4,7 +4,10 @@ import pytest
 
 from memory_assets.distill.candidates import Candidate
 from memory_assets.distill.exchanges import Row
+from memory_assets.distill.passages import find_passages
 from memory_assets.distill.rules import find_candidates
+from memory_assets.distill.sentences import split_message
+from memory_assets.distill.write_gate import LEAST_USEFUL, usefulness_of
 from memory_assets_tests.distill.sessions import said
 
 
@@ -96,6 +99,22 @@ OFFERED = (
 def test_an_option_is_picked_by_its_letter_or_its_name(turn: str):
     (fact,) = of_owner(ASKED, OFFERED, ("owner", turn), ("assistant", "Kept."))
     assert fact.text.startswith("Keep the design local — nothing is committed.")
+
+
+def test_an_approval_is_worth_keeping_though_the_option_names_nothing_exact():
+    offered = (
+        "assistant",
+        "Which do you want?\n\n- **A. Keep the design notes local** — nothing is committed, they stay out of git.\n"
+        "- **B. Force-add them** — `git add -f docs/design.md`.",
+    )
+    (fact,) = of_owner(ASKED, offered, ("owner", "local"), ("assistant", "Kept."))
+    assert usefulness_of(fact) >= LEAST_USEFUL
+
+
+def test_a_line_that_only_reports_success_leads_to_nothing():
+    bullet = "Restored `graph = nil` before the collection — frees 4 GB early on large repositories."
+    for lead in ("Everything is clean. All four issues are fixed:", "All three findings addressed in `583fcf1a`:", "Done:"):
+        assert [passage.text for passage in find_passages(split_message(f"{lead}\n\n- {bullet}\n"))] == [bullet]
 
 
 def test_an_option_may_be_picked_after_another_question():
