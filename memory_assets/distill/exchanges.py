@@ -17,7 +17,7 @@ Row = dict[str, Any]
 _TRAILS_OFF = re.compile(r"…|(?<=[a-z ])\.{2,}(?=[a-z]|\s|$)|\.{3,}(?=\s|$)")
 """Two dots end a thought; those of "../docs" belong to a path."""
 
-_WRAPPED = re.compile(r"(?<=[^\n]{60})\n[ \t]{3,}(?=\S)")
+_WRAPPED = re.compile(r"(?<=[^\n]{60})\n[ \t]{2,}(?=\S)")
 """Where a terminal broke a long line."""
 
 

@@ -7,7 +7,7 @@ was said before them stand behind what the assistant understood by them, which i
 from collections.abc import Sequence
 
 from memory_assets.distill import cues
-from memory_assets.distill.approvals import find_proposals, numbered_answers
+from memory_assets.distill.approvals import find_proposals, numbered_answers, picked_labels
 from memory_assets.distill.candidates import FACT_CHARS, START_CONFIDENCE, Candidate, FactKind
 from memory_assets.distill.exchanges import Exchange, Reply, Row
 from memory_assets.distill.items import strength_of
@@ -222,7 +222,8 @@ def _answers(exchange: Exchange, before: Reply) -> list[Candidate]:
 def _approvals(exchange: Exchange, before: Sequence[Reply]) -> list[Candidate]:
     """Returns the decisions that a short approval makes of the proposals before it, if they propose more than an errand."""
     said = exchange.said
-    if len(said.split()) > APPROVAL_WORDS or exchange.message is None:
+    is_errand = cues.EMPTY_PROPOSAL.search(said) and not picked_labels(said)
+    if len(said.split()) > APPROVAL_WORDS or is_errand or exchange.message is None:
         return []
     found = []
     for proposal in find_proposals(said, before, FACT_CHARS - len(explain("", said))):

@@ -64,6 +64,9 @@ _TRANSIENT = re.compile(
 )
 
 
+_NAME = re.compile(r"`[^`]*`s?|\S*[/_(]\S*|\S+\.\w{1,4}\b")
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A candidate with its category and what the gate says of it."""
@@ -102,6 +105,11 @@ def _is_owners(candidate: Candidate) -> bool:
 
 def _makes_rule(candidate: Candidate, category: Category) -> bool:
     return candidate.kind in OWNERS_KINDS or category in ONLY_THE_OWNERS or tells_what_to_do(candidate.text)
+
+
+def _only_names(text: str) -> bool:
+    """Says whether the text is a list of names and nothing is said of them; an arrow says what became of one."""
+    return "→" not in text and not stems_of(_NAME.sub(" ", text))
 
 
 RULES: tuple[Rule, ...] = (
@@ -152,7 +160,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("too little confidence", "hold", 0.7, lambda c, _: c.confidence < LEAST_CONFIDENT),
     Rule("usefulness below 0.7", "hold", 0.6, lambda c, _: usefulness_of(c) < LEAST_USEFUL),
-    Rule("names too little", "hold", 0.6, lambda c, _: len(stems_of(c.text)) < 3),
+    Rule("names too little", "hold", 0.6, lambda c, _: len(stems_of(c.text)) < 3 or _only_names(c.text)),
 )
 """In order: what may never be stored, what may never instruct, what nobody checked, what is worth too little."""
 

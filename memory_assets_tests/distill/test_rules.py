@@ -3,7 +3,7 @@
 import pytest
 
 from memory_assets.distill.candidates import Candidate
-from memory_assets.distill.exchanges import Row
+from memory_assets.distill.exchanges import Row, owner_sentences
 from memory_assets.distill.passages import find_passages
 from memory_assets.distill.rules import find_candidates
 from memory_assets.distill.sentences import split_message
@@ -164,6 +164,25 @@ def test_what_is_offered_is_worth_less_than_what_was_done():
 def test_an_approval_of_an_errand_decides_nothing():
     offered = ("assistant", "The lint error is gone. Want me to commit and push this?")
     assert of_owner(ASKED, offered, ("owner", "yes"), ("assistant", "Pushed.")) == []
+
+
+@pytest.mark.parametrize("turn", ["ok, continue", "okay open PR", "yes, merge"])
+def test_an_approval_that_only_sends_on_decides_nothing(turn: str):
+    plan = "I'd recommend keeping `uv.lock` in git, because CI installs from it in `.github/workflows/ci.yml`."
+    assert of_owner(ASKED, ("assistant", plan), ("owner", turn), ("assistant", "Done.")) == []
+    (fact,) = of_owner(ASKED, ("assistant", plan), ("owner", "yes, do that"), ("assistant", "Done."))
+    assert fact.kind == "decision"
+
+
+def test_a_line_that_a_terminal_broke_is_one_line():
+    pasted = (
+        "let's do the next step: add instrumentation that asserts how many probes the planning does on\n"
+        "  representative histories, so future tuning is driven by measured deltas"
+    )
+    (sentence,) = owner_sentences(pasted)
+    assert sentence.endswith(
+        "probes the planning does on representative histories, so future tuning is driven by measured deltas"
+    )
 
 
 def test_numbered_answers_decide_numbered_questions():

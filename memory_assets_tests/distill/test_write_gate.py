@@ -37,6 +37,22 @@ def verdict(**changes) -> tuple[str, str]:
     return judged.verdict, judged.reason
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`internal/planner/planner_test.go`: `TestPruneKeepsOthers` and `TestPruneUnderFilter`.",
+        "`go test ./internal/gitproto -run TestSSH`",
+    ],
+)
+def test_names_of_which_nothing_is_said_are_held(text: str):
+    assert verdict(text=text) == ("hold", "names too little")
+    assert verdict(text=f"{text} covers the prune filter")[0] == "allow"
+
+
+def test_a_name_that_became_another_says_something():
+    assert verdict(text="`queuedMessages` → `session.getQueuedMessages()`, `session.clearQueue()`")[0] == "allow"
+
+
 def test_a_durable_fact_with_evidence_is_allowed():
     assert verdict() == ("allow", "durable, with evidence")
 
