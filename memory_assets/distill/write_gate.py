@@ -54,7 +54,7 @@ _INSTRUCTS = re.compile(
 _TRANSIENT = re.compile(
     r"\b(?:\d+ commits? (?:ahead|behind)|uncommitted|untracked|working tree|force-push(?:ed)?|pushed to|branch is"
     r"|(?:branch|commit|change|work|fix|it|pr|tag)s? (?:is|are) (?:now )?pushed"
-    r"|ready to (?:push|commit|merge)|in progress|awaiting|pull request is|pr is (?:open|ready)"
+    r"|ready to (?:push|commit|merge)|in progress|awaiting|pull request is|pr (?:#\d+ )?is (?:now |still )?(?:open|ready|up)"
     r"|pushed as|committed as|opened (?:the |a )?(?:draft )?pr|opened it|new commit|new pr commit|tests? pass"
     r"|lint passes|all green|is clean)\b"
     r"|\b(?:single commit|closes #\d+|working copy (?:was|is|has)|it(?:'s| is) possible|(?:manual )?validation:"

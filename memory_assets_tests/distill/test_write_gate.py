@@ -89,6 +89,7 @@ def test_a_durable_fact_with_evidence_is_allowed():
         ({"hint": "missing"}, ("hold", "no verdict from the observer")),
         ({"text": "The branch is 16 commits ahead of the remote main branch."}, ("hold", "a passing state")),
         ({"text": "Pushed. `soph/pool-fix` on the remote now points at `2dc121df`."}, ("hold", "a passing state")),
+        ({"text": "PR #5 is open. The branch has changes across `tokenmanager` and `sts`."}, ("hold", "a passing state")),
         ({"text": "Added `name:` fields to the three SKILL.md files, still nothing."}, ("hold", "a passing state")),
         ({"text": "It's possible that the loader picks `SKILL.md` up from there."}, ("hold", "a passing state")),
         ({"text": "Any blocked ref stops `git-sync` before anything is pushed."}, ("allow", "durable, with evidence")),
