@@ -350,7 +350,8 @@ REJECTS = re.compile(
 )
 LOOSE_START = re.compile(
     r"^(?:it|this|that|these|those|they|he|she|its|their|both|the (?:latter|former|same|other)|which|then|so|but|and|or"
-    r"|also|otherwise|instead|same|either|neither|here|there(?! (?:is|are|was|were) (?:no|a|an|only|two|three)\b))\b",
+    r"|also|otherwise|instead|same|either|neither|here|there(?! (?:is|are|was|were) (?:no|a|an|only|two|three)\b)"
+    r"|(?:all|some|most|none|any|each|one|two) (?:of (?:it|them|this|these|those)|two|three|four|five))\b",
     re.I,
 )
 PROPOSES = re.compile(r"\b(?:plan|propos\w+|suggest\w*|recommend\w*|approach\w*|options?)\b", re.I)

@@ -56,10 +56,11 @@ _TRANSIENT = re.compile(
     r"|(?:branch|commit|change|work|fix|it|pr|tag)s? (?:is|are) (?:now )?pushed"
     r"|ready to (?:push|commit|merge)|in progress|awaiting|pull request is|pr (?:#\d+ )?is (?:now |still )?(?:open|ready|up)"
     r"|pushed as|committed as|opened (?:the |a )?(?:draft )?pr|opened it|new commit|new pr commit|tests? pass"
-    r"|lint passes|all green|is clean)\b"
+    r"|lint passes|all green|is clean|branch has (?:advanced|moved|diverged)|fast-forward(?:ed)? from"
+    r"|commits? (?:past|have landed)|all pass(?:ed)?|0 issues)\b"
     r"|\b(?:single commit|closes #\d+|working copy (?:was|is|has)|it(?:'s| is) possible|(?:manual )?validation:"
     r"|still (?:nothing|failing|fails|broken|the same))"
-    r"|^\W*(?:pushed|committed|merged|opened|rebased)\b[.:!]|\b(?:test )?suites? pass(?:es|ed)?\b",
+    r"|^\W*(?:pushed|committed|merged|opened|rebased|commits?)\b[.:!]|\b(?:test )?suites? pass(?:es|ed)?\b",
     re.I,
 )
 

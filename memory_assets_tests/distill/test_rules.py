@@ -185,6 +185,13 @@ def test_a_line_that_a_terminal_broke_is_one_line():
     )
 
 
+@pytest.mark.parametrize("start", ["All three are", "Some of it is", "None of these are"])
+def test_a_count_of_what_was_named_before_does_not_stand_alone(start: str):
+    assert (
+        find_passages(split_message(f"{start} kept in `.opencode/plugins/entire.js`, which the loader reads at startup.")) == []
+    )
+
+
 def test_numbered_answers_decide_numbered_questions():
     asked = (
         "assistant",

@@ -89,6 +89,15 @@ def test_a_durable_fact_with_evidence_is_allowed():
         ({"hint": "missing"}, ("hold", "no verdict from the observer")),
         ({"text": "The branch is 16 commits ahead of the remote main branch."}, ("hold", "a passing state")),
         ({"text": "Pushed. `soph/pool-fix` on the remote now points at `2dc121df`."}, ("hold", "a passing state")),
+        (
+            {"text": "Commit: `d755e2cd` → `origin/ann/convert` (PR #66), fast-forward from `49ecbacd`."},
+            ("hold", "a passing state"),
+        ),
+        ({"text": "The branch has advanced 5 commits past the comment's commit (`15b80ac5`)."}, ("hold", "a passing state")),
+        (
+            {"text": "Verification of `convert.go`: golangci-lint 0 issues, full suite with `-race`."},
+            ("hold", "a passing state"),
+        ),
         ({"text": "PR #5 is open. The branch has changes across `tokenmanager` and `sts`."}, ("hold", "a passing state")),
         ({"text": "Added `name:` fields to the three SKILL.md files, still nothing."}, ("hold", "a passing state")),
         ({"text": "It's possible that the loader picks `SKILL.md` up from there."}, ("hold", "a passing state")),
