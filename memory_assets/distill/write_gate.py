@@ -2,14 +2,13 @@
 
 Takes candidates with their category; gives the same with a verdict. Calls no model: the observer's own verdict
 arrives as a hint. The rules stand in one table, first match wins; what is left over after it is ranked, and the best
-few of a session are allowed.
+few of a session are allowed. What conflicts with stored facts is found among their vectors, and settled in the fold of
+memories.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from memory_assets.distill.candidates import FACT_CHARS, OWNERS_KINDS, Candidate
 from memory_assets.distill.folded import folded, hides
@@ -90,16 +89,6 @@ class Rule:
     holds: Callable[[Candidate, Category], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """A stored fact that says otherwise, and the ids of both."""
-
-    candidate_id: str
-    stored_id: str
-    event_at: datetime
-    """When the stored fact was last said."""
-
-
 def _is_owners(candidate: Candidate) -> bool:
     return candidate.author == "owner"
 
@@ -166,17 +155,9 @@ RULES: tuple[Rule, ...] = (
 """In order: what may never be stored, what may never instruct, what nobody checked, what is worth too little."""
 
 
-def judge(
-    candidates: Sequence[tuple[Candidate, Category, float]],
-    *,
-    most_allowed: int = MOST_ALLOWED,
-    conflicts: Mapping[int, Conflict] = MappingProxyType({}),
-) -> list[Judged]:
-    """Returns the candidates of one window with their verdicts, in the order given; at most so many are allowed.
-
-    `conflicts` says of candidates, by their place, which stored fact says otherwise.
-    """
-    judged = [_settled(_judge(*entry), conflicts.get(place)) for place, entry in enumerate(candidates)]
+def judge(candidates: Sequence[tuple[Candidate, Category, float]], *, most_allowed: int = MOST_ALLOWED) -> list[Judged]:
+    """Returns the candidates of one window with their verdicts, in the order given; at most so many are allowed."""
+    judged = [_judge(*entry) for entry in candidates]
     allowed = [(place, j) for place, j in enumerate(judged) if j.verdict == "allow"]
     ranked = sorted(allowed, key=lambda entry: (-usefulness_of(entry[1].candidate), entry[0]))
     over = {place for place, _ in ranked[most_allowed:]}
@@ -185,21 +166,6 @@ def judge(
         Judged(j.candidate, j.category, j.category_confidence, "hold", reason, 0.6) if place in over else j
         for place, j in enumerate(judged)
     ]
-
-
-def _settled(judged: Judged, conflict: Conflict | None) -> Judged:
-    """Returns the verdict beside a stored fact that says otherwise: only a newer assertion of the owner's wins."""
-    if conflict is None or judged.verdict != "allow":
-        return judged
-    if _supersedes(judged.candidate, conflict):
-        return replace(judged, reason=f"the owner's newer word supersedes {conflict.stored_id}")
-    reason = f"{conflict.candidate_id} conflicts with {conflict.stored_id}"
-    return replace(judged, verdict="hold", reason=reason, gate_confidence=0.8)
-
-
-def _supersedes(candidate: Candidate, conflict: Conflict) -> bool:
-    is_question = candidate.text.rstrip().endswith("?") or candidate.quote.rstrip().endswith("?")
-    return _is_owners(candidate) and not is_question and candidate.event_at > conflict.event_at
 
 
 def _judge(candidate: Candidate, category: Category, category_confidence: float) -> Judged:

@@ -1,7 +1,6 @@
 """The table of the gate, rule by rule: what is discarded, what is held, what the best few are."""
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import get_args
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from memory_assets.distill.candidates import Candidate
 from memory_assets.distill.taxonomy import categorise
 from memory_assets.distill.verifiable import verifiability_of
-from memory_assets.distill.write_gate import MOST_ALLOWED, Conflict, judge, usefulness_of
+from memory_assets.distill.write_gate import MOST_ALLOWED, judge, usefulness_of
 from memory_assets.records import Author, Category
 from memory_assets_tests.factories import START
 
@@ -145,35 +144,6 @@ def test_only_the_most_useful_of_a_window_are_allowed_and_order_is_kept():
 )
 def test_what_can_be_looked_up_is_verifiable_and_taste_is_not(text: str, score: float):
     assert verifiability_of(text) == score
-
-
-STORED = Conflict("mem_aaaaaaaaaaaa", "mem_bbbbbbbbbbbb", START - timedelta(days=1))
-
-
-def settled(stored: Conflict = STORED, **changes) -> tuple[str, str]:
-    judged = judge([(replace(BASE, **changes), "projects", 0.5)], conflicts={0: stored})[0]
-    return judged.verdict, judged.reason
-
-
-def test_a_newer_word_of_the_owner_supersedes_what_is_stored():
-    assert settled(author="owner") == ("allow", "the owner's newer word supersedes mem_bbbbbbbbbbbb")
-
-
-@pytest.mark.parametrize(
-    ("changes", "stored"),
-    [
-        ({"author": "assistant"}, STORED),
-        ({"author": "owner", "quote": "should we use uv?"}, STORED),
-        ({"author": "owner"}, replace(STORED, event_at=START + timedelta(days=1))),
-    ],
-    ids=["not the owner", "a question", "older than what is stored"],
-)
-def test_any_other_conflict_is_held_with_both_ids(changes: dict, stored: Conflict):
-    assert settled(stored, **changes) == ("hold", "mem_aaaaaaaaaaaa conflicts with mem_bbbbbbbbbbbb")
-
-
-def test_a_conflict_makes_nothing_worse_better():
-    assert settled(hint="discard") == ("discard", "the observer discards it")
 
 
 @given(
