@@ -11,7 +11,7 @@ lines one at a time, know nothing of wrappings and byte offsets, and read 0.35 M
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -133,28 +133,39 @@ def _series(chunk: bytes, bounds: list[int]) -> pl.Series:
 def _scan(chunk: bytes, bounds: list[int], *, escaped: bool) -> Iterator[tuple[int, list[Found]]]:
     """Yields the number of each text that holds secrets, and these; what is obscured or in base64 is looked at unwrapped."""
 
-    def view_at(row: int) -> View:
-        return view_of(chunk[bounds[row] : bounds[row + 1]])
+    def text_at(row: int) -> tuple[int, View]:
+        return row, view_of(chunk[bounds[row] : bounds[row + 1]])
 
     found: dict[int, list[Found]] = {}
-    wrapped: list[tuple[int, View]] = []
-    for family, row, anchors in _anchored(_series(chunk, bounds), (*FAMILIES, _OBSCURED)):
-        if family is _OBSCURED:
-            wrapped += [(row, view) for view in _clear_views(view_at(row), anchors)]
-        else:
-            secrets, decoded = _look(view_at(row), anchors, family, escaped=escaped)
-            found.setdefault(row, []).extend(secrets)
-            wrapped += [(row, view) for view in decoded]
+    wrapped = _search(_series(chunk, bounds), text_at, (*FAMILIES, _OBSCURED), found, escaped=escaped)
     for _ in range(MAX_BASE64):
-        outer, wrapped = wrapped, []
-        texts = [view.text for _, view in outer]
+        if not wrapped:
+            break
+        texts = [view.text for _, view in wrapped]
         series = _series(b"".join(texts), list(accumulate(map(len, texts), initial=0)))
-        for family, index, anchors in _anchored(series, FAMILIES) if outer else ():
-            row, view = outer[index]
-            secrets, decoded = _look(view, anchors, family, escaped=False)
-            found.setdefault(row, []).extend(secrets)
-            wrapped += [(row, view) for view in decoded]
+        wrapped = _search(series, wrapped.__getitem__, FAMILIES, found, escaped=False)
     yield from ((row, secrets) for row, secrets in sorted(found.items()) if secrets)
+
+
+def _search(
+    series: pl.Series,
+    text_at: Callable[[int], tuple[int, View]],
+    families: Sequence[Family],
+    found: dict[int, list[Found]],
+    *,
+    escaped: bool,
+) -> list[tuple[int, View]]:
+    """Adds the secrets of the texts to what was found in their rows, and returns the texts that are wrapped in them."""
+    wrapped: list[tuple[int, View]] = []
+    for family, index, anchors in _anchored(series, families):
+        row, view = text_at(index)
+        if family is _OBSCURED:
+            inner = _clear_views(view, anchors)
+        else:
+            secrets, inner = _look(view, anchors, family, escaped=escaped)
+            found.setdefault(row, []).extend(secrets)
+        wrapped += [(row, each) for each in inner]
+    return wrapped
 
 
 def _clear_views(view: View, anchors: list[tuple[int, int]]) -> Iterator[View]:
