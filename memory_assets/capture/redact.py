@@ -39,6 +39,8 @@ _OBSCURED = Family(
 OBSCURED_REACH = 1_500
 ZEROS_REACH = 8 * OBSCURED_REACH
 """The letters of UTF-16 read as ASCII stand six bytes apart, `\\u0000` between them."""
+_TORN = re.compile(rb"(?:\x1b(?:\[[0-9;:?]{0,24})?|\\(?:u[0-9a-fA-F]{0,3}|[0x][0-9a-fA-F]?)?)\Z")
+"""Half a colour or half an escape: neither what it stands for nor the value around it can be judged."""
 _PLAIN = bytes(range(128)) + b"\x7f" * 128
 _WORD = re.compile(rb"[A-Za-z0-9+/=_\\-]*")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
@@ -233,9 +235,10 @@ def _look(view: View, anchors: list[tuple[int, int]], family: Family, *, escaped
 
 
 def _look_closely(window: View, unwrapped: list[View], family: Family) -> tuple[list[Found], bool]:
-    """Returns the secrets of a window given under each of its wrappings, and whether one goes to the very end."""
+    """Returns the secrets of a window given under each of its wrappings, and whether its end may cut one."""
     found, cut = [], False
     for inner in unwrapped:
+        cut = cut or _TORN.search(inner.text) is not None
         for finder in family.finders:
             for kind, start, end in finder(inner.text):
                 found.append((kind, *inner.span(start, end)))

@@ -161,6 +161,17 @@ def test_a_key_longer_than_the_reach_around_a_colour_is_masked_to_its_end() -> N
     assert body[-60:] not in masked
 
 
+@pytest.mark.parametrize("depth", [1, 2])
+def test_wherever_a_colour_stands_in_a_long_key_the_key_is_masked_to_its_end(depth: int) -> None:
+    key = draw(Random(4), ALNUM, 1_816)
+    for place in range(200, 300, 3):
+        text = f"client-key-data: {key[:place]}\x1b[38;5;208m{key[place:]}\x1b[0m"
+        for _ in range(depth):
+            text = json.dumps({"text": text})
+        masked = mask(text.encode() + b"\n")[0].decode()
+        assert (key[-8:] in masked, key[904:912] in masked) == (False, False), place
+
+
 @pytest.mark.parametrize(
     "text",
     [
