@@ -65,6 +65,9 @@ class Settings(BaseSettings):
     timezone: str = Field(default_factory=local_zone, description="The owner's time zone; days and clock times follow it.")
     owner: str = Field(default_factory=getpass.getuser, description="The person MEMORY.md is written for.")
     people: dict[str, str] = Field(default_factory=dict, description="Home folder name or e-mail → person's name.")
+    aliases: dict[str, list[str]] = Field(
+        default_factory=dict, description="What the owner calls the same thing, as in aliases.toml: full name → other names."
+    )
     model: str = Field(RULES, description="Who observes and reflects: `rules` asks no model and sends nothing anywhere.")
     model_url: str = Field("", description="Another server that speaks the Messages API: a gateway, a local runtime.")
     model_at_once: int = Field(4, ge=1, le=64, description="Questions that are asked at the same time.")
@@ -110,6 +113,13 @@ class Settings(BaseSettings):
         except (KeyError, ValueError, OSError):
             raise ValueError(f"'{name}' is no time zone; use a name such as Europe/Berlin or UTC") from None
         return name
+
+    @field_validator("aliases", mode="before")
+    @classmethod
+    def _one_alias_is_a_list_too(cls, aliases: Any) -> Any:
+        if not isinstance(aliases, dict):
+            return aliases
+        return {full: [others] if isinstance(others, str) else others for full, others in aliases.items()}
 
     @field_validator("model")
     @classmethod
