@@ -83,12 +83,14 @@ def recall(
     as_json: Json = False,
 ) -> Reply:
     """Answer a question with the few memories that help, and say where each comes from."""
+    from memory_assets.recall.search import Filters
+
     answer = MemoryAgent().recall(
         question,
         profile="deep" if deep else profile,
         limit=limit,
         project=project,
-        include=["held"] if held else [],
+        filters=Filters(include=["held"] if held else []),
         is_probe=probe,
     )
     return Reply(answer, drawing.draw_answer(answer), warnings=answer.notes)

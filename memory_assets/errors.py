@@ -12,6 +12,7 @@
     │   ├── ModelBusyError      overloaded, rate-limited, timed out or unreachable: asking later may help
     │   └── ModelRequestError   this one question cannot be asked as it is
     ├── IndexFailedError    a projection (vectors, keywords) cannot be read or built
+    ├── QuestionError       a recall cannot be made of what was asked
     ├── LedgerError         the ledger holds a line that cannot be understood
     ├── LabelsError         labelled sessions, or facts to compare with, cannot be used
     └── ReviewError         a decision about a proposal cannot be carried out
@@ -71,6 +72,10 @@ class ModelRequestError(ModelError):
 
 class IndexFailedError(MemoryAssetsError):
     """A projection of the tables cannot be read or built."""
+
+
+class QuestionError(MemoryAssetsError):
+    """A question, its filters or its profile cannot be used as they are."""
 
 
 class LedgerError(MemoryAssetsError):

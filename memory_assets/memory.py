@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memory_assets.evaluate.gold import Evaluation, Shown
     from memory_assets.maintain.doctor import Health
     from memory_assets.maintain.status import Status
-    from memory_assets.recall.search import Answer
+    from memory_assets.recall.search import Answer, Filters
     from memory_assets.store import Store
     from memory_assets.triage.explain import Explanation
 
@@ -108,22 +108,27 @@ class MemoryAgent:
         *,
         profile: str = "balanced",
         limit: int | None = None,
+        corpus: str | Sequence[str] | None = None,
+        filters: "Filters | None" = None,
         project: str | None = None,
-        include: Sequence[str] = (),
+        person: str | None = None,
+        session: str | None = None,
+        recent: Sequence[str] = (),
+        now: datetime | None = None,
         is_probe: bool = False,
     ) -> "Answer":
         """Returns the few memories that help with the question, never more than ten.
 
-        `include` names further states to look at, such as `held`. What is returned counts as used, unless a probe asks.
+        `project`, `person` (the owner, unless said) and `session` tell who asks, and are preferred; `filters` exclude.
+        `corpus` names what is searched: memories, segments, messages. What is returned counts as used, unless a probe asks.
         """
         store = self.store
         from memory_assets.corpus import open_corpus
-        from memory_assets.recall.search import DEFAULT_STATES, search
+        from memory_assets.recall.search import Asker, Filters, search
 
-        corpus, missing = open_corpus(store)
-        states = (*DEFAULT_STATES, *include)
-        person, now = self.settings.owner, self.settings.clock()
-        answer = search(question, corpus, now=now, profile=profile, limit=limit, project=project, person=person, states=states)
+        corpora, missing = open_corpus(store)
+        asker = Asker(now or self.settings.clock(), project, person or self.settings.owner, session, tuple(recent))
+        answer = search(question, corpora, asker, profile=profile, limit=limit, corpora=corpus, filters=filters or Filters())
         if not is_probe:
             self._note_recall(question, [result.memory_id for result in answer.results if result.kind in MEMORIES])
         return replace(answer, notes=(*answer.notes, *missing)) if missing else answer

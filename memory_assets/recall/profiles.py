@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from memory_assets.errors import SettingsError
+from memory_assets.errors import QuestionError
 
 MOST = 10
 
@@ -28,13 +28,13 @@ LONG_QUESTION_WORDS = 12
 def choose_profile(name: str, question: str, limit: int | None = None) -> Profile:
     """Returns the profile of that name; `auto` is balanced for a plain question and deep for a long one.
 
-    Raises `SettingsError` for an unknown name or a limit that is not positive.
+    Raises `QuestionError` for an unknown name or a limit that is not positive.
     """
     if name == "auto":
         name = "deep" if len(question.split()) > LONG_QUESTION_WORDS else "balanced"
     if name not in PROFILES:
-        raise SettingsError(f"There is no recall profile '{name}'; choose lean, balanced, deep or auto.")
+        raise QuestionError(f"There is no recall profile '{name}'; choose lean, balanced, deep or auto.")
     if limit is not None and limit < 1:
-        raise SettingsError(f"A recall of {limit} memories is none; choose a limit from 1 to {MOST}.")
+        raise QuestionError(f"A recall of {limit} memories is none; choose a limit from 1 to {MOST}.")
     profile = PROFILES[name]
     return profile if limit is None else Profile(profile.name, min(limit, MOST), profile.searches_raw)

@@ -6,18 +6,20 @@ gets no answer. Without vectors the keywords answer alone and the answer says so
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from memory_assets.errors import IndexFailedError, ModelError
+from memory_assets.errors import IndexFailedError, ModelError, QuestionError
 from memory_assets.protocols import Embedder, Hit, KeywordIndex, VectorIndex
 from memory_assets.recall.profiles import Profile, choose_profile
 from memory_assets.recall.rank import age_days, decay, fuse, weigh
-from memory_assets.recall.render import render_block
+from memory_assets.recall.results import CORPORA, Answer, Asker, Cost, Filters, LeftOut, Recalled
+
+__all__ = ["Answer", "Asker", "Corpus", "Cost", "Filters", "LeftOut", "Recalled", "search"]
 
 OVER_FETCHED = 60
 """Candidates of each arm; filters and age act on these."""
@@ -30,50 +32,8 @@ RAW_FACTOR = 0.6
 
 LONGEST_QUESTION = 2_000
 LONGEST_TEXT = 600
-DEFAULT_STATES = ("active",)
 
 ReadRows = Callable[[Sequence[str]], pl.DataFrame]
-
-
-@dataclass(frozen=True)
-class Recalled:
-    """One result, with what speaks for it."""
-
-    memory_id: str
-    kind: str
-    """fact, narrative, segment or message."""
-    text: str
-    score: float
-    confidence: float
-    category: str
-    priority: str
-    age_days: int
-    event_at: datetime
-    session: str
-    path: str
-    lines: tuple[int, ...]
-    project: str
-    arms: tuple[str, ...]
-    """Which arms found it: keyword, vector."""
-    tags: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The results, best first, and how they came about."""
-
-    question: str
-    profile: str
-    results: tuple[Recalled, ...]
-    considered: int
-    """Candidates that the arms found."""
-    degraded: str | None = None
-    """`keyword` where vectors could not be asked."""
-    notes: tuple[str, ...] = field(default=())
-
-    def render(self) -> str:
-        """Returns the block that is put in front of a prompt."""
-        return render_block(self.results)
 
 
 @dataclass(frozen=True)
@@ -91,29 +51,52 @@ class Corpus:
 def search(
     question: str,
     corpus: Corpus,
+    asker: Asker,
     *,
-    now: datetime,
     profile: str = "balanced",
     limit: int | None = None,
-    project: str | None = None,
-    person: str | None = None,
-    states: Sequence[str] = DEFAULT_STATES,
+    corpora: str | Sequence[str] | None = None,
+    filters: Filters = Filters(),
 ) -> Answer:
-    """Returns the memories that help with the question, at most ten, best first."""
+    """Returns what helps with the question, at most ten, best first.
+
+    `corpora` names what is searched; by default the profile decides. Raises `QuestionError` where something asked for does
+    not exist.
+    """
+    began = perf_counter()
     question = " ".join("".join(ch if ch.isprintable() else " " for ch in question).split())[:LONGEST_QUESTION]
     chosen = choose_profile(profile, question, limit)
+    wanted = _wanted(corpora)
     if not question:
-        return Answer(question, chosen.name, (), 0, notes=("The question is empty.",))
+        return Answer(question, chosen.name, (), 0, notes=("The question is empty.",), is_known=False)
     notes: list[str] = []
     words = _by_words(question, corpus.keywords, "memories", notes)
     near = _by_meaning(question, corpus, notes)
     relevant = [hit for hit in near or () if hit.score >= NEAR]
-    found = _memories(words, relevant, corpus.memories, now=now, project=project, person=person, states=states)
-    if chosen.searches_raw or not found:
-        found += _raw(question, corpus, now, notes)
+    found = _memories(words, relevant, corpus.memories, asker, filters) if not wanted or "memories" in wanted else []
+    if chosen.searches_raw or wanted or not found:
+        found += [r for r in _raw(question, corpus, asker, notes) if not wanted or f"{r.kind}s" in wanted]
     ordered = sorted(found, key=lambda result: (-result.score, result.event_at, result.memory_id))
-    degraded = "keyword" if near is None else None
-    return Answer(question, chosen.name, tuple(_distinct(ordered, chosen)), len(found), degraded, tuple(notes))
+    results = _distinct(ordered, chosen)
+    return Answer(
+        question,
+        chosen.name,
+        tuple(results),
+        len(found),
+        asked=question,
+        degraded="keyword" if near is None else None,
+        notes=tuple(notes),
+        cost=Cost(embeddings=1, index_queries=2, seconds=round(perf_counter() - began, 4)),
+        is_known=bool(results),
+    )
+
+
+def _wanted(corpora: str | Sequence[str] | None) -> tuple[str, ...]:
+    names = (corpora,) if isinstance(corpora, str) else tuple(corpora or ())
+    for name in names:
+        if name not in CORPORA:
+            raise QuestionError(f"There is no corpus '{name}'; choose from {', '.join(CORPORA)}.")
+    return names
 
 
 def _by_words(question: str, keywords: KeywordIndex, corpus: str, notes: list[str]) -> list[Hit]:
@@ -140,22 +123,17 @@ def _memories(
     words: list[Hit],
     near: list[Hit],
     memories: pl.DataFrame,
-    *,
-    now: datetime,
-    project: str | None,
-    person: str | None,
-    states: Sequence[str],
+    asker: Asker,
+    filters: Filters,
 ) -> list[Recalled]:
     fused = fuse(words, near)
     arms = {"keyword": {hit.id for hit in words}, "vector": {hit.id for hit in near}}
-    rows = memories.filter(pl.col("id").is_in(list(fused)) & pl.col("state").is_in(list(states)))
-    return [
-        _recalled(row, weigh(fused[row["id"]], row, now=now, project=project, person=person), arms, now)
-        for row in rows.iter_rows(named=True)
-    ]
+    rows = memories.filter(pl.col("id").is_in(list(fused)) & filters.condition(memories.columns))
+    return [_recalled(row, fused[row["id"]], arms, asker) for row in rows.iter_rows(named=True)]
 
 
-def _recalled(row: Mapping[str, Any], score: float, arms: Mapping[str, set[str]], now: datetime) -> Recalled:
+def _recalled(row: Mapping[str, Any], score: float, arms: Mapping[str, set[str]], asker: Asker) -> Recalled:
+    score = weigh(score, row, now=asker.now, project=asker.project, person=asker.person)
     return Recalled(
         memory_id=row["id"],
         kind=row["kind"],
@@ -164,18 +142,19 @@ def _recalled(row: Mapping[str, Any], score: float, arms: Mapping[str, set[str]]
         confidence=row["confidence"],
         category=row["category"],
         priority=row["priority"],
-        age_days=int(age_days(row["event_at"], now)),
+        age_days=int(age_days(row["event_at"], asker.now)),
         event_at=row["event_at"],
         session=row["session_id"],
         path=row["path"],
         lines=tuple(row["lines"]),
         project=row["project"],
+        person=row.get("person", ""),
         arms=tuple(name for name, ids in arms.items() if row["id"] in ids),
         tags=() if row["state"] == "active" else (row["state"],),
     )
 
 
-def _raw(question: str, corpus: Corpus, now: datetime, notes: list[str]) -> list[Recalled]:
+def _raw(question: str, corpus: Corpus, asker: Asker, notes: list[str]) -> list[Recalled]:
     """Returns narratives and messages that hold the question's words."""
     found: list[Recalled] = []
     for name, read in (("segments", corpus.read_segments), ("messages", corpus.read_messages)):
@@ -183,25 +162,26 @@ def _raw(question: str, corpus: Corpus, now: datetime, notes: list[str]) -> list
         if not hits or read is None:
             continue
         fused = fuse(hits, ())
-        found += [_raw_result(row, name, fused[row["id"]], question, now) for row in read(list(fused)).iter_rows(named=True)]
+        found += [_raw_result(row, name, fused[row["id"]], question, asker) for row in read(list(fused)).iter_rows(named=True)]
     return found
 
 
-def _raw_result(row: Mapping[str, Any], name: str, score: float, question: str, now: datetime) -> Recalled:
+def _raw_result(row: Mapping[str, Any], name: str, score: float, question: str, asker: Asker) -> Recalled:
     return Recalled(
         memory_id=row["id"],
         kind=name.removesuffix("s"),
         text=excerpt(row["text"], question),
-        score=round(score * RAW_FACTOR * decay(row["event_at"], now), 6),
+        score=round(score * RAW_FACTOR * decay(row["event_at"], asker.now), 6),
         confidence=0.5,
         category="raw",
         priority="low",
-        age_days=int(age_days(row["event_at"], now)),
+        age_days=int(age_days(row["event_at"], asker.now)),
         event_at=row["event_at"],
         session=row["session_id"],
         path=row["path"],
         lines=tuple(row["lines"]),
         project=row["project"],
+        person=row.get("person", ""),
         arms=("keyword",),
     )
 

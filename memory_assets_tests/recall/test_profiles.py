@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.errors import SettingsError
+from memory_assets.errors import QuestionError
 from memory_assets.recall.profiles import MOST, choose_profile
 
 
@@ -24,10 +24,10 @@ def test_a_limit_is_kept_but_never_more_than_ten(asked: int, given: int):
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_of_nothing_is_refused(limit: int):
-    with pytest.raises(SettingsError, match="choose a limit from 1 to 10"):
+    with pytest.raises(QuestionError, match="choose a limit from 1 to 10"):
         choose_profile("lean", "which port?", limit)
 
 
 def test_an_unknown_profile_is_refused_with_the_known_ones():
-    with pytest.raises(SettingsError, match="lean, balanced, deep or auto"):
+    with pytest.raises(QuestionError, match="lean, balanced, deep or auto"):
         choose_profile("huge", "which port?")

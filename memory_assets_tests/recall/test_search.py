@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_assets.adapters.keyword_index import KeywordIndex
-from memory_assets.errors import IndexFailedError, ModelError
+from memory_assets.errors import IndexFailedError, ModelError, QuestionError
 from memory_assets.protocols import Hit
-from memory_assets.recall.search import Answer, Corpus, excerpt, search
+from memory_assets.recall.search import Answer, Asker, Corpus, Filters, excerpt, search
 from memory_assets_tests.factories import START, frame, row
 
 NOW = START + timedelta(days=10)
@@ -87,8 +87,8 @@ def ids(answer: Answer) -> list[str]:
     return [result.memory_id for result in answer.results]
 
 
-def ask(corpus: Corpus, question: str = "how are dependencies installed?", **options) -> Answer:
-    return search(question, corpus, now=NOW, **options)
+def ask(corpus: Corpus, question: str = "how are dependencies installed?", project: str | None = None, **how) -> Answer:
+    return search(question, corpus, Asker(NOW, project), **how)
 
 
 def test_the_present_project_comes_first_and_what_was_replaced_or_held_stays_out(corpus: Corpus):
@@ -97,7 +97,7 @@ def test_the_present_project_comes_first_and_what_was_replaced_or_held_stays_out
 
 
 def test_held_memories_come_when_they_are_asked_for_and_say_so(corpus: Corpus):
-    answer = ask(corpus, "pip cache", states=("active", "held"))
+    answer = ask(corpus, "pip cache", filters=Filters(include=["held"]))
     assert {result.memory_id: result.tags for result in answer.results}["held"] == ("held",)
 
 
@@ -185,3 +185,33 @@ def test_an_excerpt_is_cut_around_the_words_of_the_question():
     assert "tunnel runs" in excerpt(text, "tunnel", 100)
     assert len(cut) <= 100
     assert excerpt("short text", "tunnel") == "short text"
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        (Filters(project="blog"), ["blog"]),
+        (Filters(since=NOW), []),
+        (Filters(until=NOW, project="shop"), ["uv"]),
+        (Filters(person="bob"), []),
+        (Filters(include=["superseded"], project="shop"), ["gone", "uv"]),
+    ],
+)
+def test_filters_exclude(corpus: Corpus, filters: Filters, found: list[str]):
+    assert sorted(ids(ask(corpus, filters=filters, corpora="memories"))) == found
+
+
+@pytest.mark.parametrize("wrong", [{"categories": ["tools"]}, {"include": ["forgotten"]}, {"priorities": ["urgent"]}])
+def test_a_filter_that_nothing_can_pass_is_refused_with_the_words_that_exist(wrong: dict):
+    with pytest.raises(QuestionError, match="choose from"):
+        Filters(**wrong)
+
+
+def test_a_range_that_ends_before_it_begins_is_refused():
+    with pytest.raises(QuestionError, match="swap the two"):
+        Filters(since=NOW, until=START.replace(tzinfo=None))
+
+
+def test_an_unknown_corpus_is_refused(corpus: Corpus):
+    with pytest.raises(QuestionError, match="choose from memories, segments, messages"):
+        ask(corpus, corpora="emails")

@@ -1,0 +1,168 @@
+"""What a recall is asked with, and what it answers: results that say what they are, where from, and what spoke for them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import get_args
+
+import polars as pl
+
+from memory_assets.errors import QuestionError
+from memory_assets.recall.render import render_block
+from memory_assets.records import Category, Priority, Trigger
+
+CORPORA = ("memories", "segments", "messages")
+"""What can be searched: facts and narratives, narratives alone, and what was said, word for word."""
+
+ON_REQUEST = ("held", "stale", "archived", "cold", "superseded")
+"""States that a question sees only where its filters include them; what was forgotten is never seen."""
+
+_WORDS = {
+    "categories": get_args(Category),
+    "priorities": get_args(Priority),
+    "kinds": ("fact", "narrative", "segment", "message"),
+    "triggers": get_args(Trigger),
+    "include": ON_REQUEST,
+}
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What results must be; an empty filter lets everything pass.
+
+    Raises `QuestionError` for a word that no result can have, and for a range of time that ends before it begins.
+    """
+
+    categories: Sequence[str] = ()
+    priorities: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    """fact, narrative, segment, message."""
+    triggers: Sequence[str] = ()
+    """What closed the window that a result comes from."""
+    project: str | None = None
+    person: str | None = None
+    session: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    """Results were said from `since` on and before `until`; moments without a zone are UTC."""
+    include: Sequence[str] = ()
+    """Further states beside active ones."""
+
+    def __post_init__(self) -> None:
+        for name, known in _WORDS.items():
+            for word in getattr(self, name):
+                if word not in known:
+                    raise QuestionError(f"There is no '{word}' among {name}; choose from {', '.join(known)}.")
+        for name in ("since", "until"):
+            moment = getattr(self, name)
+            if moment is not None and moment.tzinfo is None:
+                object.__setattr__(self, name, moment.replace(tzinfo=UTC))
+        if self.since and self.until and self.until <= self.since:
+            raise QuestionError(f"Nothing was said since {self.since} and before {self.until}; swap the two.")
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The states that may be seen."""
+        return ("active", *self.include)
+
+    def condition(self, columns: Sequence[str]) -> pl.Expr:
+        """Returns what the rows of a frame with these columns must fulfil; what a frame cannot tell, it is not asked."""
+        wanted: list[tuple[str, pl.Expr | None]] = [
+            ("state", pl.col("state").is_in(list(self.states))),
+            ("category", pl.col("category").is_in(list(self.categories)) if self.categories else None),
+            ("priority", pl.col("priority").is_in(list(self.priorities)) if self.priorities else None),
+            ("kind", pl.col("kind").is_in(list(self.kinds)) if self.kinds else None),
+            ("trigger", pl.col("trigger").is_in(list(self.triggers)) if self.triggers else None),
+            ("project", pl.col("project") == self.project if self.project else None),
+            ("person", pl.col("person") == self.person if self.person else None),
+            ("session_id", pl.col("session_id") == self.session if self.session else None),
+            ("event_at", pl.col("event_at") >= self.since if self.since else None),
+            ("event_at", pl.col("event_at") < self.until if self.until else None),
+        ]
+        return pl.all_horizontal(pl.lit(True), *(one for name, one in wanted if one is not None and name in columns))
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who asks, where and when: what the ranking prefers, and what it must not hand back."""
+
+    now: datetime
+    project: str | None = None
+    person: str | None = None
+    session: str | None = None
+    recent: Sequence[str] = ()
+    """The last messages of the conversation, oldest first."""
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """One result, with what speaks for it."""
+
+    memory_id: str
+    kind: str
+    """fact, narrative, segment or message."""
+    text: str
+    score: float
+    confidence: float
+    category: str
+    priority: str
+    age_days: int
+    event_at: datetime
+    session: str
+    path: str
+    lines: tuple[int, ...]
+    project: str
+    person: str = ""
+    arms: tuple[str, ...] = ()
+    """Which arms found it: keyword, vector, context, graph."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Factor → what the fused score was multiplied with."""
+    tags: tuple[str, ...] = ()
+    """uncertain, unconfirmed, a state that is not active, `conflict:mem_…`."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A candidate that was not returned, and why."""
+
+    memory_id: str
+    reason: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a recall took."""
+
+    embeddings: int = 0
+    index_queries: int = 0
+    model_calls: int = 0
+    model_tokens: int = 0
+    usd: float = 0.0
+    seconds: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The results, best first, and how they came about."""
+
+    question: str
+    profile: str
+    results: tuple[Recalled, ...]
+    considered: int
+    """Candidates that the arms found."""
+    asked: str = ""
+    """What was searched for, after cleaning and rewriting."""
+    left_out: tuple[LeftOut, ...] = ()
+    degraded: str | None = None
+    """`keyword` where vectors could not be asked, `vector` where words could not, `nothing` where neither could."""
+    notes: tuple[str, ...] = ()
+    cost: Cost = Cost()
+    is_known: bool = True
+    """False: what was asked is not in memory."""
+    tier: int = 2
+    """Where the answer was found: 1 summaries, 2 memories, 3 what was said word for word."""
+
+    def render(self) -> str:
+        """Returns the block that is put in front of a prompt."""
+        return render_block(self.results)
