@@ -33,17 +33,17 @@ def serialise(messages: Sequence[Row], zone: ZoneInfo, *, before: Sequence[Row] 
 
     `before` are messages that an earlier call was about; they stand in a fence of their own.
     """
-    quoted = _fenced("transcript", "\n\n".join(_lines(messages, zone)))
+    quoted = fenced("transcript", "\n\n".join(_lines(messages, zone)))
     if not before:
         return quoted
-    known = _fenced("end of what was read before", "\n\n".join(_lines(before, zone)))
+    known = fenced("end of what was read before", "\n\n".join(_lines(before, zone)))
     return f"{known}\n\n{quoted}"
 
 
 def fence_memories(memories: Iterable[tuple[str, str]]) -> str:
     """Returns earlier memories, pairs of id and text, as fenced text; empty where there are none."""
     lines = [f"[memory id: {name}] {text}" for name, text in memories]
-    return _fenced("earlier memories", "\n".join(lines)) if lines else ""
+    return fenced("earlier memories", "\n".join(lines)) if lines else ""
 
 
 def shown(message: Row) -> str:
@@ -75,7 +75,8 @@ def _lines(messages: Sequence[Row], zone: ZoneInfo) -> Iterator[str]:
         yield f"[{at:%H:%M}] {_ROLES[message['author']]}: {shown(message)}{pictures}"
 
 
-def _fenced(title: str, body: str) -> str:
+def fenced(title: str, body: str) -> str:
+    """Returns the text between two lines that it cannot itself contain."""
     mark = hashlib.sha256(body.encode()).hexdigest()[:12]
     return f"=== quoted {title} {mark} begins ===\n{body}\n=== quoted {title} {mark} ends ==="
 
