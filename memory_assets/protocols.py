@@ -149,6 +149,98 @@ class VectorIndex(Protocol):
         ...
 
 
+class Texts(Protocol):
+    """One corpus of a text index: its rows, sorted by group and order, and which terms occur in which of them."""
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Row → id."""
+        ...
+
+    @property
+    def parent_ids(self) -> Sequence[str]:
+        """Names of what rows are parts of, such as the message of a passage."""
+        ...
+
+    @property
+    def group_ids(self) -> Sequence[str]:
+        """Names of the groups: sessions."""
+        ...
+
+    @property
+    def parents(self) -> np.ndarray:
+        """Row → number of its parent, int32."""
+        ...
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Row → number of its group, int32, ascending."""
+        ...
+
+    @property
+    def order(self) -> np.ndarray:
+        """Row → its place within the group, int64."""
+        ...
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Row → how many terms it has, int32."""
+        ...
+
+    @property
+    def has_vector(self) -> np.ndarray:
+        """Row → whether it has a vector."""
+        ...
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """float16, shape (rows, dimension); zeros where a row has none, dimension 0 where no row has one."""
+        ...
+
+    def __len__(self) -> int:
+        """Returns the number of rows."""
+        ...
+
+    def postings(self, term: str) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the rows that hold the term (of `terms.query_terms`), ascending, each once, and how often (float32)."""
+        ...
+
+    def rows_of(self, ids: Iterable[str]) -> np.ndarray:
+        """Returns the rows of those ids that are there."""
+        ...
+
+    def score(self, terms: Iterable[str]) -> np.ndarray:
+        """Returns the BM25 score of every row; float32."""
+        ...
+
+
+class TextIndex(Protocol):
+    """Finds texts by their words; a projection of the tables."""
+
+    def generation(self) -> str | None:
+        """Returns the name of the published generation."""
+        ...
+
+    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
+        """Publishes a new generation and returns its name; `rebuild` starts from nothing.
+
+        `upserts` has columns `id`, `corpus`, `text`, and, where they are known, `parent`, `group`, `order` and `vector`.
+        """
+        ...
+
+    def open(self, corpus: str) -> Texts | None:
+        """Returns the corpus (`memories`, `segments` or `messages`) as published, or None where it has no rows yet."""
+        ...
+
+    def find(self, query: str, limit: int, corpus: str) -> list[Hit]:
+        """Returns the best matches within the corpus, best first."""
+        ...
+
+    def ids(self, corpus: str) -> set[str]:
+        """Returns the ids in the published generation."""
+        ...
+
+
 class KeywordIndex(Protocol):
     """Finds texts by their words; a projection of the tables."""
 

@@ -1,0 +1,196 @@
+"""What of a text can be found by: stemmed words, and code whole and in parts.
+
+A path, an identifier, a flag, a version or an id is one term as it stands and further terms for its pieces, so that
+`src/fooBar.py` is found by the path, by `fooBar.py`, by `fooBar`, and by foo or bar. English endings are taken off (Snowball);
+accents and case do not count. Writing without spaces between words gives each two neighbouring characters. Question words
+and a full list of stop words are left out of queries only (worth six points of recall@5 on dialogue).
+"""
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import Stemmer
+
+LONGEST_QUERY = 64
+"""Terms of a query that are looked up."""
+
+LONGEST_WHOLE = 200
+"""Characters of a compound that is a term as a whole; beyond are blobs, whose pieces suffice."""
+
+STOP_WORDS = frozenset(
+    """a about above after again against all also am an and any are as at be because been before being below
+    between both but by can cannot could did do does doing done down during each few for from further had has
+    have having he her here hers him his how i if in into is it its itself just let me more most my no nor not
+    of off on once only or other our ours out over own same shall she should so some such than that the their
+    theirs them then there these they this those through to too under until up us very was we were what when
+    where which while who whom why will with would you your yours""".split()
+)
+_CUT_OFF = frozenset("s t d m ll re ve don doesn didn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn".split())
+"""What an apostrophe leaves of stop words: what's, don't, we'll."""
+
+# Python's \w lacks the vowel signs of these scripts, Devanagari to Burmese and Khmer; without them words fall to letters.
+_SIGNS = "\u0900-\u109f\u1780-\u17ff"
+_TOKEN = re.compile(rf"(?:--?|[./~@#_]{{1,3}})?[^\W_][\w{_SIGNS}./:@#~+\\-]*")
+_NAME = re.compile(r"(?:--?|[.@#])?(?=[^\W_]).+", re.DOTALL)
+_BETWEEN = (re.compile(r"[/\\:@#~+]+"), re.compile(r"\.+"), re.compile(r"-+"))
+_WORD = re.compile(rf"[^\W_][^\W_{_SIGNS}]*(?:[{_SIGNS}]+[^\W_]*)*")
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PLURAL = re.compile(r"[A-Z]+s")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+_MARKS = re.compile("[\u00ad\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u200b-\u200d\ufeff]")
+
+_kept = threading.local()
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How often each term occurs in each of several texts: three arrays side by side, one entry for each pair."""
+
+    texts: np.ndarray
+    """Number of the text, int64."""
+    keys: np.ndarray
+    """Hash of the term, uint64."""
+    counts: np.ndarray
+    """int64."""
+
+
+def text_terms(text: str) -> list[str]:
+    """Returns the terms of a text in order, repeats included."""
+    return [term for token in _tokens(text) for term, _ in _expand(token)]
+
+
+def query_terms(query: str) -> list[str]:
+    """Returns the terms of a question that are worth finding, each once, in order; all of them if none are."""
+    pairs = [pair for token in _tokens(query) for pair in _expand(token)]
+    worth = dict.fromkeys(term for term, word in pairs if word not in STOP_WORDS and word not in _CUT_OFF)
+    return list(worth or dict.fromkeys(term for term, _ in pairs))[:LONGEST_QUERY]
+
+
+@lru_cache(maxsize=65_536)
+def key_of(term: str) -> int:
+    """Returns the term's hash, the same in every process and release."""
+    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def count_terms(texts: Sequence[str]) -> Counted:
+    """Returns the counts of all terms in all texts, sorted by text and key."""
+    codes = _Codes()
+    coded = [[codes[token] for token in _tokens(text)] for text in texts]
+    tokens = np.fromiter((code for row in coded for code in row), dtype=np.int64, count=sum(map(len, coded)))
+    rows = np.repeat(np.arange(len(coded)), [len(row) for row in coded])
+    sizes = np.array([len(keys) for keys in codes.keys_of], dtype=np.int64)
+    keys = np.fromiter((key for keys in codes.keys_of for key in keys), dtype=np.uint64, count=int(sizes.sum()))
+    return _counted(np.repeat(rows, sizes[tokens]), keys[_spread(tokens, sizes)])
+
+
+class _Codes(dict[str, int]):
+    """Numbers the distinct tokens as they come, and keeps the keys of the terms of each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys_of: list[list[int]] = []
+
+    def __missing__(self, token: str) -> int:
+        self[token] = code = len(self.keys_of)
+        self.keys_of.append([key_of(term) for term, _ in _expand(token)])
+        return code
+
+
+def _spread(tokens: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Returns, for each token in turn, the places of all its keys."""
+    lengths = sizes[tokens]
+    firsts = (np.cumsum(sizes) - sizes)[tokens]
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(firsts, lengths) + within
+
+
+def _counted(rows: np.ndarray, keys: np.ndarray) -> Counted:
+    order = np.lexsort((keys, rows))
+    rows, keys = rows[order], keys[order]
+    is_first = np.ones(len(rows), dtype=bool)
+    is_first[1:] = (rows[1:] != rows[:-1]) | (keys[1:] != keys[:-1])
+    starts = np.flatnonzero(is_first)
+    return Counted(rows[starts], keys[starts], np.diff(starts, append=len(rows)))
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text if text.isascii() else _without_marks(text))
+
+
+def _without_marks(text: str) -> str:
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
+
+
+def _expand(token: str) -> Iterator[tuple[str, str]]:
+    """Yields the terms of a token, each with the plain word that it comes from; what is no plain word stands for itself."""
+    whole = token.rstrip("./:@~-_\\")
+    words = _WORD.findall(whole)
+    if not words:
+        return
+    if len(words) > 1 or whole != words[0]:
+        yield from ((name, name) for name in _names(whole))
+    for word in words:
+        yield from _of_word(word)
+
+
+def _names(whole: str) -> Iterable[str]:
+    """Returns the compound and its pieces that are still compounds, and versions from the first two numbers on."""
+    if len(whole) > LONGEST_WHOLE:
+        return ()
+    found = dict.fromkeys(_forms(whole))
+    pieces = [whole]
+    for between in _BETWEEN:
+        if between.search(whole):
+            pieces = [part for piece in pieces for part in between.split(piece)]
+            found.update((name, None) for piece in pieces for name in _forms(piece))
+    for version in _VERSION.findall(whole):
+        numbers = version.split(".")
+        found.update(dict.fromkeys(".".join(numbers[:size]) for size in range(2, len(numbers) + 1)))
+    return found
+
+
+def _forms(piece: str) -> Iterable[str]:
+    if piece.isalnum() or _UNSPACED.search(piece) or not (named := _NAME.search(piece)):
+        return ()
+    name = named.group().rstrip("_").casefold()
+    return [form for form in dict.fromkeys((name, name.lstrip("-"))) if not form.isalnum()]
+
+
+def _of_word(word: str) -> Iterator[tuple[str, str]]:
+    if _UNSPACED.search(word):
+        yield from _of_unspaced(word)
+        return
+    yield _stem(word.casefold()), word.casefold()
+    parts = _CAMEL.split(word)
+    if len(parts) > 1 and not _PLURAL.fullmatch(word):
+        yield from ((_stem(part), part) for part in (part.casefold() for part in parts))
+
+
+def _of_unspaced(word: str) -> Iterator[tuple[str, str]]:
+    end = 0
+    for run in _UNSPACED.finditer(word):
+        if between := word[end : run.start()]:
+            yield from _of_word(between)
+        end, signs = run.end(), run.group()
+        pairs = [signs[at : at + 2] for at in range(len(signs) - 1)] or [signs]
+        yield from ((pair, pair) for pair in pairs)
+    if rest := word[end:]:
+        yield from _of_word(rest)
+
+
+@lru_cache(maxsize=262_144)
+def _stem(word: str) -> str:
+    if not hasattr(_kept, "stemmer"):
+        _kept.stemmer = Stemmer.Stemmer("english")  # not safe to share between threads
+    stemmer: Any = _kept.stemmer
+    return stemmer.stemWord(word)
