@@ -12,7 +12,7 @@ from memory_assets.embed.concepts import concept_words
 from memory_assets.embed.encode import matrix_of
 from memory_assets.tables import hash_of
 
-RETRIEVABLE = ("active", "held", "stale", "archived")
+RETRIEVABLE = ("active", "held", "stale", "archived", "cold", "superseded")
 """States whose vectors are kept; which of them a question may see is decided when it is asked."""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from memory_assets_tests.bench.capture_memory import capture_memory
 from memory_assets_tests.bench.gold import gold
+from memory_assets_tests.bench.leaving_out import leaving_out
 from memory_assets_tests.bench.more_memories import more_memories
 from memory_assets_tests.bench.pipeline import pipeline
 from memory_assets_tests.bench.reading import masking, reading
@@ -28,6 +29,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "more-memories": more_memories,
     "remaking": remaking,
     "gold": gold,
+    "leaving-out": leaving_out,
 }
 
 

@@ -30,8 +30,10 @@ def test_what_is_published_already_plans_nothing():
     assert plan_vectors(memories({"id": "1", "text_hash": "h1"}), KNOWN, {"1": "h1"}).is_empty
 
 
-def test_a_superseded_memory_leaves_the_index_and_a_held_one_stays():
-    found = memories({"id": "1", "text_hash": "h1", "state": "superseded"}, {"id": "2", "text_hash": "h2", "state": "held"})
+def test_a_forgotten_memory_leaves_the_index_and_what_can_be_asked_for_stays():
+    found = memories(
+        {"id": "1", "text_hash": "h1", "state": "forgotten"}, {"id": "2", "text_hash": "h2", "state": "superseded"}
+    )
     plan = plan_vectors(found, KNOWN, {"1": "h1", "2": "h2"})
     assert (plan.upserts.height, plan.deletes) == (0, ["1"])
 
