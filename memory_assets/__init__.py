@@ -2,7 +2,7 @@
 
     transcripts ─capture─▶ resources ▶ records ▶ windows ▶ messages, sessions
                  distill ─▶ segments ▶ observations, verdicts ▶ daily log
-                 embed   ─▶ embeddings ▶ merges ▶ memories ▶ vector and keyword index
+                 embed   ─▶ embeddings ▶ merges ▶ memories ▶ vector and text index
                  recall  ─▶ the few memories that help now
                  reflect ─▶ reflections ▶ proposals
                  triage  ─▶ decisions ▶ REVIEW.md, MEMORY.md

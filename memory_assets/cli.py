@@ -257,7 +257,7 @@ def flush(as_json: Json = False) -> Reply:
 
 @app.command(epilog="Example: `memory rebuild`")
 def rebuild(
-    indexes: Annotated[bool, typer.Option("--indexes", help="Only the vector and keyword indexes, from the tables.")] = False,
+    indexes: Annotated[bool, typer.Option("--indexes", help="Only the vector and text indexes, from the tables.")] = False,
     as_json: Json = False,
 ) -> Reply:
     """Delete everything that is derived and make it again from the archive, the ledger and the workspace."""

@@ -5,12 +5,13 @@ The one place outside the assets where adapters are chosen. Without an embedder 
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 import polars as pl
 
 from memory_assets.adapters.chroma_index import ChromaIndex
-from memory_assets.adapters.keyword_index import KeywordIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import ModelError
 from memory_assets.protocols import Tables
 from memory_assets.recall.search import Corpus
@@ -22,9 +23,14 @@ def open_vectors(store: Store) -> ChromaIndex:
     return ChromaIndex(store.root / "index")
 
 
-def open_keywords(store: Store) -> KeywordIndex:
-    """Returns the index of words."""
-    return KeywordIndex(store.root / "index")
+def open_texts(store: Store) -> TextIndex:
+    """Returns the index of words, kept for the life of the process with what is open of it."""
+    return _texts(store.root / "index")
+
+
+@cache
+def _texts(root: Path) -> TextIndex:
+    return TextIndex(root)
 
 
 @cache
@@ -43,7 +49,7 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
         missing = (str(error),)
     corpus = Corpus(
         memories=store.tables.read("memories"),
-        keywords=open_keywords(store),
+        keywords=open_texts(store),
         vectors=open_vectors(store),
         embedder=embedder,
         read_segments=lambda ids: _segments(store.tables, ids),

@@ -11,7 +11,7 @@
     │   ├── ModelSetupError     wrong key, unknown model or address: asking again cannot help
     │   ├── ModelBusyError      overloaded, rate-limited, timed out or unreachable: asking later may help
     │   └── ModelRequestError   this one question cannot be asked as it is
-    ├── IndexFailedError    a projection (vectors, keywords) cannot be read or built
+    ├── IndexFailedError    a projection (vectors, texts) cannot be read or built
     ├── QuestionError       a recall cannot be made of what was asked
     ├── LedgerError         the ledger holds a line that cannot be understood
     ├── LabelsError         labelled sessions, or facts to compare with, cannot be used

@@ -191,13 +191,13 @@ class MemoryAgent:
     def health(self) -> "Health":
         """Returns whether everything adds up, is whole and is fresh."""
         from memory_assets.adapters.local_embedder import LocalEmbedder
-        from memory_assets.corpus import open_keywords, open_vectors
+        from memory_assets.corpus import open_texts, open_vectors
         from memory_assets.maintain.doctor import Projections, examine
 
         store = self.store
         embedding_model = store.settings.embedding_model
         return examine(
-            store, Projections(lambda: LocalEmbedder(embedding_model).version, open_vectors(store), open_keywords(store))
+            store, Projections(lambda: LocalEmbedder(embedding_model).version, open_vectors(store), open_texts(store))
         )
 
     def flush(self) -> "Built":

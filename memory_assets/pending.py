@@ -230,7 +230,7 @@ def fold_is_behind(tables: Tables) -> bool:
 
 def index_is_missing(store: "Store") -> bool:
     """Returns whether an index was deleted or moved aside as unreadable, though there are memories to find."""
-    pointers = (store.root / "index" / name / "current" for name in ("vectors", "keywords"))
+    pointers = (store.root / "index" / name / "current" for name in ("vectors", "texts"))
     return "all" in store.tables.parts("memories") and not all(pointer.is_file() for pointer in pointers)
 
 

@@ -241,26 +241,6 @@ class TextIndex(Protocol):
         ...
 
 
-class KeywordIndex(Protocol):
-    """Finds texts by their words; a projection of the tables."""
-
-    def generation(self) -> str | None:
-        """Returns the name of the published generation."""
-        ...
-
-    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
-        """Publishes a new generation; `upserts` has columns `id`, `corpus` and `text`."""
-        ...
-
-    def find(self, query: str, limit: int, corpus: str) -> list[Hit]:
-        """Returns the best matches within the corpus (`memories`, `segments` or `messages`), best first."""
-        ...
-
-    def ids(self, corpus: str) -> set[str]:
-        """Returns the ids in the published generation."""
-        ...
-
-
 @dataclass(frozen=True)
 class PartInfo:
     """What is written of one part (a day, a source, or `all`) of a table."""

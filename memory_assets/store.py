@@ -5,7 +5,7 @@
     answers/     raw answers of models                                                kept for ever
     workspace/   MEMORY.md, REVIEW.md, memory/<day>.md, briefing.md; a git repository kept for ever
     tables/      Parquet                                                              derived
-    index/       vectors and keywords                                                 derived
+    index/       vectors and terms                                                    derived
     dagster/     DAGSTER_HOME: runs and events                                        derived
     VERSION, instance.json (the owner's zone, frozen), lock
 

@@ -18,6 +18,9 @@ from typing import Any
 import numpy as np
 import Stemmer
 
+TERMS_VERSION = "1"
+"""Of what a text is cut into; indexes of another one are built anew."""
+
 LONGEST_QUERY = 64
 """Terms of a query that are looked up."""
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.archive import Range, range_id
-from memory_assets.corpus import open_keywords, open_vectors
+from memory_assets.corpus import open_texts, open_vectors
 from memory_assets.settings import read_settings
 from memory_assets.store import Store, open_store
 from memory_assets_tests.factories import START, frame, message, row
@@ -42,12 +42,12 @@ def small_store() -> Store:
 
 
 def index(store: Store) -> None:
-    """Builds the vector and the keyword index of the store's memories, with the real embedder."""
+    """Builds the vector and the text index of the store's memories, with the real embedder."""
     vector = LocalEmbedder().encode_query(FACT)
     memory = {"id": [MEMORY], "category": ["rules-conventions"], "kind": ["fact"], "state": ["active"], "text_hash": [HASH]}
     open_vectors(store).update(pl.DataFrame({**memory, "vector": [vector.tolist()]}), [])
     words = {"id": [MEMORY, "seg", IDS[2]], "corpus": ["memories", "segments", "messages"], "text": [FACT, NARRATIVE, TURNS[2]]}
-    open_keywords(store).update(pl.DataFrame(words), [])
+    open_texts(store).update(pl.DataFrame(words), [])
 
 
 def write(store: Store, table: str, part: str, *rows: dict) -> None:

@@ -46,7 +46,7 @@ ASSETS_OF = {
         "daily_log",
         "embeddings",
     ],
-    FOLD: ["merges", "memories", "vector_index", "keyword_index", "briefing"],
+    FOLD: ["merges", "memories", "vector_index", "text_index", "briefing"],
     REFLECT: ["reflections", "proposals"],
     TRIAGE: ["decisions", "memory_md", "review_md", "briefing"],
     EVALUATE: ["evaluation"],

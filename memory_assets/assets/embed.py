@@ -10,22 +10,27 @@ import polars as pl
 from memory_assets import tables as schemas
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check, verdict
 from memory_assets.assets.glue import INDEX_POOL, bars, counts_of, materialise_days, table_asset, write_whole
-from memory_assets.corpus import open_embedder, open_keywords, open_vectors
+from memory_assets.corpus import open_embedder, open_texts, open_vectors
 from memory_assets.embed.echoes import SHOWING, find_echoes, suspects
 from memory_assets.embed.encode import EMBED_VERSION, encode_day
 from memory_assets.embed.evidence import EVIDENCE, allowed_facts, families_of, plan_evidence
 from memory_assets.embed.homes import find_orphans
 from memory_assets.embed.memories import FOLD_VERSION, fold_memories
 from memory_assets.embed.merge import MERGE_VERSION, find_edges
-from memory_assets.embed.project import RETRIEVABLE, Plan, keyword_rows, plan_keywords, plan_vectors, text_hashes
+from memory_assets.embed.project import RETRIEVABLE, Plan, hashes_of, plan_texts, plan_vectors, text_rows
 from memory_assets.embed.repeats import MOST_SHARE, find_repeats
 from memory_assets.files import write_json
 from memory_assets.ledger import Event
 from memory_assets.pending import embed_inputs, fold_inputs, merge_inputs
 from memory_assets.store import Store
+from memory_assets.terms import TERMS_VERSION
 
 GROUP = "embed"
 """Group of the assets of this stage."""
+
+VECTORS_VERSION = "vectors/1"
+TEXTS_VERSION = f"texts/{TERMS_VERSION}"
+"""Of the indexes: what another version built is built anew."""
 
 WARN = dg.AssetCheckSeverity.WARN
 
@@ -100,14 +105,14 @@ def _spread(frame: pl.DataFrame, column: str) -> dict[str, int]:
     group_name=GROUP,
     owners=["team:memory"],
     kinds={"chroma"},
-    code_version="vectors/1",
+    code_version=VECTORS_VERSION,
     deps=["memories", "embeddings"],
     pool=INDEX_POOL,
 )
 def vector_index(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """Chroma's generation of the memories' vectors, projected from Parquet."""
     with store.lock():
-        index, kept = open_vectors(store), _Kept(store.root / "index" / "vectors.json")
+        index, kept = open_vectors(store), _Kept(store.root / "index" / "vectors.json", VECTORS_VERSION)
         found = store.tables.read("memories")
         published = kept.read(index.generation())
         plan = plan_vectors(found, store.tables.read("embeddings"), published)
@@ -118,39 +123,39 @@ def vector_index(context: dg.AssetExecutionContext, store: dg.ResourceParam[Stor
 @dg.asset(
     group_name=GROUP,
     owners=["team:memory"],
-    kinds={"sqlite"},
-    code_version="keywords/1",
+    kinds={"numpy"},
+    code_version=TEXTS_VERSION,
     deps=["memories", "segments", "messages"],
     pool=INDEX_POOL,
 )
-def keyword_index(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
-    """The full-text generation of memories, narratives and raw messages, projected from Parquet."""
+def text_index(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """The terms of memories, narratives and raw messages in arrays, projected from Parquet."""
     with store.lock():
-        index, kept = open_keywords(store), _Kept(store.root / "index" / "keywords.json")
-        spoken = ["message_id", "author", "kind", "text"]
-        rows = keyword_rows(
+        index, kept = open_texts(store), _Kept(store.root / "index" / "texts.json", TEXTS_VERSION)
+        spoken = ["message_id", "session_id", "line", "author", "kind", "text"]
+        rows = text_rows(
             store.tables.read("memories"),
-            store.tables.read("segments", columns=["segment_id", "narrative"]),
+            store.tables.read("segments", columns=["segment_id", "session_id", "line_from", "narrative"]),
             pl.concat([store.tables.read("messages", columns=spoken), store.tables.read("messages_open", columns=spoken)]),
         )
         published = kept.read(index.generation())
-        return _publish(index, kept, plan_keywords(rows, published), text_hashes(rows), rebuild=not published)
+        return _publish(index, kept, plan_texts(rows, published), hashes_of(rows), rebuild=not published)
 
 
 class _Kept:
-    """What a published generation was made from, beside it; of another generation it says nothing."""
+    """What a published generation was made from, beside it; of another generation, or one of other code, it says nothing."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, version: str) -> None:
+        self._path, self._version = path, version
 
     def read(self, generation: str | None) -> dict[str, str]:
         if generation is None or not self._path.is_file():
             return {}
         known = json.loads(self._path.read_text())
-        return known["rows"] if known["generation"] == generation else {}
+        return known["rows"] if (known["generation"], known.get("version")) == (generation, self._version) else {}
 
     def write(self, generation: str, rows: dict[str, str]) -> None:
-        write_json(self._path, {"generation": generation, "rows": rows})
+        write_json(self._path, {"generation": generation, "version": self._version, "rows": rows})
 
 
 def _publish(index, kept: _Kept, plan: Plan, rows: dict[str, str], *, rebuild: bool) -> dg.MaterializeResult:
@@ -240,13 +245,11 @@ def vectors_equal_parquet(context: dg.AssetCheckExecutionContext, store: dg.Reso
     return _compare(wanted, open_vectors(store).ids())
 
 
-@dg.asset_check(
-    asset="keyword_index", name="equals_parquet", description="The keyword index holds exactly the retrievable memories."
-)
-def keywords_equal_parquet(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
-    """Compares the ids in the keyword index with those that Parquet says should be there."""
+@dg.asset_check(asset="text_index", name="equals_parquet", description="The text index holds exactly the retrievable memories.")
+def texts_equal_parquet(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
+    """Compares the ids in the text index with those that Parquet says should be there."""
     wanted = set(store.tables.read("memories").filter(pl.col("state").is_in(RETRIEVABLE))["id"])
-    return _compare(wanted, open_keywords(store).ids("memories"))
+    return _compare(wanted, open_texts(store).ids("memories"))
 
 
 def _compare(wanted: set[str], there: set[str]) -> dg.AssetCheckResult:
@@ -255,7 +258,7 @@ def _compare(wanted: set[str], there: set[str]) -> dg.AssetCheckResult:
     return verdict(broken.is_empty(), broken, rows=len(there))
 
 
-ASSETS = [embeddings, merges, memories, vector_index, keyword_index]
+ASSETS = [embeddings, merges, memories, vector_index, text_index]
 CHECKS = [
     *(schema_check(table) for table in ("embeddings", "merges", "memories")),
     rows_check("embeddings", "every_text_has_a_vector", "Every observation's text has a vector.", _without_vector),
@@ -266,5 +269,5 @@ CHECKS = [
     few_repeats,
     *(no_secrets_check(table) for table in ("embeddings", "merges", "memories")),
     vectors_equal_parquet,
-    keywords_equal_parquet,
+    texts_equal_parquet,
 ]

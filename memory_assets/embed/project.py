@@ -1,4 +1,4 @@
-"""Plans what the indexes must hold: the vectors of memories, and the words of memories, segments and messages.
+"""Plans what the indexes must hold: the vectors of memories, and the terms of memories, segments and messages.
 
 Only differences are planned, by comparing ids and what each row was made from; a plan without changes publishes nothing.
 """
@@ -40,31 +40,43 @@ def plan_vectors(memories: pl.DataFrame, embeddings: pl.DataFrame, published: Ma
     return Plan(upserts, sorted(set(published) - set(wanted["id"])))
 
 
-def keyword_rows(memories: pl.DataFrame, segments: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
-    """Returns everything the keyword index holds: id, corpus, text."""
-    wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", pl.col("wordings").list.join("\n").alias("text"))
-    asked = pl.Series("text", [f"{text}\n{concept_words(text)}" for text in wanted["text"]], dtype=pl.String)
+def text_rows(memories: pl.DataFrame, segments: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
+    """Returns everything the text index holds, each row with its session and its place there."""
+    known = memories.filter(pl.col("state").is_in(RETRIEVABLE)).with_columns(wording=pl.col("wordings").list.join("\n"))
+    asked = [f"{text}\n{concept_words(text)}" for text in known["wording"]]
     spoken = messages.filter(pl.col("author").is_in(["owner", "assistant", "subagent"]) & (pl.col("kind") == "text"))
     return pl.concat(
         [
-            wanted.select("id", pl.lit("memories").alias("corpus"), asked),
-            segments.select(
-                pl.col("segment_id").alias("id"), pl.lit("segments").alias("corpus"), pl.col("narrative").alias("text")
+            _rows(
+                "memories",
+                known.with_columns(pl.Series("asked", asked, dtype=pl.String)),
+                "id",
+                "asked",
+                pl.col("event_at").dt.epoch("ms"),
             ),
-            spoken.select(pl.col("message_id").alias("id"), pl.lit("messages").alias("corpus"), "text"),
+            _rows("segments", segments, "segment_id", "narrative", pl.col("line_from")),
+            _rows("messages", spoken, "message_id", "text", pl.col("line")),
         ]
     ).unique(["corpus", "id"], keep="first", maintain_order=True)
 
 
-def plan_keywords(rows: pl.DataFrame, published: Mapping[str, str]) -> Plan:
-    """Returns the change of the keyword index; `published` maps `corpus/id` to the hash of its text."""
-    hashes = {f"{corpus}/{id}": hash_of(text) for id, corpus, text in rows.iter_rows()}
-    changed = pl.Series(
-        [published.get(f"{c}/{i}") != hashes[f"{c}/{i}"] for i, c in rows.select("id", "corpus").iter_rows()], dtype=pl.Boolean
+def _rows(corpus: str, found: pl.DataFrame, id: str, text: str, order: pl.Expr) -> pl.DataFrame:
+    return found.select(
+        pl.col(id).alias("id"),
+        pl.lit(corpus).alias("corpus"),
+        pl.col(text).alias("text"),
+        pl.col("session_id").alias("group"),
+        order.cast(pl.Int64).alias("order"),
     )
+
+
+def plan_texts(rows: pl.DataFrame, published: Mapping[str, str]) -> Plan:
+    """Returns the change of the text index; `published` maps `corpus/id` to the hash of what was put in."""
+    hashes = hashes_of(rows)
+    changed = pl.Series([published.get(key) != hashed for key, hashed in hashes.items()], dtype=pl.Boolean)
     return Plan(rows.filter(changed), sorted(key.split("/", 1)[1] for key in set(published) - set(hashes)))
 
 
-def text_hashes(rows: pl.DataFrame) -> dict[str, str]:
-    """Returns `corpus/id` → hash of the text, to be kept beside the published generation."""
-    return {f"{corpus}/{id}": hash_of(text) for id, corpus, text in rows.select("id", "corpus", "text").iter_rows()}
+def hashes_of(rows: pl.DataFrame) -> dict[str, str]:
+    """Returns `corpus/id` → hash of what is put in, to be kept beside the published generation."""
+    return {f"{row[1]}/{row[0]}": hash_of("\n".join(map(str, row[2:]))) for row in rows.iter_rows()}

@@ -19,7 +19,7 @@ from memory_assets.maintain.checks import Check
 from memory_assets.maintain.secrets import check_secrets
 from memory_assets.maintain.sums import Counts, read_frames, sums_of
 from memory_assets.maintain.surroundings import check_projection
-from memory_assets.protocols import KeywordIndex, VectorIndex
+from memory_assets.protocols import TextIndex, VectorIndex
 
 if TYPE_CHECKING:
     from memory_assets.store import Store
@@ -62,7 +62,7 @@ class Projections:
     model_version: Callable[[], str]
     """Raises `ModelError` where the model's weights are missing or others than they should be."""
     vectors: VectorIndex
-    keywords: KeywordIndex
+    texts: TextIndex
 
 
 def examine(store: "Store", projections: Projections) -> Health:
@@ -80,11 +80,10 @@ def _projected(store: "Store", projections: Projections) -> Iterator[Check]:
     embedded = store.tables.read("embeddings", columns=["text_hash"])
     recallable, near = set(memories["id"]), set(memories.join(embedded, on="text_hash", how="semi")["id"])
     segments = set(store.tables.read("segments", columns=["segment_id"])["segment_id"])
-    keywords = projections.keywords
     yield from _carry_out("vector index", lambda: check_projection("vector", "memories", near, projections.vectors.ids()))
     for corpus, wanted in (("memories", recallable), ("segments", segments)):
-        found = partial(keywords.ids, corpus)
-        yield from _carry_out("keyword index", lambda c=corpus, w=wanted, f=found: check_projection("keyword", c, w, f()))
+        found = partial(projections.texts.ids, corpus)
+        yield from _carry_out("text index", lambda c=corpus, w=wanted, f=found: check_projection("text", c, w, f()))
 
 
 def _surroundings(store: "Store", now: datetime) -> Iterator[Check]:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from memory_assets.errors import IndexFailedError, ModelError, QuestionError
-from memory_assets.protocols import Embedder, Hit, KeywordIndex, VectorIndex
+from memory_assets.protocols import Embedder, Hit, TextIndex, VectorIndex
 from memory_assets.recall.profiles import Profile, choose_profile
 from memory_assets.recall.rank import age_days, decay, fuse, weigh
 from memory_assets.recall.results import CORPORA, Answer, Asker, Cost, Filters, LeftOut, Recalled
@@ -41,7 +41,7 @@ class Corpus:
     """What is searched."""
 
     memories: pl.DataFrame
-    keywords: KeywordIndex
+    keywords: TextIndex
     vectors: VectorIndex | None = None
     embedder: Embedder | None = None
     read_segments: ReadRows | None = None
@@ -99,7 +99,7 @@ def _wanted(corpora: str | Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def _by_words(question: str, keywords: KeywordIndex, corpus: str, notes: list[str]) -> list[Hit]:
+def _by_words(question: str, keywords: TextIndex, corpus: str, notes: list[str]) -> list[Hit]:
     try:
         return keywords.find(question, OVER_FETCHED, corpus)
     except IndexFailedError as error:

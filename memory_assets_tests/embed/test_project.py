@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memory_assets.embed.project import keyword_rows, plan_keywords, plan_vectors, text_hashes
+from memory_assets.embed.project import hashes_of, plan_texts, plan_vectors, text_rows
 from memory_assets.tables import empty
 from memory_assets_tests.factories import frame, message, row
 
@@ -48,8 +48,10 @@ def test_no_text_goes_to_the_vector_index():
 
 
 def test_every_wording_of_a_memory_is_found_by_words():
-    rows = keyword_rows(memories({"id": "1", "wordings": ["Use uv.", "Never pip."]}), empty("segments"), empty("messages"))
-    assert rows.rows() == [("1", "memories", "Use uv.\nNever pip.\ninstall packages dependencies")]
+    rows = text_rows(memories({"id": "1", "wordings": ["Use uv.", "Never pip."]}), empty("segments"), empty("messages"))
+    assert rows.select("id", "corpus", "text").rows() == [
+        ("1", "memories", "Use uv.\nNever pip.\ninstall packages dependencies")
+    ]
 
 
 def test_what_people_and_agents_said_is_found_and_tool_output_is_not():
@@ -60,21 +62,21 @@ def test_what_people_and_agents_said_is_found_and_tool_output_is_not():
         message("ls output", 2, author="tool", kind="tool_result"),
         message("[toolCall ls()]", 3, author="assistant", kind="tool_call"),
     )
-    rows = keyword_rows(memories(), empty("segments"), said)
+    rows = text_rows(memories(), empty("segments"), said)
     assert rows["text"].to_list() == ["Use uv.", "Done."]
 
 
 def test_a_second_plan_after_publishing_the_first_is_empty():
     segments = frame("segments", row("segments", segment_id="s1", narrative="Ports were moved."))
-    rows = keyword_rows(memories({"id": "1", "wordings": ["Use uv."]}), segments, empty("messages"))
-    assert plan_keywords(rows, {}).upserts.equals(rows)
-    assert plan_keywords(rows, text_hashes(rows)).is_empty
+    rows = text_rows(memories({"id": "1", "wordings": ["Use uv."]}), segments, empty("messages"))
+    assert plan_texts(rows, {}).upserts.equals(rows)
+    assert plan_texts(rows, hashes_of(rows)).is_empty
 
 
 def test_changed_words_go_in_and_vanished_ones_out():
-    before = keyword_rows(
+    before = text_rows(
         memories({"id": "1", "wordings": ["Use uv."]}, {"id": "2", "wordings": ["x"]}), empty("segments"), empty("messages")
     )
-    after = keyword_rows(memories({"id": "1", "wordings": ["Use uv!"]}), empty("segments"), empty("messages"))
-    plan = plan_keywords(after, text_hashes(before))
+    after = text_rows(memories({"id": "1", "wordings": ["Use uv!"]}), empty("segments"), empty("messages"))
+    plan = plan_texts(after, hashes_of(before))
     assert (plan.upserts["id"].to_list(), plan.deletes) == (["1"], ["2"])

@@ -34,8 +34,8 @@ class ListedVectors:
         raise NotImplementedError
 
 
-class ListedKeywords:
-    """A keyword index that is a set of ids by corpus."""
+class ListedTexts:
+    """A text index that is a set of ids by corpus."""
 
     def ids(self, corpus: str) -> set[str]:
         return {"memories": {MEMORY}, "segments": {"seg"}}[corpus]
@@ -47,7 +47,7 @@ class ListedKeywords:
         raise NotImplementedError
 
 
-WHOLE = Projections(lambda: "53aa51172d14", ListedVectors(MEMORY), ListedKeywords())
+WHOLE = Projections(lambda: "53aa51172d14", ListedVectors(MEMORY), ListedTexts())
 
 
 def outcome(health: Health, name: str) -> Check:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_assets.adapters.keyword_index import KeywordIndex
+from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import IndexFailedError, ModelError, QuestionError
 from memory_assets.protocols import Hit
 from memory_assets.recall.search import Answer, Asker, Corpus, Filters, excerpt, search
@@ -77,7 +77,7 @@ def raw_rows(ids: Sequence[str]) -> pl.DataFrame:
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Corpus:
-    keywords = KeywordIndex(tmp_path)
+    keywords = TextIndex(tmp_path)
     words = [(id, "memories", text) for id, text in TEXTS.items()] + [("m1", "messages", "we chose tailscale for the tunnel")]
     keywords.update(pl.DataFrame(words, schema=["id", "corpus", "text"], orient="row"), [])
     return Corpus(memories(), keywords, Vectors(), AnyEmbedder(), raw_rows, raw_rows)  # type: ignore[arg-type]
@@ -142,8 +142,8 @@ def test_with_vectors_nothing_is_degraded(corpus: Corpus):
 
 
 def test_a_failure_of_the_words_is_noted_and_meaning_answers(corpus: Corpus, tmp_path: Path):
-    (file,) = (tmp_path / "keywords").rglob("*.sqlite")
-    file.write_bytes(b"broken" * 1000)
+    for file in (tmp_path / "texts").rglob("rows.npy"):
+        file.write_bytes(b"broken" * 1000)
     answer = ask(replace(corpus, vectors=Vectors(Hit("uv", 0.7))))  # type: ignore[arg-type]
     assert ids(answer) == ["uv"]
     assert "memory rebuild --indexes" in answer.notes[0]
