@@ -5,12 +5,24 @@ Assembled inside a function, so that importing this module reads no setting and 
 
 import dagster as dg
 
-from memory_assets.assets import answers, automation, brief, capture, distill, embed, evaluation, quality, reflect, triage
+from memory_assets.assets import (
+    answers,
+    automation,
+    brief,
+    capture,
+    distill,
+    embed,
+    evaluation,
+    quality,
+    recall,
+    reflect,
+    triage,
+)
 from memory_assets.assets.glue import days_in
 from memory_assets.assets.resources import StoreResource
 from memory_assets.settings import RULES, read_settings
 
-STAGES = (capture, answers, distill, quality, evaluation, embed, reflect, triage, brief)
+STAGES = (capture, answers, distill, quality, evaluation, embed, recall, reflect, triage, brief)
 
 
 def in_zone(assets: dg.AssetsDefinition, days: dg.DailyPartitionsDefinition) -> dg.AssetsDefinition:

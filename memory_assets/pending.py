@@ -221,11 +221,11 @@ def fold_inputs(tables: Tables) -> str:
 
 
 def fold_is_behind(tables: Tables) -> bool:
-    """Returns whether observations were written since memories were folded."""
+    """Returns whether observations were written since memories were folded, or what follows from memories was never made."""
     written = tables.parts("memories").get("all")
     if written is None:
         return bool(tables.parts("observations"))
-    return written.inputs != fold_inputs(tables)
+    return "all" not in tables.parts("recalls") or written.inputs != fold_inputs(tables)
 
 
 def index_is_missing(store: "Store") -> bool:

@@ -34,6 +34,7 @@ Scope = Literal["project", "person", "everyone"]
 MemoryState = Literal["active", "held", "superseded", "stale", "archived", "cold", "forgotten"]
 Relation = Literal["same", "conflict"]
 DecisionState = Literal["promoted", "merged", "rejected", "expired", "pending"]
+RecallOutcome = Literal["summaries", "memories", "word for word", "not in memory", "unrecorded"]
 QualityMeasure = Literal[
     "verdict",
     "reason",
@@ -430,6 +431,52 @@ class Memory(Record):
     last_used_at: datetime | None = Field(description="When it was last recalled, or last informed an answer.")
 
 
+class CategorySummary(Record):
+    """What is known in one category about one project, or of one person, in a few lines; made from active facts alone."""
+
+    key: ClassVar = ("summary_id",)
+    summary_id: str = Field(description="UUIDv5 of category, scope, project and person.")
+    category: Category = Field(description="Category.")
+    scope: Scope = Field(description="Whom its facts concern.")
+    project: str = Field(description="Project; empty where the facts follow a person or hold for everyone.")
+    person: str = Field(description="Person; empty where the facts follow a project or hold for everyone.")
+    text: str = Field(description="Markdown bullets, each ending with the id it rests on.")
+    memory_ids: list[str] = Field(description="The memories of the bullets, the strongest first.")
+    fact_count: Count = Field(description="Active facts that there are to choose from.")
+    tokens: Count = Field(description="Estimated tokens of the text.")
+    confidence: Score = Field(description="Mean confidence of its facts.")
+    first_event_at: datetime = Field(description="When the first of the facts was first said.")
+    event_at: datetime = Field(description="When one of the facts was last said.")
+    summariser: str = Field(description="Who wrote it: `rules/<version>`.")
+
+
+class RecallEvent(Record):
+    """One question that was answered: from which tier, and what that took; without its words."""
+
+    key: ClassVar = ("recall_id",)
+    recall_id: str = Field(description="Id of the line in the ledger.")
+    at: datetime = Field(description="When it was asked.")
+    day: date = Field(description="Local day of that moment.")
+    actor: str = Field(description="Who asked.")
+    query: str = Field(description="Keyed hash of the question.")
+    profile: str | None = Field(description="Profile it was asked with.")
+    outcome: RecallOutcome = Field(
+        description="`summaries`, `memories` or `word for word`: the tier that answered; `not in memory`: none did; "
+        "`unrecorded`: asked before outcomes were kept."
+    )
+    result_count: Count = Field(description="Memories handed out.")
+    is_budget: bool = Field(description="Asked in budget mode.")
+    has_graph: bool = Field(description="Neighbours in the graph were looked at.")
+    is_rewritten: bool = Field(description="A model wrote the question anew.")
+    degraded: str | None = Field(description="Which arm could not be asked.")
+    embeddings: Count = Field(description="Texts embedded.")
+    index_queries: Count = Field(description="Queries of indexes.")
+    model_calls: Count = Field(description="Calls of a model.")
+    model_tokens: Count = Field(description="Tokens sent to it and received.")
+    cost_usd: float = Field(description="Price of these calls in US dollars, as far as it is known.")
+    seconds: float = Field(description="Time to the answer.")
+
+
 class Reflection(Record):
     """What one day's observations of one scope say together, with citations."""
 
@@ -499,6 +546,8 @@ TABLES: dict[str, type[Record]] = {
     "embeddings": Embedding,
     "merges": MergeEdge,
     "memories": Memory,
+    "category_summaries": CategorySummary,
+    "recalls": RecallEvent,
     "reflections": Reflection,
     "proposals": Proposal,
     "decisions": Decision,

@@ -2,7 +2,7 @@
 
     capture   archive, records, windows, open messages              sensor new_transcripts
     learn     messages → distill → embed, for a stretch of days     sensor new_transcripts, yesterday at 02:00
-    fold      merges, memories, indexes, briefing                   sensor new_transcripts, nightly at 02:15
+    fold      merges, memories, indexes, summaries, briefing        sensor new_transcripts, nightly at 02:15
     reflect   reflections and proposals, for a stretch of days      schedule 06:00
     evaluate  figures against labelled sessions                     sensor new_transcripts, where the setting names some
     triage    decisions, MEMORY.md, REVIEW.md                       sensor review_changes, schedule every 30 minutes
@@ -46,7 +46,7 @@ ASSETS_OF = {
         "daily_log",
         "embeddings",
     ],
-    FOLD: ["merges", "memories", "vector_index", "text_index", "briefing"],
+    FOLD: ["merges", "memories", "vector_index", "text_index", "category_summaries", "recalls", "briefing"],
     REFLECT: ["reflections", "proposals"],
     TRIAGE: ["decisions", "memory_md", "review_md", "briefing"],
     EVALUATE: ["evaluation"],
@@ -54,7 +54,7 @@ ASSETS_OF = {
 DESCRIPTIONS = {
     CAPTURE: "Archive new transcript bytes and cut them into windows.",
     LEARN: "Distil and embed the windows of a stretch of days.",
-    FOLD: "Merge what is known, and rebuild the indexes and the briefing from it.",
+    FOLD: "Merge what is known, and rebuild the indexes, the summaries and the briefing from it.",
     REFLECT: "Condense days of observations and propose lines for MEMORY.md.",
     TRIAGE: "Decide proposals by rules and by what people ticked; write MEMORY.md and REVIEW.md.",
     EVALUATE: "Score the observations against the labelled sessions that the setting `gold` names.",

@@ -157,6 +157,8 @@ class Answer:
     degraded: str | None = None
     """`keyword` where vectors could not be asked, `vector` where words could not, `nothing` where neither could."""
     notes: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    """What took part beside words and vectors: rewrite, summaries, graph."""
     cost: Cost = Cost()
     is_known: bool = True
     """False: what was asked is not in memory."""

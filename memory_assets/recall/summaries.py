@@ -1,0 +1,91 @@
+"""Writes what is known in one category down as a few lines: the first thing that a broad question is answered from.
+
+Takes the present memories; gives one summary for each category and project, and for each category and person where a memory
+follows a person. A line is a fact as it was said, the strongest distinct ones first (priority, confidence, latest), with the
+id of its memory; nothing is worded anew, so a summary is as true as its facts.
+"""
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from memory_assets import tables as schemas
+from memory_assets.distill.rows import short_id
+from memory_assets.distill.words import likeness
+from memory_assets.tokens import CHARS_A_TOKEN, count_tokens
+
+SUMMARISER = "rules/1"
+NAMESPACE = uuid.UUID("2f6c1a52-9d0b-4c5f-8b7e-6f5f1f0f3a41")
+MOST_FACTS = 12
+MOST_TOKENS = 600
+SAME = 0.6
+"""Likeness from which two facts say too much of the same for both to take up a line."""
+
+MOST_COMPARED = 60
+"""The strongest facts of a group that are looked at: a summary of twelve lines needs no more."""
+
+MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
+_RANK = {"high": 0, "medium": 1, "low": 2}
+
+Row = Mapping[str, Any]
+
+
+def summarise(memories: pl.DataFrame) -> pl.DataFrame:
+    """Returns the summaries of the active facts among the memories."""
+    facts = memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact"))
+    owned = facts.with_columns(
+        pl.when(pl.col("scope") == "project").then("project").otherwise(pl.lit("")).alias("project"),
+        pl.when(pl.col("scope") == "person").then("person").otherwise(pl.lit("")).alias("person"),
+    )
+    groups = owned.partition_by("category", "scope", "project", "person", as_dict=True, maintain_order=True)
+    rows = [_summary(key, group.to_dicts()) for key, group in sorted(groups.items())]
+    return schemas.frame_of("category_summaries", rows)
+
+
+def _summary(key: tuple[Any, ...], facts: Sequence[Row]) -> dict[str, Any]:
+    category, scope, project, person = map(str, key)
+    kept = list(_fitting(_distinct(sorted(facts, key=_order)[:MOST_COMPARED])))
+    text = "\n".join(map(_line, kept))
+    return {
+        "summary_id": str(uuid.uuid5(NAMESPACE, "\x1f".join((category, scope, project, person)))),
+        "category": category,
+        "scope": scope,
+        "project": project,
+        "person": person,
+        "text": text,
+        "memory_ids": [fact["id"] for fact in kept],
+        "fact_count": len(facts),
+        "tokens": count_tokens(text),
+        "confidence": sum(fact["confidence"] for fact in kept) / len(kept),
+        "first_event_at": min(fact["first_event_at"] for fact in facts),
+        "event_at": max(fact["event_at"] for fact in facts),
+        "summariser": SUMMARISER,
+    }
+
+
+def _order(fact: Row) -> tuple[Any, ...]:
+    return _RANK[fact["priority"]], -fact["confidence"], -fact["event_at"].timestamp(), fact["id"]
+
+
+def _distinct(facts: Iterable[Row]) -> Iterator[Row]:
+    kept: list[str] = []
+    for fact in facts:
+        if all(likeness(fact["text"], text) < SAME for text in kept):
+            kept.append(fact["text"])
+            yield fact
+
+
+def _fitting(facts: Iterable[Row]) -> Iterator[Row]:
+    """Yields the facts whose lines fit, the first one whatever its length."""
+    left = MOST_TOKENS * CHARS_A_TOKEN
+    for number, fact in enumerate(facts):
+        left -= len(_line(fact)) + 1
+        if number and (left < 0 or number >= MOST_FACTS):
+            return
+        yield fact
+
+
+def _line(fact: Row) -> str:
+    return f"- {MARKS[fact['priority']]} {' '.join(fact['text'].split())} [{short_id(fact['id'])}]"

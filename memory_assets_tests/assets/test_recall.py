@@ -1,0 +1,89 @@
+"""Summaries and the log of recalls as assets: only what changed is written, metadata holds no words, checks are red and green."""
+
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from memory_assets.assets.recall import ASSETS, CHECKS
+from memory_assets.recall.log import payload_of
+from memory_assets.recall.results import Answer, Cost
+from memory_assets.settings import read_settings
+from memory_assets.store import Store, open_store
+from memory_assets_tests.factories import row
+from memory_assets_tests.small_store import write
+
+
+@pytest.fixture
+def store() -> Store:
+    return open_store(read_settings())
+
+
+def fact(id: str, text: str, **changes: Any) -> dict[str, Any]:
+    plain = {
+        "kind": "fact",
+        "state": "active",
+        "scope": "project",
+        "project": "shop",
+        "category": "operations",
+        "person": "ann",
+    }
+    return row("memories", **plain | {"id": id, "text": text} | changes)
+
+
+def materialise(store: Store) -> dg.ExecuteInProcessResult:
+    definitions = dg.Definitions(
+        [*ASSETS, dg.AssetSpec("memories")], asset_checks=CHECKS, resources={"store": store}, executor=dg.in_process_executor
+    )
+    return definitions.resolve_implicit_global_asset_job_def().execute_in_process(raise_on_error=False)
+
+
+def metadata(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, Any]:
+    (event,) = result.asset_materializations_for_node(asset)
+    return {name: value.value for name, value in event.metadata.items()}
+
+
+def test_a_changed_fact_rewrites_only_the_summaries_of_its_category(store: Store):
+    deploy, rule = fact("1", "Deploys go through Buildkite."), fact("2", "Never push to main.", category="rules-conventions")
+    write(store, "memories", "all", deploy, rule)
+    assert metadata(materialise(store), "category_summaries")["categories_written"] == 2
+    before = store.tables.parts("category_summaries")
+    write(store, "memories", "all", deploy, {**rule, "text": "Always push to main."})
+    assert metadata(materialise(store), "category_summaries")["categories_written"] == 1
+    after = store.tables.parts("category_summaries")
+    assert before["operations"] == after["operations"]
+    assert before["rules-conventions"] != after["rules-conventions"]
+    write(store, "memories", "all", deploy)
+    materialise(store)
+    assert list(store.tables.parts("category_summaries")) == ["operations"]
+
+
+def test_the_chart_shows_the_share_of_each_tier_and_of_unknowns(store: Store):
+    write(store, "memories", "all", fact("1", "Deploys go through Buildkite."))
+    for tier, is_known in ((1, True), (2, True), (2, True), (2, False)):
+        answer = Answer("where does the heron nest?", "balanced", (), 0, cost=Cost(usd=0.01), is_known=is_known, tier=tier)
+        store.ledger.append("memory.recalled", "hash", {"memory_ids": [], **payload_of(answer)}, actor="mira")
+    found = metadata(materialise(store), "recalls")
+    assert (found["dagster/row_count"], found["not_in_memory"], found["cost_usd"]) == (4, 1, 0.04)
+    assert [line.split("|")[1].strip() for line in found["answered_from"].splitlines()[2:]] == [
+        "summaries",
+        "memories",
+        "not in memory",
+    ]
+    assert "| 2026-09-01 | 4 | 25% | 50% | 0% | 25% | 0% |" in found["by_day"]
+    assert "heron" not in str(found)
+
+
+def test_metadata_holds_no_text_of_memories(store: Store):
+    write(store, "memories", "all", fact("1", "The moon is made of green cheese."))
+    result = materialise(store)
+    assert "cheese" not in str(metadata(result, "category_summaries")) + str(result.get_asset_check_evaluations())
+
+
+def test_a_summary_that_cites_what_is_gone_is_red(store: Store):
+    write(store, "memories", "all", fact("1", "Deploys go through Buildkite."))
+    assert all(check.passed for check in materialise(store).get_asset_check_evaluations())
+    stale = row("category_summaries", category="people-relationships", memory_ids=["gone"], tokens=9_000)
+    write(store, "category_summaries", "other", stale)
+    failed = {check.check_name for check in materialise(store).get_asset_check_evaluations() if not check.passed}
+    assert failed == {"citations_resolve", "short_enough"}
