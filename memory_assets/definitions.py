@@ -13,6 +13,7 @@ from memory_assets.assets import (
     distill,
     embed,
     evaluation,
+    graph,
     quality,
     recall,
     reflect,
@@ -22,7 +23,7 @@ from memory_assets.assets.glue import days_in
 from memory_assets.assets.resources import StoreResource
 from memory_assets.settings import RULES, read_settings
 
-STAGES = (capture, answers, distill, quality, evaluation, embed, recall, reflect, triage, brief)
+STAGES = (capture, answers, distill, quality, evaluation, embed, graph, recall, reflect, triage, brief)
 
 
 def in_zone(assets: dg.AssetsDefinition, days: dg.DailyPartitionsDefinition) -> dg.AssetsDefinition:

@@ -19,6 +19,8 @@ from memory_assets.capture.windows import WINDOWS_VERSION
 from memory_assets.distill import ANSWERS_VERSION, DISTILL_VERSION
 from memory_assets.distill.allowance import plan_allowances
 from memory_assets.embed.encode import EMBED_VERSION
+from memory_assets.embed.entities import ENTITIES_VERSION
+from memory_assets.embed.graph import GRAPH_VERSION
 from memory_assets.embed.memories import FOLD_VERSION
 from memory_assets.embed.merge import MERGE_VERSION
 from memory_assets.evaluate import EVALUATION_VERSION
@@ -226,6 +228,21 @@ def fold_is_behind(tables: Tables) -> bool:
     if written is None:
         return bool(tables.parts("observations"))
     return "all" not in tables.parts("recalls") or written.inputs != fold_inputs(tables)
+
+
+def graph_inputs(store: "Store") -> str:
+    """Returns the hash of what the entity graph is made from: the memories and the owner's aliases."""
+    folded = store.tables.parts("memories").get("all")
+    aliases = json.dumps(store.settings.aliases, sort_keys=True)
+    return hash_of(ENTITIES_VERSION, GRAPH_VERSION, folded.fingerprint if folded else "-", aliases)
+
+
+def graph_is_behind(store: "Store") -> bool:
+    """Returns whether the entity graph was made from other memories than the present ones, or not at all."""
+    if "all" not in store.tables.parts("memories"):
+        return False
+    written = store.tables.parts("relations").get("all")
+    return written is None or written.inputs != graph_inputs(store)
 
 
 def index_is_missing(store: "Store") -> bool:

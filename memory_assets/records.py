@@ -33,6 +33,11 @@ Sentiment = Literal["frustrated", "excited", "uncertain", "neutral"]
 Scope = Literal["project", "person", "everyone"]
 MemoryState = Literal["active", "held", "superseded", "stale", "archived", "cold", "forgotten"]
 Relation = Literal["same", "conflict"]
+EntityKind = Literal[
+    "file", "folder", "command", "flag", "package", "service", "tool", "host", "repository", "person", "project", "adr",
+    "ticket", "standard", "branch", "commit", "variable", "identifier",
+]  # fmt: skip
+RelationKind = Literal["mentioned_together", "uses", "part_of", "replaced_by"]
 DecisionState = Literal["promoted", "merged", "rejected", "expired", "pending"]
 RecallOutcome = Literal["summaries", "memories", "word for word", "not in memory", "unrecorded"]
 QualityMeasure = Literal[
@@ -477,6 +482,53 @@ class RecallEvent(Record):
     seconds: float = Field(description="Time to the answer.")
 
 
+class Mention(Record):
+    """What one memory names, and what its words say of how that stands to other names."""
+
+    key: ClassVar = ("memory_id", "kind", "name")
+    memory_id: str = Field(description="The memory; held and forgotten ones are not read.")
+    kind: EntityKind = Field(description="What sort of thing is named.")
+    name: str = Field(description="Its usual name, as the text allows to tell.")
+    said: list[str] = Field(description="How it is written in the memory.")
+    entity_id: str = Field(description="The entity; a bare file name belongs to the one path of the project that ends with it.")
+    uses: list[str] = Field(description="Names, as kind/name, that the memory says it uses.")
+    part_of: list[str] = Field(description="Names, as kind/name, that the memory says it is part of.")
+    replaced_by: list[str] = Field(description="Names, as kind/name, that the memory says came in its place.")
+    read_from: str = Field(description="Hash of what the memory's names were read from.")
+
+
+class Entity(Record):
+    """A thing that memories name: a file, a command, a service, a person, a decision."""
+
+    key: ClassVar = ("entity_id",)
+    entity_id: str = Field(description="`ent_` and a hash of kind, name and, for what is local to one, project.")
+    kind: EntityKind = Field(description="What sort of thing it is.")
+    name: str = Field(description="Its usual name.")
+    aliases: list[str] = Field(description="Other names, as memories or developers write it.")
+    project: str = Field(description="The project that a file, flag, ticket, branch or identifier belongs to; else empty.")
+    projects: list[str] = Field(description="Projects whose memories name it.")
+    memory_count: Count = Field(description="Memories that name it.")
+    first_event_at: datetime = Field(description="When it was first named.")
+    event_at: datetime = Field(description="When it was last named.")
+
+
+class RelationRow(Record):
+    """How two entities stand to each other, and the memories that say so."""
+
+    key: ClassVar = ("source_id", "target_id", "kind")
+    source_id: str = Field(description="The entity that uses, is part, was replaced; of two mentioned together, the lesser id.")
+    target_id: str = Field(description="The other entity.")
+    kind: RelationKind = Field(
+        description="`mentioned_together`: in two memories, or in one that names few things; `uses`, `part_of`, `replaced_by`: "
+        "said in a memory, or plain from a path or from the memory that superseded another."
+    )
+    memory_ids: list[str] = Field(description="The memories that it rests on.")
+    memory_count: Count = Field(description="How many they are.")
+    weight: Score = Field(description="Those memories, beside the geometric mean of the memories that name each of the two.")
+    first_event_at: datetime = Field(description="When it was first said.")
+    event_at: datetime = Field(description="When it was last said.")
+
+
 class Reflection(Record):
     """What one day's observations of one scope say together, with citations."""
 
@@ -548,6 +600,9 @@ TABLES: dict[str, type[Record]] = {
     "memories": Memory,
     "category_summaries": CategorySummary,
     "recalls": RecallEvent,
+    "mentions": Mention,
+    "entities": Entity,
+    "relations": RelationRow,
     "reflections": Reflection,
     "proposals": Proposal,
     "decisions": Decision,

@@ -2,7 +2,7 @@
 
     capture   archive, records, windows, open messages              sensor new_transcripts
     learn     messages → distill → embed, for a stretch of days     sensor new_transcripts, yesterday at 02:00
-    fold      merges, memories, indexes, summaries, briefing        sensor new_transcripts, nightly at 02:15
+    fold      merges, memories, graph, indexes, summaries, briefing sensor new_transcripts, nightly at 02:15
     reflect   reflections and proposals, for a stretch of days      schedule 06:00
     evaluate  figures against labelled sessions                     sensor new_transcripts, where the setting names some
     triage    decisions, MEMORY.md, REVIEW.md                       sensor review_changes, schedule every 30 minutes
@@ -46,7 +46,18 @@ ASSETS_OF = {
         "daily_log",
         "embeddings",
     ],
-    FOLD: ["merges", "memories", "vector_index", "text_index", "category_summaries", "recalls", "briefing"],
+    FOLD: [
+        "merges",
+        "memories",
+        "mentions",
+        "entities",
+        "relations",
+        "vector_index",
+        "text_index",
+        "category_summaries",
+        "recalls",
+        "briefing",
+    ],
     REFLECT: ["reflections", "proposals"],
     TRIAGE: ["decisions", "memory_md", "review_md", "briefing"],
     EVALUATE: ["evaluation"],
@@ -86,7 +97,7 @@ def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
         return [_request(CAPTURE, hour, pending.capture_inputs(store))]
     if days := pending.days_to_learn(store):
         return [_request(LEARN, hour, pending.windows_inputs(store), s, stretch=s) for s in stretches(days)]
-    if pending.fold_is_behind(store.tables) or pending.index_is_missing(store):
+    if pending.fold_is_behind(store.tables) or pending.index_is_missing(store) or pending.graph_is_behind(store):
         return [_request(FOLD, hour, pending.fold_inputs(store.tables))]
     if pending.evaluation_is_behind(store):
         return [_request(EVALUATE, hour, pending.evaluation_inputs(store))]

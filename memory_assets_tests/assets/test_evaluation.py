@@ -98,6 +98,7 @@ def test_the_sensor_asks_for_it_last(store: Store, monkeypatch: pytest.MonkeyPat
         "days_to_learn": [],
         "fold_is_behind": False,
         "index_is_missing": False,
+        "graph_is_behind": False,
     }
     for name, value in behind.items():
         monkeypatch.setattr(f"memory_assets.pending.{name}", lambda *_, value=value: value)
