@@ -12,7 +12,8 @@ Kinds written so far, with their targets:
     proposal.edited     proposal id      payload: text, surface
     proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock: expired)
     entry.promoted      proposal id      payload: section, line, commit, evidence (ranges, hashes, quotes)
-    memory.recalled     query hash       payload: memory_ids, in the order shown (one line an answer)
+    memory.recalled     query hash       payload: memory_ids, in the order shown (one line an answer); profile, tier, is_known,
+                                         results, uses, is_budget, degraded, cost
     memory.used         any name         payload: memory_ids that informed an answer of a model, at (when it answered)
     memory.confirmed    observation id   payload: observation_ids, text_hashes, message_ids, sources, said_at (older, newer);
     memory.contradicted observation id            similarity, reason; the target is the older one

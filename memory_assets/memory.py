@@ -130,7 +130,7 @@ class MemoryAgent:
         asker = Asker(now or self.settings.clock(), project, person or self.settings.owner, session, tuple(recent))
         answer = search(question, corpora, asker, profile=profile, limit=limit, corpora=corpus, filters=filters or Filters())
         if not is_probe:
-            self._note_recall(question, [result.memory_id for result in answer.results if result.kind in MEMORIES])
+            self._note_recall(answer)
         return replace(answer, notes=(*answer.notes, *missing)) if missing else answer
 
     def brief(self) -> Briefing:
@@ -280,8 +280,10 @@ class MemoryAgent:
         chosen = rows.filter(pl.col("proposal_id").is_in(list(proposal_ids))).sort("proposal_id")
         return tuple(Reviewed(**row) for row in chosen.iter_rows(named=True))
 
-    def _note_recall(self, question: str, memory_ids: Sequence[str]) -> None:
-        """Appends one line for the whole answer: a line for each memory would flush the disk ten times."""
-        if memory_ids:
-            query = hmac.new(self.store.key, question.strip().lower().encode(), hashlib.sha256).hexdigest()[:24]
-            self._say("memory.recalled", query, {"memory_ids": list(memory_ids)})
+    def _note_recall(self, answer: "Answer") -> None:
+        """Appends one line for the whole answer, even an empty one; a line a memory would flush the disk ten times."""
+        from memory_assets.recall.log import payload_of
+
+        query = hmac.new(self.store.key, answer.question.strip().lower().encode(), hashlib.sha256).hexdigest()[:24]
+        memory_ids = [result.memory_id for result in answer.results if result.kind in MEMORIES]
+        self._say("memory.recalled", query, {"memory_ids": memory_ids, **payload_of(answer)})

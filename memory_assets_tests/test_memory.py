@@ -59,8 +59,17 @@ def test_what_was_recalled_is_one_line_in_the_ledger_without_the_question():
     index(store)
     MemoryAgent().recall("how do we install packages here")
     ((kind, target, actor, payload),) = said(store)
-    assert (kind, actor, payload) == ("memory.recalled", store.settings.owner, {"memory_ids": [MEMORY]})
-    assert "packages" not in target
+    assert (kind, actor, payload["memory_ids"]) == ("memory.recalled", store.settings.owner, [MEMORY])
+    assert (payload["tier"], payload["is_known"], payload["cost"]["embeddings"]) == (2, True, 1)
+    assert "packages" not in target + str(payload)
+
+
+def test_a_question_that_nothing_answered_is_a_line_in_the_ledger_too():
+    store = small_store()
+    index(store)
+    MemoryAgent().recall("sourdough hydration of rye")
+    ((kind, _, _, payload),) = said(store)
+    assert (kind, payload["memory_ids"], payload["is_known"]) == ("memory.recalled", [], False)
 
 
 def test_a_probe_is_never_counted_as_use():
