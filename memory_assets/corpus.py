@@ -4,16 +4,18 @@ The one place outside the assets where adapters are chosen. Without an embedder 
 """
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import polars as pl
 
 from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.adapters.parquet_tables import ParquetTables
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import ModelError
 from memory_assets.protocols import Tables
+from memory_assets.recall.neighbours import Graph, read_graph
 from memory_assets.recall.search import Corpus
 from memory_assets.store import Store
 
@@ -31,6 +33,18 @@ def open_texts(store: Store) -> TextIndex:
 @cache
 def _texts(root: Path) -> TextIndex:
     return TextIndex(root)
+
+
+def open_graph(store: Store) -> Graph:
+    """Returns the entity graph, read once for each time that it was made."""
+    parts = (store.tables.parts(table).get("all") for table in ("mentions", "entities"))
+    return _graph(store.root / "tables", tuple(part.fingerprint if part else "-" for part in parts))
+
+
+@lru_cache(maxsize=2)
+def _graph(root: Path, fingerprints: tuple[str, ...]) -> Graph:
+    tables = ParquetTables(root)
+    return read_graph(tables.read("mentions"), tables.read("entities"))
 
 
 @cache
