@@ -21,13 +21,18 @@ from memory_assets.store import Store
 
 
 def open_vectors(store: Store) -> ChromaIndex:
-    """Returns the index of meanings."""
-    return ChromaIndex(store.root / "index")
+    """Returns the index of meanings, kept for the life of the process with what is open of it."""
+    return _vectors(store.root / "index")
 
 
 def open_texts(store: Store) -> TextIndex:
     """Returns the index of words, kept for the life of the process with what is open of it."""
     return _texts(store.root / "index")
+
+
+@cache
+def _vectors(root: Path) -> ChromaIndex:
+    return ChromaIndex(root)
 
 
 @cache
@@ -53,6 +58,27 @@ def open_embedder(name: str) -> LocalEmbedder:
     return LocalEmbedder(name)
 
 
+class _Kept:
+    """The rows of one table, read again only when another part of it was published."""
+
+    def __init__(self, root: Path, table: str) -> None:
+        self._tables, self._table = ParquetTables(root), table
+        self._held: tuple[dict[str, str], pl.DataFrame] | None = None
+
+    def rows(self) -> pl.DataFrame:
+        """Returns all rows as published."""
+        published = {part: info.fingerprint for part, info in self._tables.parts(self._table).items()}
+        held = self._held
+        if held is None or held[0] != published:
+            held = self._held = (published, self._tables.read(self._table))
+        return held[1]
+
+
+@cache
+def _kept(root: Path, table: str) -> _Kept:
+    return _Kept(root, table)
+
+
 def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
     """Returns everything that is searched, and what is missing of it."""
     missing: tuple[str, ...] = ()
@@ -62,7 +88,7 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
     except ModelError as error:
         missing = (str(error),)
     corpus = Corpus(
-        memories=store.tables.read("memories"),
+        memories=_kept(store.tables.root, "memories").rows(),
         keywords=open_texts(store),
         vectors=open_vectors(store),
         embedder=embedder,

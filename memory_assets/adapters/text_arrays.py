@@ -5,16 +5,16 @@ are neighbours in the arrays. Hashes of terms are kept and never the text. A cha
 replaced, adds the new rows and sorts once; unchanged texts are not cut into terms again.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from memory_assets.adapters.array_files import Names, read_array, write_array
 from memory_assets.files import make_folder
 from memory_assets.terms import count_terms, key_of
 
@@ -27,43 +27,6 @@ MOST_COUNTED = 255
 
 _BITS_OF_COUNT, _BITS_OF_ROW = 8, 28
 """A posting is sorted as one number: 28 bits of term, 28 of row, 8 of count."""
-
-
-class Names(Sequence[str]):
-    """Texts in one array of bytes, each made when it is asked for."""
-
-    def __init__(self, content: np.ndarray, starts: np.ndarray) -> None:
-        self.content, self.starts = content, starts
-
-    @classmethod
-    def of(cls, names: Iterable[str]) -> "Names":
-        """Returns the names, packed."""
-        encoded = [name.encode() for name in names]
-        starts = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(one) for one in encoded], out=starts[1:])
-        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), starts)
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
-        at = range(len(self))[at]
-        return self.content[self.starts[at] : self.starts[at + 1]].tobytes().decode()
-
-    def __iter__(self) -> Iterator[str]:
-        content, starts = self.content.tobytes(), self.starts.tolist()
-        return (content[start:end].decode() for start, end in pairwise(starts))
-
-    @cached_property
-    def places(self) -> dict[str, int]:
-        """Number of each name."""
-        return {name: at for at, name in enumerate(self)}
 
 
 @dataclass(frozen=True)
@@ -127,9 +90,9 @@ def read_arrays(folder: Path) -> TextArrays:
     """Returns the corpus in the folder, mapped; raises `OSError` or `ValueError` where it is not whole."""
     values: dict[str, Any] = {}
     for field in fields(TextArrays):
-        values[field.name] = _read(folder / f"{field.name}.npy")
+        values[field.name] = read_array(folder / f"{field.name}.npy")
         if field.type is Names:
-            values[field.name] = Names(values[field.name], _read(folder / f"{field.name}.starts.npy"))
+            values[field.name] = Names(values[field.name], read_array(folder / f"{field.name}.starts.npy"))
     texts = TextArrays(**values)
     _check(texts)
     return texts
@@ -141,10 +104,10 @@ def write_arrays(folder: Path, texts: TextArrays) -> None:
     for field in fields(TextArrays):
         value = getattr(texts, field.name)
         if isinstance(value, Names):
-            _write(folder / f"{field.name}.npy", value.content)
-            _write(folder / f"{field.name}.starts.npy", value.starts)
+            write_array(folder / f"{field.name}.npy", value.content)
+            write_array(folder / f"{field.name}.starts.npy", value.starts)
         else:
-            _write(folder / f"{field.name}.npy", value)
+            write_array(folder / f"{field.name}.npy", value)
 
 
 def empty_arrays() -> TextArrays:
@@ -257,17 +220,6 @@ def _postings(
 def _packed(terms: np.ndarray, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
     terms, rows, counts = terms.astype(np.uint64), rows.astype(np.uint64), counts.astype(np.uint64)
     return (terms << np.uint64(_BITS_OF_ROW + _BITS_OF_COUNT)) | (rows << np.uint64(_BITS_OF_COUNT)) | counts
-
-
-def _read(path: Path) -> np.ndarray:
-    # What is small, or empty, which cannot be mapped, is read.
-    mapped = path.stat().st_size > 4_096
-    return np.asarray(np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False))
-
-
-def _write(path: Path, array: np.ndarray) -> None:
-    np.save(path, array, allow_pickle=False)
-    path.chmod(0o600)
 
 
 def _check(texts: TextArrays) -> None:

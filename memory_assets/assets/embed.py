@@ -28,7 +28,7 @@ from memory_assets.terms import TERMS_VERSION
 GROUP = "embed"
 """Group of the assets of this stage."""
 
-VECTORS_VERSION = "vectors/1"
+VECTORS_VERSION = "vectors/2"
 TEXTS_VERSION = f"texts/{TERMS_VERSION}"
 """Of the indexes: what another version built is built anew."""
 

@@ -35,8 +35,8 @@ def plan_vectors(memories: pl.DataFrame, embeddings: pl.DataFrame, published: Ma
     changed = wanted.filter(
         pl.Series([published.get(i) != h for i, h in wanted.select("id", "text_hash").iter_rows()], dtype=pl.Boolean)
     )
-    vectors = pl.Series("vector", matrix_of(changed["text_hash"], embeddings).tolist(), dtype=pl.List(pl.Float32))
-    upserts = changed.with_columns(vectors).filter(pl.col("vector").list.eval(pl.element().abs()).list.sum() > 0)
+    vectors = matrix_of(changed["text_hash"], embeddings)
+    upserts = changed.with_columns(pl.Series("vector", vectors)).filter(pl.Series(vectors.any(axis=1), dtype=pl.Boolean))
     return Plan(upserts, sorted(set(published) - set(wanted["id"])))
 
 

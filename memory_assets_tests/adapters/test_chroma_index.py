@@ -1,5 +1,9 @@
 """Nearest first by cosine, changes on top of the generation before, no text in the files, and a way back from broken ones."""
 
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from memory_assets.adapters import chroma_index
 from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.errors import IndexFailedError
 
@@ -95,3 +100,80 @@ def test_an_update_of_a_corrupted_generation_quarantines_it_and_the_next_one_sta
     assert index.generation() is None
     index.update(rows, [])
     assert index.ids() == {"a"}
+
+
+@pytest.mark.parametrize("limit", [1, 7, 60, 500])
+def test_comparing_with_every_vector_and_asking_chroma_give_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+):
+    numbers = np.random.default_rng(4)
+    vectors = numbers.standard_normal((400, 32)).astype(np.float32)
+    index = ChromaIndex(tmp_path)
+    index.update(rows(**{f"v{number}": vector.tolist() for number, vector in enumerate(vectors[:300])}), [])
+    index.update(
+        rows(**{f"v{number}": vector.tolist() for number, vector in enumerate(vectors) if number >= 200}), ["v7", "v250"]
+    )
+    for vector in numbers.standard_normal((20, 32)).astype(np.float32):
+        monkeypatch.setattr(chroma_index, "COMPARED_ROWS", 1_000)
+        compared = index.find(vector, limit)
+        monkeypatch.setattr(chroma_index, "COMPARED_ROWS", 0)
+        asked = index.find(vector, limit)
+        assert [hit.id for hit in compared] == [hit.id for hit in asked]
+        assert [hit.score for hit in compared] == pytest.approx([hit.score for hit in asked], abs=1e-5)
+    index.close()
+
+
+def test_the_first_question_of_a_process_needs_no_chroma(tmp_path: Path, index: ChromaIndex):
+    ask = f"""if True:
+        import sys, pathlib, numpy
+        from memory_assets.adapters import chroma_index
+        chroma_index.COMPARED_ROWS = 0
+        index = chroma_index.ChromaIndex(pathlib.Path({str(tmp_path)!r}))
+        for _ in range(2):
+            print(index.find(numpy.array([1.0, 0.0]), 1)[0].id, "chromadb" in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["east False", "east True"]
+
+
+def test_a_generation_without_the_array_is_asked_through_chroma(tmp_path: Path, index: ChromaIndex):
+    (tmp_path / "vectors" / str(index.generation()) / "vectors.npy").unlink()
+    assert found(index, 1.0, 0.0)[0] == "east"
+
+
+def test_a_cut_array_is_a_broken_generation(tmp_path: Path, index: ChromaIndex):
+    file = tmp_path / "vectors" / str(index.generation()) / "vectors.npy"
+    file.write_bytes(file.read_bytes()[:-3])
+    with pytest.raises(IndexFailedError, match="memory rebuild --indexes"):
+        found(index, 1.0, 0.0)
+    assert index.generation() is None
+
+
+def test_threads_that_ask_while_another_publishes_see_each_generation(
+    tmp_path: Path, index: ChromaIndex, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(chroma_index, "COMPARED_ROWS", 0)
+    until, wrong = time.monotonic() + 6, []
+
+    def ask() -> None:
+        while time.monotonic() < until:
+            published = int(index.generation() or 0)
+            try:
+                newest = max(int(hit.id) for hit in index.find(np.array([1.0, 0.0]), 1_000) if hit.id.isdigit())
+            except Exception as error:
+                wrong.append(repr(error))
+                return
+            if newest < published:
+                wrong.append(f"{newest} when {published} was published")
+
+    index.update(rows(**{"2": [1.0, 0.0]}), [])
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    number = 3
+    while time.monotonic() < until:
+        ChromaIndex(tmp_path).update(rows(**{str(number): [1.0, 0.0]}), [])
+        number += 1
+    for thread in threads:
+        thread.join()
+    assert wrong == []
