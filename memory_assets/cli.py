@@ -5,22 +5,29 @@ went wrong. Exit codes: 0 done, 1 failed (or the doctor found something), 2 the 
 """
 
 import contextlib
-import errno
 import os
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from memory_assets import drawing, drawing_evaluation
-from memory_assets.errors import MemoryAssetsError
+from memory_assets import drawing, drawing_evaluation, verbs
+from memory_assets.asking import Desk, ask
+from memory_assets.drawing_recall import draw_block
+from memory_assets.drawings import DRAWINGS
+from memory_assets.errors import QuestionError
 from memory_assets.export import Format, export_table, rows_of
+from memory_assets.failure import message_of
+from memory_assets.loopback import LOOPBACK, address_of, listen
 from memory_assets.memory import MemoryAgent
 from memory_assets.progress import report_to
+from memory_assets.tables import table_names
 from memory_assets.terminal import Bars, Reply, print_error, print_reply
 
 DONE, FAILED, MISUSED = 0, 1, 2
@@ -39,12 +46,29 @@ app.add_typer(review_app, name="review")
 eval_app = typer.Typer(help="Measure what was distilled, against sessions that people labelled.", no_args_is_help=True)
 app.add_typer(eval_app, name="eval")
 
+HTTP_PORT, MCP_PORT = 3100, 3200
+
+MOST_FROM_STDIN = 1_000_000
+"""Bytes of a question that are read; no question is that long, and a pipe may never end."""
+
+
+def _completing(words: Sequence[str]) -> Callable[[str], list[str]]:
+    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
+
+
+CATEGORIES, PRIORITIES, KINDS, TRIGGERS, STATES, CORPORA, TABLES = (
+    _completing(words)
+    for words in (verbs.CATEGORIES, verbs.PRIORITIES, verbs.KINDS, verbs.TRIGGERS, verbs.STATES, verbs.CORPORA, table_names())
+)
+
 ProfileName = Literal["lean", "balanced", "deep", "auto"]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Since = Annotated[str | None, typer.Option(help="How far back to look at first: 30d, 2026-05-01 or all.")]
 FirstDay = Annotated[datetime | None, typer.Option("--from", formats=["%Y-%m-%d"], help="First day; by default the earliest.")]
 LastDay = Annotated[datetime | None, typer.Option("--to", formats=["%Y-%m-%d"], help="Last day; by default the latest.")]
 ModelName = Annotated[str | None, typer.Option(help="Another model than the settings name.")]
+Write = Annotated[bool, typer.Option("--write", help="Also offer what writes: decisions, notes, corrections.")]
+Host = Annotated[str, typer.Option(help="Address to listen on; by default only this machine can ask.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows.")]
 
 
@@ -71,29 +95,41 @@ def ingest(since: Since = None, as_json: Json = False) -> Reply:
     return _built(build(since=since))
 
 
-@app.command(epilog='Example: `memory recall "how do we install packages here" --limit 3`')
+@app.command(epilog='Example: `memory recall "how do we deploy" --category operations --since 2026-05-01`')
 def recall(
-    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    question: Annotated[str, typer.Argument(help="What you want to know; - reads it from stdin.")],
     profile: Annotated[ProfileName, typer.Option(help="How many, and how deep.")] = "balanced",
     deep: Annotated[bool, typer.Option("--deep", help="Also search narratives and raw messages: --profile deep.")] = False,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=10, help="At most so many, never over ten.")] = None,
     project: Annotated[str | None, typer.Option(help="Prefer what was said about this project.")] = None,
-    held: Annotated[bool, typer.Option("--held", help="Also what the write gate holds back.")] = False,
+    only_project: Annotated[str | None, typer.Option(help="Only what was said about this project.")] = None,
+    category: Annotated[
+        list[str] | None, typer.Option(help="Only this category; repeatable.", autocompletion=CATEGORIES)
+    ] = None,
+    priority: Annotated[list[str] | None, typer.Option(help="Only high, medium or low.", autocompletion=PRIORITIES)] = None,
+    kind: Annotated[list[str] | None, typer.Option(help="Only this kind of result.", autocompletion=KINDS)] = None,
+    trigger: Annotated[list[str] | None, typer.Option(help="What closed its window.", autocompletion=TRIGGERS)] = None,
+    since: Annotated[str | None, typer.Option(help="Said from then on: 2026-05-01, or 30d back.")] = None,
+    until: Annotated[str | None, typer.Option(help="Said up to then, that day included.")] = None,
+    person: Annotated[str | None, typer.Option(help="Only what was said in sessions of this person.")] = None,
+    session: Annotated[str | None, typer.Option(help="Only what was said in this session.")] = None,
+    include: Annotated[list[str] | None, typer.Option(help="Also memories in this state.", autocompletion=STATES)] = None,
+    held: Annotated[bool, typer.Option("--held", help="Also what the write gate holds back: --include held.")] = False,
+    corpus: Annotated[list[str] | None, typer.Option(help="What is searched.", autocompletion=CORPORA)] = None,
+    own_session: Annotated[str | None, typer.Option(help="The asking session; its own words are not handed back.")] = None,
+    recent: Annotated[list[str] | None, typer.Option(help="A last message of the conversation; repeatable.")] = None,
+    block: Annotated[bool, typer.Option("--block", help="Print the block that goes in front of a prompt.")] = False,
     probe: Annotated[bool, typer.Option("--probe", help="Do not count the answer as used (for tests and monitors).")] = False,
     as_json: Json = False,
 ) -> Reply:
     """Answer a question with the few memories that help, and say where each comes from."""
-    from memory_assets.recall.search import Filters
-
-    answer = MemoryAgent().recall(
-        question,
-        profile="deep" if deep else profile,
-        limit=limit,
-        project=project,
-        filters=Filters(include=["held"] if held else []),
-        is_probe=probe,
-    )
-    return Reply(answer, drawing.draw_answer(answer), warnings=answer.notes)
+    states = [*(include or []), *(["held"] if held else [])]
+    reply = _asked(
+        "recall", question=_question(question), profile="deep" if deep else profile, limit=limit, project=project,
+        only_project=only_project, category=category, priority=priority, kind=kind, trigger=trigger, since=since, until=until,
+        person=person, session=session, include=states, corpus=corpus, own_session=own_session, recent=recent, probe=probe,
+    )  # fmt: skip
+    return replace(reply, draw=draw_block(reply.data)) if block else reply
 
 
 @review_app.callback(invoke_without_command=True)
@@ -105,8 +141,7 @@ def review(context: typer.Context, as_json: Json = False) -> Reply | None:
 @review_app.command("list", epilog="Example: `memory review list`")
 def review_list(as_json: Json = False) -> Reply:
     """List the proposals that wait for a decision."""
-    pending = MemoryAgent().pending()
-    return Reply({"pending": pending}, drawing.draw_pending(pending))
+    return _asked("review")
 
 
 @review_app.command("approve", epilog="Example: `memory review approve p-20260408-001`")
@@ -115,7 +150,7 @@ def review_approve(
     as_json: Json = False,
 ) -> Reply:
     """Approve proposals; each becomes a line of MEMORY.md and a commit."""
-    return _reviewed(MemoryAgent().approve(*proposals))
+    return _asked("decide", decision="approve", proposals=proposals)
 
 
 @review_app.command("reject", epilog='Example: `memory review reject p-20260408-002 --reason "only that one time"`')
@@ -125,7 +160,7 @@ def review_reject(
     as_json: Json = False,
 ) -> Reply:
     """Reject proposals; they are not proposed again."""
-    return _reviewed(MemoryAgent().reject(*proposals, reason=reason))
+    return _asked("decide", decision="reject", proposals=proposals, reason=reason)
 
 
 @review_app.command("edit", epilog='Example: `memory review edit p-20260408-001 "Use uv, never pip."`')
@@ -135,7 +170,7 @@ def review_edit(
     as_json: Json = False,
 ) -> Reply:
     """Reword a proposal; it still waits for approval afterwards."""
-    return _reviewed(MemoryAgent().edit(proposal, text))
+    return _asked("decide", decision="edit", proposals=[proposal], text=text)
 
 
 @app.command(epilog='Example: `memory explain "Use uv, never pip"`')
@@ -144,15 +179,13 @@ def explain(
     as_json: Json = False,
 ) -> Reply:
     """Show where something comes from: proposal, observations, messages, bytes, with hashes verified again."""
-    explanation = MemoryAgent().explain(target)
-    return Reply(explanation, drawing.draw_explanation(explanation))
+    return _asked("explain", target=target)
 
 
 @app.command(epilog="Example: `memory brief`")
 def brief(as_json: Json = False) -> Reply:
     """Print what the next session should know at once; ready in milliseconds."""
-    briefing = MemoryAgent().brief()
-    return Reply(briefing, drawing.draw_text(briefing.text.rstrip("\n")))
+    return _asked("brief")
 
 
 @app.command(epilog="Example: `memory status --line`")
@@ -161,8 +194,8 @@ def status(
     as_json: Json = False,
 ) -> Reply:
     """Show how the memory stands: what is in it, what waits, and where its files lie."""
-    found = MemoryAgent().status()
-    return Reply(found, drawing.draw_status_line(found) if line else drawing.draw_status(found))
+    reply = _asked("status")
+    return replace(reply, draw=drawing.draw_status_line(reply.data)) if line else reply
 
 
 @app.command(epilog="Example: `memory doctor --json`")
@@ -174,7 +207,9 @@ def doctor(as_json: Json = False) -> Reply:
 
 @app.command(epilog="Example: `memory export observations --format jsonl -o observations.jsonl`")
 def export(
-    table: Annotated[str, typer.Argument(help="A table, such as observations; docs/tables.md lists them.")],
+    table: Annotated[
+        str, typer.Argument(help="A table, such as observations; docs/tables.md lists them.", autocompletion=TABLES)
+    ],
     format: Annotated[Format, typer.Option(help="How rows are written.")] = "jsonl",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; stdout by default.")] = None,
     as_json: Json = False,
@@ -193,7 +228,9 @@ def export(
 
 @app.command(epilog="Example: `memory show observations --day 2026-04-08 --limit 5`")
 def show(
-    table: Annotated[str, typer.Argument(help="A table, such as observations; docs/tables.md lists them.")],
+    table: Annotated[
+        str, typer.Argument(help="A table, such as observations; docs/tables.md lists them.", autocompletion=TABLES)
+    ],
     day: Annotated[str | None, typer.Option(help="Only the rows of this day.")] = None,
     limit: Limit = 10,
     as_json: Json = False,
@@ -207,7 +244,7 @@ def show(
 def sample(
     count: Annotated[int, typer.Argument(min=1, help="How many.")] = 10,
     seed: Annotated[str, typer.Option(help="Any word or number; the same seed draws the same ones.")] = "0",
-    table: Annotated[str | None, typer.Option(help="Draw whole rows of this table instead.")] = None,
+    table: Annotated[str | None, typer.Option(help="Draw whole rows of this table instead.", autocompletion=TABLES)] = None,
     as_json: Json = False,
 ) -> Reply:
     """Print allowed facts drawn at random, for judging each without its session: what the memory is made of."""
@@ -266,6 +303,56 @@ def rebuild(
     return _built(rebuild_all(indexes_only=indexes))
 
 
+@app.command(epilog="Example: `claude mcp add memory -- memory mcp`")
+def mcp(
+    write: Write = False,
+    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP instead of stdin and stdout.")] = False,
+    host: Host = LOOPBACK[0],
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port of --http; the next free one is taken.")] = MCP_PORT,
+    as_json: Json = False,
+) -> Reply:
+    """Serve the memory's tools to agents over the Model Context Protocol; it only reads, unless told otherwise."""
+    if not http:
+        from memory_assets.mcp_server import serve
+
+        return Reply(None, lambda _: None, afterwards=lambda: serve(is_writing=write))
+    from memory_assets.mcp_http import PATH
+    from memory_assets.mcp_http import serve as serve_http
+    from memory_assets.mcp_protocol import Protocol
+
+    protocol, listening = Protocol(is_writing=write), listen(host, port)
+    return _serving(listening, PATH, protocol.desk, write, lambda: serve_http(protocol, listening, host))
+
+
+@app.command(epilog="Example: `memory serve`, then `curl '127.0.0.1:3100/recall?question=how+do+we+deploy'`")
+def serve(
+    write: Write = False,
+    host: Host = LOOPBACK[0],
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port; the next free one is taken.")] = HTTP_PORT,
+    as_json: Json = False,
+) -> Reply:
+    """Serve the memory over HTTP, each verb an address; it only reads, unless told otherwise."""
+    from memory_assets import http_api
+
+    desk, listening = Desk(), listen(host, port)
+    return _serving(listening, "/", desk, write, lambda: http_api.serve(desk, listening, host, is_writing=write))
+
+
+def _serving(listening: Any, path: str, desk: Desk, is_writing: bool, run: Callable[[], int]) -> Reply:
+    """Returns the address, and what goes on once it is told."""
+    url = address_of(listening) + path
+    told = f"Serving {url} ({'reads and writes' if is_writing else 'only reads; --write lets it write'}). Ctrl-C ends it."
+    host = listening.getsockname()[0]
+    warnings = [] if host in LOOPBACK else [f"Whoever reaches {host} can read this memory: there is no password."]
+
+    def go_on() -> int:
+        sys.stdout.flush()
+        threading.Thread(target=desk.try_to_warm_up, daemon=True).start()
+        return run()
+
+    return Reply({"url": url, "is_writing": is_writing}, drawing.draw_text(told), warnings=warnings, afterwards=go_on)
+
+
 def _export_to_stdout(agent: MemoryAgent, table: str, format: Format) -> None:
     export_table(agent.store.tables, table, sys.stdout.buffer, format)
     sys.stdout.flush()
@@ -279,8 +366,15 @@ def _built(built: Any) -> Reply:
     return Reply(built.to_dict(), drawing.draw_built(built), warnings=built.warnings)
 
 
-def _reviewed(reviewed: Sequence[Any]) -> Reply:
-    return Reply({"decided": reviewed}, drawing.draw_reviewed(reviewed))
+def _asked(verb: str, **given: Any) -> Reply:
+    """Returns the facade's answer to a verb that all doors share, with the drawing that shows it."""
+    said = ask(MemoryAgent(), verb, given)
+    return Reply(said.data, DRAWINGS[verb](said.data), warnings=said.warnings)
+
+
+def _question(words: str) -> str:
+    """Returns the question, from stdin where it is a dash."""
+    return sys.stdin.buffer.read(MOST_FROM_STDIN).decode("utf-8", "replace") if words == "-" else words
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -318,21 +412,9 @@ def _fail(error: BaseException, *, as_json: bool) -> int:
     if isinstance(error, typer.TyperException):
         print_error(error, f"{_usage(error)} Try `memory --help`.", as_json=as_json)
         return MISUSED
-    print_error(error, _message(error), as_json=as_json)
-    return FAILED
+    print_error(error, message_of(error), as_json=as_json)
+    return MISUSED if isinstance(error, QuestionError) else FAILED
 
 
 def _usage(error: typer.TyperException) -> str:
     return error.format_message() if hasattr(error, "format_message") else str(error)
-
-
-def _message(error: BaseException) -> str:
-    """Returns what a person should read; a failed asset's own error, not Dagster's account of it."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, MemoryAssetsError):
-            return str(cause)
-        if isinstance(cause, OSError) and cause.errno == errno.ENOSPC:
-            return f"The disk is full: {cause}. Free space, then run the same command again; it goes on where it stopped."
-        cause = cause.__cause__ or cause.__context__
-    return f"{type(error).__name__}: {error}. This is a fault of memory_assets; MEMORY_DEBUG=1 shows where it happened."

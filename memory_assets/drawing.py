@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from memory_assets.maintain.doctor import Health
     from memory_assets.maintain.status import Status
     from memory_assets.memory import Pending, Reviewed
-    from memory_assets.recall.search import Answer
     from memory_assets.rows import Rows
     from memory_assets.triage.explain import Explanation, Step
 
@@ -85,24 +84,6 @@ def next_step(status: "Status") -> str:
     if status.pending:
         return "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
     return 'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch and serves the Dagster UI.'
-
-
-def draw_answer(answer: "Answer") -> Draw:
-    """Draws the recalled memories, each with its confidence, age, category and origin."""
-
-    def draw(console: Console) -> None:
-        if not answer.results:
-            console.print(Text("Nothing that is remembered answers this."))
-        for number, found in enumerate(answer.results, start=1):
-            console.print(Text(f"{number}. ", style="bold") + Text(found.text))
-            origin = f"session {found.session}" + (f", records {_ranges(found.lines)}" if found.lines else "")
-            age = "today" if found.age_days < 1 else f"{found.age_days:.0f} days old"
-            facts = f"   {found.confidence:.2f} sure, {age}, {found.category}; {origin}"
-            console.print(Text(facts, style="dim"))
-        if answer.degraded:
-            console.print(Text(f"degraded: {answer.degraded}", style="yellow"))
-
-    return draw
 
 
 def draw_pending(pending: Sequence["Pending"]) -> Draw:
@@ -282,7 +263,7 @@ def _cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _ranges(lines: Sequence[int]) -> str:
+def ranges(lines: Sequence[int]) -> str:
     """Returns record numbers with neighbours joined: 3-5, 9."""
     found: list[list[int]] = []
     for line in sorted(set(lines)):

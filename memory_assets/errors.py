@@ -16,6 +16,7 @@
     ├── LedgerError         the ledger holds a line that cannot be understood
     ├── LabelsError         labelled sessions, or facts to compare with, cannot be used
     └── ReviewError         a decision about a proposal cannot be carried out
+        └── UnknownIdError      nothing is known by the name that was given
 
 A message says what happened, where, and what to do about it. Expected outcomes (a discarded fact, a torn last line) are
 rows with a reason and never exceptions.
@@ -88,3 +89,7 @@ class LabelsError(MemoryAssetsError):
 
 class ReviewError(MemoryAssetsError):
     """A decision about a proposal cannot be carried out."""
+
+
+class UnknownIdError(ReviewError):
+    """Nothing is known by the name that was given."""

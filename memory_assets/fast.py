@@ -29,6 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     if command := quick.get(tuple(words)):
         return command(store_root(data_folder()))
+    if words[:1] == ["mcp"] and set(words[1:]) <= {"--write"}:
+        from memory_assets.mcp_server import serve
+
+        return serve(is_writing="--write" in words)
     from memory_assets.cli import main as full
 
     return full(words)
@@ -93,7 +97,7 @@ def _text(path: Path) -> str:
 
 def _written_at(path: Path) -> str | None:
     try:
-        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(path.stat().st_mtime))
+        return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(path.stat().st_mtime))
     except OSError:
         return None
 

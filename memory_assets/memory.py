@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from memory_assets.adapters.parquet_tables import ParquetTables
-from memory_assets.errors import LabelsError, ReviewError, StoreError
+from memory_assets.errors import LabelsError, ReviewError, StoreError, UnknownIdError
 from memory_assets.export import Format, export_file
 from memory_assets.places import store_root
 from memory_assets.present import is_sample, present_settings
@@ -137,7 +137,7 @@ class MemoryAgent:
         """Returns the briefing of the next session; its text is empty where none was made yet."""
         path = self.settings.data / "workspace" / "briefing.md"
         try:
-            return Briefing(path.read_text("utf-8"), path, datetime.fromtimestamp(path.stat().st_mtime, UTC))
+            return Briefing(path.read_text("utf-8"), path, datetime.fromtimestamp(int(path.stat().st_mtime), UTC))
         except FileNotFoundError:
             return Briefing("", path, None)
 
@@ -254,17 +254,15 @@ class MemoryAgent:
         waiting = {one.proposal_id: one for one in self.pending()}
         for proposal_id in proposal_ids:
             if proposal_id not in waiting:
-                raise ReviewError(self._why_not_waiting(proposal_id))
+                raise self._why_not_waiting(proposal_id)
         return [waiting[proposal_id] for proposal_id in proposal_ids]
 
-    def _why_not_waiting(self, proposal_id: str) -> str:
+    def _why_not_waiting(self, proposal_id: str) -> ReviewError:
         known = {one.proposal_id: one for one in self._decided([proposal_id])}
-        if proposal_id in known:
-            state = known[proposal_id].state
-            return (
-                f"{proposal_id} is already {state}; `memory explain {proposal_id}` tells why. Only waiting ones can be decided."
-            )
-        return f"There is no proposal {proposal_id}. `memory review` lists those that wait."
+        if proposal_id not in known:
+            return UnknownIdError(f"There is no proposal {proposal_id}. `memory review` lists those that wait.")
+        told = f"`memory explain {proposal_id}` tells why. Only waiting ones can be decided."
+        return ReviewError(f"{proposal_id} is already {known[proposal_id].state}; {told}")
 
     def _say(self, kind: str, target: str, payload: dict[str, Any]) -> None:
         self.store.ledger.append(kind, target, payload, actor=self.settings.owner)

@@ -6,21 +6,16 @@ Takes the facade's results, writes to stdout what was asked for and to stderr ev
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
-import orjson
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-VERSION = 1
-"""Version of the JSON envelope."""
-
-JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
+from memory_assets.envelope import answered, failed, to_json
 
 PIPE_WIDTH = 160
 """Columns of tables where no terminal says how wide it is."""
@@ -51,7 +46,7 @@ def console(*, is_error: bool = False) -> Console:
 def print_reply(reply: Reply, *, as_json: bool) -> None:
     """Writes the answer: one JSON object, or the drawing with its warnings on stderr."""
     if as_json:
-        print_json({"v": VERSION, "ok": reply.exit_code == 0, "data": reply.data, "warnings": list(reply.warnings)})
+        print_json(answered(reply.data, reply.warnings, ok=reply.exit_code == 0))
         return
     reply.draw(console())
     for warning in reply.warnings:
@@ -61,28 +56,15 @@ def print_reply(reply: Reply, *, as_json: bool) -> None:
 def print_error(error: BaseException, message: str, *, as_json: bool) -> None:
     """Writes what went wrong: as JSON on stdout, or as one clean message on stderr."""
     if as_json:
-        what = {"type": type(error).__name__, "message": message}
-        print_json({"v": VERSION, "ok": False, "data": None, "error": what, "warnings": []})
+        print_json(failed(error, message))
     else:
         console(is_error=True).print(Text("✗ ", style="bold red") + Text(message))
 
 
 def print_json(value: Any) -> None:
     """Writes one line of JSON to stdout."""
-    sys.stdout.write(orjson.dumps(value, default=_plain, option=JSON_OPTIONS).decode() + "\n")
+    sys.stdout.write(to_json(value).decode() + "\n")
     sys.stdout.flush()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, set | frozenset):
-        return sorted(value)
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in fields(value) if not field.name.startswith("_")}
-    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def table(*columns: str, title: str | None = None, numbers: Sequence[str] = ()) -> Table:

@@ -1,6 +1,7 @@
 """The command line: one JSON object with --json, one clean message on failure, exit codes, no colour in a pipe."""
 
 import errno
+import io
 import json
 import os
 import subprocess
@@ -271,3 +272,69 @@ def test_a_sample_as_json_leads_back_to_the_session(run: Run):
     small_store()
     (found,) = json.loads(run("sample", "--json")[1])["data"]["rows"]
     assert (found["id"], found["text"], found["session_id"], found["lines"]) == (MEMORY, FACT, "session-1", [3])
+
+
+def complete(words: str) -> list[str]:
+    variables = {
+        **os.environ,
+        "_MEMORY_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    command = [sys.executable, "-c", "import sys; sys.argv = ['memory']; from memory_assets.fast import main; main()"]
+    return subprocess.run(command, env=variables, capture_output=True, text=True).stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("memory export observat", ["observations"]),
+        ("memory recall --profile ", ["lean", "balanced", "deep", "auto"]),
+        ("memory recall --category pr", ["preferences", "projects"]),
+        ("memory recall --include s", ["stale", "superseded"]),
+        ("memory recall --corpus m", ["memories", "messages"]),
+    ],
+)
+def test_a_shell_completes_tables_profiles_and_categories(words: str, wanted: list[str]):
+    found = complete(words)
+    assert found[: len(wanted)] == wanted
+
+
+def test_a_question_is_read_from_a_pipe(run: Run, monkeypatch: pytest.MonkeyPatch):
+    index(small_store())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"how do we install\npackages\n")))
+    code, out, _ = run("recall", "-")
+    assert (code, out.splitlines()[0]) == (0, f"1. {FACT}")
+
+
+def test_a_recalled_memory_shows_its_id_and_where_it_comes_from(run: Run):
+    index(small_store())
+    _, out, _ = run("recall", "how do we install packages", "--category", "rules-conventions")
+    first, second = out.splitlines()
+    assert first == f"1. {FACT}"
+    assert "rules-conventions; mem_0f3a5c1e0000; session session-1, records 3" in second
+
+
+def test_the_block_is_what_goes_in_front_of_a_prompt_and_nothing_else(run: Run):
+    index(small_store())
+    code, out, _ = run("recall", "how do we install packages", "--block", "--category", "rules-conventions")
+    assert (code, out.count("\n")) == (0, 1)
+    assert out.startswith(f"~ {FACT} (")
+    assert run("recall", "zebra crossings of Ulaanbaatar", "--block")[1] == ""
+
+
+@pytest.mark.parametrize("question", ["", "  ", "x" * 100_000, "a\x00b\x1b[31mc", "\udcff"])
+def test_a_strange_question_is_answered(question: str, run: Run):
+    small_store()
+    code, out, err = run("recall", question)
+    assert (code, "\x1b" in out + err, "Traceback" in err) == (0, False, False)
+
+
+def test_a_filter_that_nothing_can_have_is_not_understood(run: Run):
+    small_store()
+    code, _, err = run("recall", "q", "--category", "cooking")
+    assert (code, err) == (
+        2,
+        "✗ There is no category 'cooking'; choose from preferences, rules-conventions, system-architecture, operations, "
+        "memory-system, projects, people-relationships.\n",
+    )

@@ -14,7 +14,7 @@ import polars as pl
 
 from memory_assets.archive import Archive
 from memory_assets.capture.readers import open_reader
-from memory_assets.errors import ReviewError, TranscriptError
+from memory_assets.errors import TranscriptError, UnknownIdError
 from memory_assets.ledger import Event, Ledger
 from memory_assets.protocols import Tables
 from memory_assets.triage.decisions import winner_of
@@ -75,13 +75,13 @@ class Explanation:
 
 
 def explain(target: str, *, tables: Tables, ledger: Ledger, archive: Archive, workspace: History) -> Explanation:
-    """Returns the chain behind the target; raises `ReviewError` where nothing is known by that name."""
+    """Returns the chain behind the target; raises `UnknownIdError` where nothing is known by that name."""
     target = target.strip()
     events = ledger.events()
     entry = _entry_step(target, events, tables, archive, workspace)
     step = entry or _proposal_step(target, events, tables, archive) or _memory_step(target, tables, archive)
     if step is None:
-        raise ReviewError(
+        raise UnknownIdError(
             f"Nothing is known as '{target[:80]}'. Give a line of MEMORY.md, a proposal (p-YYYYMMDD-NNN), or an id (mem_…)."
         )
     return Explanation(target, step)

@@ -1,0 +1,37 @@
+"""Which drawing shows the answer to which verb, and the drawing as plain text for readers without a terminal."""
+
+import io
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rich.console import Console
+
+from memory_assets import drawing
+from memory_assets.drawing_recall import draw_answer
+from memory_assets.terminal import PIPE_WIDTH
+
+DRAWINGS: Mapping[str, Callable[[Any], drawing.Draw]] = {
+    "recall": draw_answer,
+    "explain": drawing.draw_explanation,
+    "brief": lambda briefing: drawing.draw_text(briefing.text.rstrip("\n")),
+    "review": lambda data: drawing.draw_pending(data["pending"]),
+    "decide": lambda data: drawing.draw_reviewed(data["decided"]),
+    "status": drawing.draw_status,
+}
+
+
+def text_of(verb: str, data: Any) -> str:
+    """Returns what the command line would print into a pipe."""
+    into = io.StringIO()
+    console = Console(
+        file=into,
+        width=PIPE_WIDTH,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        soft_wrap=True,
+        no_color=True,
+        color_system=None,
+    )
+    DRAWINGS[verb](data)(console)
+    return into.getvalue().rstrip("\n")
