@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from memory_assets import drawing, drawing_evaluation, verbs
+from memory_assets import drawing, drawing_evaluation, drawing_graph, verbs
 from memory_assets.asking import Desk, ask
 from memory_assets.drawing_recall import draw_block
 from memory_assets.drawings import DRAWINGS
@@ -180,6 +180,16 @@ def explain(
 ) -> Reply:
     """Show where something comes from: proposal, observations, messages, bytes, with hashes verified again."""
     return _asked("explain", target=target)
+
+
+@app.command(epilog="Example: `memory graph postgres`")
+def graph(
+    name: Annotated[str, typer.Argument(help="A file, command, package, service, person, ADR… or another name for it.")],
+    as_json: Json = False,
+) -> Reply:
+    """Show what stands around a name: what it is used with, part of or replaced by, and the memories that say so."""
+    found = MemoryAgent().graph(name)
+    return Reply(found, drawing_graph.draw_neighbourhood(found))
 
 
 @app.command(epilog="Example: `memory brief`")

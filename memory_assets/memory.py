@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memory_assets.evaluate.gold import Evaluation, Shown
     from memory_assets.maintain.doctor import Health
     from memory_assets.maintain.status import Status
+    from memory_assets.recall.neighbourhood import Neighbourhood
     from memory_assets.recall.search import Answer, Filters
     from memory_assets.store import Store
     from memory_assets.triage.explain import Explanation
@@ -180,6 +181,14 @@ class MemoryAgent:
 
         workspace = GitWorkspace(store.workspace)
         return explain(target, tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=workspace)
+
+    def graph(self, name: str) -> "Neighbourhood":
+        """Returns the entities of that name, what they stand together with, and the memories that name them."""
+        from memory_assets.recall.neighbourhood import find_neighbourhood
+
+        read = self.store.tables.read
+        tables = {table: read(table) for table in ("entities", "relations", "mentions", "memories")}
+        return find_neighbourhood(name, **tables, own=self.settings.aliases)
 
     def status(self) -> "Status":
         """Returns how the store stands."""

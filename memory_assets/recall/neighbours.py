@@ -6,7 +6,7 @@ project and person, by which a memory is filed, connect nothing.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,10 +44,10 @@ class Neighbour:
 class Graph:
     """Which memory names which entity, both ways, as arrays; of entities that connect anything."""
 
-    memory_ids: Sequence[str]
+    memory_ids: list[str]
     number_of: Mapping[str, int]
     """Memory id → its number."""
-    names: Sequence[str]
+    names: list[str]
     rarity: np.ndarray
     """Of each entity, from 0 (in every memory) to 1 (in one)."""
     entity_starts: Ints
