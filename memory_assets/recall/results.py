@@ -1,7 +1,7 @@
 """What a recall is asked with, and what it answers: results that say what they are, where from, and what spoke for them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import get_args
 
@@ -140,6 +140,10 @@ class Cost:
     model_tokens: int = 0
     usd: float = 0.0
     seconds: float = field(default=0.0, compare=False)
+
+    def __add__(self, other: "Cost") -> "Cost":
+        """Returns what both took together."""
+        return Cost(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
 
 @dataclass(frozen=True)
