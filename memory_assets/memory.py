@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from memory_assets.evaluate.gold import Evaluation, Shown
     from memory_assets.maintain.doctor import Health
     from memory_assets.maintain.status import Status
+    from memory_assets.protocols import Model
     from memory_assets.recall.neighbourhood import Neighbourhood
+    from memory_assets.recall.reflect import Reflected
     from memory_assets.recall.search import Answer, Filters
     from memory_assets.store import Store
     from memory_assets.triage.explain import Explanation
@@ -125,14 +127,40 @@ class MemoryAgent:
         """
         store = self.store
         from memory_assets.corpus import open_corpus
+        from memory_assets.recall.log import payload_of
         from memory_assets.recall.search import Asker, Filters, search
 
         corpora, missing = open_corpus(store)
         asker = Asker(now or self.settings.clock(), project, person or self.settings.owner, session, tuple(recent))
         answer = search(question, corpora, asker, profile=profile, limit=limit, corpora=corpus, filters=filters or Filters())
         if not is_probe:
-            self._note_recall(answer)
+            memory_ids = [result.memory_id for result in answer.results if result.kind in MEMORIES]
+            self._note_recall(question, memory_ids, payload_of(answer))
         return replace(answer, notes=(*answer.notes, *missing)) if missing else answer
+
+    def reflect(
+        self,
+        question: str,
+        *,
+        project: str | None = None,
+        filters: "Filters | None" = None,
+        model: "Model | None" = None,
+        is_probe: bool = False,
+    ) -> "Reflected":
+        """Returns an answer over all tiers, each sentence with its sources, or that it is not in memory.
+
+        The model that the settings name puts it together, or the one given; without one it is extractive.
+        """
+        from memory_assets.gather import answer_from_all
+        from memory_assets.recall.log import payload_of_reflected
+        from memory_assets.recall.results import Asker, Filters
+
+        asker = Asker(self.settings.clock(), project, self.settings.owner)
+        said = answer_from_all(self.store, question, asker, filters or Filters(), model)
+        if not is_probe:
+            memory_ids = [one.ref for one in said.citations if one.kind in MEMORIES]
+            self._note_recall(question, memory_ids, payload_of_reflected(said))
+        return said
 
     def brief(self) -> Briefing:
         """Returns the briefing of the next session; its text is empty where none was made yet."""
@@ -287,10 +315,7 @@ class MemoryAgent:
         chosen = rows.filter(pl.col("proposal_id").is_in(list(proposal_ids))).sort("proposal_id")
         return tuple(Reviewed(**row) for row in chosen.iter_rows(named=True))
 
-    def _note_recall(self, answer: "Answer") -> None:
+    def _note_recall(self, question: str, memory_ids: Sequence[str], payload: dict[str, Any]) -> None:
         """Appends one line for the whole answer, even an empty one; a line a memory would flush the disk ten times."""
-        from memory_assets.recall.log import payload_of
-
-        query = hmac.new(self.store.key, answer.question.strip().lower().encode(), hashlib.sha256).hexdigest()[:24]
-        memory_ids = [result.memory_id for result in answer.results if result.kind in MEMORIES]
-        self._say("memory.recalled", query, {"memory_ids": memory_ids, **payload_of(answer)})
+        query = hmac.new(self.store.key, question.strip().lower().encode(), hashlib.sha256).hexdigest()[:24]
+        self._say("memory.recalled", query, {"memory_ids": list(memory_ids), **payload})

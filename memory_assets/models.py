@@ -4,8 +4,8 @@ from memory_assets.protocols import Model
 from memory_assets.settings import RULES, Settings
 
 
-def open_model(settings: Settings) -> Model | None:
-    """Returns the model that the settings name, or None for the rules.
+def open_model(settings: Settings, *, timeout_seconds: float | None = None, retries: int | None = None) -> Model | None:
+    """Returns the model that the settings name, or None for the rules; with less patience where somebody is waiting.
 
     A key in the environment is not consent: nothing is sent anywhere unless a setting says so.
     """
@@ -16,6 +16,6 @@ def open_model(settings: Settings) -> Model | None:
     return AnthropicModel(
         settings.model,
         url=settings.model_url,
-        timeout_seconds=settings.model_timeout_seconds,
-        retries=settings.model_retries,
+        timeout_seconds=settings.model_timeout_seconds if timeout_seconds is None else timeout_seconds,
+        retries=settings.model_retries if retries is None else retries,
     )

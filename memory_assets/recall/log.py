@@ -1,7 +1,7 @@
 """Reads from the ledger how questions were answered: from which tier and at what cost; of a question only its keyed hash."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -10,8 +10,9 @@ import polars as pl
 
 from memory_assets import tables as schemas
 from memory_assets.ledger import Event
-from memory_assets.recall.results import Answer
-from memory_assets.recall.tiers import NAMES
+from memory_assets.recall.reflect import MEMORY_MD, SPOKEN, Reflected
+from memory_assets.recall.results import Answer, Cost
+from memory_assets.recall.tiers import MEMORIES, NAMES, RAW, SUMMARIES
 
 LOG_VERSION = "recalls/1"
 UNKNOWN, UNRECORDED = "not in memory", "unrecorded"
@@ -21,21 +22,42 @@ DAYS_SHOWN = 14
 
 def payload_of(answer: Answer, *, is_budget: bool = False) -> dict[str, Any]:
     """Returns what the ledger keeps of an answer beside the memories that it handed out."""
-    cost = answer.cost
+    return _payload(
+        answer.cost,
+        answer.profile,
+        answer.tier,
+        answer.is_known,
+        len(answer.results),
+        answer.uses,
+        is_budget=is_budget,
+        degraded=answer.degraded,
+    )
+
+
+def payload_of_reflected(said: Reflected) -> dict[str, Any]:
+    """Returns the same of an answer over all tiers; the highest tier that it cites counts."""
+    kinds = {one.kind for one in said.citations}
+    tier = SUMMARIES if kinds <= {MEMORY_MD} else MEMORIES if kinds - {*SPOKEN, MEMORY_MD} else RAW
+    uses = () if said.is_extractive else ("model",)
+    return _payload(said.cost, "reflect", tier, said.is_known, len(said.citations), uses)
+
+
+def _payload(
+    cost: Cost, profile: str, tier: int, is_known: bool, results: int, uses: Sequence[str], **more: Any
+) -> dict[str, Any]:
     return {
-        "profile": answer.profile,
-        "tier": answer.tier,
-        "is_known": answer.is_known,
-        "results": len(answer.results),
-        "uses": list(answer.uses),
-        "is_budget": is_budget,
-        "degraded": answer.degraded,
+        "profile": profile,
+        "tier": tier,
+        "is_known": is_known,
+        "results": results,
+        "uses": list(uses),
+        **more,
         "cost": {
             "embeddings": cost.embeddings,
             "index_queries": cost.index_queries,
             "model_calls": cost.model_calls,
             "model_tokens": cost.model_tokens,
-            "usd": cost.usd,
+            "usd": round(cost.usd, 6),
             "seconds": cost.seconds,
         },
     }

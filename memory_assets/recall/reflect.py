@@ -46,7 +46,8 @@ _GROUP = re.compile(r"\s*\[([^\[\]\n]{3,600})\]")
 _ID = re.compile(r"(?:mem|seg|msg)_[\w-]+|MEMORY\.md:\d+")
 _ENDS = re.compile(r"""[.!?…]["'”’)`*]*$""")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,4})\s+")
-_SPOKEN = ("message", "segment")
+MEMORY_MD = "MEMORY.md"
+SPOKEN = ("message", "segment")
 """Kinds of sources of which most is about something else: only sentences with the question's words are taken."""
 
 
@@ -62,6 +63,8 @@ class Source:
     path: str
     lines: tuple[int, ...]
     event_at: datetime | None
+    ref: str = ""
+    """The whole id, as the tables know it."""
     score: float = 1.0
 
     @property
@@ -82,6 +85,7 @@ class Citation:
     path: str
     lines: tuple[int, ...]
     event_at: datetime | None
+    ref: str = ""
 
 
 @dataclass(frozen=True)
@@ -146,14 +150,13 @@ def reflect(
 
 def source_of(result: Recalled) -> Source:
     """Returns a result of recall as a source."""
-    return Source(
-        cited_as(result), result.kind, result.text, result.session, result.path, result.lines, result.event_at, result.score
-    )
+    where = (result.session, result.path, result.lines, result.event_at)
+    return Source(cited_as(result), result.kind, result.text, *where, result.memory_id, result.score)
 
 
 def cited_as(result: Recalled) -> str:
     """Returns the id by which an answer cites a result: `mem_`, `seg_` or `msg_` and twelve characters."""
-    if result.kind not in _SPOKEN:
+    if result.kind not in SPOKEN:
         return short_id(result.memory_id)
     kind = "msg" if result.kind == "message" else "seg"
     return f"{kind}_{re.sub(r'[^0-9a-zA-Z]', '', result.memory_id.removeprefix('msg_'))[:12]}"
@@ -168,7 +171,7 @@ def lines_about(question: str, content: str, most: int = 8) -> list[Source]:
         share = len(wanted & set(text_terms(text))) / len(wanted) if wanted and not text.startswith("#") else 0.0
         if share >= 0.5 and (share == 1.0 or len(wanted) > 2):
             words = _LIST_MARK.sub("", text)
-            found.append(Source(f"MEMORY.md:{number}", "MEMORY.md", words, "", "MEMORY.md", (number,), None, share))
+            found.append(Source(f"{MEMORY_MD}:{number}", MEMORY_MD, words, "", MEMORY_MD, (number,), None, score=share))
     return sorted(found, key=lambda source: -source.score)[:most]
 
 
@@ -253,9 +256,9 @@ def _best_sentences(question: str, sources: Sequence[Source]) -> list[Sentence]:
     top = max((source.score for source in sources), default=0.0) or 1.0
     scored: list[tuple[float, int, Sentence]] = []
     for source in sources:
-        for text in split_sentences(plain(source.text)) if source.kind in _SPOKEN else [plain(source.text)]:
+        for text in split_sentences(plain(source.text)) if source.kind in SPOKEN else [plain(source.text)]:
             share = len(wanted & set(text_terms(text))) / len(wanted) if wanted else 0.0
-            if share or source.kind not in _SPOKEN:
+            if share or source.kind not in SPOKEN:
                 scored.append((source.score / top * (0.3 + share), len(scored), Sentence(text, (source.id,))))
     best = sorted(scored, key=lambda one: (-one[0], one[1]))
     kept: list[Sentence] = []
@@ -299,7 +302,7 @@ def _pieces(line: str) -> Iterator[tuple[str, list[str]]]:
 def _citations(sentences: Sequence[Sentence], sources: dict[str, Source]) -> tuple[Citation, ...]:
     cited = dict.fromkeys(id for sentence in sentences for id in sentence.ids)
     return tuple(
-        Citation(one.id, one.kind, one.text, one.session, one.path, one.lines, one.event_at)
+        Citation(one.id, one.kind, one.text, one.session, one.path, one.lines, one.event_at, one.ref)
         for one in (sources[id] for id in cited)
     )
 

@@ -33,13 +33,13 @@ QUESTION = "which port does the staging database use?"
 
 
 def source(id: str, text: str, kind: str = "fact", score: float = 1.0) -> Source:
-    return Source(id, kind, text, "session-1", "/home/mira/s1.jsonl", (3,), AT, score)
+    return Source(id, kind, text, "session-1", "/home/mira/s1.jsonl", (3,), AT, score=score)
 
 
 NEW = source("mem_0f3a5c1e0000", "Staging's Postgres listens on 5433 since the move to leith-1.")
 OLD = source("mem_77c0de9a1b2c", "Staging's Postgres listened on 5432.", score=0.7)
 SAID = source("msg_aecc3f1f9e93", "We had lunch. I moved the staging database to port 5433. See you.", "message", 0.5)
-LINE = Source("MEMORY.md:12", "MEMORY.md", "Never use port 5432 in staging.", "", "MEMORY.md", (12,), None, 0.9)
+LINE = Source("MEMORY.md:12", "MEMORY.md", "Never use port 5432 in staging.", "", "MEMORY.md", (12,), None, score=0.9)
 SOURCES = [NEW, LINE, OLD, SAID]
 
 
