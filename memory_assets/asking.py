@@ -99,6 +99,10 @@ def _explain(agent: MemoryAgent, target: str) -> Said:
     return Said(agent.explain(target))
 
 
+def _graph(agent: MemoryAgent, name: str) -> Said:
+    return Said(agent.graph(name))
+
+
 def _brief(agent: MemoryAgent) -> Said:
     briefing = agent.brief()
     return Said(briefing, () if briefing.text else (NOTHING_YET,))
@@ -127,6 +131,7 @@ def _status(agent: MemoryAgent) -> Said:
 _ASKED: Mapping[str, Callable[..., Said]] = {
     "recall": _recall,
     "explain": _explain,
+    "graph": _graph,
     "brief": _brief,
     "review": _review,
     "decide": _decide,

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from memory_assets import drawing, drawing_evaluation, drawing_graph, verbs
+from memory_assets import drawing, drawing_evaluation, verbs
 from memory_assets.asking import Desk, ask
 from memory_assets.drawing_recall import draw_block
 from memory_assets.drawings import DRAWINGS
@@ -188,8 +188,7 @@ def graph(
     as_json: Json = False,
 ) -> Reply:
     """Show what stands around a name: what it is used with, part of or replaced by, and the memories that say so."""
-    found = MemoryAgent().graph(name)
-    return Reply(found, drawing_graph.draw_neighbourhood(found))
+    return _asked("graph", name=name)
 
 
 @app.command(epilog="Example: `memory brief`")

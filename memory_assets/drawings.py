@@ -7,12 +7,14 @@ from typing import Any
 from rich.console import Console
 
 from memory_assets import drawing
+from memory_assets.drawing_graph import draw_neighbourhood
 from memory_assets.drawing_recall import draw_answer
 from memory_assets.terminal import PIPE_WIDTH
 
 DRAWINGS: Mapping[str, Callable[[Any], drawing.Draw]] = {
     "recall": draw_answer,
     "explain": drawing.draw_explanation,
+    "graph": draw_neighbourhood,
     "brief": lambda briefing: drawing.draw_text(briefing.text.rstrip("\n")),
     "review": lambda data: drawing.draw_pending(data["pending"]),
     "decide": lambda data: drawing.draw_reviewed(data["decided"]),

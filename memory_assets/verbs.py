@@ -178,6 +178,14 @@ EXPLAIN = Verb(
     "with every hash and quote verified again. Use it when you doubt a memory or want to read what was really said.",
     (Parameter("target", "A line of MEMORY.md, or the id of a proposal, memory or observation.", is_required=True),),
 )
+GRAPH = Verb(
+    "graph",
+    "memory_graph",
+    "See what stands around a name",
+    "Look up a name (a file, command, package, service, person, ADR) and see what it is used with, part of or replaced by, and "
+    "the memories that say so. Use it when you know the name and want its surroundings; use memory_recall for a question.",
+    (Parameter("name", "The name, or another name for the same thing.", is_required=True),),
+)
 BRIEF = Verb(
     "brief",
     "memory_briefing",
@@ -214,7 +222,7 @@ STATUS = Verb(
     "Show what is in the memory, how fresh it is, what waits for review, and where its files lie.",
 )
 
-VERBS = (RECALL, EXPLAIN, BRIEF, REVIEW, DECIDE, STATUS)
+VERBS = (RECALL, EXPLAIN, GRAPH, BRIEF, REVIEW, DECIDE, STATUS)
 
 ALSO_KNOWN_AS = {"memory_brief": "memory_briefing", "memory_review_list": "memory_review"}
 """Names that agents guess, and the tool that is meant."""

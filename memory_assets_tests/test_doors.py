@@ -84,6 +84,7 @@ def test_the_answer_is_that_of_the_memory(by_command: Ask):
         (["explain", MEMORY], "memory_explain", "explain", {"target": MEMORY}),
         (["explain", PROPOSAL], "memory_explain", "explain", {"target": PROPOSAL}),
         (["explain", "nothing"], "memory_explain", "explain", {"target": "nothing"}),
+        (["graph", "uv"], "memory_graph", "graph", {"name": "uv"}),
         (["review"], "memory_review", "review", {}),
         (["brief"], "memory_briefing", "brief", {}),
         (["status"], "memory_status", "status", {}),

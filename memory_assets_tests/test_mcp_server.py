@@ -11,7 +11,7 @@ import pytest
 
 from memory_assets.mcp_protocol import VERSIONS, Protocol
 from memory_assets.mcp_server import LONGEST_LINE
-from memory_assets_tests.mcp_process import PATIENCE, McpProcess
+from memory_assets_tests.mcp_process import PATIENCE, STARTED, McpProcess
 from memory_assets_tests.small_store import FACT, PROPOSAL, index, small_store
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -215,14 +215,21 @@ def test_who_hangs_up_after_asking_still_gets_the_answers(server: McpProcess):
     assert (code, sorted(answer["id"] for answer in rest)) == (0, list(range(6)))
 
 
-def test_a_client_that_is_gone_ends_the_server(server: McpProcess):
-    assert server.ask("ping")["result"] == {}
-    assert server.process.stdin is not None
-    assert server.process.stdout is not None
-    server.send("tools/call", {"name": "memory_status"}, id=1)
-    server.process.stdin.close()
-    server.process.stdout.close()
-    assert server.process.wait(PATIENCE) == 0
+def test_a_client_that_is_gone_ends_the_server():
+    small_store()
+    code = STARTED.format(words="'mcp'", before="pass")
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_status"}}\n' * 3)
+    process.stdin.close()
+    assert process.wait(PATIENCE) == 0
+    with process.stderr as errors:
+        assert b"Traceback" not in errors.read()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

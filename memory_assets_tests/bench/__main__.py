@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from memory_assets_tests.bench.capture_memory import capture_memory
+from memory_assets_tests.bench.doors import doors
 from memory_assets_tests.bench.gold import gold
 from memory_assets_tests.bench.leaving_out import leaving_out
 from memory_assets_tests.bench.more_memories import more_memories
@@ -29,6 +30,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "more-memories": more_memories,
     "remaking": remaking,
     "gold": gold,
+    "doors": doors,
     "leaving-out": leaving_out,
 }
 
