@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
-import pyarrow.parquet as pq
 
 from memory_assets import tables as schemas
 from memory_assets.errors import StoreError, TableError
@@ -125,6 +124,8 @@ class ParquetTables:
 
 
 def _write_parquet(table: str, frames: Iterable[pl.DataFrame], path: Path) -> int:
+    import pyarrow.parquet as pq  # takes a tenth of a second, and readers do without
+
     rows = 0
     keys: list[pl.Series] = []
     writer: pq.ParquetWriter | None = None

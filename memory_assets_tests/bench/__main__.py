@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from memory_assets_tests.bench.capture_memory import capture_memory
 from memory_assets_tests.bench.doors import doors
 from memory_assets_tests.bench.gold import gold
+from memory_assets_tests.bench.latency import latency
 from memory_assets_tests.bench.leaving_out import leaving_out
 from memory_assets_tests.bench.more_memories import more_memories
 from memory_assets_tests.bench.pipeline import pipeline
@@ -32,6 +33,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "gold": gold,
     "doors": doors,
     "leaving-out": leaving_out,
+    "latency": latency,
 }
 
 
