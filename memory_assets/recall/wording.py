@@ -52,7 +52,7 @@ _NAMED = re.compile(
 
 _TOKEN = re.compile(r"[\w@#~$%+-][\w./:@#~$%+-]*\w|\w")
 _EXACT = re.compile(r"\d|[_/\\@#$]|\w\.\w|^--?\w|[a-z][A-Z]")
-_TALK = STOP | frozenset(
+TALK = STOP | frozenset(
     """
     able anything ask asked asking again around because better bit different else everything fine first found getting give
     given goes going gone good great happen happened help here idea important instead keep kind know last later least less
@@ -63,6 +63,7 @@ _TALK = STOP | frozenset(
     works worth would wrong yes yesterday yet
     """.split()
 )
+"""Words that say little of what is meant."""
 
 
 def in_context(question: str, recent: Sequence[str] = (), frequency: Frequency | None = None) -> str:
@@ -126,5 +127,5 @@ def _own_words(text: str) -> Iterator[str]:
     """Yields the words that say what a text is about."""
     for found in _TOKEN.finditer(text):
         word = found[0].strip("./:-+%")
-        if len(word) > 1 and word.lower() not in _TALK and (len(word) > 2 or _EXACT.search(word) or word.isupper()):
+        if len(word) > 1 and word.lower() not in TALK and (len(word) > 2 or _EXACT.search(word) or word.isupper()):
             yield word

@@ -4,7 +4,7 @@ from memory_assets.embed.concepts import concept_words
 
 
 def test_a_tool_brings_the_words_that_people_ask_with():
-    assert concept_words("Always use `uv`, never `pip`.") == "install packages dependencies"
+    assert concept_words("Always use `uv`, never `pip`.") == "install packages dependencies package manager"
 
 
 def test_a_word_that_only_contains_a_tools_name_brings_none():
@@ -13,3 +13,7 @@ def test_a_word_that_only_contains_a_tools_name_brings_none():
 
 def test_several_tools_bring_their_words_once():
     assert concept_words("psql against Postgres, then pytest") == "database storage run tests test"
+
+
+def test_a_tool_of_two_words_is_one_tool():
+    assert concept_words("GitHub Actions runs it.") == "continuous integration pipeline"

@@ -50,7 +50,7 @@ def test_no_text_goes_to_the_vector_index():
 def test_every_wording_of_a_memory_is_found_by_words():
     rows = text_rows(memories({"id": "1", "wordings": ["Use uv.", "Never pip."]}), empty("segments"), empty("messages"))
     assert rows.select("id", "corpus", "text").rows() == [
-        ("1", "memories", "Use uv.\nNever pip.\ninstall packages dependencies")
+        ("1", "memories", "Use uv.\nNever pip.\ninstall packages dependencies package manager")
     ]
 
 

@@ -1,0 +1,77 @@
+"""What a question asks for, read once: where it looks, which time it means, what it needs, and the text to embed.
+
+Takes the typed question and what the memory knows of projects and persons; gives what the arms search with and what `judge`
+measures candidates by. Names of projects, "my" and spans of time are taken out of the text that is embedded: they say where,
+whose and when, and MiniLM would find everything that shares them.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memory_assets.protocols import Texts
+from memory_assets.recall.needs import Need, needs_of
+from memory_assets.recall.results import Asker, Filters
+from memory_assets.recall.scope import Scope, in_person, read_scope, without
+from memory_assets.recall.when import read_time
+from memory_assets.terms import query_terms
+
+_CODE = re.compile(r"^--\w|\w[/_]\w|\w\.\w")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, read."""
+
+    text: str
+    """What is embedded."""
+    scope: Scope
+    needs: tuple[Need, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    """The time that the question names, if it names one."""
+    unknown_names: tuple[str, ...] = field(default=())
+    """Names in the question of which no text speaks."""
+
+
+def read_question(
+    question: str,
+    asker: Asker,
+    filters: Filters,
+    *,
+    context: str = "",
+    texts: Texts | None,
+    projects: Collection[str] = (),
+    persons: Collection[str] = (),
+    aliases: Mapping[str, Sequence[str]] | None = None,
+) -> Asked:
+    """Returns the question, read; `context` are words of the conversation that it leans on, `texts` the corpus's words."""
+    timed = read_time(question, asker.now)
+    scope = read_scope(timed.text, asker, filters, projects, persons)
+    whose = in_person(timed.text, filters.person or asker.person if persons else None)
+    text = " ".join(
+        [without(whose, scope.projects if scope.is_project_named and len(scope.projects) == 1 else ()), *context.split()]
+    )
+    needs: tuple[Need, ...] = ()
+    if texts is not None and len(texts):
+        needs = needs_of(timed.text, texts, context=context, names=[*projects, *persons], aliases=aliases)
+    return Asked(text, scope, needs, timed.since, timed.until, _unknown(timed.text, needs))
+
+
+def _unknown(question: str, needs: Sequence[Need]) -> tuple[str, ...]:
+    """Returns the names in the question, of things and of code, of which no text speaks."""
+    met = {need.term for need in needs if need.is_met or not need.weight}
+    found, is_first = list[str](), True
+    for typed in question.split():
+        word = typed.strip(".,;:!?()\"'`")
+        whole = query_terms(word)
+        is_unknown_name = _is_name(word, is_first) and not met.intersection(whole)
+        if whole and (is_unknown_name or (_CODE.search(word) and whole[0] not in met)):
+            found.append(word)
+        is_first = typed.endswith((".", "!", "?"))
+    return tuple(found)
+
+
+def _is_name(word: str, is_first: bool) -> bool:
+    return not is_first and word[:1].isupper() and not word.isupper()

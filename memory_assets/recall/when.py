@@ -1,0 +1,82 @@
+"""The time that a question names: since October, in March, in the last two weeks.
+
+Takes a question and the moment at which it is asked; gives the question without these words and the range that they mean, in
+whole days. What leaves it open whether time is meant (may, second) is left in the question.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "few": 3, "couple of": 2}
+_UNITS = {"day": 1, "week": 7, "month": 30, "year": 365}
+
+_MONTH = rf"(?P<month>{'|'.join(MONTHS)})(?: (?P<year>20\d\d))?"
+_ISO = r"(?P<iso>20\d\d-\d\d-\d\d)"
+_COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)})"
+_LAST = rf"(?:in |over |during |within )?the (?:last|past) (?:{_COUNT} )?(?P<unit>{'|'.join(_UNITS)})s?"
+_SPAN = re.compile(
+    rf"\b(?:(?P<how>since|from|after|before|until|till|in|during|of) (?:{_MONTH}|{_ISO})|{_LAST}|(?P<day>yesterday|today))\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A question with the time it names taken out of its words."""
+
+    text: str
+    since: datetime | None = None
+    until: datetime | None = None
+    """What was said before this moment."""
+
+
+def read_time(question: str, now: datetime) -> Timed:
+    """Returns the question without the first time that it names, and what that means; as it stands where it names none."""
+    found = _SPAN.search(question)
+    span = _span(found, now) if found else None
+    if found is None or span is None:
+        return Timed(question)
+    rest = " ".join((question[: found.start()] + " " + question[found.end() :]).split())
+    return Timed(re.sub(r"\s+([?!.,])", r"\1", rest), *span)
+
+
+def _span(found: re.Match[str], now: datetime) -> tuple[datetime | None, datetime | None] | None:
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if found["day"]:
+        start = midnight - timedelta(days=found["day"].lower() == "yesterday")
+        return start, start + timedelta(days=1)
+    if found["unit"]:
+        count = (found["count"] or "1").lower()
+        days = (int(count) if count.isdigit() else _NUMBERS[count]) * _UNITS[found["unit"].lower()]
+        return midnight - timedelta(days=days), None
+    try:
+        first, past = _month(found, now) if found["month"] else _date(found["iso"], now)
+    except ValueError:
+        return None
+    ranges: dict[str, Callable[[], tuple[datetime | None, datetime | None]]] = {
+        "since": lambda: (first, None),
+        "from": lambda: (first, None),
+        "after": lambda: (past, None),
+        "before": lambda: (None, first),
+        "until": lambda: (None, past),
+        "till": lambda: (None, past),
+    }
+    return ranges.get(found["how"].lower(), lambda: (first, past))()
+
+
+def _month(found: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
+    """Returns the month's first moment and the one after its last; without a year, the latest such month that has begun."""
+    number = MONTHS.index(found["month"].lower()) + 1
+    year = int(found["year"]) if found["year"] else now.year - (number > now.month)
+    first = now.replace(year=year, month=number, day=1, hour=0, minute=0, second=0, microsecond=0)
+    return first, first.replace(year=year + number // 12, month=number % 12 + 1)
+
+
+def _date(iso: str, now: datetime) -> tuple[datetime, datetime]:
+    day = datetime.fromisoformat(iso).replace(tzinfo=now.tzinfo)
+    return day, day + timedelta(days=1)
