@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from memory_assets import drawing, drawing_evaluation, verbs
+from memory_assets import drawing, drawing_evaluation, drawing_notes, verbs
 from memory_assets.asking import Desk, ask
 from memory_assets.drawing_recall import draw_block
 from memory_assets.drawings import DRAWINGS
@@ -69,6 +69,7 @@ LastDay = Annotated[datetime | None, typer.Option("--to", formats=["%Y-%m-%d"], 
 ModelName = Annotated[str | None, typer.Option(help="Another model than the settings name.")]
 Write = Annotated[bool, typer.Option("--write", help="Also offer what writes: decisions, notes, corrections.")]
 Host = Annotated[str, typer.Option(help="Address to listen on; by default only this machine can ask.")]
+Session = Annotated[str | None, typer.Option(help="Id of the session in which this is said.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows.")]
 
 
@@ -130,6 +131,57 @@ def recall(
         person=person, session=session, include=states, corpus=corpus, own_session=own_session, recent=recent, probe=probe,
     )  # fmt: skip
     return replace(reply, draw=draw_block(reply.data)) if block else reply
+
+
+@app.command(epilog='Example: `memory remember "The release train leaves on Thursday." --project shop --priority high`')
+def remember(
+    text: Annotated[str, typer.Argument(help="One fact, in a sentence or two that stand alone.")],
+    category: Annotated[str | None, typer.Option(help="Where it is filed; read from its words by default.")] = None,
+    priority: Annotated[str, typer.Option(help="high, medium or low.")] = "medium",
+    project: Annotated[str, typer.Option(help="The project that it is about; none concerns everyone.")] = "",
+    sentiment: Annotated[str, typer.Option(help="Tone: frustrated, excited, uncertain or neutral.")] = "neutral",
+    session: Session = None,
+    as_json: Json = False,
+) -> Reply:
+    """Write down a fact in your own voice; every recall knows it from now on."""
+    about = {"category": category, "priority": priority, "project": project, "sentiment": sentiment}
+    noted = MemoryAgent().remember(text, **about, session=session)
+    return Reply(noted, drawing_notes.draw_noted(noted))
+
+
+@app.command(epilog='Example: `memory correct mem_0f3a5c1e "The staging database listens on port 5433."`')
+def correct(
+    memory: Annotated[str, typer.Argument(metavar="ID", help="The memory: `mem_` and at least six characters.")],
+    text: Annotated[str, typer.Argument(help="What is true instead.")],
+    session: Session = None,
+    as_json: Json = False,
+) -> Reply:
+    """Replace what a memory says; the old wording is kept, and not recalled any more."""
+    noted = MemoryAgent().correct(memory, text, session=session)
+    return Reply(noted, drawing_notes.draw_noted(noted))
+
+
+@app.command(epilog="Example: `memory forget mem_0f3a5c1e`, then `memory forget mem_0f3a5c1e --apply`")
+def forget(
+    target: Annotated[str, typer.Argument(help="A memory (mem_…), or words that are to be forgotten wherever they were said.")],
+    apply: Annotated[bool, typer.Option("--apply", help="Do it; without, only show what carries it.")] = False,
+    as_json: Json = False,
+) -> Reply:
+    """Show what carries a memory or words; with --apply, hide it from recall at once and for good."""
+    found = MemoryAgent().forget(target, apply=apply)
+    return Reply(found, drawing_notes.draw_forgetting(found))
+
+
+@app.command(epilog="Example: `memory feedback mem_0f3a5c1e --used`")
+def feedback(
+    memories: Annotated[list[str], typer.Argument(metavar="ID...", help="Memories, such as mem_0f3a5c1e.")],
+    used: Annotated[bool, typer.Option("--used/--unused", help="Whether they helped, or were shown for nothing.")],
+    session: Session = None,
+    as_json: Json = False,
+) -> Reply:
+    """Say that recalled memories helped, or did not; those that help come first."""
+    noted = MemoryAgent().feedback(memories, used=used, session=session)
+    return Reply(noted, drawing_notes.draw_noted(noted))
 
 
 @review_app.callback(invoke_without_command=True)

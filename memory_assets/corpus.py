@@ -4,6 +4,7 @@ The one place outside the assets where adapters are chosen. Without an embedder 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -13,8 +14,12 @@ from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.adapters.parquet_tables import ParquetTables
 from memory_assets.adapters.text_index import TextIndex
+from memory_assets.embed.notes import hidden_sources, note_id
+from memory_assets.embed.overlay import overlay
 from memory_assets.errors import ModelError
-from memory_assets.protocols import Tables
+from memory_assets.fresh import FreshTexts, FreshVectors
+from memory_assets.ledger import FORGOTTEN, NOTES
+from memory_assets.protocols import Embedder, Tables
 from memory_assets.recall.neighbours import Graph, read_graph
 from memory_assets.recall.search import Corpus
 from memory_assets.store import Store
@@ -87,15 +92,52 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
         embedder = open_embedder(store.settings.embedding_model)
     except ModelError as error:
         missing = (str(error),)
+    present = open_present(store, embedder)
     corpus = Corpus(
-        memories=_kept(store.tables.root, "memories").rows(),
-        keywords=open_texts(store),
-        vectors=open_vectors(store),
+        memories=present.memories,
+        keywords=present.texts,
+        vectors=present.vectors,
         embedder=embedder,
-        read_segments=lambda ids: _segments(store.tables, ids),
-        read_messages=lambda ids: _messages(store.tables, ids),
+        read_segments=lambda ids: _segments(store.tables, [id for id in ids if id not in present.hidden]),
+        read_messages=lambda ids: _messages(store.tables, [id for id in ids if id not in present.hidden]),
     )
     return corpus, missing
+
+
+@dataclass(frozen=True)
+class Present:
+    """The memories as they stand now, notes of this very moment included, and the indexes over them."""
+
+    folded: pl.DataFrame
+    """The memories as they were written."""
+    notes: tuple[str, ...]
+    """Ids of the events that are laid over them."""
+    memories: pl.DataFrame
+    texts: TextIndex | FreshTexts
+    vectors: ChromaIndex | FreshVectors
+    hidden: frozenset[str]
+    """Messages and segments that carry what is forgotten."""
+
+
+_present: dict[Path, Present] = {}
+
+
+def open_present(store: Store, embedder: Embedder | None) -> Present:
+    """Returns what is known now; kept until the memories are folded anew or another note is made."""
+    folded, notes = _kept(store.tables.root, "memories").rows(), store.ledger.events(NOTES)
+    known, ids = _present.get(store.root), tuple(event.id for event in notes)
+    if known is None or known.folded is not folded or known.notes != ids:
+        laid, texts, vectors = overlay(folded, notes), open_texts(store), open_vectors(store)
+        told = laid.memories.filter(pl.col("id").is_in([note_id(event) for event in notes if event.kind != FORGOTTEN]))
+        known = _present[store.root] = Present(
+            folded=folded,
+            notes=ids,
+            memories=laid.memories,
+            texts=FreshTexts(texts, told) if told.height else texts,
+            vectors=FreshVectors(vectors, texts, told, embedder) if told.height and embedder else vectors,
+            hidden=hidden_sources(notes),
+        )
+    return known
 
 
 def _segments(tables: Tables, ids: Sequence[str]) -> pl.DataFrame:

@@ -15,8 +15,9 @@
     ├── QuestionError       a recall cannot be made of what was asked
     ├── LedgerError         the ledger holds a line that cannot be understood
     ├── LabelsError         labelled sessions, or facts to compare with, cannot be used
-    └── ReviewError         a decision about a proposal cannot be carried out
-        └── UnknownIdError      nothing is known by the name that was given
+    ├── ReviewError         a decision about a proposal cannot be carried out
+    │   └── UnknownIdError      nothing is known by the name that was given
+    └── NoteError           something cannot be remembered, corrected or forgotten as it was said
 
 A message says what happened, where, and what to do about it. Expected outcomes (a discarded fact, a torn last line) are
 rows with a reason and never exceptions.
@@ -93,3 +94,7 @@ class ReviewError(MemoryAssetsError):
 
 class UnknownIdError(ReviewError):
     """Nothing is known by the name that was given."""
+
+
+class NoteError(MemoryAssetsError):
+    """Something cannot be remembered, corrected or forgotten as it was said."""

@@ -1,8 +1,9 @@
 """What happened to memories, appended and never changed; state is folded from it.
 
-One JSONL segment per process and day below `ledger/`. A line is `{v, id, at, actor, kind, target, payload}`; the fold
-order is (at, id). Ids begin with the line's number in the ledger, so that lines of the same moment keep their order; an
-event that a rule plans brings an id made from its content, and is written once.
+One JSONL segment per process and day below `ledger/`, what must be read at every recall in segments of its own
+(`.notes.jsonl`). A line is `{v, id, at, actor, kind, target, payload}`; the fold order is (at, id). Ids begin with the line's
+number in the ledger, so that lines of the same moment keep their order; an event that a rule plans brings an id made from its
+content, and is written once.
 
 Kinds written so far, with their targets:
 
@@ -14,7 +15,13 @@ Kinds written so far, with their targets:
     entry.promoted      proposal id      payload: section, line, commit, evidence (ranges, hashes, quotes)
     memory.recalled     query hash       payload: memory_ids, in the order shown (one line an answer); profile, tier, is_known,
                                          results, uses, is_budget, degraded, cost
-    memory.used         any name         payload: memory_ids that informed an answer of a model, at (when it answered)
+    memory.used         any name         payload: memory_ids that informed an answer of a model, at (when it answered); with
+                                         session: that a session which had been shown them took up in its own words
+    memory.ignored      session id       payload: memory_ids that the session was shown and did not take up, session
+    memory.feedback     any name         payload: memory_ids, used (yes or no), session
+    memory.noted        all              payload: text, category, priority, sentiment, scope, project, person, session
+    memory.corrected    memory id        payload: as noted, and observation_ids, text_hashes, message_ids of what it replaces
+    memory.forgotten    memory id        payload: observation_ids, text_hashes, message_ids of it, and what is hidden with it
     memory.confirmed    observation id   payload: observation_ids, text_hashes, message_ids, sources, said_at (older, newer);
     memory.contradicted observation id            similarity, reason; the target is the older one
     sessions.flushed    all              a person ended every open session
@@ -22,6 +29,7 @@ Kinds written so far, with their targets:
 
 import json
 import os
+import threading
 import uuid
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, field
@@ -33,7 +41,14 @@ from memory_assets.errors import LedgerError
 from memory_assets.files import append_line
 
 VERSION = 1
-CONFIRMED, CONTRADICTED, USED = "memory.confirmed", "memory.contradicted", "memory.used"
+CONFIRMED, CONTRADICTED = "memory.confirmed", "memory.contradicted"
+RECALLED, USED, IGNORED, FEEDBACK = "memory.recalled", "memory.used", "memory.ignored", "memory.feedback"
+NOTED, CORRECTED, FORGOTTEN = "memory.noted", "memory.corrected", "memory.forgotten"
+
+NOTES = frozenset({NOTED, CORRECTED, FORGOTTEN})
+"""Kinds that change what is known at once: every recall lays them over the tables."""
+
+_NOTES_SUFFIX = ".notes.jsonl"
 
 
 @dataclass(frozen=True)
@@ -59,53 +74,84 @@ class Planned:
 
 
 class Ledger:
-    """Appends events and reads them back in fold order."""
+    """Appends events and reads them back in fold order; several threads may share one."""
 
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
         self._root = root
         self._clock = clock
         self._segment = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        self._cache: dict[Path, tuple[int, list[Event]]] = {}
+        self._segments: dict[Path, _Segment] = {}
+        self._guard = threading.Lock()
 
     def append(self, kind: str, target: str, payload: dict[str, Any] | None = None, *, actor: str) -> Event:
         """Writes one event to disk and returns it."""
-        number = sum(len(events) for _, events in self._read().values())
+        number = sum(len(segment.events) for segment in self._read("*.jsonl"))
         event = Event(f"{number:09d}-{uuid.uuid4().hex[:8]}", self._clock(), actor, kind, target, payload or {})
         self._write([event])
         return event
 
     def append_once(self, planned: Iterable[Planned], *, actor: str) -> list[Event]:
         """Writes the events whose ids the ledger does not hold, at one moment and in one flush, and returns them."""
-        known = {event.id for _, events in self._read().values() for event in events}
+        known = {event.id for segment in self._read("*.jsonl") for event in segment.events}
         at = self._clock()
         distinct = {one.id: one for one in planned if one.id not in known}
         events = [Event(one.id, at, actor, one.kind, one.target, one.payload) for one in distinct.values()]
-        if events:
-            self._write(events)
+        self._write([event for event in events if event.kind not in NOTES])
+        self._write([event for event in events if event.kind in NOTES])
         return events
 
     def _write(self, events: list[Event]) -> None:
+        if not events:
+            return
         lines = ({"v": VERSION, **asdict(event), "at": event.at.isoformat()} for event in events)
         content = "\n".join(json.dumps(line, ensure_ascii=False, sort_keys=True) for line in lines)
-        append_line(self._root / f"{events[0].at:%Y-%m-%d}-{self._segment}.jsonl", content.encode())
+        suffix = _NOTES_SUFFIX if events[0].kind in NOTES else ".jsonl"
+        append_line(self._root / f"{events[0].at:%Y-%m-%d}-{self._segment}{suffix}", content.encode())
 
     def events(self, kinds: Collection[str] | None = None) -> list[Event]:
         """Returns the events of the given kinds (all by default) in fold order; raises `LedgerError` on a broken line."""
-        found = [e for _, events in self._read().values() for e in events if kinds is None or e.kind in kinds]
+        of_notes = kinds is not None and NOTES.issuperset(kinds)
+        segments = self._read(f"*{_NOTES_SUFFIX}" if of_notes else "*.jsonl")
+        found = [event for segment in segments for event in segment.events if kinds is None or event.kind in kinds]
         return sorted(found, key=lambda event: (event.at, event.id))
 
-    def _read(self) -> dict[Path, tuple[int, list[Event]]]:
-        for path in sorted(self._root.glob("*.jsonl")):
-            size = path.stat().st_size
-            if self._cache.get(path, (-1, []))[0] != size:
-                self._cache[path] = (size, _read_segment(path))
-        return self._cache
+    def _read(self, pattern: str) -> "list[_Segment]":
+        """Returns the segments as they stand now; of one that grew only what was added is read."""
+        with self._guard:
+            paths = sorted(self._root.glob(pattern))
+            for path in paths:
+                size = path.stat().st_size
+                known = self._segments.get(path, _NOTHING_READ)
+                if known.size != size:
+                    self._segments[path] = _read_on(path, known if known.size < size else _NOTHING_READ)
+            return [self._segments.get(path, _NOTHING_READ) for path in paths]
 
 
-def _read_segment(path: Path) -> list[Event]:
+@dataclass(frozen=True)
+class _Segment:
+    """What was read of a file: its whole lines, up to the byte where the next one begins."""
+
+    size: int
+    end: int
+    events: tuple[Event, ...]
+
+
+_NOTHING_READ = _Segment(0, 0, ())
+
+
+def _read_on(path: Path, known: _Segment) -> _Segment:
+    """Returns the segment with the lines behind what is known of it."""
+    with path.open("rb") as file:
+        file.seek(known.end)
+        content = file.read()
+    whole = content.rfind(b"\n") + 1  # what follows the last newline is being written, or was torn
+    events = _parse_lines(path, content[:whole], len(known.events))
+    return _Segment(known.end + len(content), known.end + whole, (*known.events, *events))
+
+
+def _parse_lines(path: Path, content: bytes, first: int) -> list[Event]:
     events = []
-    lines = path.read_bytes().split(b"\n")
-    lines.pop()  # what follows the last newline is being written, or was torn
+    lines = content.split(b"\n")[:-1]
     for number, line in enumerate(lines):
         if not line.strip():
             continue
@@ -114,7 +160,7 @@ def _read_segment(path: Path) -> list[Event]:
         except ValueError as error:
             if number + 1 == len(lines) or _is_torn(error):
                 continue  # a line torn by a killed process, closed by the next append: its event never happened
-            raise LedgerError(f"Cannot read line {number} of {path}: {error}. Restore it from a backup.") from error
+            raise LedgerError(f"Cannot read line {first + number} of {path}: {error}. Restore it from a backup.") from error
         if row["v"] > VERSION:
             raise LedgerError(f"{path} was written by a newer release (ledger version {row['v']}); upgrade memory_assets.")
         at = datetime.fromisoformat(row["at"]).astimezone(UTC)

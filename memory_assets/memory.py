@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memory_assets.evaluate.gold import Evaluation, Shown
     from memory_assets.maintain.doctor import Health
     from memory_assets.maintain.status import Status
+    from memory_assets.notes import Forgetting, Noted
     from memory_assets.protocols import Model
     from memory_assets.recall.neighbourhood import Neighbourhood
     from memory_assets.recall.reflect import Reflected
@@ -137,6 +138,43 @@ class MemoryAgent:
             memory_ids = [result.memory_id for result in answer.results if result.kind in MEMORIES]
             self._note_recall(question, memory_ids, payload_of(answer))
         return replace(answer, notes=(*answer.notes, *missing)) if missing else answer
+
+    def remember(
+        self,
+        text: str,
+        *,
+        category: str | None = None,
+        priority: str = "medium",
+        project: str = "",
+        sentiment: str = "neutral",
+        session: str | None = None,
+    ) -> "Noted":
+        """Writes down a fact in the owner's voice; when this returns, it is on disk and every process recalls it.
+
+        The category is read from the words where none is given. Secrets are masked. Raises `NoteError` where it cannot be kept.
+        """
+        from memory_assets import notes
+
+        about = {"category": category, "priority": priority, "project": project, "sentiment": sentiment}
+        return notes.remember(self.store, text, **about, session=session)
+
+    def correct(self, memory_id: str, text: str, *, session: str | None = None) -> "Noted":
+        """Replaces what a memory (`mem_` and at least six characters) says; the old wording and its evidence are kept."""
+        from memory_assets import notes
+
+        return notes.correct(self.store, memory_id, text, session=session)
+
+    def forget(self, target: str, *, apply: bool = False) -> "Forgetting":
+        """Returns everything that carries the memory, or the words; with `apply` recall never shows it again."""
+        from memory_assets import notes
+
+        return notes.forget(self.store, target, apply=apply)
+
+    def feedback(self, memory_ids: str | Sequence[str], *, used: bool, session: str | None = None) -> "Noted":
+        """Notes that memories helped, or that they were shown for nothing; the next fold ranks them by it."""
+        from memory_assets import notes
+
+        return notes.feedback(self.store, memory_ids, used=used, session=session)
 
     def reflect(
         self,

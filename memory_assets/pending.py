@@ -6,7 +6,7 @@ says it was made from, so it holds after any crash, backfill or deletion.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -26,6 +26,7 @@ from memory_assets.embed.merge import MERGE_VERSION
 from memory_assets.evaluate import EVALUATION_VERSION
 from memory_assets.evaluate.quality import QUALITY_VERSION
 from memory_assets.files import write_atomically
+from memory_assets.ledger import FEEDBACK, NOTES, Event
 from memory_assets.protocols import PartInfo, Tables
 from memory_assets.settings import RULES
 from memory_assets.sources import find_sources
@@ -42,6 +43,9 @@ BRIDGED_GAP = 3
 
 
 FLUSHED = "sessions.flushed"
+TOLD = NOTES | {FEEDBACK}
+"""Events that ask for a new fold; recalls and their echoes wait for the next one."""
+
 TRIAGED = "triaged"
 """File that holds what the last triage read."""
 
@@ -127,8 +131,8 @@ def days_to_learn(store: "Store") -> list[date]:
     wanted = distil_inputs(store, windows, days - moved)
     stale = {day for day, inputs in wanted.items() if day not in observed or observed[day].inputs != inputs}
     stale |= {day for day, what in windows_to_ask(store, windows, days).items() if not _was_asked(asked.get(day), what)}
-    embedded = store.tables.parts("embeddings")
-    inputs_of = {day: embed_inputs(store, day) for day in observed}
+    embedded, noted = store.tables.parts("embeddings"), notes_by_day(store)
+    inputs_of = {day: embed_inputs(store, day, noted) for day in {*observed, *noted}}
     unembedded = {day for day, inputs in inputs_of.items() if day not in embedded or embedded[day].inputs != inputs}
     measured = store.tables.parts("quality")
     due = quality_inputs(store.tables, observed)
@@ -180,10 +184,21 @@ def _was_asked(written: PartInfo | None, windows: str) -> bool:
     return written is not None and written.inputs.split(" ")[0] == windows
 
 
-def embed_inputs(store: "Store", day: str) -> str:
-    """Returns the hash of what the day's embeddings are made from."""
+def notes_by_day(store: "Store") -> dict[str, list[str]]:
+    """Returns the ids of what was noted on each local day."""
+    from memory_assets.embed.notes import note_rows
+
+    found: dict[str, list[str]] = {}
+    for id, day in note_rows(store.ledger.events(NOTES), store.settings.zone).select("id", "day").iter_rows():
+        found.setdefault(day.isoformat(), []).append(id)
+    return found
+
+
+def embed_inputs(store: "Store", day: str, noted: Mapping[str, Sequence[str]]) -> str:
+    """Returns the hash of what the day's embeddings are made from: its observations and what was noted on it."""
     observed = store.tables.parts("observations", [day]).get(day)
-    return hash_of(EMBED_VERSION, store.settings.embedding_model, observed.fingerprint if observed else "-")
+    texts = (observed.fingerprint if observed else "-", *noted.get(day, ()))
+    return hash_of(EMBED_VERSION, store.settings.embedding_model, *texts)
 
 
 def quality_inputs(tables: Tables, days: Iterable[str]) -> dict[str, str]:
@@ -215,19 +230,20 @@ def merge_inputs(store: "Store") -> str:
     return hash_of(MERGE_VERSION, DISTILL_VERSION, store.settings.embedding_model)
 
 
-def fold_inputs(tables: Tables) -> str:
-    """Returns the hash of everything that the memories are folded from, the ledger apart."""
+def fold_inputs(tables: Tables, events: Iterable[Event]) -> str:
+    """Returns the hash of everything that the memories are folded from; of the ledger, what people and agents told."""
     names = ("observations", "embeddings")
     parts = (f"{name}/{day}={info.fingerprint}" for name in names for day, info in tables.parts(name).items())
-    return hash_of(FOLD_VERSION, MERGE_VERSION, *parts)
+    told = (event.id for event in events if event.kind in TOLD)
+    return hash_of(FOLD_VERSION, MERGE_VERSION, *parts, *told)
 
 
-def fold_is_behind(tables: Tables) -> bool:
-    """Returns whether observations were written since memories were folded, or what follows from memories was never made."""
-    written = tables.parts("memories").get("all")
+def fold_is_behind(store: "Store") -> bool:
+    """Returns whether something was observed or told since memories were folded, or what follows from them was never made."""
+    written, told = store.tables.parts("memories").get("all"), store.ledger.events(TOLD)
     if written is None:
-        return bool(tables.parts("observations"))
-    return "all" not in tables.parts("recalls") or written.inputs != fold_inputs(tables)
+        return bool(told or store.tables.parts("observations"))
+    return "all" not in store.tables.parts("recalls") or written.inputs != fold_inputs(store.tables, told)
 
 
 def graph_inputs(store: "Store") -> str:

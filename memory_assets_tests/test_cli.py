@@ -251,7 +251,7 @@ def test_a_shell_completes_the_names_of_commands():
     variables = {**os.environ, "_MEMORY_COMPLETE": "complete_bash", "COMP_WORDS": "memory re", "COMP_CWORD": "1"}
     command = [sys.executable, "-c", "import sys; sys.argv = ['memory']; from memory_assets.fast import main; main()"]
     done = subprocess.run(command, env=variables, capture_output=True, text=True)
-    assert done.stdout.split() == ["recall", "rebuild", "review"]
+    assert sorted(done.stdout.split()) == ["rebuild", "recall", "remember", "review"]
 
 
 def test_the_page_of_commands_names_each_of_them():
@@ -338,3 +338,19 @@ def test_a_filter_that_nothing_can_have_is_not_understood(run: Run):
         "✗ There is no category 'cooking'; choose from preferences, rules-conventions, system-architecture, operations, "
         "memory-system, projects, people-relationships.\n",
     )
+
+
+def test_what_is_remembered_corrected_and_forgotten_is_answered_with_its_id(run: Run):
+    small_store()
+    code, out, _ = run("remember", "Herons nest beside the reactor.", "--priority", "high", "--json")
+    noted = json.loads(out)["data"]
+    assert (code, noted["kind"], noted["text"], noted["priority"]) == (0, "noted", "Herons nest beside the reactor.", "high")
+    code, out, _ = run("correct", noted["memory_ids"][0], "Storks nest beside the reactor.")
+    assert (code, f"it replaces mem_{noted['memory_ids'][0].replace('-', '')[:12]}" in out) == (0, True)
+    code, out, _ = run("feedback", MEMORY, "--unused", "--session", "s1")
+    assert (code, out) == (0, f"Noted that mem_{MEMORY.replace('-', '')[:12]} did not help.\n")
+    code, out, _ = run("forget", "storks nest")
+    assert (code, "Nothing was changed" in out) == (0, True)
+    assert json.loads(run("forget", "storks nest", "--apply", "--json")[1])["data"]["is_applied"]
+    code, out, err = run("forget", "storks nest")
+    assert (code, out, "Nothing that is remembered holds" in err) == (1, "", True)

@@ -16,7 +16,7 @@ import polars as pl
 from memory_assets.adapters.generations import Generations
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays, read_arrays, write_arrays
 from memory_assets.errors import IndexFailedError
-from memory_assets.protocols import Hit
+from memory_assets.protocols import Hit, Texts
 from memory_assets.terms import query_terms
 
 CORPORA = ("memories", "segments", "messages")
@@ -52,7 +52,7 @@ class TextIndex:
         `order` and `vector`. `deletes` names ids, in whichever corpus they are.
         """
         base = None if rebuild else self._generations.published()
-        given = _completed(upserts)
+        given = completed(upserts)
         with self._generations.build(rebuild=True) as folder:
             for corpus in CORPORA:
                 new = given.filter(pl.col("corpus") == corpus)
@@ -82,16 +82,7 @@ class TextIndex:
 
     def find(self, query: str, limit: int, corpus: str) -> list[Hit]:
         """Returns the best matches within the corpus by BM25, best first; nothing for a query without a term."""
-        texts, terms = self.open(corpus), query_terms(query)
-        if texts is None or not terms or limit <= 0:
-            return []
-        scores = texts.score(terms)
-        found = np.flatnonzero(scores)
-        if len(found) > limit:
-            least = np.partition(scores[found], -limit)[-limit]
-            found = found[scores[found] >= least]
-        hits = [Hit(texts.ids[int(row)], float(scores[row])) for row in found]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
+        return find_in(self.open(corpus), query, limit)
 
     def ids(self, corpus: str) -> set[str]:
         """Returns the ids in the published generation of the corpus."""
@@ -112,7 +103,21 @@ class TextIndex:
             ) from error
 
 
-def _completed(upserts: pl.DataFrame) -> pl.DataFrame:
+def find_in(texts: Texts | None, query: str, limit: int) -> list[Hit]:
+    """Returns the best matches within an open corpus by BM25, best first; nothing for a query without a term."""
+    terms = query_terms(query)
+    if texts is None or not terms or limit <= 0:
+        return []
+    scores = texts.score(terms)
+    found = np.flatnonzero(scores)
+    if len(found) > limit:
+        least = np.partition(scores[found], -limit)[-limit]
+        found = found[scores[found] >= least]
+    hits = [Hit(texts.ids[int(row)], float(scores[row])) for row in found]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
+
+
+def completed(upserts: pl.DataFrame) -> pl.DataFrame:
     """Returns the rows with every column, what is not given filled in."""
     missing = [pl.lit(None).cast(kind).alias(name) for name, kind in COLUMNS.items() if name not in upserts.columns]
     rows = upserts.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())

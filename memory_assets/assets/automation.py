@@ -97,8 +97,8 @@ def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
         return [_request(CAPTURE, hour, pending.capture_inputs(store))]
     if days := pending.days_to_learn(store):
         return [_request(LEARN, hour, pending.windows_inputs(store), s, stretch=s) for s in stretches(days)]
-    if pending.fold_is_behind(store.tables) or pending.index_is_missing(store) or pending.graph_is_behind(store):
-        return [_request(FOLD, hour, pending.fold_inputs(store.tables))]
+    if pending.fold_is_behind(store) or pending.index_is_missing(store) or pending.graph_is_behind(store):
+        return [_request(FOLD, hour, pending.fold_inputs(store.tables, store.ledger.events(pending.TOLD)))]
     if pending.evaluation_is_behind(store):
         return [_request(EVALUATE, hour, pending.evaluation_inputs(store))]
     return []

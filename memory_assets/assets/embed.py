@@ -17,11 +17,12 @@ from memory_assets.embed.evidence import EVIDENCE, allowed_facts, families_of, p
 from memory_assets.embed.homes import find_orphans
 from memory_assets.embed.memories import FOLD_VERSION, fold_memories
 from memory_assets.embed.merge import MERGE_VERSION, find_edges
+from memory_assets.embed.notes import note_rows, with_notes, without_corrected
 from memory_assets.embed.project import RETRIEVABLE, Plan, hashes_of, plan_texts, plan_vectors, text_rows
 from memory_assets.embed.repeats import MOST_SHARE, find_repeats
 from memory_assets.files import write_json
-from memory_assets.ledger import Event
-from memory_assets.pending import embed_inputs, fold_inputs, merge_inputs
+from memory_assets.ledger import NOTES, Event
+from memory_assets.pending import embed_inputs, fold_inputs, merge_inputs, notes_by_day
 from memory_assets.store import Store
 from memory_assets.terms import TERMS_VERSION
 
@@ -37,16 +38,17 @@ WARN = dg.AssetCheckSeverity.WARN
 
 @table_asset("embeddings", group=GROUP, version=EMBED_VERSION, daily=True, deps=["observations"])
 def embeddings(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
-    """One vector for each distinct text of the day, made on this machine and kept by the hash of the text."""
-    embedder = open_embedder(store.settings.embedding_model)
+    """One vector for each distinct text observed or noted on the day, made on this machine and kept by the text's hash."""
+    embedder, noted = open_embedder(store.settings.embedding_model), notes_by_day(store)
+    notes = note_rows(store.ledger.events(NOTES), store.settings.zone)
     return materialise_days(
         context,
         store,
         "embeddings",
-        inputs=lambda day: embed_inputs(store, day),
+        inputs=lambda day: embed_inputs(store, day, noted),
         build=lambda day: encode_day(
             date.fromisoformat(day),
-            store.tables.read("observations", [day]),
+            pl.concat([store.tables.read("observations", [day]), notes.filter(pl.col("day") == date.fromisoformat(day))]),
             embedder,
             store.tables.read("embeddings", [day]),
         ),
@@ -61,7 +63,7 @@ def merges(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) ->
         is_current = present is not None and present.inputs == inputs
         compared = store.tables.read("memories", columns=["observation_ids"])["observation_ids"].explode().drop_nulls()
         frame = find_edges(
-            store.tables.read("observations"),
+            with_notes(store.tables.read("observations"), store.ledger.events(NOTES)),
             store.tables.read("embeddings"),
             store.tables.read("merges") if is_current else schemas.empty("merges"),
             compared.to_list() if is_current else (),
@@ -75,17 +77,20 @@ def memories(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) 
     with store.lock():
         observations, edges = store.tables.read("observations"), store.tables.read("merges")
         heard = note_evidence(store, observations, edges)
-        frame = fold_memories(observations, edges, store.ledger.events())
+        events = store.ledger.events()
+        frame = fold_memories(observations, edges, events)
         merged = int(frame["merged_count"].sum()) - frame.height
         plots = {column: bars(counts_of(frame, column)) for column in ("state", "category", "priority")}
         plots |= {column: bars(_spread(frame, column)) for column in ("confirmed_count", "contradicted_count")}
         counts = {kind.removeprefix("memory."): sum(event.kind == kind for event in heard) for kind in EVIDENCE}
-        return write_whole(store, "memories", frame, fold_inputs(store.tables), merged_away=merged, **counts, **plots)
+        return write_whole(store, "memories", frame, fold_inputs(store.tables, events), merged_away=merged, **counts, **plots)
 
 
 def note_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFrame) -> list[Event]:
     """Writes to the ledger what sources confirm and contradict, each once, and returns the events that it did not hold."""
     events, families = store.ledger.events(EVIDENCE), families_of(store.tables.read("windows"))
+    told = store.ledger.events(NOTES)
+    observations, edges = with_notes(observations, told), without_corrected(edges, told)
     planned = plan_evidence(observations, edges, events, families)
     doubted = suspects(planned, observations)
     if not doubted.is_empty():
@@ -171,14 +176,23 @@ def _publish(index, kept: _Kept, plan: Plan, rows: dict[str, str], *, rebuild: b
     )
 
 
+def _notes_of(store: Store, days: list[str] | None) -> pl.DataFrame:
+    notes = note_rows(store.ledger.events(NOTES), store.settings.zone)
+    return notes if days is None else notes.filter(pl.col("day").cast(pl.String).is_in(days))
+
+
 def _without_vector(store: Store, days: list[str] | None) -> pl.DataFrame:
-    found = store.tables.read("observations", days, columns=["id", "text_hash"])
+    columns = ["id", "text_hash"]
+    embedded = {date.fromisoformat(day) for day in store.tables.parts("embeddings", days)}
+    noted = _notes_of(store, days).filter(pl.col("day").is_in(embedded)).select(columns)
+    found = pl.concat([store.tables.read("observations", days, columns=columns), noted])
     return found.join(store.tables.read("embeddings", days, columns=["text_hash"]).unique(), on="text_hash", how="anti")
 
 
 def _observations_in_no_memory(store: Store, days: list[str] | None) -> pl.DataFrame:
     held = store.tables.read("memories", columns=["observation_ids"]).explode("observation_ids")
-    return store.tables.read("observations", columns=["id"]).join(held, left_on="id", right_on="observation_ids", how="anti")
+    found = pl.concat([store.tables.read("observations", columns=["id"]), _notes_of(store, None).select("id")])
+    return found.join(held, left_on="id", right_on="observation_ids", how="anti")
 
 
 def _superseded_by_nothing(store: Store, days: list[str] | None) -> pl.DataFrame:
@@ -200,7 +214,8 @@ def _in_conflict(store: Store, days: list[str] | None) -> pl.DataFrame:
 
 def _without_home(store: Store, days: list[str] | None) -> pl.DataFrame:
     observations = store.tables.read("observations", columns=["id", "kind", "gate", "event_at", "text_hash", "message_ids"])
-    return find_orphans(allowed_facts(observations), store.ledger.events(EVIDENCE))
+    notes = note_rows(store.ledger.events(NOTES)).select(observations.columns)
+    return find_orphans(allowed_facts(pl.concat([observations, notes])), store.ledger.events(EVIDENCE))
 
 
 conflicts_are_settled = rows_check(
@@ -261,8 +276,15 @@ def _compare(wanted: set[str], there: set[str]) -> dg.AssetCheckResult:
 ASSETS = [embeddings, merges, memories, vector_index, text_index]
 CHECKS = [
     *(schema_check(table) for table in ("embeddings", "merges", "memories")),
-    rows_check("embeddings", "every_text_has_a_vector", "Every observation's text has a vector.", _without_vector),
-    rows_check("memories", "nothing_lost", "Every observation is part of exactly one memory.", _observations_in_no_memory),
+    rows_check(
+        "embeddings", "every_text_has_a_vector", "The text of every observation and note has a vector.", _without_vector
+    ),
+    rows_check(
+        "memories",
+        "nothing_lost",
+        "Every observation and every note is part of exactly one memory.",
+        _observations_in_no_memory,
+    ),
     rows_check("memories", "supersession_resolves", "What replaced a memory exists.", _superseded_by_nothing),
     conflicts_are_settled,
     events_have_a_home,

@@ -51,7 +51,7 @@ def ingest(store: Store, *, reflect: bool = True) -> Ran:
         runner.run("capture")
     for stretch in stretches(pending.days_to_learn(store)):
         runner.run("learn", stretch)
-    if pending.fold_is_behind(store.tables) or pending.index_is_missing(store) or pending.graph_is_behind(store):
+    if pending.fold_is_behind(store) or pending.index_is_missing(store) or pending.graph_is_behind(store):
         runner.run("fold")
     if reflect:
         for stretch in stretches(pending.days_to_reflect(store.tables)):

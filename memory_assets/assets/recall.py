@@ -9,7 +9,7 @@ import polars as pl
 
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import bars, table_asset, write_whole
-from memory_assets.embed.memories import RECALLED
+from memory_assets.ledger import RECALLED
 from memory_assets.recall.log import LOG_VERSION, OUTCOMES, by_day, log_recalls, shares
 from memory_assets.recall.summaries import MOST_FACTS, MOST_TOKENS, SUMMARISER, summarise
 from memory_assets.records import Category

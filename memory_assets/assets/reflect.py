@@ -9,6 +9,7 @@ from memory_assets.assets.checks import no_secrets_check, rows_check, schema_che
 from memory_assets.assets.glue import materialise_days, table_asset
 from memory_assets.embed.evidence import EVIDENCE
 from memory_assets.embed.memories import fold_memories
+from memory_assets.ledger import FORGOTTEN
 from memory_assets.pending import proposal_inputs
 from memory_assets.reflect.proposals import NUMBERED, PROPOSE_VERSION, propose
 from memory_assets.reflect.reflector import REFLECTOR, SMALL_TOKENS, reflect_day
@@ -40,12 +41,12 @@ def proposals(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
 
 
 class Past:
-    """Memories as they stood at the end of a day: observations up to it, nobody having recalled any; read once a run."""
+    """Memories as they stood at the end of a day, without what is forgotten since; nobody had recalled any. Read once a run."""
 
     def __init__(self, store: Store) -> None:
         self._observations = store.tables.read("observations")
         self._merges = store.tables.read("merges")
-        self._said = store.ledger.events(EVIDENCE)
+        self._said = store.ledger.events([*EVIDENCE, FORGOTTEN])
 
     def memories(self, day: str) -> pl.DataFrame:
         """Returns the memories of that day."""

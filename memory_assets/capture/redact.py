@@ -109,6 +109,19 @@ def find(text: str) -> list[Finding]:
     ]
 
 
+def mask_text(text: str) -> tuple[str, int]:
+    """Returns decoded text with every secret replaced by as many asterisks, and how many there were."""
+    count = 0
+    for _ in range(MAX_ROUNDS):
+        found = find(text)
+        if not found:
+            break
+        count += len(found)
+        for one in found:
+            text = text[: one.start] + "*" * (one.end - one.start) + text[one.end :]
+    return text, count
+
+
 def count_secrets(series: pl.Series) -> int:
     """Returns how many secrets the texts of a column hold."""
     texts = series.drop_nulls().rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.large_string())

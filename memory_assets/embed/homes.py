@@ -44,10 +44,22 @@ class Homes:
         """Returns the memories that it may belong to now, those with the most of its messages first."""
         if one.id in self._roots:
             return [self._roots[one.id]]
+        ordered = sorted(self._places(one).items(), key=lambda entry: (-entry[1], entry[0]))
+        return list(dict.fromkeys(self._roots[id] for id, _ in ordered))
+
+    def nearest(self, one: About) -> list[str]:
+        """Returns the memories that rest on most of its messages, all of them where they tie."""
+        if one.id in self._roots:
+            return [self._roots[one.id]]
+        places = self._places(one)
+        most = max(places.values(), default=0)
+        return sorted({self._roots[id] for id, count in places.items() if count == most})
+
+    def _places(self, one: About) -> Counter[str]:
+        """Returns how many of its messages each observation rests on; where some have its very words, of these alone."""
         found = Counter(place for message in one.message_ids for place in self._resting_on.get(message, ()))
         same_words = Counter({place: count for place, count in found.items() if place[1] == one.text_hash})
-        ordered = sorted((same_words or found).items(), key=lambda entry: (-entry[1], entry[0]))
-        return list(dict.fromkeys(self._roots[id] for (id, _), _ in ordered))
+        return Counter({id: count for (id, _), count in (same_words or found).items()})
 
 
 def _resting_on(facts: pl.DataFrame, messages: Collection[str]) -> dict[str, list[tuple[str, str]]]:

@@ -14,6 +14,7 @@ import polars as pl
 
 from memory_assets.embed.project import RETRIEVABLE
 from memory_assets.errors import MemoryAssetsError
+from memory_assets.ledger import CORRECTED, NOTED
 from memory_assets.maintain import surroundings
 from memory_assets.maintain.checks import Check
 from memory_assets.maintain.secrets import check_secrets
@@ -67,7 +68,8 @@ class Projections:
 
 def examine(store: "Store", projections: Projections) -> Health:
     """Returns the counts and checks of the store; a check that cannot be carried out is a broken one."""
-    sums = sums_of(read_frames(store.tables, store.archive.resources()))
+    noted = len(store.ledger.events([NOTED, CORRECTED]))
+    sums = sums_of(read_frames(store.tables, store.archive.resources(), noted))
     now = store.settings.clock()
     checks = (*sums.checks, *_projected(store, projections), *_surroundings(store, now))
     return Health(store.root, now, sums.harnesses, checks)

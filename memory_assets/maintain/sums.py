@@ -57,6 +57,8 @@ class Frames:
     embeddings: pl.DataFrame
     proposals: pl.DataFrame
     decisions: pl.DataFrame
+    noted: int = 0
+    """Notes in the ledger, which are part of memories, too."""
 
 
 COLUMNS: dict[str, Sequence[str]] = {
@@ -75,12 +77,12 @@ COLUMNS: dict[str, Sequence[str]] = {
 }
 
 
-def read_frames(tables: Tables, resources: pl.DataFrame | None = None) -> Frames:
+def read_frames(tables: Tables, resources: pl.DataFrame | None = None, noted: int = 0) -> Frames:
     """Returns the columns that the counts need; `resources` may come straight from the archive."""
     frames = {name: tables.read(name, columns=columns) for name, columns in COLUMNS.items()}
     if resources is not None:
         frames["resources"] = resources.select(COLUMNS["resources"])
-    return Frames(**frames)
+    return Frames(**frames, noted=noted)
 
 
 @dataclass(frozen=True)
@@ -169,11 +171,11 @@ def _knowledge(frames: Frames) -> list[Check]:
     kept = frames.verdicts.filter(pl.col("verdict") != "discard")
     hashes, embedded = frames.observations["text_hash"].unique(), frames.embeddings["text_hash"].unique()
     folded = frames.memories["observation_ids"].explode().drop_nulls()
-    states = _by(frames.decisions, "state")
+    states, told = _by(frames.decisions, "state"), frames.observations.height + frames.noted
     return [
         _same("gate", "candidates allowed or held = observations", kept.height, frames.observations.height),
         _same("embeddings", "every observation has its vector", hashes.len(), int(hashes.is_in(embedded.implode()).sum())),
-        _same("memories", "every observation is in exactly one memory", frames.observations.height, folded.len()),
+        _same("memories", "every observation and note is in exactly one memory", told, folded.len()),
         _same("memories once", "no observation is in two memories", folded.n_unique(), folded.len()),
         _same("decisions", "proposals = " + (" + ".join(states) or "decisions"), frames.proposals.height, sum(states.values())),
     ]

@@ -1,9 +1,9 @@
 """Tier 1: what rules can decide about a proposal, and why.
 
-Rejected: too short, an instruction artefact, an exact duplicate, replaced since, hardly believed, or the same as what a person
-rejected. Merged: an entry, or an earlier proposal that waits, says the same. Promoted: believed (over 0.8), specific (names a
-decision record, a path or a command), confirmed by a second session, and, for rules and what is the owner's, said in the
-owner's own words. Everything else waits for a person.
+Rejected: too short, an instruction artefact, an exact duplicate, replaced or forgotten since, hardly believed, or the same as
+what a person rejected. Merged: an entry, or an earlier proposal that waits, says the same. Promoted: believed (over 0.8),
+specific (names a decision record, a path or a command), confirmed by a second session, and, for rules and what is the owner's,
+said in the owner's own words. Everything else waits for a person.
 """
 
 import re
@@ -19,6 +19,9 @@ PROMOTED_ABOVE = 0.8
 REJECTED_BELOW = 0.3
 CONFIRMING_SESSIONS = 2
 """The rules observer's own confidence is not enough: two sessions must have said it."""
+
+GIVEN_UP = {"superseded": "a newer fact has replaced it", "forgotten": "its memory was forgotten"}
+"""States of a memory that is not to be proposed any more, and why."""
 
 SIMILAR_WORDS = 0.8
 _ARTEFACT = re.compile(
@@ -66,8 +69,8 @@ def decide(
         return Ruling("rejected", "an instruction artefact, not a fact")
     if any(normal(entry.text) == normal(text) for entry in entries):
         return Ruling("rejected", "an exact duplicate of an entry")
-    if proposal.get("memory_state") == "superseded":
-        return Ruling("rejected", "a newer fact has replaced it")
+    if proposal.get("memory_state") in GIVEN_UP:
+        return Ruling("rejected", GIVEN_UP[proposal["memory_state"]])
     if proposal["confidence"] < REJECTED_BELOW:
         return Ruling("rejected", f"confidence below {REJECTED_BELOW}")
     if similar := next((entry for entry in entries if says_the_same(text, entry.text)), None):

@@ -32,7 +32,7 @@ def test_captured_days_are_asked_for_as_one_range(store: Store, tmp_path: Path):
     capture(store, tmp_path / "sources")
     (day,) = days_to_learn(store)
     assert day.isoformat() == "2026-08-03"
-    assert not fold_is_behind(store.tables)
+    assert not fold_is_behind(store)
     assert not review_is_behind(store)
 
 

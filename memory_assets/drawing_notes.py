@@ -1,0 +1,50 @@
+"""Draws what was remembered, corrected and forgotten, on the console that it is given."""
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from memory_assets.distill.rows import short_id
+from memory_assets.drawing import Draw
+
+if TYPE_CHECKING:
+    from memory_assets.notes import Forgetting, Noted
+
+
+def draw_noted(noted: "Noted") -> Draw:
+    """Draws the one line that was written."""
+
+    def draw(console: Console) -> None:
+        if noted.kind == "feedback":
+            helped = "helped" if noted.is_used else "did not help"
+            console.print(Text(f"Noted that {', '.join(map(short_id, noted.memory_ids))} {helped}."))
+            return
+        console.print(Text(noted.memory_id, style="bold") + Text(f" {noted.text}"))
+        replaced = f"; it replaces {short_id(noted.replaces)}" if noted.replaces else ""
+        place = noted.project or "everywhere"
+        console.print(Text(f"   {noted.category}, {noted.priority}, {place}{replaced}", style="dim"))
+        if noted.masked_count:
+            console.print(Text(f"   {noted.masked_count} secret{'s'[: noted.masked_count > 1]} masked", style="yellow"))
+
+    return draw
+
+
+def draw_forgetting(found: "Forgetting") -> Draw:
+    """Draws what carries what is to be forgotten, and what became of it."""
+
+    def draw(console: Console) -> None:
+        for one in found.memories:
+            console.print(Text(short_id(one.memory_id), style="bold") + Text(f" {one.text}"))
+            console.print(Text(f"   {one.state}, {one.project or 'everywhere'}", style="dim"))
+        behind = (f"{found.observation_count:,} observations", f"{len(found.message_ids):,} messages")
+        console.print(Text(f"Carried by {', '.join(behind)} and {len(found.segment_ids):,} narratives."))
+        if found.entry_lines:
+            lines = ", ".join(map(str, found.entry_lines))
+            console.print(Text(f"MEMORY.md holds it, too (line {lines}); that file is yours to edit.", style="yellow"))
+        if found.is_applied:
+            console.print(Text("Hidden from recall, now and when it is observed again. Its bytes are still on this machine."))
+        else:
+            console.print(Text("Nothing was changed; --apply hides it from recall, at once and for good.", style="dim"))
+
+    return draw
