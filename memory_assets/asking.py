@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_assets.errors import QuestionError, ReviewError
 from memory_assets.failure import message_of
@@ -17,6 +17,9 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.places import data_folder, store_root
 from memory_assets.settings import Settings
 from memory_assets.verbs import verb_of
+
+if TYPE_CHECKING:
+    from memory_assets.recall.results import Filters
 
 
 @dataclass(frozen=True)
@@ -62,16 +65,24 @@ class Desk:
 
 
 def _recall(agent: MemoryAgent, question: str, probe: bool = False, **options: Any) -> Said:
-    from memory_assets.recall.search import Filters
+    asked = {field: options[name] for name, field in _ASKED_WITH.items() if name in options}
+    answer = agent.recall(question, filters=_filters(agent, options), is_probe=probe, **asked)
+    return Said(answer, answer.notes)
+
+
+def _reflect(agent: MemoryAgent, question: str, probe: bool = False, project: str | None = None, **options: Any) -> Said:
+    said = agent.reflect(question, project=project, filters=_filters(agent, options), is_probe=probe)
+    return Said(said, said.notes)
+
+
+def _filters(agent: MemoryAgent, options: Mapping[str, Any]) -> "Filters":
+    from memory_assets.recall.results import Filters
 
     wanted = {field: options[name] for name, field in _FILTERS.items() if name in options}
     for name in _MOMENTS:
         if name in options:
             wanted[name] = moment_of(options[name], agent.settings, is_end=name == "until")
-    filters = Filters(**wanted)
-    asked = {field: options[name] for name, field in _ASKED_WITH.items() if name in options}
-    answer = agent.recall(question, filters=filters, is_probe=probe, **asked)
-    return Said(answer, answer.notes)
+    return Filters(**wanted)
 
 
 _MOMENTS = ("since", "until")
@@ -130,6 +141,7 @@ def _status(agent: MemoryAgent) -> Said:
 
 _ASKED: Mapping[str, Callable[..., Said]] = {
     "recall": _recall,
+    "reflect": _reflect,
     "explain": _explain,
     "graph": _graph,
     "brief": _brief,

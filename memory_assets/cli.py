@@ -133,6 +133,26 @@ def recall(
     return replace(reply, draw=draw_block(reply.data)) if block else reply
 
 
+@app.command(epilog='Example: `memory reflect "why did we leave fly.io" --project shop`')
+def reflect(
+    question: Annotated[str, typer.Argument(help="What you want to know; - reads it from stdin.")],
+    project: Annotated[str | None, typer.Option(help="Prefer what was said about this project.")] = None,
+    only_project: Annotated[str | None, typer.Option(help="Only what was said about this project.")] = None,
+    category: Annotated[
+        list[str] | None, typer.Option(help="Only this category; repeatable.", autocompletion=CATEGORIES)
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="Said from then on: 2026-05-01, or 30d back.")] = None,
+    until: Annotated[str | None, typer.Option(help="Said up to then, that day included.")] = None,
+    probe: Annotated[bool, typer.Option("--probe", help="Do not count what is cited as used.")] = False,
+    as_json: Json = False,
+) -> Reply:
+    """Answer a question from everything that is known, each sentence with its sources, or say that it is not in memory."""
+    return _asked(
+        "reflect", question=_question(question), project=project, only_project=only_project, category=category, since=since,
+        until=until, probe=probe,
+    )  # fmt: skip
+
+
 @app.command(epilog='Example: `memory remember "The release train leaves on Thursday." --project shop --priority high`')
 def remember(
     text: Annotated[str, typer.Argument(help="One fact, in a sentence or two that stand alone.")],

@@ -9,10 +9,12 @@ from rich.console import Console
 from memory_assets import drawing
 from memory_assets.drawing_graph import draw_neighbourhood
 from memory_assets.drawing_recall import draw_answer
+from memory_assets.drawing_reflect import draw_reflected
 from memory_assets.terminal import PIPE_WIDTH
 
 DRAWINGS: Mapping[str, Callable[[Any], drawing.Draw]] = {
     "recall": draw_answer,
+    "reflect": draw_reflected,
     "explain": drawing.draw_explanation,
     "graph": draw_neighbourhood,
     "brief": lambda briefing: drawing.draw_text(briefing.text.rstrip("\n")),

@@ -170,6 +170,21 @@ RECALL = Verb(
         Parameter("probe", "Do not count the answer as used (for tests and monitors).", type="boolean"),
     ),
 )
+REFLECT = Verb(
+    "reflect",
+    "memory_reflect",
+    "Answer from everything that is known",
+    "Answer a question from all that is known together: standing rules, memories, and what was said word for word. Use it "
+    "when a question needs several sources, the history of a decision, or details that recall does not bring. Every sentence "
+    "ends with the ids of its sources; what is not in memory is said to be so. Slower than recall; where the owner named a "
+    "model, that model is asked.",
+    (
+        Parameter("question", "What you want to know, in plain words.", is_required=True),
+        Parameter("project", "The project you are working on; what was said about it is preferred."),
+        *_FILTERS,
+        Parameter("probe", "Do not count what is cited as used (for tests and monitors).", type="boolean"),
+    ),
+)
 EXPLAIN = Verb(
     "explain",
     "memory_explain",
@@ -222,7 +237,7 @@ STATUS = Verb(
     "Show what is in the memory, how fresh it is, what waits for review, and where its files lie.",
 )
 
-VERBS = (RECALL, EXPLAIN, GRAPH, BRIEF, REVIEW, DECIDE, STATUS)
+VERBS = (RECALL, REFLECT, EXPLAIN, GRAPH, BRIEF, REVIEW, DECIDE, STATUS)
 
 ALSO_KNOWN_AS = {"memory_brief": "memory_briefing", "memory_review_list": "memory_review"}
 """Names that agents guess, and the tool that is meant."""

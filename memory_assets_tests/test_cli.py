@@ -251,7 +251,7 @@ def test_a_shell_completes_the_names_of_commands():
     variables = {**os.environ, "_MEMORY_COMPLETE": "complete_bash", "COMP_WORDS": "memory re", "COMP_CWORD": "1"}
     command = [sys.executable, "-c", "import sys; sys.argv = ['memory']; from memory_assets.fast import main; main()"]
     done = subprocess.run(command, env=variables, capture_output=True, text=True)
-    assert sorted(done.stdout.split()) == ["rebuild", "recall", "remember", "review"]
+    assert sorted(done.stdout.split()) == ["rebuild", "recall", "reflect", "remember", "review"]
 
 
 def test_the_page_of_commands_names_each_of_them():
@@ -313,6 +313,18 @@ def test_a_recalled_memory_shows_its_id_and_where_it_comes_from(run: Run):
     first, second = out.splitlines()
     assert first == f"1. {FACT}"
     assert "rules-conventions; mem_0f3a5c1e0000; session session-1, records 3" in second
+
+
+def test_a_reflection_shows_its_sentences_and_where_their_sources_stand(run: Run):
+    index(small_store())
+    code, out, _ = run("reflect", "how do we install packages")
+    assert code == 0
+    assert f"{FACT} [mem_0f3a5c1e0000]" in out.splitlines()
+    assert any(
+        line.startswith("mem_0f3a5c1e0000  fact of 2026-08-03; session session-1, records 3") for line in out.splitlines()
+    )
+    _, out, _ = run("reflect", "sourdough hydration of rye")
+    assert out.strip() == "Not in memory."
 
 
 def test_the_block_is_what_goes_in_front_of_a_prompt_and_nothing_else(run: Run):

@@ -78,6 +78,14 @@ def test_the_answer_is_that_of_the_memory(by_command: Ask):
     assert by_command("recall", "how do we install packages")["data"]["results"][0]["text"] == FACT
 
 
+@pytest.mark.parametrize("question", ["how do we install packages", "what is the capital of France", ""])
+def test_a_reflection_is_the_same_at_every_door(question: str, by_command: Ask):
+    index(small_store())
+    commanded = timeless(by_command("reflect", question, "--probe"))
+    assert commanded == timeless(by_tool("memory_reflect", question=question, probe=True))
+    assert commanded == timeless(by_http("reflect", question=question, probe=True))
+
+
 @pytest.mark.parametrize(
     ("command", "tool", "verb", "arguments"),
     [
