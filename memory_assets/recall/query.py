@@ -12,14 +12,14 @@ import re
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Literal
 
 from memory_assets.distill.serialise import fenced
 from memory_assets.protocols import Model, ModelAnswer, ModelRequest
-from memory_assets.recall.wording import CHARS_A_MESSAGE, Frequency, clean, exact_names, in_context
+from memory_assets.recall.wording import CHARS_A_MESSAGE, Frequency, exact_names, in_context
 
 DEADLINE_SECONDS = 2.0
 """Of the whole rewrite; somebody is waiting for the answer."""
@@ -41,12 +41,19 @@ class Query:
     """What is searched for, how it came from what was asked, and what that took."""
 
     text: str
+    context: str = ""
+    """Words of the last messages that a vague question leans on."""
     how: How = "as asked"
     answer: ModelAnswer | None = None
     """What the model said, where it was asked and came in time."""
     model_calls: int = 0
     note: str | None = None
     """Why a model's rewrite is not used."""
+
+    @property
+    def whole(self) -> str:
+        """The text with the words that it leans on."""
+        return f"{self.text} {self.context}".strip()
 
 
 class Breaker:
@@ -100,16 +107,14 @@ def rewrite(
     answer = None if isinstance(found, str) else found
     if problem or answer is None:
         return _unused(typed, f"{model.name} {problem}", answer=answer)
-    return Query(_written(answer) or question, "rewritten", answer, 1)
+    return Query(_written(answer) or question, how="rewritten", answer=answer, model_calls=1)
 
 
 def _as_typed(question: str, recent: Sequence[str], frequency: Frequency | None) -> Query:
     """Returns what is searched for without a model."""
     plain = " ".join(question.split())
-    found = in_context(plain, recent, frequency)
-    if found == plain:
-        return Query(plain)
-    return Query(found, "cleaned" if found == clean(plain) else "with context")
+    text, context = in_context(plain, recent, frequency)
+    return Query(text, context, "with context" if context else "as asked" if text == plain else "cleaned")
 
 
 def is_worth_asking(question: str, recent: Sequence[str]) -> bool:
@@ -168,4 +173,4 @@ def _written(answer: ModelAnswer) -> str | None:
 
 
 def _unused(query: Query, problem: str, *, answer: ModelAnswer | None = None, calls: int = 1) -> Query:
-    return Query(query.text, query.how, answer, calls, f"The question was not rewritten: {problem}.")
+    return replace(query, answer=answer, model_calls=calls, note=f"The question was not rewritten: {problem}.")

@@ -66,12 +66,11 @@ TALK = STOP | frozenset(
 """Words that say little of what is meant."""
 
 
-def in_context(question: str, recent: Sequence[str] = (), frequency: Frequency | None = None) -> str:
-    """Returns the question without its manners; a vague one with the rare words of the last messages."""
+def in_context(question: str, recent: Sequence[str] = (), frequency: Frequency | None = None) -> tuple[str, str]:
+    """Returns the question without its manners, and of the last messages the rare words that a vague one leans on."""
     cleaned = clean(" ".join(question.split()))
-    if not recent or not is_vague(cleaned):
-        return cleaned
-    return " ".join([cleaned, *rare_terms(recent, cleaned, frequency)])
+    terms = rare_terms(recent, cleaned, frequency) if recent and is_vague(cleaned) else ()
+    return cleaned, " ".join(terms)
 
 
 def clean(question: str) -> str:

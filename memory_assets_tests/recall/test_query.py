@@ -75,7 +75,7 @@ def test_a_model_that_fails_leaves_the_question_as_it_would_be_without_one(error
             raise error
 
     found = rewrite("what about that one?", RECENT, model=Failing("x"), breaker=Breaker())
-    assert found.text == in_context("what about that one?", RECENT)
+    assert (found.text, found.context) == in_context("what about that one?", RECENT)
     assert type(error).__name__ in (found.note or "")
 
 
