@@ -14,7 +14,7 @@ Kinds written so far, with their targets:
     proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock: expired)
     entry.promoted      proposal id      payload: section, line, commit, evidence (ranges, hashes, quotes)
     memory.recalled     query hash       payload: memory_ids, in the order shown (one line an answer); profile, tier, is_known,
-                                         results, uses, is_budget, degraded, cost
+                                         results, uses, is_budget, degraded, cost; session, where one was shown them
     memory.used         any name         payload: memory_ids that informed an answer of a model, at (when it answered); with
                                          session: that a session which had been shown them took up in its own words
     memory.ignored      session id       payload: memory_ids that the session was shown and did not take up, session

@@ -136,7 +136,8 @@ class MemoryAgent:
         answer = search(question, corpora, asker, profile=profile, limit=limit, corpora=corpus, filters=filters or Filters())
         if not is_probe:
             memory_ids = [result.memory_id for result in answer.results if result.kind in MEMORIES]
-            self._note_recall(question, memory_ids, payload_of(answer))
+            shown_in = {"session": session} if session else {}
+            self._note_recall(question, memory_ids, {**payload_of(answer), **shown_in})
         return replace(answer, notes=(*answer.notes, *missing)) if missing else answer
 
     def remember(

@@ -432,8 +432,12 @@ class Memory(Record):
     lines: list[int] = Field(description="Evidence of the newest wording in that transcript.")
     superseded_by: str | None = Field(description="The memory that replaced it.")
     recall_count: Count = Field(description="Times it was recalled by a person or agent.")
-    used_count: Count = Field(description="Answers of models that it informed.")
-    last_used_at: datetime | None = Field(description="When it was last recalled, or last informed an answer.")
+    used_count: Count = Field(description="Answers of models that it informed, and sessions that took it up.")
+    last_used_at: datetime | None = Field(description="When it was last recalled, or last informed an answer or a session.")
+    boost: Annotated[float, Field(ge=-1, le=1)] = Field(
+        description="What sessions made of it when they were shown it: +0.1 for each that used it, -0.05 for each that did "
+        "not, and the same for feedback, between -0.3 and 0.3; it moves the rank, never a date."
+    )
 
 
 class CategorySummary(Record):

@@ -56,7 +56,8 @@ class ParquetTables:
         missing = [file for file in files if not file.is_file()]
         if missing:
             raise StoreError(f"Table '{table}' lacks {missing[0]}. Run `memory rebuild` to make the tables again.")
-        return pl.scan_parquet(files, schema=schemas.schema_of(table))
+        # A column that was added since is empty until its table is written anew.
+        return pl.scan_parquet(files, schema=schemas.schema_of(table), missing_columns="insert")
 
     def write(
         self, table: str, part: str, frame: pl.DataFrame | Iterable[pl.DataFrame], *, inputs: str | Callable[[], str] = ""

@@ -18,13 +18,18 @@ from memory_assets.embed.homes import find_orphans
 from memory_assets.embed.memories import FOLD_VERSION, fold_memories
 from memory_assets.embed.merge import MERGE_VERSION, find_edges
 from memory_assets.embed.notes import note_rows, with_notes, without_corrected
+from memory_assets.embed.overlay import overlay
 from memory_assets.embed.project import RETRIEVABLE, Plan, hashes_of, plan_texts, plan_vectors, text_rows
 from memory_assets.embed.repeats import MOST_SHARE, find_repeats
+from memory_assets.embed.uses import OWN_WORDS, plan_uses, sessions_shown
 from memory_assets.files import write_json
-from memory_assets.ledger import NOTES, Event
+from memory_assets.ledger import IGNORED, NOTES, RECALLED, USED, Event
 from memory_assets.pending import embed_inputs, fold_inputs, merge_inputs, notes_by_day
 from memory_assets.store import Store
 from memory_assets.terms import TERMS_VERSION
+
+HEARD = (*EVIDENCE, USED, IGNORED)
+"""Kinds of events that a fold writes before it reads them all."""
 
 GROUP = "embed"
 """Group of the assets of this stage."""
@@ -76,13 +81,13 @@ def memories(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) 
     """The present state of what is known: observations folded with merges and the ledger."""
     with store.lock():
         observations, edges = store.tables.read("observations"), store.tables.read("merges")
-        heard = note_evidence(store, observations, edges)
+        heard = [*note_evidence(store, observations, edges), *note_uses(store)]
         events = store.ledger.events()
         frame = fold_memories(observations, edges, events)
         merged = int(frame["merged_count"].sum()) - frame.height
         plots = {column: bars(counts_of(frame, column)) for column in ("state", "category", "priority")}
         plots |= {column: bars(_spread(frame, column)) for column in ("confirmed_count", "contradicted_count")}
-        counts = {kind.removeprefix("memory."): sum(event.kind == kind for event in heard) for kind in EVIDENCE}
+        counts = {kind.removeprefix("memory."): sum(event.kind == kind for event in heard) for kind in HEARD}
         return write_whole(store, "memories", frame, fold_inputs(store.tables, events), merged_away=merged, **counts, **plots)
 
 
@@ -99,6 +104,19 @@ def note_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFrame)
         shown = shown.filter(pl.col("session_id").is_in(sessions) & pl.col("author").is_in(SHOWING)).collect()
         planned = plan_evidence(observations, edges, events, families, find_echoes(doubted, observations, shown))
     return store.ledger.append_once(planned, actor="rules")
+
+
+def note_uses(store: Store) -> list[Event]:
+    """Writes to the ledger which memories sessions took up after they had been shown them, and returns what is new."""
+    recalls = store.ledger.events([RECALLED])
+    shown = sessions_shown(recalls)
+    if not shown:
+        return []
+    said = store.tables.scan("messages").filter(pl.col("session_id").is_in(sorted(shown)) & (pl.col("kind") == "text"))
+    own = said.filter(pl.col("author").is_in(OWN_WORDS)).select("session_id", "author", "event_at", "text").collect()
+    known = overlay(store.tables.read("memories"), store.ledger.events(NOTES)).memories
+    wordings = dict(known.select("id", "wordings").iter_rows())
+    return store.ledger.append_once(plan_uses(recalls, wordings, own), actor="rules")
 
 
 def _spread(frame: pl.DataFrame, column: str) -> dict[str, int]:

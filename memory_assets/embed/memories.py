@@ -19,9 +19,10 @@ from memory_assets import tables as schemas
 from memory_assets.embed.clusters import find_roots
 from memory_assets.embed.evidence import Conflict, Evidence, allowed_facts, find_conflicts, weigh_evidence
 from memory_assets.embed.notes import Told, note_rows, read_told, settle, with_notes, without_corrected
+from memory_assets.embed.uses import boosts
 from memory_assets.ledger import RECALLED, USED, Event
 
-FOLD_VERSION = "fold/3"
+FOLD_VERSION = "fold/4"
 _PRIORITY = {"high": 0, "medium": 1, "low": 2}
 _STRENGTH = {"explicit": 0, "implied": 1, "inferred": 2}
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -54,8 +55,13 @@ def fold_memories(observations: pl.DataFrame, merges: pl.DataFrame, events: Sequ
     evidence = weigh_evidence(facts, conflicts, roots, events)
     standing = _stand(conflicts, evidence, clusters, told, roots)
     recalled, used = _moments(events, RECALLED, roots), _moments(events, USED, roots)
+    boost = boosts(events, roots)
     memories = [
-        {**_memory(root, members, evidence, standing), **_usage(recalled.get(root, []), used.get(root, []))}
+        {
+            **_memory(root, members, evidence, standing),
+            **_usage(recalled.get(root, []), used.get(root, [])),
+            "boost": boost.get(root, 0.0),
+        }
         for root, members in clusters.items()
     ]
     return schemas.frame_of("memories", memories).sort("id")
@@ -64,7 +70,7 @@ def fold_memories(observations: pl.DataFrame, merges: pl.DataFrame, events: Sequ
 def memories_of_notes(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
     """Returns the memory that each note makes by itself, by its id."""
     rows = note_rows(events).iter_rows(named=True)
-    return {row["id"]: {**_memory(row["id"], [row], Evidence(), _Standing({})), **_usage([], [])} for row in rows}
+    return {row["id"]: {**_memory(row["id"], [row], Evidence(), _Standing({})), **_usage([], []), "boost": 0.0} for row in rows}
 
 
 def _stand(

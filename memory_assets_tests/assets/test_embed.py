@@ -10,7 +10,10 @@ import pytest
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.assets.embed import ASSETS, conflicts_are_settled, events_have_a_home, few_repeats
+from memory_assets.embed.encode import encode_day
 from memory_assets.embed.evidence import EVIDENCE
+from memory_assets.embed.notes import note_rows
+from memory_assets.notes import remember
 from memory_assets.settings import read_settings
 from memory_assets.store import Store, open_store
 from memory_assets_tests.factories import START, frame, message, row
@@ -144,3 +147,37 @@ def test_recalls_and_uses_refresh_a_memory(store: Store):
     found = store.tables.read("memories", columns=["recall_count", "used_count", "last_used_at"])
     assert found.rows() == [(0, 1, at)]
     assert frame("memories").schema["used_count"] == pl.Int64()
+
+
+def test_what_a_session_was_shown_and_took_up_is_noted_once(store: Store):
+    learn(store, said("1", CHECK), said("2", PORT))
+    fold(store)
+    store.ledger.append("memory.recalled", "q", {"memory_ids": ["1", "2"], "session": "s9"}, actor="mira")
+    at = store.settings.clock()
+    write(
+        store,
+        "messages",
+        DAY,
+        message("Please commit it.", 0, session_id="s9", event_at=at - timedelta(minutes=1)),
+        message(f"As agreed: {CHECK}", 1, session_id="s9", author="assistant", event_at=at + timedelta(minutes=1)),
+    )
+    told = fold(store)
+    assert (told["used"], told["ignored"]) == (1, 1)
+    columns = ("id", "boost", "used_count", "event_at")
+    boosted = store.tables.read("memories", columns=columns).rows()
+    assert boosted == [("1", 0.1, 1, START + timedelta(hours=1)), ("2", -0.05, 0, START + timedelta(hours=2))]
+    told = fold(store)
+    assert (told["used"], told["ignored"]) == (0, 0)
+    assert store.tables.read("memories", columns=columns).rows() == boosted
+
+
+def test_a_note_is_part_of_one_memory_with_what_says_the_same(store: Store):
+    learn(store, said("1", PORT, scope="project", author="owner"))
+    noted = remember(store, PORT, category="operations", project="shop")
+    other = remember(store, "Herons nest beside the reactor.")
+    notes = note_rows(store.ledger.events())
+    vectors = encode_day(notes["day"][0], notes, LocalEmbedder())
+    store.tables.write("embeddings", notes["day"][0].isoformat(), vectors)
+    fold(store)
+    found = dict(store.tables.read("memories", columns=["id", "observation_ids"]).iter_rows())
+    assert found == {"1": ["1", *noted.memory_ids], other.memory_ids[0]: list(other.memory_ids)}
