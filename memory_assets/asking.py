@@ -103,6 +103,7 @@ _ASKED_WITH = {
     "corpus": "corpus",
     "own_session": "session",
     "recent": "recent",
+    "budget": "budget",
 }
 
 

@@ -119,6 +119,7 @@ def recall(
     corpus: Annotated[list[str] | None, typer.Option(help="What is searched.", autocompletion=CORPORA)] = None,
     own_session: Annotated[str | None, typer.Option(help="The asking session; its own words are not handed back.")] = None,
     recent: Annotated[list[str] | None, typer.Option(help="A last message of the conversation; repeatable.")] = None,
+    budget: Annotated[bool, typer.Option("--budget", help="Five at most, in few tokens; no model, no graph.")] = False,
     block: Annotated[bool, typer.Option("--block", help="Print the block that goes in front of a prompt.")] = False,
     probe: Annotated[bool, typer.Option("--probe", help="Do not count the answer as used (for tests and monitors).")] = False,
     as_json: Json = False,
@@ -128,7 +129,8 @@ def recall(
     reply = _asked(
         "recall", question=_question(question), profile="deep" if deep else profile, limit=limit, project=project,
         only_project=only_project, category=category, priority=priority, kind=kind, trigger=trigger, since=since, until=until,
-        person=person, session=session, include=states, corpus=corpus, own_session=own_session, recent=recent, probe=probe,
+        person=person, session=session, include=states, corpus=corpus, own_session=own_session, recent=recent,
+        budget=budget, probe=probe,
     )  # fmt: skip
     return replace(reply, draw=draw_block(reply.data)) if block else reply
 

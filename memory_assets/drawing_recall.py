@@ -24,6 +24,8 @@ def draw_answer(answer: "Answer") -> Draw:
         for number, found in enumerate(answer.results, start=1):
             console.print(Text(f"{number}. ", style="bold") + Text(found.text))
             console.print(Text(f"   {_facts(found)}", style="dim"))
+        if answer.results and answer.tier == 1:
+            console.print(Text("answered from category summaries; --deep searches everything", style="dim"))
         if answer.degraded:
             console.print(Text(f"degraded: {answer.degraded}", style="yellow"))
 

@@ -119,26 +119,34 @@ class MemoryAgent:
         session: str | None = None,
         recent: Sequence[str] = (),
         now: datetime | None = None,
+        budget: bool = False,
         is_probe: bool = False,
     ) -> "Answer":
         """Returns the few memories that help with the question, never more than ten.
 
         `project`, `person` (the owner, unless said) and `session` tell who asks, and are preferred; `filters` exclude.
-        `corpus` names what is searched: memories, segments, messages. What is returned counts as used, unless a probe asks.
+        `recent` are the last messages of the conversation, for a question that leans on them. `corpus` names what is searched:
+        memories, segments, messages. `budget` hands out five at most within a few tokens, and asks neither model nor graph.
+        What is returned counts as used, unless a probe asks.
         """
         store = self.store
         from memory_assets.corpus import open_corpus
+        from memory_assets.means import means_of
+        from memory_assets.recall.answering import answer
         from memory_assets.recall.log import payload_of
-        from memory_assets.recall.search import Asker, Filters, search
+        from memory_assets.recall.results import Asker, Filters
 
         corpora, missing = open_corpus(store)
         asker = Asker(now or self.settings.clock(), project, person or self.settings.owner, session, tuple(recent))
-        answer = search(question, corpora, asker, profile=profile, limit=limit, corpora=corpus, filters=filters or Filters())
+        wanted, means = filters or Filters(), means_of(store)
+        found = answer(
+            question, corpora, asker, profile=profile, limit=limit, corpora=corpus, filters=wanted, budget=budget, means=means
+        )
         if not is_probe:
-            memory_ids = [result.memory_id for result in answer.results if result.kind in MEMORIES]
+            memory_ids = [result.memory_id for result in found.results if result.kind in MEMORIES]
             shown_in = {"session": session} if session else {}
-            self._note_recall(question, memory_ids, {**payload_of(answer), **shown_in})
-        return replace(answer, notes=(*answer.notes, *missing)) if missing else answer
+            self._note_recall(question, memory_ids, {**payload_of(found, is_budget=budget), **shown_in})
+        return replace(found, notes=(*found.notes, *missing)) if missing else found
 
     def remember(
         self,

@@ -167,6 +167,7 @@ RECALL = Verb(
         Parameter("corpus", "What is searched, instead of what the profile searches.", is_list=True, choices=CORPORA),
         Parameter("own_session", "The id of the session you are in, if you know it: its own words are not handed back."),
         Parameter("recent", "The last messages of the conversation, oldest first, five at most.", is_list=True),
+        Parameter("budget", "Five results at most within a few tokens; asks neither model nor graph.", type="boolean"),
         Parameter("probe", "Do not count the answer as used (for tests and monitors).", type="boolean"),
     ),
 )

@@ -1,6 +1,6 @@
 """How many memories a question gets, by how much room its asker has; never more than ten are handed out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory_assets.errors import QuestionError
 
@@ -15,10 +15,12 @@ class Profile:
     limit: int
     searches_raw: bool
     """Segments and raw messages are searched too."""
+    rewrites: bool = True
+    """A model, where one is named, may write the question anew."""
 
 
 PROFILES = {
-    "lean": Profile("lean", 3, searches_raw=False),
+    "lean": Profile("lean", 3, searches_raw=False, rewrites=False),
     "balanced": Profile("balanced", 7, searches_raw=False),
     "deep": Profile("deep", MOST, searches_raw=True),
 }
@@ -37,4 +39,4 @@ def choose_profile(name: str, question: str, limit: int | None = None) -> Profil
     if limit is not None and limit < 1:
         raise QuestionError(f"A recall of {limit} memories is none; choose a limit from 1 to {MOST}.")
     profile = PROFILES[name]
-    return profile if limit is None else Profile(profile.name, min(limit, MOST), profile.searches_raw)
+    return profile if limit is None else replace(profile, limit=min(limit, MOST))

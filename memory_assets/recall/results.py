@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import get_args
+from typing import Any, get_args
 
 import polars as pl
 
@@ -119,6 +119,31 @@ class Recalled:
     """Factor → what the fused score was multiplied with."""
     tags: tuple[str, ...] = ()
     """uncertain, unconfirmed, a state that is not active, `conflict:mem_…`."""
+
+
+def remembered(
+    row: Mapping[str, Any], now: datetime, *, score: float, arms: Sequence[str], weights: Mapping[str, float] | None = None
+) -> Recalled:
+    """Returns a row of `memories` as a result."""
+    return Recalled(
+        memory_id=row["id"],
+        kind=row["kind"],
+        text=row["text"],
+        score=round(score, 6),
+        confidence=row["confidence"],
+        category=row["category"],
+        priority=row["priority"],
+        age_days=max((now - row["event_at"]).days, 0),
+        event_at=row["event_at"],
+        session=row["session_id"],
+        path=row["path"],
+        lines=tuple(row["lines"]),
+        project=row["project"],
+        person=row["person"],
+        arms=tuple(arms),
+        weights=weights or {},
+        tags=() if row["state"] == "active" else (row["state"],),
+    )
 
 
 @dataclass(frozen=True)
