@@ -19,6 +19,7 @@ from memory_assets.settings import Settings
 from memory_assets.verbs import verb_of
 
 if TYPE_CHECKING:
+    from memory_assets.notes import Noted
     from memory_assets.recall.results import Filters
 
 
@@ -120,6 +121,29 @@ def _brief(agent: MemoryAgent) -> Said:
     return Said(briefing, () if briefing.text else (NOTHING_YET,))
 
 
+def _remember(agent: MemoryAgent, text: str, **about: Any) -> Said:
+    return _noted(agent.remember(text, **about))
+
+
+def _correct(agent: MemoryAgent, memory_id: str, text: str, session: str | None = None) -> Said:
+    return _noted(agent.correct(memory_id, text, session=session))
+
+
+def _forget(agent: MemoryAgent, target: str, apply: bool = False) -> Said:
+    return Said(agent.forget(target, apply=apply))
+
+
+def _feedback(agent: MemoryAgent, memory_ids: Sequence[str], used: bool, session: str | None = None) -> Said:
+    return Said(agent.feedback(memory_ids, used=used, session=session))
+
+
+def _noted(noted: "Noted") -> Said:
+    masked = noted.masked_count
+    return Said(
+        noted, (f"{masked} secret{'s'[: masked > 1]} in it {'were' if masked > 1 else 'was'} masked.",) if masked else ()
+    )
+
+
 def _review(agent: MemoryAgent) -> Said:
     return Said({"pending": agent.pending()})
 
@@ -146,6 +170,10 @@ _ASKED: Mapping[str, Callable[..., Said]] = {
     "explain": _explain,
     "graph": _graph,
     "brief": _brief,
+    "remember": _remember,
+    "correct": _correct,
+    "forget": _forget,
+    "feedback": _feedback,
     "review": _review,
     "decide": _decide,
     "status": _status,

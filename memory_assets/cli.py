@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from memory_assets import drawing, drawing_evaluation, drawing_notes, verbs
+from memory_assets import drawing, drawing_evaluation, verbs
 from memory_assets.asking import Desk, ask
 from memory_assets.drawing_recall import draw_block
 from memory_assets.drawings import DRAWINGS
@@ -56,9 +56,18 @@ def _completing(words: Sequence[str]) -> Callable[[str], list[str]]:
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
-CATEGORIES, PRIORITIES, KINDS, TRIGGERS, STATES, CORPORA, TABLES = (
+CATEGORIES, PRIORITIES, SENTIMENTS, KINDS, TRIGGERS, STATES, CORPORA, TABLES = (
     _completing(words)
-    for words in (verbs.CATEGORIES, verbs.PRIORITIES, verbs.KINDS, verbs.TRIGGERS, verbs.STATES, verbs.CORPORA, table_names())
+    for words in (
+        verbs.CATEGORIES,
+        verbs.PRIORITIES,
+        verbs.SENTIMENTS,
+        verbs.KINDS,
+        verbs.TRIGGERS,
+        verbs.STATES,
+        verbs.CORPORA,
+        table_names(),
+    )
 )
 
 ProfileName = Literal["lean", "balanced", "deep", "auto"]
@@ -70,6 +79,18 @@ ModelName = Annotated[str | None, typer.Option(help="Another model than the sett
 Write = Annotated[bool, typer.Option("--write", help="Also offer what writes: decisions, notes, corrections.")]
 Host = Annotated[str, typer.Option(help="Address to listen on; by default only this machine can ask.")]
 Session = Annotated[str | None, typer.Option(help="Id of the session in which this is said.")]
+Project = Annotated[str | None, typer.Option(help="Prefer what was said about this project.")]
+OnlyProject = Annotated[str | None, typer.Option(help="Only what was said about this project.")]
+OnlyCategory = Annotated[list[str] | None, typer.Option(help="Only this category; repeatable.", autocompletion=CATEGORIES)]
+OnlyPriority = Annotated[list[str] | None, typer.Option(help="Only high, medium or low.", autocompletion=PRIORITIES)]
+OnlyKind = Annotated[list[str] | None, typer.Option(help="Only this kind of result.", autocompletion=KINDS)]
+OnlyTrigger = Annotated[list[str] | None, typer.Option(help="What closed its window.", autocompletion=TRIGGERS)]
+SaidSince = Annotated[str | None, typer.Option(help="Said from then on: 2026-05-01, or 30d back.")]
+SaidUntil = Annotated[str | None, typer.Option(help="Said up to then, that day included.")]
+OnlyPerson = Annotated[str | None, typer.Option(help="Only what was said in sessions of this person.")]
+OnlySession = Annotated[str | None, typer.Option(help="Only what was said in this session.")]
+Include = Annotated[list[str] | None, typer.Option(help="Also memories in this state.", autocompletion=STATES)]
+Probe = Annotated[bool, typer.Option("--probe", help="Do not count the answer as used (for tests and monitors).")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows.")]
 
 
@@ -102,26 +123,24 @@ def recall(
     profile: Annotated[ProfileName, typer.Option(help="How many, and how deep.")] = "balanced",
     deep: Annotated[bool, typer.Option("--deep", help="Also search narratives and raw messages: --profile deep.")] = False,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=10, help="At most so many, never over ten.")] = None,
-    project: Annotated[str | None, typer.Option(help="Prefer what was said about this project.")] = None,
-    only_project: Annotated[str | None, typer.Option(help="Only what was said about this project.")] = None,
-    category: Annotated[
-        list[str] | None, typer.Option(help="Only this category; repeatable.", autocompletion=CATEGORIES)
-    ] = None,
-    priority: Annotated[list[str] | None, typer.Option(help="Only high, medium or low.", autocompletion=PRIORITIES)] = None,
-    kind: Annotated[list[str] | None, typer.Option(help="Only this kind of result.", autocompletion=KINDS)] = None,
-    trigger: Annotated[list[str] | None, typer.Option(help="What closed its window.", autocompletion=TRIGGERS)] = None,
-    since: Annotated[str | None, typer.Option(help="Said from then on: 2026-05-01, or 30d back.")] = None,
-    until: Annotated[str | None, typer.Option(help="Said up to then, that day included.")] = None,
-    person: Annotated[str | None, typer.Option(help="Only what was said in sessions of this person.")] = None,
-    session: Annotated[str | None, typer.Option(help="Only what was said in this session.")] = None,
-    include: Annotated[list[str] | None, typer.Option(help="Also memories in this state.", autocompletion=STATES)] = None,
+    project: Project = None,
+    only_project: OnlyProject = None,
+    category: OnlyCategory = None,
+    priority: OnlyPriority = None,
+    kind: OnlyKind = None,
+    trigger: OnlyTrigger = None,
+    since: SaidSince = None,
+    until: SaidUntil = None,
+    person: OnlyPerson = None,
+    session: OnlySession = None,
+    include: Include = None,
     held: Annotated[bool, typer.Option("--held", help="Also what the write gate holds back: --include held.")] = False,
     corpus: Annotated[list[str] | None, typer.Option(help="What is searched.", autocompletion=CORPORA)] = None,
     own_session: Annotated[str | None, typer.Option(help="The asking session; its own words are not handed back.")] = None,
     recent: Annotated[list[str] | None, typer.Option(help="A last message of the conversation; repeatable.")] = None,
     budget: Annotated[bool, typer.Option("--budget", help="Five at most, in few tokens; no model, no graph.")] = False,
     block: Annotated[bool, typer.Option("--block", help="Print the block that goes in front of a prompt.")] = False,
-    probe: Annotated[bool, typer.Option("--probe", help="Do not count the answer as used (for tests and monitors).")] = False,
+    probe: Probe = False,
     as_json: Json = False,
 ) -> Reply:
     """Answer a question with the few memories that help, and say where each comes from."""
@@ -135,52 +154,34 @@ def recall(
     return replace(reply, draw=draw_block(reply.data)) if block else reply
 
 
-@app.command(epilog='Example: `memory reflect "why did we leave fly.io" --project shop`')
-def reflect(
-    question: Annotated[str, typer.Argument(help="What you want to know; - reads it from stdin.")],
-    project: Annotated[str | None, typer.Option(help="Prefer what was said about this project.")] = None,
-    only_project: Annotated[str | None, typer.Option(help="Only what was said about this project.")] = None,
-    category: Annotated[
-        list[str] | None, typer.Option(help="Only this category; repeatable.", autocompletion=CATEGORIES)
-    ] = None,
-    since: Annotated[str | None, typer.Option(help="Said from then on: 2026-05-01, or 30d back.")] = None,
-    until: Annotated[str | None, typer.Option(help="Said up to then, that day included.")] = None,
-    probe: Annotated[bool, typer.Option("--probe", help="Do not count what is cited as used.")] = False,
-    as_json: Json = False,
-) -> Reply:
-    """Answer a question from everything that is known, each sentence with its sources, or say that it is not in memory."""
-    return _asked(
-        "reflect", question=_question(question), project=project, only_project=only_project, category=category, since=since,
-        until=until, probe=probe,
-    )  # fmt: skip
-
-
 @app.command(epilog='Example: `memory remember "The release train leaves on Thursday." --project shop --priority high`')
 def remember(
-    text: Annotated[str, typer.Argument(help="One fact, in a sentence or two that stand alone.")],
-    category: Annotated[str | None, typer.Option(help="Where it is filed; read from its words by default.")] = None,
-    priority: Annotated[str, typer.Option(help="high, medium or low.")] = "medium",
+    text: Annotated[str, typer.Argument(help="One fact, in a sentence or two that stand alone; - reads it from stdin.")],
+    category: Annotated[
+        str | None, typer.Option(help="Where it is filed; read from its words by default.", autocompletion=CATEGORIES)
+    ] = None,
+    priority: Annotated[str, typer.Option(help="high, medium or low.", autocompletion=PRIORITIES)] = "medium",
     project: Annotated[str, typer.Option(help="The project that it is about; none concerns everyone.")] = "",
-    sentiment: Annotated[str, typer.Option(help="Tone: frustrated, excited, uncertain or neutral.")] = "neutral",
+    sentiment: Annotated[
+        str, typer.Option(help="Tone: frustrated, excited, uncertain or neutral.", autocompletion=SENTIMENTS)
+    ] = "neutral",
     session: Session = None,
     as_json: Json = False,
 ) -> Reply:
     """Write down a fact in your own voice; every recall knows it from now on."""
     about = {"category": category, "priority": priority, "project": project, "sentiment": sentiment}
-    noted = MemoryAgent().remember(text, **about, session=session)
-    return Reply(noted, drawing_notes.draw_noted(noted))
+    return _asked("remember", text=_question(text), **about, session=session)
 
 
 @app.command(epilog='Example: `memory correct mem_0f3a5c1e "The staging database listens on port 5433."`')
 def correct(
     memory: Annotated[str, typer.Argument(metavar="ID", help="The memory: `mem_` and at least six characters.")],
-    text: Annotated[str, typer.Argument(help="What is true instead.")],
+    text: Annotated[str, typer.Argument(help="What is true instead; - reads it from stdin.")],
     session: Session = None,
     as_json: Json = False,
 ) -> Reply:
     """Replace what a memory says; the old wording is kept, and not recalled any more."""
-    noted = MemoryAgent().correct(memory, text, session=session)
-    return Reply(noted, drawing_notes.draw_noted(noted))
+    return _asked("correct", memory_id=memory, text=_question(text), session=session)
 
 
 @app.command(epilog="Example: `memory forget mem_0f3a5c1e`, then `memory forget mem_0f3a5c1e --apply`")
@@ -190,8 +191,7 @@ def forget(
     as_json: Json = False,
 ) -> Reply:
     """Show what carries a memory or words; with --apply, hide it from recall at once and for good."""
-    found = MemoryAgent().forget(target, apply=apply)
-    return Reply(found, drawing_notes.draw_forgetting(found))
+    return _asked("forget", target=target, apply=apply)
 
 
 @app.command(epilog="Example: `memory feedback mem_0f3a5c1e --used`")
@@ -202,8 +202,32 @@ def feedback(
     as_json: Json = False,
 ) -> Reply:
     """Say that recalled memories helped, or did not; those that help come first."""
-    noted = MemoryAgent().feedback(memories, used=used, session=session)
-    return Reply(noted, drawing_notes.draw_noted(noted))
+    return _asked("feedback", memory_ids=memories, used=used, session=session)
+
+
+@app.command(epilog='Example: `memory reflect "why did we leave the message queue" --only-project shop`')
+def reflect(
+    question: Annotated[str, typer.Argument(help="What you want to know; - reads it from stdin.")],
+    project: Project = None,
+    only_project: OnlyProject = None,
+    category: OnlyCategory = None,
+    priority: OnlyPriority = None,
+    kind: OnlyKind = None,
+    trigger: OnlyTrigger = None,
+    since: SaidSince = None,
+    until: SaidUntil = None,
+    person: OnlyPerson = None,
+    session: OnlySession = None,
+    include: Include = None,
+    probe: Probe = False,
+    as_json: Json = False,
+) -> Reply:
+    """Answer a question from everything that is known, each sentence with its sources, or say that it is not in memory."""
+    return _asked(
+        "reflect", question=_question(question), project=project, only_project=only_project, category=category,
+        priority=priority, kind=kind, trigger=trigger, since=since, until=until, person=person, session=session,
+        include=include, probe=probe,
+    )  # fmt: skip
 
 
 @review_app.callback(invoke_without_command=True)

@@ -24,8 +24,6 @@ def draw_noted(noted: "Noted") -> Draw:
         replaced = f"; it replaces {short_id(noted.replaces)}" if noted.replaces else ""
         place = noted.project or "everywhere"
         console.print(Text(f"   {noted.category}, {noted.priority}, {place}{replaced}", style="dim"))
-        if noted.masked_count:
-            console.print(Text(f"   {noted.masked_count} secret{'s'[: noted.masked_count > 1]} masked", style="yellow"))
 
     return draw
 

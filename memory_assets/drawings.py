@@ -8,6 +8,7 @@ from rich.console import Console
 
 from memory_assets import drawing
 from memory_assets.drawing_graph import draw_neighbourhood
+from memory_assets.drawing_notes import draw_forgetting, draw_noted
 from memory_assets.drawing_recall import draw_answer
 from memory_assets.drawing_reflect import draw_reflected
 from memory_assets.terminal import PIPE_WIDTH
@@ -18,6 +19,10 @@ DRAWINGS: Mapping[str, Callable[[Any], drawing.Draw]] = {
     "explain": drawing.draw_explanation,
     "graph": draw_neighbourhood,
     "brief": lambda briefing: drawing.draw_text(briefing.text.rstrip("\n")),
+    "remember": draw_noted,
+    "correct": draw_noted,
+    "forget": draw_forgetting,
+    "feedback": draw_noted,
     "review": lambda data: drawing.draw_pending(data["pending"]),
     "decide": lambda data: drawing.draw_reviewed(data["decided"]),
     "status": drawing.draw_status,

@@ -18,6 +18,8 @@
     ├── ReviewError         a decision about a proposal cannot be carried out
     │   └── UnknownIdError      nothing is known by the name that was given
     └── NoteError           something cannot be remembered, corrected or forgotten as it was said
+        ├── UnknownMemoryError  there is no such memory
+        └── MemoryGoneError     the memory was replaced or forgotten already
 
 A message says what happened, where, and what to do about it. Expected outcomes (a discarded fact, a torn last line) are
 rows with a reason and never exceptions.
@@ -98,3 +100,11 @@ class UnknownIdError(ReviewError):
 
 class NoteError(MemoryAssetsError):
     """Something cannot be remembered, corrected or forgotten as it was said."""
+
+
+class UnknownMemoryError(NoteError):
+    """There is no memory of that id, or none that holds those words."""
+
+
+class MemoryGoneError(NoteError):
+    """The memory was replaced or forgotten already."""

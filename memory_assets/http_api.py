@@ -19,7 +19,9 @@ from memory_assets.envelope import answered, failed, to_json
 from memory_assets.errors import (
     IndexFailedError,
     MemoryAssetsError,
+    MemoryGoneError,
     ModelError,
+    NoteError,
     QuestionError,
     ReviewError,
     SettingsError,
@@ -27,6 +29,7 @@ from memory_assets.errors import (
     StoreError,
     TableError,
     UnknownIdError,
+    UnknownMemoryError,
 )
 from memory_assets.failure import cause_of
 from memory_assets.loopback import App, Guard, run
@@ -39,6 +42,9 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (QuestionError, 400),
     (TableError, 400),
     (UnknownIdError, 404),
+    (UnknownMemoryError, 404),
+    (MemoryGoneError, 409),
+    (NoteError, 400),
     (ReviewError, 409),
     (StoreBusyError, 409),
     (StoreError, 503),
@@ -53,7 +59,7 @@ MEANINGS = {
     400: "The arguments cannot be used as they are.",
     403: "The request was not meant for this server, or writes where the server only reads.",
     404: "Nothing is known by that name.",
-    409: "Another process is writing, or it was decided already.",
+    409: "Another process is writing, or it was decided, replaced or forgotten already.",
     413: "The request is too large.",
     503: "There is no memory yet, or a part of it cannot be asked.",
 }

@@ -20,7 +20,7 @@ from memory_assets.distill.rows import scope_of, short_id
 from memory_assets.distill.taxonomy import TAXONOMY_VERSION, categorise
 from memory_assets.embed.notes import note_id, note_rows
 from memory_assets.embed.overlay import overlay
-from memory_assets.errors import NoteError
+from memory_assets.errors import MemoryGoneError, NoteError, UnknownMemoryError
 from memory_assets.ledger import CORRECTED, FEEDBACK, FORGOTTEN, NOTED, NOTES, Event
 from memory_assets.records import Category, Priority, Sentiment
 
@@ -151,7 +151,9 @@ def forget(store: "Store", target: str, *, apply: bool = False) -> Forgetting:
     else:
         rows, spoken = [_not_forgotten(find_memory(memories, target))], _Spoken((), ())
     if not rows and not spoken.message_ids and not spoken.segment_ids:
-        raise NoteError(f"Nothing that is remembered holds '{mask_text(target[:80])[0]}'. Recall it first, and take its id.")
+        raise UnknownMemoryError(
+            f"Nothing that is remembered holds '{mask_text(target[:80])[0]}'. Recall it first, and take its id."
+        )
     plans = [(row["id"], *_evidence(store, row["observation_ids"])) for row in rows]
     found = Forgetting(
         target=mask_text(target)[0],
@@ -197,7 +199,7 @@ def find_memory(memories: pl.DataFrame, name: str) -> dict[str, Any]:
         is_part = pl.col("observation_ids").list.eval(pl.element().str.replace_all("-", "").str.starts_with(prefix)).list.any()
         found = rows.filter(is_part)
     if found.is_empty():
-        raise NoteError(f"There is no memory {_shown(given)}. `memory recall` shows the ids of what it finds.")
+        raise UnknownMemoryError(f"There is no memory {_shown(given)}. `memory recall` shows the ids of what it finds.")
     if found.height > 1:
         some = ", ".join(short_id(id) for id in found["id"].sort().head(5))
         raise NoteError(
@@ -221,13 +223,13 @@ def _memories(store: "Store") -> pl.DataFrame:
 def _standing(memory: dict[str, Any]) -> dict[str, Any]:
     if memory["state"] == "superseded":
         newer = short_id(memory["superseded_by"])
-        raise NoteError(f"{short_id(memory['id'])} was replaced by {newer} already; correct that one.")
+        raise MemoryGoneError(f"{short_id(memory['id'])} was replaced by {newer} already; correct that one.")
     return _not_forgotten(memory)
 
 
 def _not_forgotten(memory: dict[str, Any]) -> dict[str, Any]:
     if memory["state"] == "forgotten":
-        raise NoteError(f"{short_id(memory['id'])} is forgotten already; `memory remember` writes it down anew.")
+        raise MemoryGoneError(f"{short_id(memory['id'])} is forgotten already; `memory remember` writes it down anew.")
     return memory
 
 

@@ -23,6 +23,7 @@ CATEGORIES = (
 PRIORITIES = ("high", "medium", "low")
 KINDS = ("fact", "narrative", "segment", "message")
 TRIGGERS = ("compaction", "ended", "tail", "open")
+SENTIMENTS = ("frustrated", "excited", "uncertain", "neutral")
 STATES = ("held", "stale", "archived", "cold", "superseded")
 CORPORA = ("memories", "segments", "messages")
 DECISIONS = ("approve", "reject", "edit")
@@ -231,6 +232,66 @@ DECIDE = Verb(
     is_writing=True,
     is_idempotent=False,
 )
+REMEMBER = Verb(
+    "remember",
+    "memory_remember",
+    "Remember a fact",
+    "Write down one fact that a later session should know: a rule or preference that the owner stated, a decision with its "
+    "reason, a root cause with its fix. Say it in one or two sentences that stand alone, with exact names. Do not note passing "
+    "states or what the files say themselves; sessions are distilled anyway. It is recalled from now on, by every agent.",
+    (
+        Parameter("text", "The fact, in a sentence or two that stand alone.", is_required=True),
+        Parameter("category", "Where it is filed; read from its words by default.", choices=CATEGORIES),
+        Parameter("priority", "How much it matters; medium by default.", choices=PRIORITIES),
+        Parameter("project", "The project that it is about; none concerns everyone."),
+        Parameter("sentiment", "The tone in which the owner said it.", choices=SENTIMENTS),
+        Parameter("session", "The id of the session in which this is said."),
+    ),
+    is_writing=True,
+    is_idempotent=False,
+)
+CORRECT = Verb(
+    "correct",
+    "memory_correct",
+    "Correct a memory",
+    "Replace what a memory says, when the owner says or the code shows that it is wrong or outdated. The old wording and its "
+    "evidence are kept, and not recalled any more.",
+    (
+        Parameter("memory_id", "The memory: mem_ and at least six characters, as recall shows.", is_required=True),
+        Parameter("text", "What is true instead, in a sentence or two that stand alone.", is_required=True),
+        Parameter("session", "The id of the session in which this is said."),
+    ),
+    is_writing=True,
+    is_destructive=True,
+    is_idempotent=False,
+)
+FORGET = Verb(
+    "forget",
+    "memory_forget",
+    "Forget a memory or words",
+    "Show everything that carries a memory, or words; with apply, hide it from recall at once, for good. Use it only when the "
+    "owner asks for it: first without apply, show them what it would hide, and apply when they agree.",
+    (
+        Parameter("target", "A memory (mem_…), or words that are to be forgotten wherever they were said.", is_required=True),
+        Parameter("apply", "Do it; without, only show what carries it.", type="boolean", default=False),
+    ),
+    is_writing=True,
+    is_destructive=True,
+)
+FEEDBACK = Verb(
+    "feedback",
+    "memory_feedback",
+    "Say whether memories helped",
+    "Say that recalled memories helped, or that they were shown for nothing; those that help come first from then on. Use it "
+    "once you know whether you used them.",
+    (
+        Parameter("memory_ids", "The memories (mem_…).", is_required=True, is_list=True),
+        Parameter("used", "True: they helped; false: they did not.", type="boolean", is_required=True),
+        Parameter("session", "The id of the session in which this is said."),
+    ),
+    is_writing=True,
+    is_idempotent=False,
+)
 STATUS = Verb(
     "status",
     "memory_status",
@@ -238,9 +299,9 @@ STATUS = Verb(
     "Show what is in the memory, how fresh it is, what waits for review, and where its files lie.",
 )
 
-VERBS = (RECALL, REFLECT, EXPLAIN, GRAPH, BRIEF, REVIEW, DECIDE, STATUS)
+VERBS = (RECALL, REFLECT, EXPLAIN, GRAPH, BRIEF, REMEMBER, CORRECT, FORGET, FEEDBACK, REVIEW, DECIDE, STATUS)
 
-ALSO_KNOWN_AS = {"memory_brief": "memory_briefing", "memory_review_list": "memory_review"}
+ALSO_KNOWN_AS = {"memory_brief": "memory_briefing", "memory_note": "memory_remember", "memory_review_list": "memory_review"}
 """Names that agents guess, and the tool that is meant."""
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,15 @@ def by_command(capsys: pytest.CaptureFixture[str]) -> Ask:
 
 def by_tool(tool: str, **arguments: Any) -> dict[str, Any]:
     return Protocol().answer("tools/call", {"name": tool, "arguments": arguments})["structuredContent"]
+
+
+def by_http_writing(verb: str, **arguments: Any) -> dict[str, Any]:
+    with TestClient(application(Desk(), "127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
+        return client.post(f"/{verb}", json=arguments).json()
+
+
+def by_tool_writing(tool: str, **arguments: Any) -> dict[str, Any]:
+    return Protocol(is_writing=True).answer("tools/call", {"name": tool, "arguments": arguments})["structuredContent"]
 
 
 def by_http(verb: str, **arguments: Any) -> dict[str, Any]:
@@ -76,17 +86,20 @@ def test_a_recall_is_the_same_at_every_door(words: list[str], arguments: dict[st
     assert commanded == timeless(by_http("recall", **arguments, probe=True))
 
 
+ONLY_RECALL = {"profile", "limit", "corpus", "recent", "budget"}
+
+
+@pytest.mark.parametrize(("words", "arguments"), [one for one in QUESTIONS if not ONLY_RECALL & set(one[1])])
+def test_an_answer_from_everything_is_the_same_at_every_door(words: list[str], arguments: dict[str, Any], by_command: Ask):
+    index(small_store())
+    commanded = timeless(by_command("reflect", *words, "--probe"))
+    assert commanded == timeless(by_tool("memory_reflect", **arguments, probe=True))
+    assert commanded == timeless(by_http("reflect", **arguments, probe=True))
+
+
 def test_the_answer_is_that_of_the_memory(by_command: Ask):
     index(small_store())
     assert by_command("recall", "how do we install packages")["data"]["results"][0]["text"] == FACT
-
-
-@pytest.mark.parametrize("question", ["how do we install packages", "what is the capital of France", ""])
-def test_a_reflection_is_the_same_at_every_door(question: str, by_command: Ask):
-    index(small_store())
-    commanded = timeless(by_command("reflect", question, "--probe"))
-    assert commanded == timeless(by_tool("memory_reflect", question=question, probe=True))
-    assert commanded == timeless(by_http("reflect", question=question, probe=True))
 
 
 @pytest.mark.parametrize(
@@ -109,3 +122,47 @@ def test_every_other_verb_is_the_same_too(command: list[str], tool: str, verb: s
 def test_without_a_memory_every_door_says_the_same(by_command: Ask):
     for command, tool, verb in (("review", "memory_review", "review"), ("brief", "memory_briefing", "brief")):
         assert by_command(command) == by_tool(tool) == by_http(verb)
+
+
+SECRET = "The key is sk-ant-api03-" + "Zq7Wm2Xc9Vb4Nn6Lk1Jh8Gf5Dd3Ss0Aa" * 2
+OF_EACH_LINE = ("event_id", "at", "memory_ids")
+
+
+@pytest.mark.parametrize(
+    ("words", "verb", "arguments"),
+    [
+        (
+            ["remember", "Herons nest here.", "--priority", "high"],
+            "remember",
+            {"text": "Herons nest here.", "priority": "high"},
+        ),
+        (["remember", SECRET], "remember", {"text": SECRET}),
+        (["remember", ""], "remember", {"text": ""}),
+        (["remember", "x", "--category", "cooking"], "remember", {"text": "x", "category": "cooking"}),
+        (["correct", MEMORY, "Use pixi."], "correct", {"memory_id": MEMORY, "text": "Use pixi."}),
+        (["correct", "mem_ffffffff", "Use pixi."], "correct", {"memory_id": "mem_ffffffff", "text": "Use pixi."}),
+        (["forget", "never pip"], "forget", {"target": "never pip"}),
+        (["forget", "nobody said this"], "forget", {"target": "nobody said this"}),
+        (["feedback", MEMORY, "--used", "--session", "s"], "feedback", {"memory_ids": [MEMORY], "used": True, "session": "s"}),
+    ],
+    ids=lambda value: "" if isinstance(value, dict) else " ".join(value)[:30] if isinstance(value, list) else value,
+)
+def test_what_is_told_is_written_alike_at_every_door(
+    words: list[str],
+    verb: str,
+    arguments: dict[str, Any],
+    by_command: Ask,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """Each door gets a store of its own: what is written at one is remembered at the next."""
+
+    def kept(name: str, ask: Ask, *told: Any, **given: Any) -> dict[str, Any]:
+        monkeypatch.setenv("MEMORY_DATA", str(tmp_path / name))
+        small_store()
+        reply = ask(*told, **given)
+        return {**reply, "data": {name: value for name, value in (reply["data"] or {}).items() if name not in OF_EACH_LINE}}
+
+    commanded = kept("command", by_command, *words)
+    assert commanded == kept("tool", by_tool_writing, f"memory_{verb}", **arguments)
+    assert commanded == kept("http", by_http_writing, verb, **arguments)

@@ -16,7 +16,9 @@ from memory_assets.errors import (
     IndexFailedError,
     LedgerError,
     MemoryAssetsError,
+    MemoryGoneError,
     ModelBusyError,
+    NoteError,
     QuestionError,
     ReviewError,
     SettingsError,
@@ -24,6 +26,7 @@ from memory_assets.errors import (
     StoreError,
     TableError,
     UnknownIdError,
+    UnknownMemoryError,
 )
 from memory_assets.http_api import LONGEST_BODY, application, status_of
 from memory_assets_tests.small_store import FACT, PROPOSAL, index, small_store
@@ -92,6 +95,9 @@ def test_without_a_memory_the_answer_is_that_there_is_none_yet():
         (QuestionError("x"), 400),
         (TableError("x"), 400),
         (UnknownIdError("x"), 404),
+        (UnknownMemoryError("x"), 404),
+        (MemoryGoneError("x"), 409),
+        (NoteError("x"), 400),
         (ReviewError("x"), 409),
         (StoreBusyError("x"), 409),
         (StoreError("x"), 503),
@@ -107,6 +113,26 @@ def test_each_kind_of_failure_has_its_status_however_it_is_wrapped(error: Except
     wrapped.__cause__ = error
     assert (status_of(error), status_of(wrapped)) == (status, status)
     assert isinstance(error, MemoryAssetsError | ZeroDivisionError)
+
+
+def test_what_is_told_over_http_is_recalled_at_once():
+    index(small_store())
+    with client(is_writing=True) as http:
+        noted = http.post("/remember", json={"text": "Herons nest beside the reactor.", "project": "shop"}).json()["data"]
+        found = http.get("/recall", params={"question": "where do herons nest", "probe": True}).json()["data"]["results"]
+        assert [one["memory_id"] for one in found][:1] == noted["memory_ids"]
+        corrected = http.post("/correct", json={"memory_id": noted["memory_ids"][0], "text": "Storks nest beside the reactor."})
+        assert corrected.json()["data"]["replaces"] == noted["memory_ids"][0]
+        again = http.post("/correct", json={"memory_id": noted["memory_ids"][0], "text": "Cranes nest there."})
+        assert (again.status_code, "was replaced by" in again.json()["error"]["message"]) == (409, True)
+        assert (
+            http.post("/feedback", json={"memory_ids": corrected.json()["data"]["memory_ids"], "used": True}).status_code == 200
+        )
+        preview = http.post("/forget", json={"target": "storks nest"}).json()["data"]
+        assert (preview["is_applied"], len(preview["memories"])) == (False, 1)
+        assert http.post("/forget", json={"target": "storks nest", "apply": True}).json()["data"]["is_applied"] is True
+        gone = http.post("/forget", json={"target": "storks nest"})
+        assert (gone.status_code, "Nothing that is remembered" in gone.json()["error"]["message"]) == (404, True)
 
 
 @pytest.mark.parametrize("called", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7"])

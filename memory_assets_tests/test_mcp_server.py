@@ -70,6 +70,17 @@ def test_with_write_decisions_are_offered_and_hinted_as_writing():
         tools = {one["name"]: one["annotations"] for one in server.ask("tools/list")["result"]["tools"]}
     assert tools["memory_review_decide"]["readOnlyHint"] is False
     assert tools["memory_recall"]["readOnlyHint"] is True
+    assert (tools["memory_remember"]["destructiveHint"], tools["memory_forget"]["destructiveHint"]) == (False, True)
+
+
+def test_what_an_agent_notes_is_recalled_in_the_same_breath():
+    index(small_store())
+    with McpProcess("--write") as server:
+        noted = server.call("memory_remember", text="Herons nest beside the reactor.")["result"]["structuredContent"]["data"]
+        found = server.call("memory_recall", question="where do herons nest")["result"]["structuredContent"]["data"]["results"]
+        assert [one["memory_id"] for one in found][:1] == noted["memory_ids"]
+        preview = server.call("memory_forget", target="herons nest")["result"]
+        assert "Nothing was changed" in preview["content"][0]["text"]
 
 
 def test_a_call_answers_in_words_and_as_the_envelope(server: McpProcess):

@@ -9,12 +9,13 @@ from memory_assets.drawings import DRAWINGS
 from memory_assets.errors import QuestionError
 from memory_assets.recall.profiles import PROFILES
 from memory_assets.recall.results import CORPORA, ON_REQUEST
-from memory_assets.records import Category, Priority, Trigger
+from memory_assets.records import Category, Priority, Sentiment, Trigger
 from memory_assets.verbs import DECIDE, RECALL, VERBS, tool_of, verb_of
 
 
 def test_the_choices_are_those_of_the_memory_itself():
     assert (get_args(Category), get_args(Priority), get_args(Trigger)) == (verbs.CATEGORIES, verbs.PRIORITIES, verbs.TRIGGERS)
+    assert get_args(Sentiment) == verbs.SENTIMENTS
     assert (ON_REQUEST, CORPORA, (*PROFILES, "auto")) == (verbs.STATES, verbs.CORPORA, verbs.PROFILES)
 
 

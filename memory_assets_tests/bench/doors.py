@@ -54,8 +54,8 @@ def doors() -> list[Row]:
 
 def greet(code: str, environ: dict[str, str]) -> None:
     """Starts a server, waits for its answer to the handshake, and ends it."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([sys.executable, "-c", code], env=environ, **pipes) as process:
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen([sys.executable, "-c", code], env=environ, stdin=pipe, stdout=pipe, stderr=nothing) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(json.dumps(HELLO).encode() + b"\n")
