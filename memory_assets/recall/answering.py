@@ -18,6 +18,7 @@ from memory_assets.recall.profiles import MOST, Profile, choose_profile
 from memory_assets.recall.query import BREAKER, DEADLINE_SECONDS, Breaker, Query, rewrite
 from memory_assets.recall.results import Answer, Asker, Cost, Filters, LeftOut, Recalled, remembered
 from memory_assets.recall.search import Corpus, search
+from memory_assets.recall.summaries import brought_up_to_date
 from memory_assets.recall.tiers import SUMMARIES, find_summarised, is_open, read_question
 from memory_assets.recall.wording import Frequency
 
@@ -102,7 +103,7 @@ def _from_summaries(
     """Returns the facts of the summaries that answer a broad question, or None where they do not suffice."""
     if not is_open(question):
         return None
-    summaries = read_summaries()
+    summaries = brought_up_to_date(read_summaries(), corpus.memories)
     projects = [name for name in summaries["project"].unique().sort() if name]
     reading = read_question(question, projects, asker.project)
     if reading.tier != SUMMARIES:

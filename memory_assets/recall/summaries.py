@@ -44,6 +44,18 @@ def summarise(memories: pl.DataFrame) -> pl.DataFrame:
     return schemas.frame_of("category_summaries", rows)
 
 
+def brought_up_to_date(summaries: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
+    """Returns the summaries with what was said since they were written named first: notes are known at once."""
+    latest = summaries["event_at"].max()
+    newer = memories if latest is None else memories.filter(pl.col("event_at") > latest)
+    if newer.is_empty():
+        return summaries
+    both = pl.concat([summarise(newer), summaries])
+    others = [pl.col(name).last() for name in both.columns if name not in ("summary_id", "memory_ids", "fact_count")]
+    grouped = both.group_by("summary_id", maintain_order=True)
+    return grouped.agg(pl.col("memory_ids").explode().unique(maintain_order=True), pl.col("fact_count").sum(), *others)
+
+
 def _summary(key: tuple[Any, ...], facts: Sequence[Row]) -> dict[str, Any]:
     category, scope, project, person = map(str, key)
     kept = list(_fitting(_distinct(sorted(facts, key=_order)[:MOST_COMPARED])))

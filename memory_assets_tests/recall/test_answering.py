@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import polars as pl
@@ -112,6 +113,21 @@ def test_summaries_name_no_memory_that_may_not_be_shown(searched: Searched):
     searched.memories = memories(d1={"state": "superseded"})
     found = ask(searched, "what do we know about operations?", means=Means(read_summaries=lambda: old))
     assert [one.memory_id for one in found.results] == ["d2", "o1"]
+
+
+def test_what_was_noted_since_the_summaries_were_written_comes_first(searched: Searched):
+    old = summarise(searched.memories)
+    later = START + timedelta(hours=1)
+    note = row(
+        "memories", id="n1", text="Deploys of shop-api wait for Mondays.", kind="fact", state="active", scope="project",
+        project="shop-api", category="operations", event_at=later,
+    )  # fmt: skip
+    rule = {**note, "id": "n2", "text": "Never deploy drunk.", "category": "rules-conventions"}
+    searched.memories = pl.concat([searched.memories, frame("memories", note, rule)])
+    means = Means(read_summaries=lambda: old)
+    found = ask(searched, "what do we know about the deployment of shop-api?", means=means)
+    assert [one.memory_id for one in found.results] == ["n1", "d1", "d2"]
+    assert [one.memory_id for one in ask(searched, "what are our conventions?", means=means).results] == ["n2"]
 
 
 def test_what_is_over_the_profile_is_named(searched: Searched):
