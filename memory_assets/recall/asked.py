@@ -6,12 +6,12 @@ whose and when, and MiniLM would find everything that shares them.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memory_assets.protocols import Texts
-from memory_assets.recall.needs import Need, needs_of
+from memory_assets.recall.needs import Need, needs_of, unmet
 from memory_assets.recall.results import Asker, Filters
 from memory_assets.recall.scope import Scope, in_person, read_scope, without
 from memory_assets.recall.when import read_time
@@ -34,6 +34,18 @@ class Asked:
     unknown_names: tuple[str, ...] = field(default=())
     """Names in the question of which no text speaks."""
 
+    @property
+    def unmet(self) -> float:
+        """The share of what is needed of which no text speaks."""
+        return unmet(self.needs)
+
+    def heard_in(self, corpora: Iterable[Texts]) -> "Asked":
+        """Returns the same with what any of these corpora speaks of taken for met."""
+        known = {term for texts in corpora for need in self.needs for term in need.spoken_of(texts)}
+        needs = tuple(replace(need, is_met=need.is_met or need.term in known) for need in self.needs)
+        still = tuple(name for name in self.unknown_names if not _is_heard(name, known))
+        return replace(self, needs=needs, unknown_names=still)
+
 
 def read_question(
     question: str,
@@ -49,7 +61,8 @@ def read_question(
     """Returns the question, read; `context` are words of the conversation that it leans on, `texts` the corpus's words."""
     timed = read_time(question, asker.now)
     scope = read_scope(timed.text, asker, filters, projects, persons)
-    whose = in_person(timed.text, filters.person or asker.person if persons else None)
+    me = filters.person or asker.person
+    whose = in_person(timed.text, me if me in persons else None)
     text = " ".join(
         [without(whose, scope.projects if scope.is_project_named and len(scope.projects) == 1 else ()), *context.split()]
     )
@@ -66,8 +79,8 @@ def _unknown(question: str, needs: Sequence[Need]) -> tuple[str, ...]:
     for typed in question.split():
         word = typed.strip(".,;:!?()\"'`")
         whole = query_terms(word)
-        is_unknown_name = _is_name(word, is_first) and not met.intersection(whole)
-        if whole and (is_unknown_name or (_CODE.search(word) and whole[0] not in met)):
+        is_name = _is_name(word, is_first) or bool(_CODE.search(word))
+        if whole and is_name and not _is_heard(word, met):
             found.append(word)
         is_first = typed.endswith((".", "!", "?"))
     return tuple(found)
@@ -75,3 +88,9 @@ def _unknown(question: str, needs: Sequence[Need]) -> tuple[str, ...]:
 
 def _is_name(word: str, is_first: bool) -> bool:
     return not is_first and word[:1].isupper() and not word.isupper()
+
+
+def _is_heard(name: str, terms: Collection[str]) -> bool:
+    """Returns whether a name is among the terms; code as a whole, as `verify` says nothing of `--no-verify-ssl`."""
+    whole = query_terms(name)
+    return whole[0] in terms if _CODE.search(name) else any(term in terms for term in whole)

@@ -56,6 +56,26 @@ def judge(
     return sorted(judged, key=lambda one: (-one.relevance, one.memory_id))
 
 
+def judge_said(asked: Asked, found: pl.DataFrame, texts: Texts, vector: np.ndarray | None) -> list[Judged]:
+    """Returns the same of passages of messages; `found` has their ids, projects and times."""
+    if found.is_empty():
+        return []
+    ids, home = found["id"].to_list(), asked.scope.projects
+    rows = texts.rows_of(ids)
+    cosines: dict[str, float] = {}
+    if vector is not None and texts.vectors.shape[1] == len(vector):
+        near = texts.vectors[rows].astype(np.float32) @ vector
+        cosines = {texts.ids[int(row)]: float(cosine) for row, cosine in zip(rows, near, strict=True)}
+    away = np.array([bool(home) and project not in home for project in found["project"]])
+    measured = _evidence(asked, ids, away, texts, cosines)
+    relevant = relevance(measured) * _in_time(asked, found["event_at"])
+    kept = belongs(measured, relevant, doubt=UNKNOWN_NAME_DOUBT if asked.unknown_names else 0.0)
+    return [
+        Judged(id, float(r), float(cosine), float(share), "" if stays else "not relevant")
+        for id, r, cosine, share, stays in zip(ids, relevant, measured.cosine, measured.coverage, kept, strict=True)
+    ]
+
+
 def _evidence(
     asked: Asked, ids: Sequence[str], away: np.ndarray, texts: Texts | None, cosines: Mapping[str, float]
 ) -> Evidence:

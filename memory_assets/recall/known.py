@@ -11,11 +11,11 @@ threshold loses no more than three in a hundred answerable ones. `make bench ROW
 
 import math
 
-RELEVANCE, UNMET, UNKNOWN_NAME, CONSTANT = 8.7, -6.0, -5.5, -4.4
+RELEVANCE, UNMET, UNKNOWN_NAME, CONSTANT = 8.7, -5.5, -5.5, -4.4
 KNOWN = 0.18
 """Probability below which the answer is "not in memory"."""
 
-SMALL, LARGE = math.log(55), math.log(22_000)
+SMALL, LARGE = math.log(1_000), math.log(12_000)
 """From so many texts on, and up to so many, the words of a memory tell more about what it does not hold."""
 
 

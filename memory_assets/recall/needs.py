@@ -42,6 +42,11 @@ class Need:
     """Whether any text speaks of it."""
     is_context: bool = False
 
+    def spoken_of(self, texts: Texts) -> tuple[str, ...]:
+        """Returns the term where the texts speak of it, in any way."""
+        is_there = any(all(len(texts.postings(term)[0]) for term in terms) for terms, _ in self.ways)
+        return (self.term,) if is_there else ()
+
     @property
     def is_exact(self) -> bool:
         """Whether it is a number, a version, a path: something of which a near miss is another thing."""

@@ -84,7 +84,7 @@ class Filters:
 
 @dataclass(frozen=True)
 class Asker:
-    """Who asks, where and when: what the ranking prefers, and what it must not hand back."""
+    """Who asks, where and when: what the ranking prefers, and what it must not hand back; a `now` without a zone is UTC."""
 
     now: datetime
     project: str | None = None
@@ -92,6 +92,10 @@ class Asker:
     session: str | None = None
     recent: Sequence[str] = ()
     """The last messages of the conversation, oldest first."""
+
+    def __post_init__(self) -> None:
+        if self.now.tzinfo is None:
+            object.__setattr__(self, "now", self.now.replace(tzinfo=UTC))
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,10 @@ _OWN = re.compile(
 _MINE, _I = re.compile(r"\b(?:my|mine)\b", re.I), re.compile(r"\b(?:i|me)\b", re.I)
 
 
+GONE = ("superseded", "stale", "archived", "cold", "forgotten")
+"""States whose memories are not to come back through what was said, either."""
+
+
 @dataclass(frozen=True)
 class Scope:
     """Where a question looks."""
@@ -71,6 +75,16 @@ def stood(memories: pl.DataFrame, filters: Filters) -> pl.DataFrame:
     later = memories.filter(pl.col("first_event_at") >= filters.until)["id"]
     was_active = (pl.col("state") == "superseded") & pl.col("superseded_by").is_in(later.to_list())
     return memories.with_columns(pl.when(was_active).then(pl.lit("active")).otherwise(pl.col("state")).alias("state"))
+
+
+def shadowed(memories: pl.DataFrame, scope: Scope, filters: Filters) -> pl.DataFrame:
+    """Returns where what must not come back was said: the session and line of what was replaced, is stale or another's own.
+
+    What is held is not among it: nobody has settled yet that it is wrong, and as it was said it may be read.
+    """
+    gone = pl.col("state").is_in([state for state in GONE if state not in filters.include])
+    rows = memories.filter(gone | is_out(scope)).select("session_id", pl.col("lines").alias("line")).explode("line")
+    return rows.drop_nulls("line").unique()
 
 
 def in_person(question: str, person: str | None) -> str:

@@ -46,18 +46,24 @@ def read_time(question: str, now: datetime) -> Timed:
 
 
 def _span(found: re.Match[str], now: datetime) -> tuple[datetime | None, datetime | None] | None:
+    try:
+        return _days(found, now) if found["day"] or found["unit"] else _calendar(found, now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _days(found: re.Match[str], now: datetime) -> tuple[datetime, datetime | None]:
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     if found["day"]:
         start = midnight - timedelta(days=found["day"].lower() == "yesterday")
         return start, start + timedelta(days=1)
-    if found["unit"]:
-        count = (found["count"] or "1").lower()
-        days = (int(count) if count.isdigit() else _NUMBERS[count]) * _UNITS[found["unit"].lower()]
-        return midnight - timedelta(days=days), None
-    try:
-        first, past = _month(found, now) if found["month"] else _date(found["iso"], now)
-    except ValueError:
-        return None
+    count = (found["count"] or "1").lower()
+    days = (int(count) if count.isdigit() else _NUMBERS[count]) * _UNITS[found["unit"].lower()]
+    return midnight - timedelta(days=days), None
+
+
+def _calendar(found: re.Match[str], now: datetime) -> tuple[datetime | None, datetime | None]:
+    first, past = _month(found, now) if found["month"] else _date(found["iso"], now)
     ranges: dict[str, Callable[[], tuple[datetime | None, datetime | None]]] = {
         "since": lambda: (first, None),
         "from": lambda: (first, None),
