@@ -13,7 +13,7 @@ from typing import Any
 
 from memory_assets.assets import launch
 from memory_assets.errors import SettingsError, StoreError
-from memory_assets.maintain.status import Status, status_of
+from memory_assets.maintain.status import Status, keep_status, status_of
 from memory_assets.pending import FLUSHED
 from memory_assets.present import Filling, environment_of, is_sample, present_settings, store_to_fill
 from memory_assets.protocols import Tables
@@ -69,7 +69,7 @@ def fill(filling: Filling, work: Callable[[], launch.Ran] | None = None) -> Buil
     store = open_store(filling.settings)
     before = status_of(store).rows
     ran = work() if work else launch.ingest(store)
-    after = status_of(store, is_sample=is_sample(filling.settings))
+    after = keep_status(store, is_sample=is_sample(filling.settings))
     learnt = {table: count - before[table] for table, count in after.rows.items() if count != before[table]}
     return Built(store, filling.reason, tuple(ran.jobs), ran.seconds, learnt, after, _warnings(store))
 

@@ -8,7 +8,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from memory_assets.maintain.sums import Counts
-from memory_assets.terminal import pairs, table, when
+from memory_assets.terminal import pairs, table
 
 if TYPE_CHECKING:
     from memory_assets.build import Built
@@ -46,44 +46,15 @@ def draw_built(built: "Built") -> Draw:
 
 def draw_status(status: "Status") -> Draw:
     """Draws how the store stands and where its files lie."""
+    from memory_assets.maintain.status import render_status
 
-    def draw(console: Console) -> None:
-        if status.is_empty:
-            console.print(Text(f"There is no memory in {status.store} yet. Run `memory up` to take in transcripts."))
-            return
-        states = ", ".join(f"{count:,} {state}" for state, count in status.memories.items())
-        console.print(
-            pairs(
-                {
-                    "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
-                    "days": f"{status.first_day} to {status.last_day}" if status.first_day else "none observed yet",
-                    "messages": f"{status.rows['messages']:,} in {status.rows['sessions']:,} sessions",
-                    "open": f"{status.open_windows:,} sessions still going on",
-                    "observations": f"{status.rows['observations']:,}",
-                    "memories": states or "none",
-                    "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
-                    "updated": when(status.updated_at),
-                    "MEMORY.md": status.memory_md,
-                    "REVIEW.md": status.review_md,
-                }
-            )
-        )
-        console.print(Text(next_step(status), style="dim"))
-
-    return draw
+    return lambda console: console.print(Text(render_status(status), no_wrap=True, overflow="ignore"), crop=False)
 
 
 def draw_status_line(status: "Status") -> Draw:
     """Draws one line for a status bar."""
     waiting = f" · {status.pending} to review" if status.pending else ""
     return draw_text("memory: empty" if status.is_empty else f"memory: {status.rows['memories']} memories{waiting}")
-
-
-def next_step(status: "Status") -> str:
-    """Returns the one command that is worth running next."""
-    if status.pending:
-        return "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
-    return 'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch and serves the Dagster UI.'
 
 
 def draw_pending(pending: Sequence["Pending"]) -> Draw:

@@ -1,34 +1,41 @@
-"""The command's entry: `brief` and `status --line` at once, on files kept ready; everything else goes to `cli`.
+"""The command's entry: `brief` and `status` at once, from files kept ready; everything else goes to `cli`.
 
-Harnesses call these two at every session start and at every prompt, so this path imports the standard library only and never
-fails: what is not there yet is said on stderr, and the exit code is 0.
+Harnesses call these at every session start and at every prompt, so this path imports next to nothing and never fails: what is
+not there yet is said on stderr, and the exit code is 0.
 """
 
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from memory_assets.places import data_folder, store_root
+from memory_assets.places import find_data, present_root
+from memory_assets.ready import STATUS, changed_at, stamp
 
-BRIEFING = Path("workspace", "briefing.md")
-REVIEW = Path("workspace", "REVIEW.md")
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+BRIEFING = os.path.join("workspace", "briefing.md")
+REVIEW = os.path.join("workspace", "REVIEW.md")
+MANIFEST = os.path.join("tables", "memories", "all", "manifest.json")
 NOTHING_YET = "There is no briefing yet. Run `memory up` to take in transcripts and build the memory."
 WAITING = "- [ ] `p-"
 """How REVIEW.md begins a proposal that nobody decided."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: "Sequence[str] | None" = None) -> int:
     """Runs the command and returns its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    quick: dict[tuple[str, ...], Callable[[Path], int]] = {
+    quick: dict[tuple[str, ...], Callable[[str], int | None]] = {
         ("brief",): brief,
         ("brief", "--json"): brief_json,
+        ("status",): status,
         ("status", "--line"): status_line,
     }
-    if command := quick.get(tuple(words)):
-        return command(store_root(data_folder()))
+    command = quick.get(tuple(words))
+    if command and (code := command(present_root(find_data()))) is not None:
+        return code
     if words[:1] == ["mcp"] and set(words[1:]) <= {"--write"}:
         from memory_assets.mcp_server import serve
 
@@ -38,9 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return full(words)
 
 
-def brief(root: Path) -> int:
+def brief(root: str) -> int:
     """Prints the briefing that the pipeline keeps ready."""
-    text = _text(root / BRIEFING)
+    text = _text(os.path.join(root, BRIEFING))
     if not text:
         print(NOTHING_YET, file=sys.stderr)
         return 0
@@ -48,39 +55,46 @@ def brief(root: Path) -> int:
     return 0
 
 
-def brief_json(root: Path) -> int:
+def brief_json(root: str) -> int:
     """Prints the briefing in the envelope of `--json`."""
     import json
 
-    text = _text(root / BRIEFING)
-    data = {"text": text, "path": str(root / BRIEFING), "written_at": _written_at(root / BRIEFING)}
+    path = os.path.join(root, BRIEFING)
+    text = _text(path)
+    data = {"text": text, "path": path, "written_at": _written_at(path)}
     warnings = [] if text else [NOTHING_YET]
     _print(json.dumps({"v": 1, "ok": True, "data": data, "warnings": warnings}, ensure_ascii=False))
     return 0
 
 
-def status_line(root: Path) -> int:
+def status(root: str) -> int | None:
+    """Prints the status that the pipeline keeps ready; returns None where tables were written since."""
+    written, _, text = _text(os.path.join(root, STATUS)).partition("\n\n")
+    if not text or written != stamp(root):
+        return None
+    _print(text)
+    return 0
+
+
+def status_line(root: str) -> int:
     """Prints one line for a status bar: memories, what waits for a decision, how old the last look at transcripts is."""
-    memories = rows_of(root / "tables" / "memories" / "all")
+    manifest = os.path.join(root, MANIFEST)
+    memories = rows_in(_text(manifest))
     if memories is None:
         _print("memory: empty")
         return 0
     parts = [f"{memories} memories"]
-    if waiting := waiting_in(_text(root / REVIEW)):
+    if waiting := waiting_in(_text(os.path.join(root, REVIEW))):
         parts.append(f"{waiting} to review")
-    parts.append(f"{_age(root / 'tables' / 'memories' / 'all' / 'manifest.json')} old")
+    parts.append(f"{_age(manifest)} old")
     _print("memory: " + " · ".join(parts))
     return 0
 
 
-def rows_of(part: Path) -> int | None:
+def rows_in(manifest: str) -> int | None:
     """Returns the rows of one part of a table, from its manifest; None where it was never written."""
-    import json
-
-    try:
-        return sum(file["rows"] for file in json.loads((part / "manifest.json").read_bytes())["files"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    counts = [part.partition(",")[0].partition("}")[0].strip() for part in manifest.split('"rows":')[1:]]
+    return sum(map(int, counts)) if manifest and all(map(str.isdigit, counts)) else None
 
 
 def waiting_in(review: str) -> int:
@@ -88,22 +102,23 @@ def waiting_in(review: str) -> int:
     return sum(line.startswith(WAITING) for line in review.splitlines())
 
 
-def _text(path: Path) -> str:
+def _text(path: str) -> str:
     try:
-        return path.read_text("utf-8")
+        with open(path, "rb") as file:
+            return file.read().decode()
     except (OSError, UnicodeDecodeError):
         return ""
 
 
-def _written_at(path: Path) -> str | None:
+def _written_at(path: str) -> str | None:
     try:
-        return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(path.stat().st_mtime))
+        return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(os.stat(path).st_mtime))
     except OSError:
         return None
 
 
-def _age(path: Path) -> str:
-    seconds = max(0.0, time.time() - path.stat().st_mtime)
+def _age(path: str) -> str:
+    seconds = max(0.0, time.time() - changed_at(path) / 1e9)
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= length:
             return f"{seconds // length:.0f} {unit}"

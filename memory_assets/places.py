@@ -1,63 +1,87 @@
 """Where things lie: the checkout, the data folder, `memory.toml`, and which of two stores is the present one.
 
-Standard library only: the commands that harnesses call at every session start come through here, and so do the settings,
-so that both find the same store.
+The commands that harnesses call at every session start come through here, and so do the settings, so that both find the same
+store. What those commands need is told in plain text and imports nothing: `pathlib` alone would cost them a third of a start.
 """
 
 import os
 import sys
-from collections.abc import Mapping
-from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parent.parent
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+CHECKOUT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 SETTINGS_FILE = "memory.toml"
 SAMPLE = "sample"
 """Folder, below the data folder, of the store that shows the bundled sample."""
 
 
-def default_data() -> Path:
+def default_data() -> "Path":
     """Returns the data folder: `data/store` in a checkout, else the platform's folder for application data."""
-    if (CHECKOUT / "pyproject.toml").is_file() and (CHECKOUT / "workspace.yaml").is_file():
-        return CHECKOUT / "data" / "store"
-    return application_data(sys.platform, os.environ, Path.home()) / "memory_assets"
+    from pathlib import Path
+
+    return Path(_default())
 
 
-def application_data(platform: str, environ: Mapping[str, str], home: Path) -> Path:
+def application_data(platform: str, environ: "Mapping[str, str]", home: "str | Path") -> str:
     """Returns where the platform keeps a user's application data."""
     if platform == "win32":
-        return Path(environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+        return environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
     if platform == "darwin":
-        return home / "Library" / "Application Support"
-    return Path(environ.get("XDG_DATA_HOME", "").strip() or home / ".local" / "share")
+        return os.path.join(home, "Library", "Application Support")
+    return environ.get("XDG_DATA_HOME", "").strip() or os.path.join(home, ".local", "share")
 
 
-def settings_file(environ: Mapping[str, str] = os.environ) -> Path | None:
+def settings_file(environ: "Mapping[str, str]" = os.environ) -> str | None:
     """Returns the `memory.toml` that applies: the working folder's, else the data folder's."""
-    for folder in (Path.cwd(), Path(environ.get("MEMORY_DATA") or default_data()).expanduser()):
-        if (folder / SETTINGS_FILE).is_file():
-            return folder / SETTINGS_FILE
+    for folder in (os.getcwd(), os.path.expanduser(environ.get("MEMORY_DATA") or _default())):
+        if os.path.isfile(file := os.path.join(folder, SETTINGS_FILE)):
+            return file
     return None
 
 
-def data_folder(environ: Mapping[str, str] = os.environ) -> Path:
+def find_data(environ: "Mapping[str, str]" = os.environ) -> str:
     """Returns the data folder as the settings would: from the environment, else from `memory.toml`, else the default."""
-    named = environ.get("MEMORY_DATA") or _data_in(settings_file(environ)) or default_data()
-    return Path(named).expanduser().absolute()
+    named = environ.get("MEMORY_DATA") or _data_in(settings_file(environ)) or _default()
+    return os.path.join(os.getcwd(), os.path.expanduser(named))
 
 
-def store_root(data: Path) -> Path:
+def present_root(data: str) -> str:
     """Returns the present store: the main one once it exists, else the sample's once that exists, else the main one to be."""
-    if (data / "VERSION").is_file() or not (data / SAMPLE / "VERSION").is_file():
+    sample = os.path.join(data, SAMPLE)
+    if os.path.isfile(os.path.join(data, "VERSION")) or not os.path.isfile(os.path.join(sample, "VERSION")):
         return data
-    return data / SAMPLE
+    return sample
 
 
-def _data_in(file: Path | None) -> str | None:
+def data_folder(environ: "Mapping[str, str]" = os.environ) -> "Path":
+    """Returns the data folder as a path."""
+    from pathlib import Path
+
+    return Path(find_data(environ))
+
+
+def store_root(data: "Path") -> "Path":
+    """Returns the present store as a path."""
+    return type(data)(present_root(str(data)))
+
+
+def _default() -> str:
+    if all(os.path.isfile(os.path.join(CHECKOUT, name)) for name in ("pyproject.toml", "workspace.yaml")):
+        return os.path.join(CHECKOUT, "data", "store")
+    return os.path.join(application_data(sys.platform, os.environ, os.path.expanduser("~")), "memory_assets")
+
+
+def _data_in(file: str | None) -> str | None:
     if file is None:
         return None
     import tomllib
 
     try:
-        return tomllib.loads(file.read_text("utf-8")).get("data")
+        with open(file, "rb") as opened:
+            return tomllib.load(opened).get("data")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError):
         return None  # the settings say what is wrong with it; a session start must not fail over it

@@ -7,7 +7,7 @@
     tables/      Parquet                                                              derived
     index/       vectors and terms                                                    derived
     dagster/     DAGSTER_HOME: runs and events                                        derived
-    VERSION, instance.json (the owner's zone, frozen), lock
+    VERSION, instance.json (the owner's zone, frozen), lock; status.txt (the status, kept ready)
 
 Derived parts are rebuilt, never migrated. Every writer holds the one lock; readers never need it.
 """

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from rich.console import Console
@@ -83,11 +82,6 @@ def pairs(values: Mapping[str, object]) -> Table:
     for name, value in values.items():
         made.add_row(name, str(value))
     return made
-
-
-def when(moment: datetime | None) -> str:
-    """Returns a moment as people read it."""
-    return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "never"
 
 
 @dataclass

@@ -1,15 +1,18 @@
-"""The quick way in: brief and the status line answer from files kept ready, with the standard library only, and never fail."""
+"""The quick way in: brief and status answer from files kept ready, with the standard library only, and never fail."""
 
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from memory_assets import fast
-from memory_assets_tests.small_store import small_store
+from memory_assets.cli import main as full
+from memory_assets.maintain.status import keep_status, render_status
+from memory_assets_tests.small_store import small_store, write
 
-OURS = {"memory_assets", "memory_assets.fast", "memory_assets.places"}
+OURS = {"memory_assets", "memory_assets.fast", "memory_assets.places", "memory_assets.ready"}
 BUILT_IN = "import sys; sys.argv = ['memory', {words}]; from memory_assets.fast import main; code = main(); {after}"
 
 
@@ -45,6 +48,44 @@ def test_the_status_line_tells_memories_and_what_waits(capsys: pytest.CaptureFix
     assert capsys.readouterr().out.startswith("memory: 1 memories · 1 to review · ")
 
 
+def test_the_status_kept_ready_is_printed_word_for_word(capsys: pytest.CaptureFixture[str]):
+    store = small_store()
+    text = render_status(keep_status(store))
+    assert fast.main(["status"]) == 0
+    assert capsys.readouterr().out == f"{text}\n"
+    assert "1 of 1 proposals" in text
+
+
+def test_the_quick_and_the_full_command_print_the_same(capsys: pytest.CaptureFixture[str]):
+    keep_status(small_store())
+    fast.main(["status"])
+    quick = capsys.readouterr().out
+    full(["status"])
+    assert capsys.readouterr().out == quick
+
+
+@pytest.mark.parametrize("table", ["decisions", "messages", "windows"])
+def test_a_status_older_than_a_table_is_made_anew(table: str):
+    store = small_store()
+    keep_status(store)
+    assert fast.status(str(store.root)) == 0
+    write(store, table, "all")
+    assert fast.status(str(store.root)) is None
+
+
+def test_a_store_that_was_moved_has_no_status_ready(tmp_path: Path):
+    store = small_store()
+    keep_status(store)
+    moved = store.root.rename(tmp_path / "moved")
+    assert fast.status(str(moved)) is None
+
+
+def test_rows_are_read_from_a_manifest_without_a_parser():
+    assert fast.rows_in('{"files": [{"name": "a", "rows": 12, "bytes": 3}, {"bytes": 1, "rows": 30}]}') == 42
+    assert fast.rows_in("") is None
+    assert fast.rows_in('{"files": [{"rows": "many"}]}') is None
+
+
 def test_a_ticked_box_no_longer_waits():
     assert fast.waiting_in("- [ ] `p-20260803-001` **a**\n- [x] `p-20260803-002` **b**\n- [-] `p-20260803-003` **c**\n") == 1
 
@@ -54,9 +95,9 @@ def test_the_status_line_of_an_empty_machine_is_no_failure(capsys: pytest.Captur
     assert capsys.readouterr().out == "memory: empty\n"
 
 
-@pytest.mark.parametrize("words", [("brief",), ("brief", "--json"), ("status", "--line")])
+@pytest.mark.parametrize("words", [("brief",), ("brief", "--json"), ("status",), ("status", "--line")])
 def test_the_quick_way_imports_nothing_but_the_standard_library(words: tuple[str, ...]):
-    small_store()
+    keep_status(small_store())
     after = "import json; print('\\n' + json.dumps(sorted(sys.modules)))"
     loaded = set(json.loads(run(*words, after=after).stdout.splitlines()[-1]))
     standard = set(sys.stdlib_module_names) | set(sys.builtin_module_names) | {"__main__"}

@@ -12,16 +12,16 @@ from memory_assets.settings import read_settings
 
 
 def test_installed_state_lies_where_the_platform_keeps_application_data():
-    found = places.application_data(sys.platform, os.environ, Path.home()) / "memory_assets"
+    found = Path(places.application_data(sys.platform, os.environ, Path.home()), "memory_assets")
     assert found == platformdirs.user_data_path("memory_assets", appauthor=False)
 
 
 def test_each_platform_has_its_own_place():
     home = Path("/home/mira")
-    assert places.application_data("linux", {}, home) == home / ".local" / "share"
-    assert places.application_data("linux", {"XDG_DATA_HOME": "/data"}, home) == Path("/data")
-    assert places.application_data("darwin", {}, home) == home / "Library" / "Application Support"
-    assert places.application_data("win32", {"LOCALAPPDATA": "C:/Users/mira/Local"}, home) == Path("C:/Users/mira/Local")
+    assert places.application_data("linux", {}, home) == str(home / ".local" / "share")
+    assert places.application_data("linux", {"XDG_DATA_HOME": "/data"}, home) == "/data"
+    assert places.application_data("darwin", {}, home) == str(home / "Library" / "Application Support")
+    assert places.application_data("win32", {"LOCALAPPDATA": "C:/Users/mira/Local"}, home) == "C:/Users/mira/Local"
 
 
 @pytest.mark.parametrize("named", ["environment", "file in the working folder", "nowhere"])

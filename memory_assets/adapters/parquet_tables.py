@@ -93,6 +93,7 @@ class ParquetTables:
             "written_at": datetime.now(UTC).isoformat(),
         }
         write_json(folder / "manifest.json", manifest)
+        self._mark_changed(table)
         _remove_replaced(folder, keep=name)
         return _info(manifest)
 
@@ -104,6 +105,12 @@ class ParquetTables:
             file.unlink(missing_ok=True)
         if folder.is_dir():
             folder.rmdir()
+            self._mark_changed(table)
+
+    def _mark_changed(self, table: str) -> None:
+        # The folder's own time tells, without reading a manifest, that some part of the table was written.
+        now = time.time_ns()
+        os.utime(self._folder(table), ns=(now, now))
 
     def _folder(self, table: str) -> Path:
         schemas.record_of(table)

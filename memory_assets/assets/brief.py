@@ -1,10 +1,12 @@
-"""The brief stage as an asset: the briefing of the next session, kept ready as a file."""
+"""The brief stage as an asset: the briefing of the next session, kept ready as a file, and the status beside it."""
 
 import dagster as dg
 import polars as pl
 
 from memory_assets.brief.briefing import BUDGET_TOKENS, render_briefing
 from memory_assets.files import write_atomically
+from memory_assets.maintain.status import keep_status
+from memory_assets.present import is_sample
 from memory_assets.store import Store
 from memory_assets.tokens import count_tokens
 
@@ -35,6 +37,7 @@ def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) 
         path = store.workspace / BRIEFING_MD
         if not path.is_file() or path.read_text("utf-8") != text:
             write_atomically(path, text.encode())
+        keep_status(store, is_sample=is_sample(store.settings))
     return dg.MaterializeResult(metadata={"tokens": count_tokens(text), "path": dg.MetadataValue.path(str(path))})
 
 

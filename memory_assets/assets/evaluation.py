@@ -73,9 +73,9 @@ def _figures(found: Evaluation) -> dict[str, Any]:
 
 def _commit() -> str:
     """Returns the commit of the checkout that runs, or `installed` where it is none."""
-    if not (CHECKOUT / ".git").exists() or shutil.which("git") is None:
+    if not Path(CHECKOUT, ".git").exists() or shutil.which("git") is None:
         return "installed"
-    done = subprocess.run(["git", "-C", str(CHECKOUT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    done = subprocess.run(["git", "-C", CHECKOUT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     return done.stdout.strip() or "installed"
 
 

@@ -26,11 +26,11 @@ MARKER = "sample.json"
 
 def sample_root() -> Path:
     """Returns the folder of the sample: `data/sample` in a checkout, else the copy in the installed package."""
-    for folder in (CHECKOUT / "data" / "sample", PACKAGE / "_sample"):
+    for folder in (Path(CHECKOUT, "data", "sample"), PACKAGE / "_sample"):
         if (folder / "sessions").is_dir():
             return folder
     raise TranscriptError(
-        f"Cannot find the sample: neither {CHECKOUT / 'data' / 'sample'} nor {PACKAGE / '_sample'} holds sessions. "
+        f"Cannot find the sample: neither {Path(CHECKOUT, 'data', 'sample')} nor {PACKAGE / '_sample'} holds sessions. "
         "Reinstall memory_assets, or name folders with transcripts in MEMORY_SOURCES."
     )
 

@@ -6,6 +6,7 @@ Only differences are planned, by comparing ids and what each row was made from; 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from memory_assets.embed.concepts import concept_words
@@ -36,7 +37,8 @@ def plan_vectors(memories: pl.DataFrame, embeddings: pl.DataFrame, published: Ma
         pl.Series([published.get(i) != h for i, h in wanted.select("id", "text_hash").iter_rows()], dtype=pl.Boolean)
     )
     vectors = matrix_of(changed["text_hash"], embeddings)
-    upserts = changed.with_columns(pl.Series("vector", vectors)).filter(pl.Series(vectors.any(axis=1), dtype=pl.Boolean))
+    is_known = pl.Series("is_known", np.any(vectors, axis=1).tolist(), dtype=pl.Boolean)
+    upserts = changed.with_columns(pl.Series("vector", vectors)).filter(is_known)
     return Plan(upserts, sorted(set(published) - set(wanted["id"])))
 
 

@@ -1,6 +1,7 @@
 """How the store stands at a glance: what is in it, what waits, how old it is, and where its files lie.
 
-Takes an open store, reads manifests and a few small columns, runs nothing.
+Takes an open store, reads manifests and a few small columns, runs nothing. What was found can be kept as text beside the
+tables, for `fast` to print until one of them is written again.
 """
 
 from dataclasses import dataclass
@@ -10,10 +11,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from memory_assets.files import write_atomically
 from memory_assets.protocols import Tables
+from memory_assets.ready import STATUS, stamp
 
 if TYPE_CHECKING:
     from memory_assets.store import Store
+
+WIDTH = 12
+"""Of the names."""
 
 COUNTED = ("sessions", "messages", "observations", "memories", "proposals")
 
@@ -63,6 +69,39 @@ def status_of(store: "Store", *, is_sample: bool = False) -> Status:
         review_md=store.workspace / "REVIEW.md",
         briefing_md=store.workspace / "briefing.md",
     )
+
+
+def keep_status(store: "Store", *, is_sample: bool = False) -> Status:
+    """Returns how the store stands and keeps its text ready."""
+    written = stamp(str(store.root))
+    status = status_of(store, is_sample=is_sample)
+    write_atomically(store.root / STATUS, f"{written}\n\n{render_status(status)}".encode())
+    return status
+
+
+def render_status(status: Status) -> str:
+    """Returns the status as people read it, with the one command that is worth running next."""
+    if status.is_empty:
+        return f"There is no memory in {status.store} yet. Run `memory up` to take in transcripts."
+    told = {
+        "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
+        "days": f"{status.first_day} to {status.last_day}" if status.first_day else "none observed yet",
+        "messages": f"{status.rows['messages']:,} in {status.rows['sessions']:,} sessions",
+        "open": f"{status.open_windows:,} sessions still going on",
+        "observations": f"{status.rows['observations']:,}",
+        "memories": ", ".join(f"{count:,} {state}" for state, count in status.memories.items()) or "none",
+        "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
+        "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
+        "MEMORY.md": status.memory_md,
+        "REVIEW.md": status.review_md,
+    }
+    return "\n".join([*(f"{name:<{WIDTH}}  {value}" for name, value in told.items()), _next_step(status)])
+
+
+def _next_step(status: Status) -> str:
+    if status.pending:
+        return "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
+    return 'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch and serves the Dagster UI.'
 
 
 def _count(tables: Tables, table: str, column: str) -> dict[str, int]:

@@ -20,6 +20,7 @@ from memory_assets_tests.bench.reading import masking, reading
 from memory_assets_tests.bench.remaking import remaking
 from memory_assets_tests.bench.row import Row, render
 from memory_assets_tests.bench.secrets import secrets
+from memory_assets_tests.bench.start import start
 from memory_assets_tests.bench.transcripts import described
 
 ROWS: dict[str, Callable[[], list[Row]]] = {
@@ -34,6 +35,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "doors": doors,
     "leaving-out": leaving_out,
     "latency": latency,
+    "start": start,
 }
 
 

@@ -1,0 +1,65 @@
+"""How long whole commands take, from the start of their process: brief, status and recall, beside a bare interpreter.
+
+Harnesses call the first two at every session start and at every prompt. The commands take turns with the bare interpreter,
+whose site is the same, and the shortest time of each counts; compiled modules are written in a round before.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from random import Random
+
+from memory_assets.corpus import open_embedder
+from memory_assets.files import write_atomically
+from memory_assets.maintain.status import keep_status
+from memory_assets.settings import Settings
+from memory_assets.store import open_store
+from memory_assets_tests.bench.row import Row, best_of, run
+from memory_assets_tests.bench.synthetic import fill, make_topics, questions
+
+MEMORIES = 2_500
+ROUNDS = 15
+MOST_TIMES = 2.0
+"""Of brief and status, over a bare interpreter."""
+MOST_SECONDS = 1.5
+"""Of a recall."""
+
+ENTRY = "import sys; from memory_assets.fast import main; sys.exit(main())"
+
+
+def start() -> list[Row]:
+    """Returns brief and status over a bare interpreter's start, and the seconds of a recall."""
+    with tempfile.TemporaryDirectory(prefix="bench-start-") as folder:
+        asked = _fill(Path(folder))
+        left = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environ = {**left, "MEMORY_DATA": folder, "MEMORY_TIMEZONE": "UTC"}
+        commands = (["-c", "pass"], [*_memory(), "brief"], [*_memory(), "status"], [*_memory(), "recall", asked, "--probe"])
+        works = [lambda words=words: run([sys.executable, *words], environ) for words in commands]
+        for work in works:
+            work()
+        bare, brief, status = best_of(ROUNDS, *works[:3])
+        (recall,) = best_of(5, works[3])
+    told = f"bare interpreter {1_000 * bare:.0f} ms"
+    return [
+        Row("start: brief / bare interpreter", brief / bare, f"{1_000 * brief:.0f} ms, {told}", limit=MOST_TIMES),
+        Row("start: status / bare interpreter", status / bare, f"{1_000 * status:.0f} ms, {told}", limit=MOST_TIMES),
+        Row("start: seconds of a recall", recall, f"over {MEMORIES:,} memories", limit=MOST_SECONDS),
+    ]
+
+
+def _fill(folder: Path) -> str:
+    """Fills a store and returns a question to ask of it."""
+    random = Random(3)
+    store = open_store(Settings(data=folder, timezone="UTC", owner="mira"))
+    topics = make_topics(random, open_embedder(store.settings.embedding_model))
+    fill(store, MEMORIES, topics, seed=3)
+    write_atomically(store.workspace / "briefing.md", b"# Briefing\n\n" + b"- Use uv.\n" * 100)
+    keep_status(store)
+    return questions(random, topics, 1)[0]
+
+
+def _memory() -> list[str]:
+    """Returns what runs the command: its installed script, or its entry where it is not installed."""
+    script = Path(sys.executable).with_name("memory")
+    return [str(script)] if script.is_file() else ["-c", ENTRY]
