@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from memory_assets.corpus import open_corpus
+from memory_assets.means import frequency_of
 from memory_assets.models import open_model
 from memory_assets.prices import cost_of, prices_of
 from memory_assets.protocols import Model
@@ -38,7 +39,14 @@ def answer_from_all(store: Store, question: str, asker: Asker, filters: Filters,
     found = gather(store, question, asker, filters)
     reader = model or open_model(store.settings, timeout_seconds=DEADLINE_SECONDS, retries=1)
     prices = prices_of(store.settings)
-    said = reflect(question, found.sources, is_known=found.is_known, model=reader, price=lambda answer: cost_of(answer, prices))
+    said = reflect(
+        question,
+        found.sources,
+        is_known=found.is_known,
+        model=reader,
+        price=lambda answer: cost_of(answer, prices),
+        frequency=lambda term: frequency_of(store, term),
+    )
     cost = replace(found.cost + said.cost, seconds=round(perf_counter() - began, 4))
     return replace(said, cost=cost, notes=(*found.notes, *said.notes))
 
@@ -53,7 +61,7 @@ def gather(store: Store, question: str, asker: Asker, filters: Filters) -> Gathe
     best = max((source.score for source in found), default=1.0) or 1.0
     stated = [replace(line, score=line.score * best) for line in lines]
     sources = {source.id: source for source in sorted((*found, *stated), key=lambda source: -source.score)}
-    is_known = known.is_known or raw.is_known or any(line.score >= SURE for line in lines)
+    is_known = known.is_known or any(line.score >= SURE for line in lines)
     notes = tuple(dict.fromkeys((*known.notes, *raw.notes, *missing)))
     return Gathered(tuple(sources.values()), is_known, known.cost + raw.cost, notes)
 

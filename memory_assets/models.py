@@ -1,4 +1,4 @@
-"""Which model observes and reflects: none by default, and only ever one that the settings name."""
+"""Which model observes, rewrites questions and reflects: none by default, and only ever one that the settings name."""
 
 from memory_assets.protocols import Model
 from memory_assets.settings import RULES, Settings

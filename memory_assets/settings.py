@@ -68,7 +68,7 @@ class Settings(BaseSettings):
     aliases: dict[str, list[str]] = Field(
         default_factory=dict, description="What the owner calls the same thing, as in aliases.toml: full name → other names."
     )
-    model: str = Field(RULES, description="Who observes and reflects: `rules` asks no model and sends nothing anywhere.")
+    model: str = Field(RULES, description="Who observes, rewrites questions and reflects: `rules` asks no model and sends nothing.")
     model_url: str = Field("", description="Another server that speaks the Messages API: a gateway, a local runtime.")
     model_at_once: int = Field(4, ge=1, le=64, description="Questions that are asked at the same time.")
     model_timeout_seconds: float = Field(300.0, gt=0, le=3600, description="How long an answer may take.")

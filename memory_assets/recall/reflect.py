@@ -7,6 +7,7 @@ the sentences of the sources that say most about the question. What no source an
 """
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,7 @@ from memory_assets.protocols import Model, ModelAnswer, ModelRequest
 from memory_assets.recall.query import ask_in_time
 from memory_assets.recall.render import one_line
 from memory_assets.recall.results import Cost, Recalled
-from memory_assets.recall.wording import exact_names
+from memory_assets.recall.wording import Frequency, exact_names
 from memory_assets.terms import query_terms, text_terms
 from memory_assets.tokens import CHARS_A_TOKEN
 
@@ -35,6 +36,10 @@ PROMPT_TOKENS = 6_000
 CHARS_A_SOURCE = 1_000
 ANSWER_TOKENS = 1_000
 MOST_SENTENCES = 6
+CHARS_A_SENTENCE = 400
+USUAL_WORDS = 40
+"""Terms of a sentence; one of more words holds some of the question's by chance."""
+
 WORTH = 0.4
 """An extracted sentence that scores less beside the best one is about something else."""
 
@@ -131,21 +136,27 @@ def reflect(
     is_known: bool,
     model: Model | None = None,
     price: Callable[[ModelAnswer], float | None] = lambda _: None,
+    frequency: Frequency = lambda _: 1,
     deadline_seconds: float = DEADLINE_SECONDS,
 ) -> Reflected:
     """Returns the answer; nobody is asked where nothing is known."""
     if not is_known or not sources:
         return Reflected(question, NOT_IN_MEMORY, is_known=False, is_extractive=model is None)
+    extractive = _extractive(question, sources, frequency)
     if model is None:
-        return _extractive(question, sources)
+        return extractive
     shown = fitting(sources)
     found = ask_in_time(model, request_of(question, shown), deadline_seconds)
     if isinstance(found, str):
         note = f"{model.name} {found}; the answer is extractive."
-        return replace(_extractive(question, sources), cost=Cost(model_calls=1), notes=(note,))
+        return replace(extractive, cost=Cost(model_calls=1), notes=(note,))
     left = len(sources) - len(shown)
     notes = (f"{left} of {len(sources)} sources did not fit into the question to {model.name}.",) if left else ()
-    return _checked(question, found, shown, _cost(found, price), notes)
+    said = _checked(question, found, shown, _cost(found, price), notes)
+    if said.citations or not said.is_known:
+        return said
+    note = f"{found.model} said nothing that its sources bear out ({found.stop_reason}); the answer is extractive."
+    return replace(extractive, cost=said.cost, dropped=said.dropped, notes=(*said.notes, note))
 
 
 def source_of(result: Recalled) -> Source:
@@ -236,30 +247,28 @@ def _checked(question: str, answer: ModelAnswer, shown: Sequence[Source], cost: 
             kept.append(sentence)
     if dropped:
         notes = (*notes, f"{len(dropped)} of {len(dropped) + len(kept)} sentences of {answer.model} were dropped.")
-    if not kept:
-        said = f"{answer.model} said nothing that its sources bear out ({answer.stop_reason}); the answer is extractive."
-        return replace(_extractive(question, shown), cost=cost, dropped=tuple(dropped), notes=(*notes, said))
     text = " ".join(map(str, kept))
     return Reflected(question, text, True, False, _citations(kept, given), tuple(dropped), cost, notes)
 
 
-def _extractive(question: str, sources: Sequence[Source]) -> Reflected:
+def _extractive(question: str, sources: Sequence[Source], frequency: Frequency) -> Reflected:
     given = {source.id: source for source in reversed(sources)}
-    kept = _best_sentences(question, sources)
+    kept = _best_sentences(question, sources, frequency)
     text = "\n".join(map(str, kept))
     return Reflected(question, text or NOT_IN_MEMORY, bool(kept), True, _citations(kept, given))
 
 
-def _best_sentences(question: str, sources: Sequence[Source]) -> list[Sentence]:
+def _best_sentences(question: str, sources: Sequence[Source], frequency: Frequency) -> list[Sentence]:
     """Returns the sentences that say most about the question, no two of them the same."""
-    wanted = set(query_terms(question))
+    wanted = {term: 1 / math.log(2 + frequency(term)) for term in query_terms(question)}
     top = max((source.score for source in sources), default=0.0) or 1.0
     scored: list[tuple[float, int, Sentence]] = []
     for source in sources:
         for text in split_sentences(plain(source.text)) if source.kind in SPOKEN else [plain(source.text)]:
-            share = len(wanted & set(text_terms(text))) / len(wanted) if wanted else 0.0
+            share = _share(text, wanted)
             if share or source.kind not in SPOKEN:
-                scored.append((source.score / top * (0.3 + share), len(scored), Sentence(text, (source.id,))))
+                told = Sentence(one_line(text, CHARS_A_SENTENCE), (source.id,))
+                scored.append((source.score / top * (0.3 + share), len(scored), told))
     best = sorted(scored, key=lambda one: (-one[0], one[1]))
     kept: list[Sentence] = []
     for score, _, sentence in best:
@@ -268,6 +277,13 @@ def _best_sentences(question: str, sources: Sequence[Source]) -> list[Sentence]:
         if all(likeness(sentence.text, other.text) < SAME for other in kept):
             kept.append(sentence)
     return kept
+
+
+def _share(text: str, wanted: dict[str, float]) -> float:
+    """Returns how much of the question the text speaks of, rare words first; a long text says less with each word."""
+    terms = text_terms(text)
+    said = sum(weight for term, weight in wanted.items() if term in terms) / (sum(wanted.values()) or 1.0)
+    return said / max(len(terms) / USUAL_WORDS, 1.0)
 
 
 def _parse_line(line: str) -> Iterator[Sentence]:
