@@ -37,7 +37,7 @@ def serve(*, is_writing: bool = False) -> int:
         Server(Protocol(is_writing=is_writing), answers).run(requests)
     except (KeyboardInterrupt, SystemExit) as stopped:
         code = 130 if isinstance(stopped, KeyboardInterrupt) else 0
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.flush()
     os._exit(code)  # threads may be in the middle of an import; nobody waits for what they are doing
 
@@ -49,9 +49,13 @@ def _stop(*_: object) -> None:
 def claim_streams() -> tuple[BinaryIO, BinaryIO]:
     """Returns stdin and stdout as they were; from now on both are dead ends for everybody else in this process."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    with Path(os.devnull).open("rb") as nothing:
+    with Path(os.devnull).open("r+b") as nothing:
         os.dup2(nothing.fileno(), 0)
-    os.dup2(2, 1)
+        try:
+            os.dup2(2, 1)
+        except OSError:  # started without a stderr
+            os.dup2(nothing.fileno(), 1)
+            os.dup2(nothing.fileno(), 2)
     return requests, answers
 
 

@@ -24,15 +24,15 @@ from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small
 Connect = Callable[[], Any]
 
 
-def over_stdio(*words: str) -> Client:
+def over_stdio(*words: str, mode: str = "auto") -> Client:
     code = f"import sys; sys.argv = ['memory', 'mcp', *{list(words)!r}]; from memory_assets.fast import main; sys.exit(main())"
-    return Client(StdioServerParameters(command=sys.executable, args=["-c", code], env=dict(os.environ)))
+    return Client(StdioServerParameters(command=sys.executable, args=["-c", code], env=dict(os.environ)), mode=mode)
 
 
 @asynccontextmanager
-async def over_http(*words: str) -> AsyncIterator[Client]:
+async def over_http(*words: str, mode: str = "auto") -> AsyncIterator[Client]:
     with serving("--write" in words) as url:
-        async with Client(f"{url}/mcp") as client:
+        async with Client(f"{url}/mcp", mode=mode) as client:
             yield client
 
 
@@ -84,6 +84,27 @@ def test_resources_are_listed_and_read(connect: Connect):
             assert read.contents[0].text == "# MEMORY.md\n"  # type: ignore[union-attr]
             with pytest.raises(MCPError, match="There is no resource"):
                 await client.read_resource("memory://nothing")
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize(
+    ("connect", "mode", "spoken"),
+    [
+        (over_stdio, "auto", "2025-11-25"),
+        (over_stdio, "legacy", "2025-11-25"),
+        (over_http, "auto", "2026-07-28"),
+        (over_http, "legacy", "2025-11-25"),
+    ],
+)
+def test_clients_of_either_age_are_served(connect: Connect, mode: str, spoken: str):
+    small_store()
+
+    async def talk() -> None:
+        async with connect(mode=mode) as client:
+            assert (client.protocol_version, client.server_info.name) == (spoken, "memory_assets")
+            assert "only reads" in client.instructions
+            assert (await client.call_tool("memory_status", {})).structured_content["data"]["pending"] == 1
 
     asyncio.run(talk())
 

@@ -188,6 +188,15 @@ def test_stdout_holds_nothing_but_the_protocol_whoever_prints():
         assert words in errors
 
 
+def test_a_server_without_a_stderr_serves_all_the_same():
+    small_store()
+    command = f"""exec '{sys.executable}' -c "from memory_assets.mcp_server import serve; serve()" 2>&-"""
+    asked = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_status"}}\n'
+    done = subprocess.run(["sh", "-c", command], input=asked, stdout=subprocess.PIPE)
+    (line,) = done.stdout.splitlines()
+    assert (done.returncode, json.loads(line)["result"]["isError"]) == (0, False)
+
+
 SLOW = """
 import time
 from memory_assets import asking
