@@ -19,6 +19,7 @@ import typer
 
 from memory_assets import drawing, drawing_evaluation, verbs
 from memory_assets.asking import Desk, ask
+from memory_assets.drawing_notes import draw_why_not
 from memory_assets.drawing_recall import draw_block
 from memory_assets.drawings import DRAWINGS
 from memory_assets.errors import QuestionError
@@ -192,6 +193,17 @@ def forget(
 ) -> Reply:
     """Show what carries a memory or words; with --apply, hide it from recall at once and for good."""
     return _asked("forget", target=target, apply=apply)
+
+
+@app.command("why-not", epilog='Example: `memory why-not "the shop runs on Postgres" --question "which database"`')
+def why_not(
+    text: Annotated[str, typer.Argument(help="What you missed: words of it, or the id of a memory.")],
+    question: Annotated[str | None, typer.Option(help="The question that it was missed in; by default its own words.")] = None,
+    as_json: Json = False,
+) -> Reply:
+    """Tell where something that was said stopped on its way to an answer, and why."""
+    found = MemoryAgent().why_not(text, question=question)
+    return Reply(found, draw_why_not(found))
 
 
 @app.command(epilog="Example: `memory feedback mem_0f3a5c1e --used`")

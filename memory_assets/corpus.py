@@ -117,6 +117,7 @@ class Present:
     vectors: ChromaIndex | FreshVectors
     hidden: frozenset[str]
     """Messages and segments that carry what is forgotten."""
+    embedder: Embedder | None = None
 
 
 _present: dict[Path, Present] = {}
@@ -126,7 +127,8 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
     """Returns what is known now; kept until the memories are folded anew or another note is made."""
     folded, notes = _kept(store.tables.root, "memories").rows(), store.ledger.events(NOTES)
     known, ids = _present.get(store.root), tuple(event.id for event in notes)
-    if known is None or known.folded is not folded or known.notes != ids:
+    is_blind = known is None or (known.embedder is None and embedder is not None)
+    if known is None or is_blind or known.folded is not folded or known.notes != ids:
         laid, texts, vectors = overlay(folded, notes), open_texts(store), open_vectors(store)
         told = laid.memories.filter(pl.col("id").is_in([note_id(event) for event in notes if event.kind != FORGOTTEN]))
         known = _present[store.root] = Present(
@@ -136,6 +138,7 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
             texts=FreshTexts(texts, told) if told.height else texts,
             vectors=FreshVectors(vectors, texts, told, embedder) if told.height and embedder else vectors,
             hidden=hidden_sources(notes),
+            embedder=embedder,
         )
     return known
 

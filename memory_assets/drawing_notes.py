@@ -1,4 +1,4 @@
-"""Draws what was remembered, corrected and forgotten, on the console that it is given."""
+"""Draws what was remembered, corrected and forgotten, and where something stopped, on the console that it is given."""
 
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from memory_assets.distill.rows import short_id
 from memory_assets.drawing import Draw
 
 if TYPE_CHECKING:
+    from memory_assets.maintain.why_not import WhyNot
     from memory_assets.notes import Forgetting, Noted
 
 
@@ -44,5 +45,27 @@ def draw_forgetting(found: "Forgetting") -> Draw:
             console.print(Text("Hidden from recall, now and when it is observed again. Its bytes are still on this machine."))
         else:
             console.print(Text("Nothing was changed; --apply hides it from recall, at once and for good.", style="dim"))
+
+    return draw
+
+
+def draw_why_not(found: "WhyNot") -> Draw:
+    """Draws where it stopped, why, and what was found of it."""
+
+    def draw(console: Console) -> None:
+        console.print(Text(found.stage, style="bold") + Text(f": {found.because}"))
+        name = f"{short_id(found.memory_id)} " if found.memory_id else ""
+        if found.says:
+            console.print(Text(f"   {name}{found.says}"))
+        if found.merged_into:
+            console.print(Text(f"   merged with what is worded now: {found.merged_into}"))
+        if found.score is not None or found.last_in is not None:
+            scores = [
+                f"{label} {score:.3f}" for label, score in (("its score", found.score), ("last in", found.last_in)) if score
+            ]
+            console.print(Text(f"   {', '.join(scores)}", style="dim"))
+        if found.path:
+            lines = f", records {', '.join(map(str, found.lines))}" if found.lines else ""
+            console.print(Text(f"   session {found.session or '-'}, {found.path}{lines}", style="dim"))
 
     return draw

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memory_assets.evaluate.gold import Evaluation, Shown
     from memory_assets.maintain.doctor import Health
     from memory_assets.maintain.status import Status
+    from memory_assets.maintain.why_not import WhyNot
     from memory_assets.notes import Forgetting, Noted
     from memory_assets.protocols import Model
     from memory_assets.recall.neighbourhood import Neighbourhood
@@ -208,6 +209,17 @@ class MemoryAgent:
             memory_ids = [one.ref for one in said.citations if one.kind in MEMORIES]
             self._note_recall(question, memory_ids, payload_of_reflected(said))
         return said
+
+    def why_not(self, text: str, *, question: str | None = None) -> "WhyNot":
+        """Returns where what was said stopped on its way to an answer to the question (by default, to its own words)."""
+        store = self.store
+        from memory_assets.corpus import open_present
+        from memory_assets.maintain.why_not import why_not
+
+        def ask(asked: str, limit: int | None) -> "Answer":
+            return self.recall(asked, limit=limit, is_probe=True)
+
+        return why_not(text, store, open_present(store, None), ask, question=question)
 
     def brief(self) -> Briefing:
         """Returns the briefing of the next session; its text is empty where none was made yet."""

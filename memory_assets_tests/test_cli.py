@@ -366,3 +366,11 @@ def test_what_is_remembered_corrected_and_forgotten_is_answered_with_its_id(run:
     assert json.loads(run("forget", "storks nest", "--apply", "--json")[1])["data"]["is_applied"]
     code, out, err = run("forget", "storks nest")
     assert (code, out, "Nothing that is remembered holds" in err) == (1, "", True)
+
+
+def test_why_not_names_the_stage_and_the_reason(run: Run):
+    index(small_store())
+    code, out, _ = run("why-not", FACT)
+    assert (code, out.splitlines()[:2]) == (0, ["recalled: it is result 1 of 1", f"   mem_0f3a5c1e0000 {FACT}"])
+    found = json.loads(run("why-not", "herons nest beside the reactor", "--json")[1])["data"]
+    assert (found["stage"], found["memory_id"]) == ("not captured", None)
