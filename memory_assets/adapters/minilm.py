@@ -9,16 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
+from memory_assets.adapters.weights import map_weights
+
 
 class MiniLM:
     """The encoder of one folder of weights."""
 
     def __init__(self, folder: Path) -> None:
-        from safetensors.numpy import load_file
         from tokenizers import Tokenizer
 
         config = json.loads((folder / "config.json").read_text())
-        self._weights = load_file(folder / "model.safetensors")
+        self._weights = map_weights(folder / "model.safetensors")
         self._layers: int = config["num_hidden_layers"]
         self._heads: int = config["num_attention_heads"]
         self._epsilon: float = config["layer_norm_eps"]
