@@ -116,6 +116,11 @@ def _graph(agent: MemoryAgent, name: str) -> Said:
     return Said(agent.graph(name))
 
 
+def _triggers(agent: MemoryAgent, on: str | None = None) -> Said:
+    day = None if on is None else moment_of(on, agent.settings).astimezone(agent.settings.zone).date()
+    return Said({"triggers": agent.triggers(day)})
+
+
 def _brief(agent: MemoryAgent) -> Said:
     briefing = agent.brief()
     return Said(briefing, () if briefing.text else (NOTHING_YET,))
@@ -169,6 +174,7 @@ _ASKED: Mapping[str, Callable[..., Said]] = {
     "reflect": _reflect,
     "explain": _explain,
     "graph": _graph,
+    "triggers": _triggers,
     "brief": _brief,
     "remember": _remember,
     "correct": _correct,

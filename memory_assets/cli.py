@@ -301,6 +301,17 @@ def graph(
     return _asked("graph", name=name)
 
 
+@app.command(epilog="Example: `memory triggers --on 2026-05-01`")
+def triggers(
+    on: Annotated[
+        str | None, typer.Option(help="What comes up on this day or the next; without it, all that is ahead.")
+    ] = None,
+    as_json: Json = False,
+) -> Reply:
+    """List days ahead that you named, and what to recall when they come."""
+    return _asked("triggers", on=on)
+
+
 @app.command(epilog="Example: `memory brief`")
 def brief(as_json: Json = False) -> Reply:
     """Print what the next session should know at once; ready in milliseconds."""

@@ -18,12 +18,13 @@ from memory_assets.assets import (
     recall,
     reflect,
     triage,
+    triggers,
 )
 from memory_assets.assets.glue import days_in
 from memory_assets.assets.resources import StoreResource
 from memory_assets.settings import RULES, read_settings
 
-STAGES = (capture, answers, distill, quality, evaluation, embed, graph, recall, reflect, triage, brief)
+STAGES = (capture, answers, distill, triggers, quality, evaluation, embed, graph, recall, reflect, triage, brief)
 
 
 def in_zone(assets: dg.AssetsDefinition, days: dg.DailyPartitionsDefinition) -> dg.AssetsDefinition:

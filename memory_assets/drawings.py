@@ -11,6 +11,7 @@ from memory_assets.drawing_graph import draw_neighbourhood
 from memory_assets.drawing_notes import draw_forgetting, draw_noted
 from memory_assets.drawing_recall import draw_answer
 from memory_assets.drawing_reflect import draw_reflected
+from memory_assets.drawing_triggers import draw_triggers
 from memory_assets.terminal import PIPE_WIDTH
 
 DRAWINGS: Mapping[str, Callable[[Any], drawing.Draw]] = {
@@ -18,6 +19,7 @@ DRAWINGS: Mapping[str, Callable[[Any], drawing.Draw]] = {
     "reflect": draw_reflected,
     "explain": drawing.draw_explanation,
     "graph": draw_neighbourhood,
+    "triggers": lambda data: draw_triggers(data["triggers"]),
     "brief": lambda briefing: drawing.draw_text(briefing.text.rstrip("\n")),
     "remember": draw_noted,
     "correct": draw_noted,

@@ -25,6 +25,7 @@ from memory_assets.rows import Rows, sample_facts, sample_rows, show_rows
 from memory_assets.settings import Settings, read_settings
 
 if TYPE_CHECKING:
+    from memory_assets.brief.due import Trigger
     from memory_assets.build import Built
     from memory_assets.consult import Costs
     from memory_assets.evaluate.gold import Evaluation, Shown
@@ -271,11 +272,24 @@ class MemoryAgent:
 
     def graph(self, name: str) -> "Neighbourhood":
         """Returns the entities of that name, what they stand together with, and the memories that name them."""
+        from memory_assets.embed.overlay import overlay
+        from memory_assets.ledger import NOTES
         from memory_assets.recall.neighbourhood import find_neighbourhood
 
-        read = self.store.tables.read
-        tables = {table: read(table) for table in ("entities", "relations", "mentions", "memories")}
-        return find_neighbourhood(name, **tables, own=self.settings.aliases)
+        tables, notes = self.store.tables, self.store.ledger.events(NOTES)
+        graph = {table: tables.read(table) for table in ("entities", "relations", "mentions")}
+        memories = overlay(tables.read("memories"), notes).memories
+        return find_neighbourhood(name, **graph, memories=memories, own=self.settings.aliases)
+
+    def triggers(self, on: date | None = None) -> "tuple[Trigger, ...]":
+        """Returns what comes up on the day or the day after it; without a day, everything that is still ahead."""
+        from memory_assets.coming import coming_up
+        from memory_assets.embed.overlay import overlay
+        from memory_assets.ledger import NOTES
+
+        store = self.store
+        memories = overlay(store.tables.read("memories"), store.ledger.events(NOTES)).memories
+        return coming_up(store, memories, on=on, is_all=on is None)
 
     def status(self) -> "Status":
         """Returns how the store stands."""

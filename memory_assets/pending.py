@@ -18,6 +18,7 @@ from memory_assets.capture.messages import pending_days
 from memory_assets.capture.windows import WINDOWS_VERSION
 from memory_assets.distill import ANSWERS_VERSION, DISTILL_VERSION
 from memory_assets.distill.allowance import plan_allowances
+from memory_assets.distill.triggers import TRIGGERS_VERSION
 from memory_assets.embed.encode import EMBED_VERSION
 from memory_assets.embed.entities import ENTITIES_VERSION
 from memory_assets.embed.graph import GRAPH_VERSION
@@ -45,6 +46,9 @@ BRIDGED_GAP = 3
 FLUSHED = "sessions.flushed"
 TOLD = NOTES | {FEEDBACK}
 """Events that ask for a new fold; recalls and their echoes wait for the next one."""
+
+DUE_MARK = "- ⏰"
+"""How the briefing begins a line of what comes up."""
 
 TRIAGED = "triaged"
 """File that holds what the last triage read."""
@@ -137,7 +141,9 @@ def days_to_learn(store: "Store") -> list[date]:
     measured = store.tables.parts("quality")
     due = quality_inputs(store.tables, observed)
     unmeasured = {day for day, inputs in due.items() if day not in measured or measured[day].inputs != inputs}
-    return sorted(date.fromisoformat(day) for day in moved | stale | unembedded | unmeasured)
+    triggered, wanted = store.tables.parts("triggers"), trigger_inputs(store, days)
+    unread = {day for day, inputs in wanted.items() if day not in triggered or triggered[day].inputs != inputs}
+    return sorted(date.fromisoformat(day) for day in moved | stale | unembedded | unmeasured | unread)
 
 
 def distil_inputs(store: "Store", windows: pl.DataFrame, days: Iterable[str]) -> dict[str, str]:
@@ -199,6 +205,13 @@ def embed_inputs(store: "Store", day: str, noted: Mapping[str, Sequence[str]]) -
     observed = store.tables.parts("observations", [day]).get(day)
     texts = (observed.fingerprint if observed else "-", *noted.get(day, ()))
     return hash_of(EMBED_VERSION, store.settings.embedding_model, *texts)
+
+
+def trigger_inputs(store: "Store", days: Iterable[str]) -> dict[str, str]:
+    """Returns, by day, the hash of what its triggers are made from."""
+    parts = [store.tables.parts(table) for table in ("messages", "observations")]
+    how = (TRIGGERS_VERSION, store.settings.timezone, store.settings.date_order)
+    return {day: hash_of(*how, *(_fingerprint(one, day) for one in parts)) for day in days}
 
 
 def quality_inputs(tables: Tables, days: Iterable[str]) -> dict[str, str]:
@@ -265,6 +278,19 @@ def index_is_missing(store: "Store") -> bool:
     """Returns whether an index was deleted or moved aside as unreadable, though there are memories to find."""
     pointers = (store.root / "index" / name / "current" for name in ("vectors", "texts"))
     return "all" in store.tables.parts("memories") and not all(pointer.is_file() for pointer in pointers)
+
+
+def briefing_is_behind(store: "Store") -> bool:
+    """Returns whether something comes up, today or tomorrow, that the briefing does not tell of, or tells of what is over."""
+    from memory_assets.brief.briefing import due_lines
+    from memory_assets.coming import coming_up
+
+    path = store.workspace / "briefing.md"
+    if not path.is_file() or not store.tables.parts("triggers"):
+        return False
+    told = {line for line in path.read_text("utf-8", errors="replace").splitlines() if line.startswith(DUE_MARK)}
+    wanted = due_lines(coming_up(store, store.tables.read("memories")))
+    return told != {line for line in wanted if line.startswith(DUE_MARK)}
 
 
 def days_to_reflect(tables: Tables) -> list[date]:

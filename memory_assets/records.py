@@ -37,6 +37,7 @@ EntityKind = Literal[
     "file", "folder", "command", "flag", "package", "service", "tool", "host", "repository", "person", "project", "adr",
     "ticket", "standard", "branch", "commit", "variable", "identifier",
 ]  # fmt: skip
+TriggerState = Literal["due", "past"]
 RelationKind = Literal["mentioned_together", "uses", "part_of", "replaced_by"]
 DecisionState = Literal["promoted", "merged", "rejected", "expired", "pending"]
 RecallOutcome = Literal["summaries", "memories", "word for word", "not in memory", "unrecorded"]
@@ -373,6 +374,31 @@ class EvaluationRow(Record):
     labels_hash: str = Field(description="Hash of the labels, shortened.")
 
 
+class TriggerRow(Record):
+    """A day ahead that the owner named, or that a fact names outright, and what to recall when it comes."""
+
+    key: ClassVar = ("trigger_id",)
+    trigger_id: str = Field(description="`trg_` and a hash of message and day.")
+    day: date = Field(description="Local day of the window in which it was said.")
+    trigger_on: date = Field(description="The day it is about, in the owner's zone; it comes up the day before and on the day.")
+    expression: str = Field(description="The words that say the day.")
+    quote: str = Field(description="The sentence they stand in.")
+    said_at: datetime = Field(description="When the message was said; the words are resolved against this moment.")
+    zone: str = Field(description="The zone in which they are resolved.")
+    captured_at: datetime = Field(description="When the message was captured.")
+    state: TriggerState = Field(description="`due`: comes up; `past`: the day was over when the message was captured.")
+    author: Author = Field(description="Who said it.")
+    message_id: str = Field(description="The message.")
+    line: Count = Field(description="Its record number in the transcript.")
+    session_id: str = Field(description="The session.")
+    path: str = Field(description="Path of the transcript.")
+    project: str = Field(description="Project.")
+    person: str = Field(description="The human of the session.")
+    memory_ids: list[str] = Field(
+        description="Observations to recall with it, the nearest first; each is a memory's id or one of those behind a memory."
+    )
+
+
 class Embedding(Record):
     """The vector of one text, keyed by the text's hash."""
 
@@ -597,6 +623,7 @@ TABLES: dict[str, type[Record]] = {
     "segments": Segment,
     "verdicts": VerdictRow,
     "observations": Observation,
+    "triggers": TriggerRow,
     "quality": QualityRow,
     "evaluation": EvaluationRow,
     "embeddings": Embedding,

@@ -63,12 +63,17 @@ class Settings(BaseSettings):
     data: Path = Field(default_factory=default_data, description="Folder that holds all state.")
     sources: str = Field("", description="Folders with transcripts, separated as PATH is; each is taken in whole.")
     timezone: str = Field(default_factory=local_zone, description="The owner's time zone; days and clock times follow it.")
+    date_order: Literal["auto", "dmy", "mdy"] = Field(
+        "auto", description="How you write day and month in 05/06/2026; `auto`: as people in the zone do, if that is known."
+    )
     owner: str = Field(default_factory=getpass.getuser, description="The person MEMORY.md is written for.")
     people: dict[str, str] = Field(default_factory=dict, description="Home folder name or e-mail → person's name.")
     aliases: dict[str, list[str]] = Field(
         default_factory=dict, description="What the owner calls the same thing, as in aliases.toml: full name → other names."
     )
-    model: str = Field(RULES, description="Who observes, rewrites questions and reflects: `rules` asks no model and sends nothing.")
+    model: str = Field(
+        RULES, description="Who observes, rewrites questions and reflects: `rules` asks no model and sends nothing."
+    )
     model_url: str = Field("", description="Another server that speaks the Messages API: a gateway, a local runtime.")
     model_at_once: int = Field(4, ge=1, le=64, description="Questions that are asked at the same time.")
     model_timeout_seconds: float = Field(300.0, gt=0, le=3600, description="How long an answer may take.")

@@ -203,6 +203,14 @@ GRAPH = Verb(
     "the memories that say so. Use it when you know the name and want its surroundings; use memory_recall for a question.",
     (Parameter("name", "The name, or another name for the same thing.", is_required=True),),
 )
+COMING = Verb(
+    "triggers",
+    "memory_triggers",
+    "List what comes up",
+    "List days ahead that the owner named ('remind me on Monday', 'by 2026-05-01') with what to recall then. Use it when "
+    "planning, or when asked what is due; the briefing already tells what is due today and tomorrow.",
+    (Parameter("on", "What comes up on this day or the next (2026-05-01); without it, all that is still ahead."),),
+)
 BRIEF = Verb(
     "brief",
     "memory_briefing",
@@ -299,7 +307,7 @@ STATUS = Verb(
     "Show what is in the memory, how fresh it is, what waits for review, and where its files lie.",
 )
 
-VERBS = (RECALL, REFLECT, EXPLAIN, GRAPH, BRIEF, REMEMBER, CORRECT, FORGET, FEEDBACK, REVIEW, DECIDE, STATUS)
+VERBS = (RECALL, REFLECT, EXPLAIN, GRAPH, COMING, BRIEF, REMEMBER, CORRECT, FORGET, FEEDBACK, REVIEW, DECIDE, STATUS)
 
 ALSO_KNOWN_AS = {"memory_brief": "memory_briefing", "memory_note": "memory_remember", "memory_review_list": "memory_review"}
 """Names that agents guess, and the tool that is meant."""

@@ -109,6 +109,8 @@ def test_the_answer_is_that_of_the_memory(by_command: Ask):
         (["explain", PROPOSAL], "memory_explain", "explain", {"target": PROPOSAL}),
         (["explain", "nothing"], "memory_explain", "explain", {"target": "nothing"}),
         (["graph", "uv"], "memory_graph", "graph", {"name": "uv"}),
+        (["triggers"], "memory_triggers", "triggers", {}),
+        (["triggers", "--on", "2026-08-10"], "memory_triggers", "triggers", {"on": "2026-08-10"}),
         (["review"], "memory_review", "review", {}),
         (["brief"], "memory_briefing", "brief", {}),
         (["status"], "memory_status", "status", {}),

@@ -6,6 +6,7 @@
     reflect   reflections and proposals, for a stretch of days      schedule 06:00
     evaluate  figures against labelled sessions                     sensor new_transcripts, where the setting names some
     triage    decisions, MEMORY.md, REVIEW.md                       sensor review_changes, schedule every 30 minutes
+    brief     the briefing, with what comes up                      schedule 00:05
 
 The sensors are level-triggered: each tick looks at the state of the store (files that grew, days whose windows changed, a
 fold that lags behind, a REVIEW.md that a person edited) and asks for the next step, so that a lost tick, a failed run or a
@@ -23,6 +24,7 @@ from memory_assets.pending import Stretch, hash_of, stretches
 from memory_assets.store import Store
 
 CAPTURE, LEARN, FOLD, REFLECT, TRIAGE, EVALUATE = "capture", "learn", "fold", "reflect", "triage", "evaluate"
+BRIEF = "brief"
 EVERY_MINUTE = 60
 UNFINISHED = dg.RunsFilter(
     statuses=[
@@ -42,6 +44,7 @@ ASSETS_OF = {
         "segments",
         "observations",
         "verdicts",
+        "triggers",
         "quality",
         "daily_log",
         "embeddings",
@@ -61,8 +64,10 @@ ASSETS_OF = {
     REFLECT: ["reflections", "proposals"],
     TRIAGE: ["decisions", "memory_md", "review_md", "briefing"],
     EVALUATE: ["evaluation"],
+    BRIEF: ["briefing"],
 }
 DESCRIPTIONS = {
+    BRIEF: "Render the briefing: what comes up today and tomorrow, and all else that it tells.",
     CAPTURE: "Archive new transcript bytes and cut them into windows.",
     LEARN: "Distil and embed the windows of a stretch of days.",
     FOLD: "Merge what is known, and rebuild the indexes, the summaries and the briefing from it.",
@@ -183,4 +188,12 @@ def schedules(zone: str) -> list[dg.ScheduleDefinition]:
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description="At 02:15, the merge sweep: near-duplicates become one, indexes and briefing follow.",
     )
-    return [reflect_daily, nightly_yesterday, nightly, triage_often]
+    briefing_daily = dg.ScheduleDefinition(
+        name="briefing_daily",
+        job=JOBS[BRIEF],
+        cron_schedule="5 0 * * *",
+        execution_timezone=zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="At 00:05, the daily check for triggers: what comes up that day or the next goes into the briefing.",
+    )
+    return [briefing_daily, reflect_daily, nightly_yesterday, nightly, triage_often]

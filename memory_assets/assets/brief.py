@@ -4,6 +4,7 @@ import dagster as dg
 import polars as pl
 
 from memory_assets.brief.briefing import BUDGET_TOKENS, render_briefing
+from memory_assets.coming import coming_up
 from memory_assets.files import write_atomically
 from memory_assets.maintain.status import keep_status
 from memory_assets.present import is_sample
@@ -18,11 +19,11 @@ BRIEFING_MD = "briefing.md"
     group_name=GROUP,
     owners=["team:memory"],
     kinds={"markdown"},
-    code_version="brief/1",
-    deps=["memories", "memory_md", "decisions"],
+    code_version="brief/2",
+    deps=["memories", "memory_md", "decisions", "triggers"],
 )
 def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
-    """What the next session should know at once: MEMORY.md, recent facts, what waits for a decision."""
+    """What the next session should know at once: MEMORY.md, recent facts, what comes up, what waits for a decision."""
     with store.lock():
         memory_md = store.workspace / "MEMORY.md"
         memories = store.tables.read("memories")
@@ -32,6 +33,7 @@ def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) 
             memories,
             pending=store.tables.read("decisions", columns=["state"]).filter(pl.col("state") == "pending").height,
             owner=store.settings.owner,
+            due=coming_up(store, memories),
             as_of=newest.astimezone(store.settings.zone).date() if newest else None,
         )
         path = store.workspace / BRIEFING_MD

@@ -58,6 +58,8 @@ def ingest(store: Store, *, reflect: bool = True) -> Ran:
             runner.run("reflect", stretch)
         if pending.review_is_behind(store):
             runner.run("triage")
+    if pending.briefing_is_behind(store):
+        runner.run("brief")
     if pending.evaluation_is_behind(store):
         runner.run("evaluate")
     ran.seconds = time.monotonic() - started

@@ -1,9 +1,9 @@
 """The briefing, kept ready as a file: what the next session should know at once.
 
 What comes in is MEMORY.md as it lies on disk, the present memories, how many proposals wait, and, where known, the task at
-hand and an excerpt of the log. It holds no clock, so it stays the same byte for byte until something in it changes, and prompt
-caches survive. It keeps within its budget in the order of importance: rules and what else MEMORY.md says, the task, 🔴 facts,
-the log. What is cut is named.
+hand, an excerpt of the log, and what comes up that day or the next. It holds no clock, so it stays the same byte for byte until
+something in it changes, and prompt caches survive. It keeps within its budget in the order of importance: what comes up, rules
+and what else MEMORY.md says, the task, 🔴 facts, the log. What is cut is named.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,14 @@ from datetime import date
 
 import polars as pl
 
+from memory_assets.brief.due import Trigger
 from memory_assets.tokens import CHARS_A_TOKEN
 
 BUDGET_TOKENS = 2_000
 RECENT_FACTS = 12
 NAMED_CUTS = 4
+MOST_DUE = 5
+RECALLED_WITH_EACH = 2
 THE_REST = "All of it is in MEMORY.md and the daily logs; `memory recall QUESTION` finds what helps."
 FIRST_SECTIONS = ("Hard Rules",)
 """Sections of MEMORY.md that come before the others, whatever their place in the file; the owner's follows them."""
@@ -40,22 +43,37 @@ def render_briefing(
     project: str | None = None,
     task: str | None = None,
     log: Sequence[str] = (),
+    due: Sequence[Trigger] = (),
     budget_tokens: int = BUDGET_TOKENS,
 ) -> str:
     """Returns the briefing within the budget; `as_of` is the day of the newest memory.
 
-    With a project, only its facts and the owner's own are shown; `log` are lines of the last day's log.
+    With a project, only its facts and the owner's own are shown; `log` are lines of the last day's log, `due` are the
+    triggers that come up.
     """
     head = [f"# Memory briefing{f' (known up to {as_of})' if as_of else ''}"]
     if pending:
         head.append(f"📋 {pending} pending memory proposal{'' if pending == 1 else 's'} in REVIEW.md: review when ready.")
     parts = [
+        Part("Coming up", due_lines(due, project)),
         *_memory_parts(memory_md, owner),
         Part("Current task", [task] if task else []),
         Part("Recent facts", _recent(memories, memory_md, owner, project)),
         Part("Last log", [line.rstrip() for line in log if line.strip()]),
     ]
     return _fit(head, [part for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN)
+
+
+def due_lines(due: Sequence[Trigger], project: str | None = None) -> list[str]:
+    """Returns what comes up, each with what to recall; the day is named, so that the lines are the same today and tomorrow."""
+    near = [one for one in due if project is None or one.project == project]
+    return [line for one in near[:MOST_DUE] for line in _due(one)]
+
+
+def _due(one: Trigger) -> list[str]:
+    said = f"said {one.said_at:%Y-%m-%d}"
+    first = f"- ⏰ {one.trigger_on:%a %Y-%m-%d}: “{one.text}” [{one.project}, {said}]"
+    return [first, *(f"  - {text}" for text in one.memories[:RECALLED_WITH_EACH])]
 
 
 def _fit(head: Sequence[str], parts: Sequence[Part], budget: int) -> str:

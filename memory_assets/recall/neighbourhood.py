@@ -79,6 +79,9 @@ def find_neighbourhood(
 ) -> Neighbourhood:
     """Returns the entities of that name, of an alias of it, or whose path ends with it; `own` are the owner's aliases."""
     asked = " ".join(asked.split())
+    known_ids = memories.filter(pl.col("state") != "forgotten").select(memory_id="id")
+    mentions = mentions.join(known_ids, on="memory_id", how="semi")
+    entities = entities.join(mentions, on="entity_id", how="semi")
     names = {other for name in _ways_to_say(asked) for other in (name, *names_of(name, own))} - {""}
     spelt = entities.with_columns(_lower("name"), aliases_low=pl.col("aliases").list.eval(pl.element().str.to_lowercase()))
     is_called = pl.col("name_low").is_in(list(names)) | pl.col("aliases_low").list.set_intersection(list(names)).list.len().gt(

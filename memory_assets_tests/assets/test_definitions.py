@@ -18,6 +18,7 @@ LEARNT = {
     "segments",
     "observations",
     "verdicts",
+    "triggers",
     "quality",
     "daily_log",
     "embeddings",

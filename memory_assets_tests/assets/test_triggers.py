@@ -1,0 +1,118 @@
+"""Triggers as an asset, and the daily check: the briefing follows the calendar with no new transcript."""
+
+from datetime import timedelta
+
+import dagster as dg
+import pytest
+
+from memory_assets import pending
+from memory_assets.assets import automation, brief, launch, triggers
+from memory_assets.memory import MemoryAgent
+from memory_assets.settings import read_settings
+from memory_assets.store import Store, open_store
+from memory_assets_tests.factories import START, message
+from memory_assets_tests.small_store import small_store, write
+
+DAY = START.date().isoformat()
+SUNDAY, TUESDAY = "2026-08-09T09:00:00+00:00", "2026-08-11T09:00:00+00:00"
+"""START is a Monday; "next Monday" is 2026-08-10."""
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setenv("MEMORY_NOW", (START + timedelta(hours=2)).isoformat())
+    store = small_store()
+    told = message("Remind me next Monday to rotate the keys.", 7, window_id="w" * 64, session_id="session-1")
+    write(store, "messages", DAY, told)
+    return store
+
+
+def find(store: Store) -> dict[str, bool]:
+    sources = [dg.AssetSpec(name) for name in ("messages", "observations", "windows", "resources")]
+    definitions = dg.Definitions(
+        [*triggers.ASSETS, *sources], asset_checks=triggers.CHECKS, resources={"store": store}, executor=dg.in_process_executor
+    )
+    result = definitions.resolve_implicit_global_asset_job_def().execute_in_process(partition_key=DAY, raise_on_error=False)
+    return {check.check_name: check.passed for check in result.get_asset_check_evaluations()}
+
+
+def at(now: str, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setenv("MEMORY_NOW", now)
+    return open_store(read_settings())
+
+
+def test_a_day_is_read_once_and_its_checks_pass(store: Store):
+    assert START.date() in pending.days_to_learn(store)
+    checks = find(store)
+    assert checks and all(checks.values())
+    assert store.tables.parts("triggers")[DAY].inputs == pending.trigger_inputs(store, [DAY])[DAY]
+
+
+def test_a_day_before_its_message_fails_the_check(store: Store):
+    find(store)
+    (one,) = store.tables.read("triggers").to_dicts()
+    write(store, "triggers", DAY, one | {"trigger_on": START.date() - timedelta(days=1)})
+    (check,) = [check for check in triggers.CHECKS if next(iter(check.check_specs)).name == "not_before_the_message"]
+    definitions = dg.Definitions(
+        [dg.AssetSpec("triggers")], asset_checks=[check], resources={"store": store}, executor=dg.in_process_executor
+    )
+    result = definitions.resolve_implicit_global_asset_job_def().execute_in_process(raise_on_error=False)
+    assert [found.passed for found in result.get_asset_check_evaluations()] == [False]
+
+
+def test_the_facade_lists_what_is_ahead_and_what_comes_up_on_a_day(store: Store):
+    find(store)
+    agent = MemoryAgent(store.settings)
+    (one,) = agent.triggers()
+    assert (one.trigger_on.isoformat(), one.state, one.text) == (
+        "2026-08-10",
+        "waiting",
+        "Remind me next Monday to rotate the keys.",
+    )
+    assert [agent.triggers(START.date() + timedelta(days=away)) != () for away in (5, 6, 7, 8)] == [False, True, True, False]
+
+
+def test_the_briefing_follows_the_calendar_without_new_transcripts(store: Store, monkeypatch: pytest.MonkeyPatch):
+    find(store)
+    assert not pending.briefing_is_behind(store)
+    sunday = at(SUNDAY, monkeypatch)
+    assert pending.briefing_is_behind(sunday)
+    run_brief(sunday)
+    text = (sunday.workspace / "briefing.md").read_text()
+    assert "⏰ Mon 2026-08-10: “Remind me next Monday to rotate the keys.”" in text
+    assert not pending.briefing_is_behind(sunday)
+    tuesday = at(TUESDAY, monkeypatch)
+    assert pending.briefing_is_behind(tuesday)
+    run_brief(tuesday)
+    assert "⏰" not in (tuesday.workspace / "briefing.md").read_text()
+
+
+def run_brief(store: Store) -> None:
+    brief.briefing(dg.build_asset_context(), store=store)
+
+
+def test_a_schedule_checks_every_day_in_the_owners_zone():
+    (daily,) = [one for one in automation.schedules("Europe/Berlin") if one.name == "briefing_daily"]
+    assert (daily.cron_schedule, daily.execution_timezone, daily.job_name) == ("5 0 * * *", "Europe/Berlin", "brief")
+    assert daily.default_status == dg.DefaultScheduleStatus.RUNNING
+    assert automation.ASSETS_OF["brief"] == ["briefing"]
+
+
+def test_ingest_renders_the_briefing_when_something_comes_up(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pending, "briefing_is_behind", lambda store: True)
+    for name in (
+        "transcripts_changed",
+        "windows_due",
+        "fold_is_behind",
+        "index_is_missing",
+        "graph_is_behind",
+        "review_is_behind",
+        "evaluation_is_behind",
+    ):
+        monkeypatch.setattr(pending, name, lambda *_: False)
+    for name in ("days_to_learn", "days_to_reflect"):
+        monkeypatch.setattr(pending, name, lambda *_: [])
+    ran: list[str] = []
+    monkeypatch.setattr(launch._Runner, "run", lambda self, job, *_: ran.append(job))
+    launch.ingest(store)
+    assert ran == ["brief"]
