@@ -112,6 +112,10 @@ def _explain(agent: MemoryAgent, target: str) -> Said:
     return Said(agent.explain(target))
 
 
+def _why_not(agent: MemoryAgent, text: str, question: str | None = None) -> Said:
+    return Said(agent.why_not(text, question=question))
+
+
 def _graph(agent: MemoryAgent, name: str) -> Said:
     return Said(agent.graph(name))
 
@@ -173,6 +177,7 @@ _ASKED: Mapping[str, Callable[..., Said]] = {
     "recall": _recall,
     "reflect": _reflect,
     "explain": _explain,
+    "why-not": _why_not,
     "graph": _graph,
     "triggers": _triggers,
     "brief": _brief,

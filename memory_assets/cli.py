@@ -19,7 +19,6 @@ import typer
 
 from memory_assets import drawing, drawing_evaluation, verbs
 from memory_assets.asking import Desk, ask
-from memory_assets.drawing_notes import draw_why_not
 from memory_assets.drawing_recall import draw_block
 from memory_assets.drawings import DRAWINGS
 from memory_assets.errors import QuestionError
@@ -202,8 +201,7 @@ def why_not(
     as_json: Json = False,
 ) -> Reply:
     """Tell where something that was said stopped on its way to an answer, and why."""
-    found = MemoryAgent().why_not(text, question=question)
-    return Reply(found, draw_why_not(found))
+    return _asked("why-not", text=text, question=question)
 
 
 @app.command(epilog="Example: `memory feedback mem_0f3a5c1e --used`")

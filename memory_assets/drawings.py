@@ -8,7 +8,7 @@ from rich.console import Console
 
 from memory_assets import drawing
 from memory_assets.drawing_graph import draw_neighbourhood
-from memory_assets.drawing_notes import draw_forgetting, draw_noted
+from memory_assets.drawing_notes import draw_forgetting, draw_noted, draw_why_not
 from memory_assets.drawing_recall import draw_answer
 from memory_assets.drawing_reflect import draw_reflected
 from memory_assets.drawing_triggers import draw_triggers
@@ -18,6 +18,7 @@ DRAWINGS: Mapping[str, Callable[[Any], drawing.Draw]] = {
     "recall": draw_answer,
     "reflect": draw_reflected,
     "explain": drawing.draw_explanation,
+    "why-not": draw_why_not,
     "graph": draw_neighbourhood,
     "triggers": lambda data: draw_triggers(data["triggers"]),
     "brief": lambda briefing: drawing.draw_text(briefing.text.rstrip("\n")),

@@ -195,6 +195,17 @@ EXPLAIN = Verb(
     "with every hash and quote verified again. Use it when you doubt a memory or want to read what was really said.",
     (Parameter("target", "A line of MEMORY.md, or the id of a proposal, memory or observation.", is_required=True),),
 )
+WHY_NOT = Verb(
+    "why-not",
+    "memory_why_not",
+    "Find out why something is not recalled",
+    "Tell at which stage something that was said stopped on its way to you: not captured, not observed, held back, merged, "
+    "replaced, or ranked too low. Use it when you or the owner expected a memory and recall did not bring it.",
+    (
+        Parameter("text", "What was missed: words of it, or the id of a memory.", is_required=True),
+        Parameter("question", "The question that it was missed in; by default its own words."),
+    ),
+)
 GRAPH = Verb(
     "graph",
     "memory_graph",
@@ -307,7 +318,7 @@ STATUS = Verb(
     "Show what is in the memory, how fresh it is, what waits for review, and where its files lie.",
 )
 
-VERBS = (RECALL, REFLECT, EXPLAIN, GRAPH, COMING, BRIEF, REMEMBER, CORRECT, FORGET, FEEDBACK, REVIEW, DECIDE, STATUS)
+VERBS = (RECALL, REFLECT, EXPLAIN, WHY_NOT, GRAPH, COMING, BRIEF, REMEMBER, CORRECT, FORGET, FEEDBACK, REVIEW, DECIDE, STATUS)
 
 ALSO_KNOWN_AS = {"memory_brief": "memory_briefing", "memory_note": "memory_remember", "memory_review_list": "memory_review"}
 """Names that agents guess, and the tool that is meant."""
