@@ -11,7 +11,16 @@ from memory_assets.means import frequency_of
 from memory_assets.models import open_model
 from memory_assets.prices import cost_of, prices_of
 from memory_assets.protocols import Model
-from memory_assets.recall.reflect import DEADLINE_SECONDS, Reflected, Source, lines_about, reflect, source_of
+from memory_assets.recall.reflect import (
+    DEADLINE_SECONDS,
+    Reflected,
+    Source,
+    lines_about,
+    reflect,
+    source_of,
+    speaks_of,
+    weights_of,
+)
 from memory_assets.recall.results import Asker, Cost, Filters
 from memory_assets.recall.search import search
 from memory_assets.store import Store
@@ -21,6 +30,9 @@ RAW_SOURCES = 6
 
 SURE = 0.75
 """Share of the question's terms that a line of MEMORY.md holds to answer it where nothing else is known."""
+
+TOLD = 0.5
+"""How much of the question one passage must speak of to answer it where no memory is known."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +66,16 @@ def answer_from_all(store: Store, question: str, asker: Asker, filters: Filters,
 def gather(store: Store, question: str, asker: Asker, filters: Filters) -> Gathered:
     """Returns what the memory holds about the question; lines of MEMORY.md only where nothing is filtered."""
     corpus, missing = open_corpus(store)
-    known = search(question, corpus, asker, profile="deep", filters=filters)
+    known = search(question, corpus, asker, profile="deep", corpora="memories", filters=filters)
     raw = search(question, corpus, asker, profile="deep", limit=RAW_SOURCES, corpora=("segments", "messages"), filters=filters)
     lines = lines_about(question, _memory_md(store)) if filters == Filters() else []
     found = [source_of(result) for result in (*known.results, *raw.results)]
     best = max((source.score for source in found), default=1.0) or 1.0
     stated = [replace(line, score=line.score * best) for line in lines]
     sources = {source.id: source for source in sorted((*found, *stated), key=lambda source: -source.score)}
-    is_known = known.is_known or any(line.score >= SURE for line in lines)
+    wanted = weights_of(question, lambda term: frequency_of(store, term))
+    is_told = any(speaks_of(result.text, wanted) >= TOLD for result in raw.results)
+    is_known = (known.is_known and bool(known.results)) or is_told or any(line.score >= SURE for line in lines)
     notes = tuple(dict.fromkeys((*known.notes, *raw.notes, *missing)))
     return Gathered(tuple(sources.values()), is_known, known.cost + raw.cost, notes)
 

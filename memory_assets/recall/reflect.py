@@ -9,7 +9,7 @@ the sentences of the sources that say most about the question. What no source an
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -173,6 +173,18 @@ def cited_as(result: Recalled) -> str:
     return f"{kind}_{re.sub(r'[^0-9a-zA-Z]', '', result.memory_id.removeprefix('msg_'))[:12]}"
 
 
+def weights_of(question: str, frequency: Frequency) -> dict[str, float]:
+    """Returns the terms of the question with what each counts: one that few memories hold, or none, counts most."""
+    return {term: 1 / math.log(2 + frequency(term)) for term in query_terms(question)}
+
+
+def speaks_of(text: str, wanted: Mapping[str, float]) -> float:
+    """Returns how much of the question the text speaks of, from 0 to 1; a long text says less with each word."""
+    terms = text_terms(text)
+    said = sum(weight for term, weight in wanted.items() if term in terms) / (sum(wanted.values()) or 1.0)
+    return said / max(len(terms) / USUAL_WORDS, 1.0)
+
+
 def lines_about(question: str, content: str, most: int = 8) -> list[Source]:
     """Returns the lines of MEMORY.md that share at least half of the question's terms, best first."""
     wanted = set(query_terms(question))
@@ -260,12 +272,12 @@ def _extractive(question: str, sources: Sequence[Source], frequency: Frequency) 
 
 def _best_sentences(question: str, sources: Sequence[Source], frequency: Frequency) -> list[Sentence]:
     """Returns the sentences that say most about the question, no two of them the same."""
-    wanted = {term: 1 / math.log(2 + frequency(term)) for term in query_terms(question)}
+    wanted = weights_of(question, frequency)
     top = max((source.score for source in sources), default=0.0) or 1.0
     scored: list[tuple[float, int, Sentence]] = []
     for source in sources:
         for text in split_sentences(plain(source.text)) if source.kind in SPOKEN else [plain(source.text)]:
-            share = _share(text, wanted)
+            share = speaks_of(text, wanted)
             if share or source.kind not in SPOKEN:
                 told = Sentence(one_line(text, CHARS_A_SENTENCE), (source.id,))
                 scored.append((source.score / top * (0.3 + share), len(scored), told))
@@ -277,13 +289,6 @@ def _best_sentences(question: str, sources: Sequence[Source], frequency: Frequen
         if all(likeness(sentence.text, other.text) < SAME for other in kept):
             kept.append(sentence)
     return kept
-
-
-def _share(text: str, wanted: dict[str, float]) -> float:
-    """Returns how much of the question the text speaks of, rare words first; a long text says less with each word."""
-    terms = text_terms(text)
-    said = sum(weight for term, weight in wanted.items() if term in terms) / (sum(wanted.values()) or 1.0)
-    return said / max(len(terms) / USUAL_WORDS, 1.0)
 
 
 def _parse_line(line: str) -> Iterator[Sentence]:
