@@ -16,12 +16,13 @@ from memory_assets.adapters.parquet_tables import ParquetTables
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.embed.notes import hidden_sources, note_id
 from memory_assets.embed.overlay import overlay
+from memory_assets.embed.passages import cut_messages, cut_spans
 from memory_assets.errors import ModelError
 from memory_assets.fresh import FreshTexts, FreshVectors
 from memory_assets.ledger import FORGOTTEN, NOTES
 from memory_assets.protocols import Embedder, Tables
 from memory_assets.recall.neighbours import Graph, read_graph
-from memory_assets.recall.search import Corpus
+from memory_assets.recall.search import Corpus, Filters
 from memory_assets.store import Store
 
 
@@ -95,11 +96,12 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
     present = open_present(store, embedder)
     corpus = Corpus(
         memories=present.memories,
-        keywords=present.texts,
+        texts=present.texts,
         vectors=present.vectors,
         embedder=embedder,
-        read_segments=lambda ids: _segments(store.tables, [id for id in ids if id not in present.hidden]),
-        read_messages=lambda ids: _messages(store.tables, [id for id in ids if id not in present.hidden]),
+        read_passages=lambda ids: read_passages(store.tables, ids, present.hidden),
+        select_passages=lambda filters: select_passages(store.tables, filters),
+        aliases=store.settings.aliases,
     )
     return corpus, missing
 
@@ -116,7 +118,7 @@ class Present:
     texts: TextIndex | FreshTexts
     vectors: ChromaIndex | FreshVectors
     hidden: frozenset[str]
-    """Messages and segments that carry what is forgotten."""
+    """Messages that carry what is forgotten."""
     embedder: Embedder | None = None
 
 
@@ -143,27 +145,51 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
     return known
 
 
-def _segments(tables: Tables, ids: Sequence[str]) -> pl.DataFrame:
-    rows = tables.scan("segments").filter(pl.col("segment_id").is_in(list(ids)))
-    found = rows.select(
-        "window_id",
-        pl.col("segment_id").alias("id"),
-        pl.col("narrative").alias("text"),
-        "session_id",
-        pl.col("ended_at").alias("event_at"),
-        pl.concat_list("line_from", "line_to").alias("lines"),
+def passages_to_index(tables: Tables) -> pl.DataFrame:
+    """Returns all passages with their texts; those of windows that are still open have no vector yet."""
+    wanted = ["id", "message_id", "session_id", "line", "number", "text", "vector"]
+    texts = tables.scan("messages").select("message_id", pl.col("text").alias("whole"))
+    closed = tables.scan("passages").join(texts, on="message_id", how="inner")
+    span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
+    opened = cut_messages(tables.read("messages_open")).with_columns(vector=pl.lit(None, pl.List(pl.Float32)))
+    return pl.concat([closed.with_columns(text=span).select(wanted).collect(), opened.select(wanted)])
+
+
+def read_passages(tables: Tables, ids: Sequence[str], hidden: frozenset[str] = frozenset()) -> pl.DataFrame:
+    """Returns the passages of those ids with their message's text and all that a result tells of them, hidden ones apart."""
+    wanted = pl.DataFrame({"id": ids}, schema={"id": pl.String}).with_columns(
+        message_id=pl.col("id").str.split("#").list.first(), number=pl.col("id").str.split("#").list.last().cast(pl.Int64)
     )
-    return _with_origin(tables, found)
-
-
-def _messages(tables: Tables, ids: Sequence[str]) -> pl.DataFrame:
-    rows = pl.concat([tables.scan("messages"), tables.scan("messages_open")])
-    found = rows.filter(pl.col("message_id").is_in(list(ids))).select(
-        "window_id", pl.col("message_id").alias("id"), "text", "session_id", "event_at", pl.concat_list("line").alias("lines")
+    wanted = wanted.filter(~pl.col("message_id").is_in(list(hidden)))
+    messages = _messages(tables).filter(pl.col("message_id").is_in(wanted["message_id"].implode())).collect()
+    spans = pl.DataFrame(
+        [
+            (f"{message_id}#{number}", message_id, start, end)
+            for message_id, text in messages.select("message_id", "whole").iter_rows()
+            for number, (start, end) in enumerate(cut_spans(text))
+        ],
+        schema={"id": pl.String, "message_id": pl.String, "char_from": pl.Int64, "char_to": pl.Int64},
+        orient="row",
     )
-    return _with_origin(tables, found)
+    found = wanted.select("id").join(spans, on="id").join(messages, on="message_id")
+    roles = tables.scan("passages").filter(pl.col("id").is_in(ids)).select("id", "role").collect()
+    span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
+    return found.join(roles, on="id", how="left").with_columns(pl.col("role").fill_null("turn"), passage=span)
 
 
-def _with_origin(tables: Tables, rows: pl.LazyFrame) -> pl.DataFrame:
-    windows = tables.scan("windows").select("window_id", "path", "project")
-    return rows.join(windows, on="window_id", how="inner").drop("window_id").collect()
+def select_passages(tables: Tables, filters: Filters) -> list[str]:
+    """Returns the ids of the passages that pass the filters."""
+    passages = tables.scan("passages").select("id", "session_id", "window_id", "event_at")
+    opened = cut_messages(tables.read("messages_open")).select("id", "session_id", "window_id", "event_at")
+    rows = pl.concat([passages, opened.lazy()]).join(_windows(tables), on="window_id")
+    return rows.filter(filters.condition(rows.collect_schema().names())).select("id").collect()["id"].to_list()
+
+
+def _messages(tables: Tables) -> pl.LazyFrame:
+    columns = ["message_id", "session_id", "window_id", "line", "author", "event_at", pl.col("text").alias("whole")]
+    both = pl.concat([tables.scan("messages").select(columns), tables.scan("messages_open").select(columns)])
+    return both.join(_windows(tables), on="window_id").drop("window_id")
+
+
+def _windows(tables: Tables) -> pl.LazyFrame:
+    return tables.scan("windows").select("window_id", "path", "project", "person", "trigger")

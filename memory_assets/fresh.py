@@ -12,9 +12,8 @@ import polars as pl
 
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
 from memory_assets.adapters.text_index import CORPORA, completed, find_in
-from memory_assets.embed.project import text_rows
+from memory_assets.embed.project import memory_rows
 from memory_assets.protocols import Embedder, Hit, TextIndex, Texts, VectorIndex
-from memory_assets.tables import empty
 
 MEMORIES = CORPORA[0]
 
@@ -56,7 +55,7 @@ class FreshTexts:
 
     def _with_fresh(self, published: Texts | None) -> Texts | None:
         missing = _missing(self._memories["id"], published)
-        rows = text_rows(self._memories.filter(pl.col("id").is_in(missing)), empty("segments"), empty("messages"))
+        rows = memory_rows(self._memories.filter(pl.col("id").is_in(missing)))
         if rows.is_empty():
             return published
         arrays = published if isinstance(published, TextArrays) else empty_arrays()

@@ -24,6 +24,7 @@ from memory_assets.embed.entities import ENTITIES_VERSION
 from memory_assets.embed.graph import GRAPH_VERSION
 from memory_assets.embed.memories import FOLD_VERSION
 from memory_assets.embed.merge import MERGE_VERSION
+from memory_assets.embed.passages import PASSAGES_VERSION
 from memory_assets.evaluate import EVALUATION_VERSION
 from memory_assets.evaluate.quality import QUALITY_VERSION
 from memory_assets.files import write_atomically
@@ -138,12 +139,14 @@ def days_to_learn(store: "Store") -> list[date]:
     embedded, noted = store.tables.parts("embeddings"), notes_by_day(store)
     inputs_of = {day: embed_inputs(store, day, noted) for day in {*observed, *noted}}
     unembedded = {day for day, inputs in inputs_of.items() if day not in embedded or embedded[day].inputs != inputs}
+    cut = store.tables.parts("passages")
+    uncut = {day for day in days if day not in cut or cut[day].inputs != passage_inputs(store, day)}
     measured = store.tables.parts("quality")
     due = quality_inputs(store.tables, observed)
     unmeasured = {day for day, inputs in due.items() if day not in measured or measured[day].inputs != inputs}
     triggered, wanted = store.tables.parts("triggers"), trigger_inputs(store, days)
     unread = {day for day, inputs in wanted.items() if day not in triggered or triggered[day].inputs != inputs}
-    return sorted(date.fromisoformat(day) for day in moved | stale | unembedded | unmeasured | unread)
+    return sorted(date.fromisoformat(day) for day in moved | stale | unembedded | uncut | unmeasured | unread)
 
 
 def distil_inputs(store: "Store", windows: pl.DataFrame, days: Iterable[str]) -> dict[str, str]:
@@ -214,6 +217,12 @@ def trigger_inputs(store: "Store", days: Iterable[str]) -> dict[str, str]:
     return {day: hash_of(*how, *(_fingerprint(one, day) for one in parts)) for day in days}
 
 
+def passage_inputs(store: "Store", day: str) -> str:
+    """Returns the hash of what the day's passages are made from."""
+    said = store.tables.parts("messages", [day]).get(day)
+    return hash_of(PASSAGES_VERSION, store.settings.embedding_model, said.fingerprint if said else "-")
+
+
 def quality_inputs(tables: Tables, days: Iterable[str]) -> dict[str, str]:
     """Returns, by day, the hash of what its quality is measured from."""
     parts = [tables.parts(table) for table in ("messages", "observations", "verdicts")]
@@ -245,7 +254,7 @@ def merge_inputs(store: "Store") -> str:
 
 def fold_inputs(tables: Tables, events: Iterable[Event]) -> str:
     """Returns the hash of everything that the memories are folded from; of the ledger, what people and agents told."""
-    names = ("observations", "embeddings")
+    names = ("observations", "embeddings", "passages")
     parts = (f"{name}/{day}={info.fingerprint}" for name in names for day, info in tables.parts(name).items())
     told = (event.id for event in events if event.kind in TOLD)
     return hash_of(FOLD_VERSION, MERGE_VERSION, *parts, *told)

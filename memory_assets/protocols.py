@@ -209,8 +209,8 @@ class Texts(Protocol):
         """Returns the rows of those ids that are there."""
         ...
 
-    def score(self, terms: Iterable[str]) -> np.ndarray:
-        """Returns the BM25 score of every row; float32."""
+    def score(self, terms: Iterable[str] | Mapping[str, float]) -> np.ndarray:
+        """Returns the BM25 score of every row; float32; terms may come with weights."""
         ...
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 Harness = Literal["claude_code", "pi", "codex"]
 Author = Literal["owner", "assistant", "subagent", "tool", "file", "web", "injected"]
 MessageKind = Literal["text", "tool_call", "tool_result", "summary"]
+Role = Literal["turn", "answer", "step"]
 RecordStatus = Literal["message", "known", "unknown", "broken"]
 Trigger = Literal["compaction", "ended", "tail", "open"]
 WindowStatus = Literal["observed", "skipped_short", "open"]
@@ -411,6 +412,28 @@ class Embedding(Record):
     vector: list[float] = Field(description="Unit-length vector, float32.")
 
 
+class Passage(Record):
+    """A few sentences of what a person or an assistant said: what a message is found by."""
+
+    key: ClassVar = ("id",)
+    id: str = Field(description="The message's id, `#` and the number of the passage.")
+    message_id: str = Field(description="The message that it is part of.")
+    session_id: str = Field(description="The session that owns the message.")
+    window_id: str = Field(description="The window of the message.")
+    day: date = Field(description="Local day of the window.")
+    line: Count = Field(description="Record number of the message in its transcript.")
+    number: Count = Field(description="Place within the message, from 0.")
+    author: Author = Field(description="Who said it.")
+    role: Role = Field(description="turn (of the owner), answer (ends the assistant's turn) or step (on the way to it).")
+    event_at: datetime = Field(description="When it was said.")
+    char_from: Count = Field(description="First character in the message's text.")
+    char_to: Count = Field(description="The character after the last.")
+    text_hash: str = Field(description="SHA-256 of the passage's text, in hex.")
+    model: str = Field(description="Model that made the vector.")
+    model_version: str = Field(description="Hash of the model's weights, shortened.")
+    vector: list[float] | None = Field(description="Unit-length vector, float32; none past the 24th passage of a message.")
+
+
 class MergeEdge(Record):
     """Two observations that say the same, or that cannot both hold; memories are made from these."""
 
@@ -627,6 +650,7 @@ TABLES: dict[str, type[Record]] = {
     "quality": QualityRow,
     "evaluation": EvaluationRow,
     "embeddings": Embedding,
+    "passages": Passage,
     "merges": MergeEdge,
     "memories": Memory,
     "category_summaries": CategorySummary,

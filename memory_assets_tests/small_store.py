@@ -7,7 +7,9 @@ import polars as pl
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.archive import Range, range_id
-from memory_assets.corpus import open_texts, open_vectors
+from memory_assets.corpus import open_texts, open_vectors, passages_to_index
+from memory_assets.embed.passages import make_passages
+from memory_assets.embed.project import text_rows
 from memory_assets.settings import read_settings
 from memory_assets.store import Store, open_store
 from memory_assets_tests.factories import START, frame, message, row
@@ -42,12 +44,14 @@ def small_store() -> Store:
 
 
 def index(store: Store) -> None:
-    """Builds the vector and the text index of the store's memories, with the real embedder."""
-    vector = LocalEmbedder().encode_query(FACT)
+    """Cuts passages and builds the vector and the text index of the store, with the real embedder."""
+    embedder = LocalEmbedder()
+    store.tables.write("passages", DAY.isoformat(), make_passages(DAY, store.tables.read("messages"), embedder))
+    vector = embedder.encode_query(FACT)
     memory = {"id": [MEMORY], "category": ["rules-conventions"], "kind": ["fact"], "state": ["active"], "text_hash": [HASH]}
     open_vectors(store).update(pl.DataFrame({**memory, "vector": [vector.tolist()]}), [])
-    words = {"id": [MEMORY, "seg", IDS[2]], "corpus": ["memories", "segments", "messages"], "text": [FACT, NARRATIVE, TURNS[2]]}
-    open_texts(store).update(pl.DataFrame(words), [])
+    known = store.tables.read("memories").filter(pl.col("id") == MEMORY)
+    open_texts(store).update(text_rows(known, passages_to_index(store.tables)), [])
 
 
 def write(store: Store, table: str, part: str, *rows: dict) -> None:
@@ -102,7 +106,7 @@ def _distil(store: Store) -> None:
 def _fold(store: Store) -> None:
     memory = row(
         "memories", id=MEMORY, state="active", text=FACT, text_hash=HASH, observation_ids=[MEMORY], session_ids=["session-1"],
-        session_id="session-1", lines=[3], category="rules-conventions", confidence=0.9,
+        session_id="session-1", lines=[3], category="rules-conventions", confidence=0.9, wordings=[FACT],
     )  # fmt: skip
     write(store, "merges", "all")
     write(store, "memories", "all", memory)

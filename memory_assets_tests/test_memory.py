@@ -13,7 +13,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.settings import read_settings
 from memory_assets.store import Store
 from memory_assets_tests.factories import row
-from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store, write
+from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, TURNS, index, small_store, write
 
 
 def said(store: Store) -> list[tuple[str, str, str, dict]]:
@@ -90,9 +90,10 @@ def test_without_the_embedding_model_keywords_answer_and_say_so(monkeypatch: pyt
 
 def test_raw_messages_are_found_when_asked_for_and_lead_back_to_their_line():
     index(small_store())
-    found = {result.kind: result for result in MemoryAgent().recall("install uv never pip packages", profile="deep").results}
-    assert set(found) == {"fact", "segment", "message"}
-    assert (found["message"].session, found["message"].lines, found["message"].path) == ("session-1", (3,), "x")
+    results = MemoryAgent().recall("use uv, never pip", profile="deep").results
+    assert results[0].kind == "fact"
+    (said,) = [result for result in results if result.lines == (3,) and result.kind == "message"]
+    assert (said.session, said.path, said.text) == ("session-1", "x", TURNS[2])
 
 
 def test_what_waits_is_told_with_what_it_rests_on():

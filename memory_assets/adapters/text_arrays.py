@@ -5,7 +5,7 @@ are neighbours in the arrays. Hashes of terms are kept and never the text. A cha
 replaced, adds the new rows and sorts once; unchanged texts are not cut into terms again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -70,14 +70,15 @@ class TextArrays:
         places = self.ids.places
         return np.array([places[id] for id in ids if id in places], dtype=np.int64)
 
-    def score(self, terms: Iterable[str]) -> np.ndarray:
-        """Returns the BM25 score of every row, float32."""
+    def score(self, terms: Iterable[str] | Mapping[str, float]) -> np.ndarray:
+        """Returns the BM25 score of every row, float32; terms may come with weights."""
+        weights = terms if isinstance(terms, Mapping) else dict.fromkeys(terms, 1.0)
         scores = np.zeros(len(self), dtype=np.float32)
-        for term in terms:
+        for term, weight in weights.items():
             rows, counts = self.postings(term)
             if len(rows):
                 rarity = np.log1p((len(self) - len(rows) + 0.5) / (len(rows) + 0.5))
-                scores[rows] += np.float32(rarity * (K1 + 1)) * counts / (counts + self._norms[rows])
+                scores[rows] += np.float32(weight * rarity * (K1 + 1)) * counts / (counts + self._norms[rows])
         return scores
 
     @cached_property

@@ -48,6 +48,7 @@ ASSETS_OF = {
         "quality",
         "daily_log",
         "embeddings",
+        "passages",
     ],
     FOLD: [
         "merges",

@@ -10,7 +10,7 @@ import polars as pl
 from memory_assets import tables as schemas
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check, verdict
 from memory_assets.assets.glue import INDEX_POOL, bars, counts_of, materialise_days, table_asset, write_whole
-from memory_assets.corpus import open_embedder, open_texts, open_vectors
+from memory_assets.corpus import open_embedder, open_texts, open_vectors, passages_to_index
 from memory_assets.embed.echoes import SHOWING, find_echoes, suspects
 from memory_assets.embed.encode import EMBED_VERSION, encode_day
 from memory_assets.embed.evidence import EVIDENCE, allowed_facts, families_of, plan_evidence
@@ -19,12 +19,13 @@ from memory_assets.embed.memories import FOLD_VERSION, fold_memories
 from memory_assets.embed.merge import MERGE_VERSION, find_edges
 from memory_assets.embed.notes import note_rows, with_notes, without_corrected
 from memory_assets.embed.overlay import overlay
+from memory_assets.embed.passages import PASSAGES_VERSION, make_passages
 from memory_assets.embed.project import RETRIEVABLE, Plan, hashes_of, plan_texts, plan_vectors, text_rows
 from memory_assets.embed.repeats import MOST_SHARE, find_repeats
 from memory_assets.embed.uses import OWN_WORDS, plan_uses, sessions_shown
 from memory_assets.files import write_json
 from memory_assets.ledger import IGNORED, NOTES, RECALLED, USED, Event
-from memory_assets.pending import embed_inputs, fold_inputs, merge_inputs, notes_by_day
+from memory_assets.pending import embed_inputs, fold_inputs, merge_inputs, notes_by_day, passage_inputs
 from memory_assets.store import Store
 from memory_assets.terms import TERMS_VERSION
 
@@ -56,6 +57,24 @@ def embeddings(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]
             pl.concat([store.tables.read("observations", [day]), notes.filter(pl.col("day") == date.fromisoformat(day))]),
             embedder,
             store.tables.read("embeddings", [day]),
+        ),
+    )
+
+
+@table_asset("passages", group=GROUP, version=PASSAGES_VERSION, daily=True, deps=["messages"])
+def passages(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """What people and assistants said, cut into passages of a few sentences, each with its vector."""
+    embedder = open_embedder(store.settings.embedding_model)
+    return materialise_days(
+        context,
+        store,
+        "passages",
+        inputs=lambda day: passage_inputs(store, day),
+        build=lambda day: make_passages(
+            date.fromisoformat(day),
+            store.tables.read("messages", [day]),
+            embedder,
+            store.tables.read("passages", [day]),
         ),
     )
 
@@ -148,19 +167,14 @@ def vector_index(context: dg.AssetExecutionContext, store: dg.ResourceParam[Stor
     owners=["team:memory"],
     kinds={"numpy"},
     code_version=TEXTS_VERSION,
-    deps=["memories", "segments", "messages"],
+    deps=["memories", "passages", "messages_open"],
     pool=INDEX_POOL,
 )
 def text_index(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
-    """The terms of memories, narratives and raw messages in arrays, projected from Parquet."""
+    """The terms of memories, and the terms and vectors of passages, in arrays projected from Parquet."""
     with store.lock():
         index, kept = open_texts(store), _Kept(store.root / "index" / "texts.json", TEXTS_VERSION)
-        spoken = ["message_id", "session_id", "line", "author", "kind", "text"]
-        rows = text_rows(
-            store.tables.read("memories"),
-            store.tables.read("segments", columns=["segment_id", "session_id", "line_from", "narrative"]),
-            pl.concat([store.tables.read("messages", columns=spoken), store.tables.read("messages_open", columns=spoken)]),
-        )
+        rows = text_rows(store.tables.read("memories"), passages_to_index(store.tables))
         published = kept.read(index.generation())
         return _publish(index, kept, plan_texts(rows, published), hashes_of(rows), rebuild=not published)
 
@@ -291,9 +305,9 @@ def _compare(wanted: set[str], there: set[str]) -> dg.AssetCheckResult:
     return verdict(broken.is_empty(), broken, rows=len(there))
 
 
-ASSETS = [embeddings, merges, memories, vector_index, text_index]
+ASSETS = [embeddings, passages, merges, memories, vector_index, text_index]
 CHECKS = [
-    *(schema_check(table) for table in ("embeddings", "merges", "memories")),
+    *(schema_check(table) for table in ("embeddings", "passages", "merges", "memories")),
     rows_check(
         "embeddings", "every_text_has_a_vector", "The text of every observation and note has a vector.", _without_vector
     ),
@@ -307,7 +321,7 @@ CHECKS = [
     conflicts_are_settled,
     events_have_a_home,
     few_repeats,
-    *(no_secrets_check(table) for table in ("embeddings", "merges", "memories")),
+    *(no_secrets_check(table) for table in ("embeddings", "passages", "merges", "memories")),
     vectors_equal_parquet,
     texts_equal_parquet,
 ]

@@ -42,34 +42,47 @@ def plan_vectors(memories: pl.DataFrame, embeddings: pl.DataFrame, published: Ma
     return Plan(upserts, sorted(set(published) - set(wanted["id"])))
 
 
-def text_rows(memories: pl.DataFrame, segments: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
+def text_rows(memories: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
     """Returns everything the text index holds, each row with its session and its place there."""
+    both = pl.concat([memory_rows(memories), passage_rows(passages)])
+    return both.unique(["corpus", "id"], keep="first", maintain_order=True)
+
+
+def memory_rows(memories: pl.DataFrame) -> pl.DataFrame:
+    """Returns the rows of memories: all their wordings, and what the tools that they name are for."""
     known = memories.filter(pl.col("state").is_in(RETRIEVABLE)).with_columns(wording=pl.col("wordings").list.join("\n"))
     asked = [f"{text}\n{concept_words(text)}" for text in known["wording"]]
-    spoken = messages.filter(pl.col("author").is_in(["owner", "assistant", "subagent"]) & (pl.col("kind") == "text"))
-    return pl.concat(
-        [
-            _rows(
-                "memories",
-                known.with_columns(pl.Series("asked", asked, dtype=pl.String)),
-                "id",
-                "asked",
-                pl.col("event_at").dt.epoch("ms"),
-            ),
-            _rows("segments", segments, "segment_id", "narrative", pl.col("line_from")),
-            _rows("messages", spoken, "message_id", "text", pl.col("line")),
-        ]
-    ).unique(["corpus", "id"], keep="first", maintain_order=True)
-
-
-def _rows(corpus: str, found: pl.DataFrame, id: str, text: str, order: pl.Expr) -> pl.DataFrame:
-    return found.select(
-        pl.col(id).alias("id"),
-        pl.lit(corpus).alias("corpus"),
-        pl.col(text).alias("text"),
+    return known.select(
+        "id",
+        pl.lit("memories").alias("corpus"),
+        pl.Series("text", asked, dtype=pl.String),
+        pl.lit(None, pl.String).alias("parent"),
         pl.col("session_id").alias("group"),
-        order.cast(pl.Int64).alias("order"),
+        pl.col("event_at").dt.epoch("ms").alias("order"),
+        pl.lit(None, pl.List(pl.Float32)).alias("vector"),
     )
+
+
+def passage_rows(passages: pl.DataFrame) -> pl.DataFrame:
+    """Returns the rows of passages, which have their text beside the columns of the table; one may lack its vector."""
+    return passages.select(
+        "id",
+        pl.lit("messages").alias("corpus"),
+        "text",
+        pl.col("message_id").alias("parent"),
+        pl.col("session_id").alias("group"),
+        place_in_session(pl.col("line"), pl.col("number")).alias("order"),
+        "vector",
+    )
+
+
+PASSAGES_A_LINE = 4_096
+"""More than a message can have; a transcript line's passages stand together in the order of the session."""
+
+
+def place_in_session(line: pl.Expr, number: pl.Expr) -> pl.Expr:
+    """Returns where a passage stands in its session."""
+    return line.cast(pl.Int64) * PASSAGES_A_LINE + number.clip(0, PASSAGES_A_LINE - 1)
 
 
 def plan_texts(rows: pl.DataFrame, published: Mapping[str, str]) -> Plan:
@@ -81,4 +94,5 @@ def plan_texts(rows: pl.DataFrame, published: Mapping[str, str]) -> Plan:
 
 def hashes_of(rows: pl.DataFrame) -> dict[str, str]:
     """Returns `corpus/id` → hash of what is put in, to be kept beside the published generation."""
-    return {f"{row[1]}/{row[0]}": hash_of("\n".join(map(str, row[2:]))) for row in rows.iter_rows()}
+    head = pl.col("vector").list.head(4) if "vector" in rows.columns else pl.lit(None).alias("vector")  # tells models apart
+    return {f"{row[1]}/{row[0]}": hash_of("\n".join(map(str, row[2:]))) for row in rows.with_columns(head).iter_rows()}

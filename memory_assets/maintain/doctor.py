@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from memory_assets.embed.passages import cut_messages
 from memory_assets.embed.project import RETRIEVABLE
 from memory_assets.errors import MemoryAssetsError
 from memory_assets.ledger import CORRECTED, NOTED
@@ -81,9 +82,9 @@ def _projected(store: "Store", projections: Projections) -> Iterator[Check]:
     memories = store.tables.read("memories", columns=["id", "state", "text_hash"]).filter(pl.col("state").is_in(RETRIEVABLE))
     embedded = store.tables.read("embeddings", columns=["text_hash"])
     recallable, near = set(memories["id"]), set(memories.join(embedded, on="text_hash", how="semi")["id"])
-    segments = set(store.tables.read("segments", columns=["segment_id"])["segment_id"])
+    said = {*store.tables.read("passages", columns=["id"])["id"], *cut_messages(store.tables.read("messages_open"))["id"]}
     yield from _carry_out("vector index", lambda: check_projection("vector", "memories", near, projections.vectors.ids()))
-    for corpus, wanted in (("memories", recallable), ("segments", segments)):
+    for corpus, wanted in (("memories", recallable), ("messages", said)):
         found = partial(projections.texts.ids, corpus)
         yield from _carry_out("text index", lambda c=corpus, w=wanted, f=found: check_projection("text", c, w, f()))
 

@@ -27,8 +27,10 @@ PROFILES = {
 LONG_QUESTION_WORDS = 12
 
 
-def choose_profile(name: str, question: str, limit: int | None = None) -> Profile:
+def choose_profile(name: str, question: str, limit: int | None = None, *, is_listing: bool = False) -> Profile:
     """Returns the profile of that name; `auto` is balanced for a plain question and deep for a long one.
+
+    A listing of what was said, which somebody reads through, is ten long in every profile.
 
     Raises `QuestionError` for an unknown name or a limit that is not positive.
     """
@@ -39,4 +41,6 @@ def choose_profile(name: str, question: str, limit: int | None = None) -> Profil
     if limit is not None and limit < 1:
         raise QuestionError(f"A recall of {limit} memories is none; choose a limit from 1 to {MOST}.")
     profile = PROFILES[name]
-    return profile if limit is None else replace(profile, limit=min(limit, MOST))
+    if limit is None:
+        limit = MOST if is_listing else profile.limit
+    return replace(profile, limit=min(limit, MOST))

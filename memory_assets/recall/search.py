@@ -1,39 +1,40 @@
 """Finds the few memories that help with a question.
 
-Words and vectors find candidates, over-fetched; their scores are fused, fade with age and prefer the present project and
-person. What is neither near in meaning nor shares the question's words is left out, so that a question about nothing known
-gets no answer. Without vectors the keywords answer alone and the answer says so.
+Words and vectors find candidates among the memories; their scores are fused, fade with age and prefer the present project
+and person. What is neither near in meaning nor shares the question's words is left out, so that a question about nothing
+known gets no answer. What was said word for word is searched where the profile or the asker wants it, or nothing was found.
+Without vectors the words answer alone, without words the vectors, and the answer says so.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from memory_assets.aliases import expand, words_in
 from memory_assets.errors import IndexFailedError, ModelError, QuestionError
-from memory_assets.protocols import Embedder, Hit, TextIndex, VectorIndex
+from memory_assets.protocols import Embedder, TextIndex, Texts, VectorIndex
+from memory_assets.recall.bm25 import Layout
+from memory_assets.recall.facts import Candidates, find_facts
 from memory_assets.recall.profiles import Profile, choose_profile
-from memory_assets.recall.rank import age_days, decay, fuse, weigh
+from memory_assets.recall.rank import FACTORS, age_days, weights_of
 from memory_assets.recall.results import CORPORA, Answer, Asker, Cost, Filters, LeftOut, Recalled
+from memory_assets.recall.said import CANDIDATES, REACH, Learnt, Sought, adjust, find_said, lines_around
+from memory_assets.terms import query_terms
 
 __all__ = ["Answer", "Asker", "Corpus", "Cost", "Filters", "LeftOut", "Recalled", "search"]
-
-OVER_FETCHED = 60
-"""Candidates of each arm; filters and age act on these."""
-
-NEAR = 0.30
-"""Cosine below which MiniLM's neighbours of a short question are seldom about it."""
-
-RAW_FACTOR = 0.6
-"""What a raw message or a narrative counts beside a distilled memory of the same fit."""
 
 LONGEST_QUESTION = 2_000
 LONGEST_TEXT = 600
 
-ReadRows = Callable[[Sequence[str]], pl.DataFrame]
+RAW_FACTOR = 0.8
+"""What a message counts beside a distilled memory of the same fit."""
+
+ReadPassages = Callable[[Sequence[str]], pl.DataFrame]
+SelectPassages = Callable[[Filters], Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,17 @@ class Corpus:
     """What is searched."""
 
     memories: pl.DataFrame
-    keywords: TextIndex
+    texts: TextIndex
     vectors: VectorIndex | None = None
     embedder: Embedder | None = None
-    read_segments: ReadRows | None = None
-    read_messages: ReadRows | None = None
+    read_passages: ReadPassages | None = None
+    """Ids → rows with passage, whole (the message's text), char_from, char_to, author, role and what a result tells."""
+    select_passages: SelectPassages | None = None
+    """Filters → ids of the passages that pass."""
+    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Other names of things that the owner uses, beside the well-known ones."""
+    factors: Sequence[str] = tuple(FACTORS)
+    """What weighs the fused scores."""
 
 
 def search(
@@ -65,30 +72,176 @@ def search(
     """
     began = perf_counter()
     question = " ".join("".join(ch if ch.isprintable() else " " for ch in question).split())[:LONGEST_QUESTION]
-    chosen = choose_profile(profile, question, limit)
     wanted = _wanted(corpora)
+    chosen = choose_profile(profile, question, limit, is_listing="messages" in wanted)
     if not question:
         return Answer(question, chosen.name, (), 0, notes=("The question is empty.",), is_known=False)
-    notes: list[str] = []
-    words = _by_words(question, corpus.keywords, "memories", notes)
-    near = _by_meaning(question, corpus, notes)
-    relevant = [hit for hit in near or () if hit.score >= NEAR]
-    found = _memories(words, relevant, corpus.memories, asker, filters) if not wanted or "memories" in wanted else []
-    if chosen.searches_raw or wanted or not found:
-        found += [r for r in _raw(question, corpus, asker, notes) if not wanted or f"{r.kind}s" in wanted]
-    ordered = sorted(found, key=lambda result: (-result.score, result.event_at, result.memory_id))
-    results = _distinct(ordered, chosen)
-    return Answer(
-        question,
-        chosen.name,
-        tuple(results),
-        len(found),
-        asked=question,
-        degraded="keyword" if near is None else None,
-        notes=tuple(notes),
-        cost=Cost(embeddings=1, index_queries=2, seconds=round(perf_counter() - began, 4)),
-        is_known=bool(results),
-    )
+    found = _Search(question, corpus, asker, filters, chosen, wanted).run()
+    return replace(found, cost=replace(found.cost, seconds=round(perf_counter() - began, 4)))
+
+
+class _Search:
+    """One question under way: what it costs and what goes wrong is gathered here."""
+
+    def __init__(
+        self, question: str, corpus: Corpus, asker: Asker, filters: Filters, profile: Profile, wanted: Sequence[str]
+    ) -> None:
+        self.question, self.corpus, self.asker, self.filters = question, corpus, asker, filters
+        self.profile, self.wanted = profile, wanted
+        self.notes: list[str] = []
+        self.lost: set[str] = set()
+        self.queries = self.embeddings = 0
+
+    def run(self) -> Answer:
+        """Returns the answer."""
+        sought = Sought(self.question, self._terms(), self._vector())
+        results: list[Recalled] = []
+        searches_said = self.profile.searches_raw or "messages" in self.wanted
+        if not self.wanted or {"memories", "segments"} & set(self.wanted):
+            results += self._memories(sought)
+        if searches_said:
+            results += self._said(sought)
+        elif not (results or self.wanted):
+            results += [one for one in self._said(sought) if "keyword" in one.arms]
+        ordered = sorted(results, key=lambda one: (-one.score, one.event_at, one.memory_id))
+        kept = _distinct(ordered, self.profile)
+        return Answer(
+            self.question,
+            self.profile.name,
+            tuple(kept),
+            len(results),
+            asked=sought.text,
+            left_out=tuple(_left_out(ordered, kept)),
+            degraded=self._degraded(),
+            notes=tuple(dict.fromkeys(self.notes)),
+            cost=Cost(embeddings=self.embeddings, index_queries=self.queries),
+            is_known=bool(kept),
+            tier=3 if kept and all(one.kind == "message" for one in kept) else 2,
+        )
+
+    def _terms(self) -> dict[str, float]:
+        terms = dict.fromkeys(query_terms(self.question), 1.0)
+        for word, weight in expand(words_in(self.question), self.corpus.aliases):
+            for term in query_terms(word):
+                terms.setdefault(term, weight)
+        return terms
+
+    def _vector(self) -> np.ndarray | None:
+        if self.corpus.vectors is None or self.corpus.embedder is None:
+            self.lost.add("vector")
+            return None
+        try:
+            self.embeddings += 1
+            return self.corpus.embedder.encode_query(self.question)
+        except ModelError as error:
+            return self._lose("vector", error)
+
+    def _lose(self, arm: str, error: Exception) -> None:
+        self.lost.add(arm)
+        self.notes.append(str(error))
+
+    def _degraded(self) -> str | None:
+        left = {"keyword", "vector"} - self.lost
+        return None if len(left) == 2 else next(iter(left), "nothing")
+
+    def _texts(self, corpus: str) -> Texts | None:
+        try:
+            return self.corpus.texts.open(corpus)
+        except IndexFailedError as error:
+            return self._lose("keyword", error)
+
+    def _candidates(self, sought: Sought, condition: pl.Expr) -> Candidates:
+        memories, texts = self.corpus.memories, self._texts("memories")
+        vectors = self.corpus.vectors if sought.vector is not None else None
+        try:
+            found = find_facts(sought, memories, texts, vectors, condition)
+        except IndexFailedError as error:
+            self._lose("vector", error)
+            found = find_facts(sought, memories, texts, None, condition)
+        self.queries += found.queries
+        return found
+
+    def _memories(self, sought: Sought) -> list[Recalled]:
+        filters = self.filters
+        if self.wanted and "memories" not in self.wanted:
+            filters = replace(filters, kinds=("narrative",), include=tuple({*filters.include, "held"}))
+        found = self._candidates(sought, filters.condition(self.corpus.memories.columns))
+        return [self._memory(row, found) for row in found.rows.iter_rows(named=True)]
+
+    def _memory(self, row: Mapping[str, Any], found: Candidates) -> Recalled:
+        weights = weights_of(row, self.asker, self.question, self.corpus.factors)
+        return Recalled(
+            memory_id=row["id"],
+            kind=row["kind"],
+            text=row["text"],
+            score=round(found.fused[row["id"]] * float(np.prod(list(weights.values()))), 6),
+            confidence=row["confidence"],
+            category=row["category"],
+            priority=row["priority"],
+            age_days=int(age_days(row["event_at"], self.asker.now)),
+            event_at=row["event_at"],
+            session=row["session_id"],
+            path=row["path"],
+            lines=tuple(row["lines"]),
+            project=row["project"],
+            person=row["person"],
+            arms=found.arms_of(row["id"]),
+            weights=weights,
+            tags=() if row["state"] == "active" else (row["state"],),
+        )
+
+    def _said(self, sought: Sought) -> list[Recalled]:
+        texts = self._texts("messages")
+        if texts is None or not len(texts) or self.corpus.read_passages is None:
+            return []
+        self.queries += 1
+        found = find_said(sought, texts, _layout(texts), self._learnt(sought), self._allowed(texts))
+        if not found:
+            return []
+        scores = {one.passage_id: one for one in found}
+        rows = self.corpus.read_passages(list(scores))
+        rows = rows.with_columns(score=pl.col("id").replace_strict({id: one.score for id, one in scores.items()}, default=0.0))
+        ranked = adjust(rows.sort("score", "id", descending=[True, False]), self.question)
+        return [self._message(row, scores[row["id"]].arms) for row in ranked.head(CANDIDATES).iter_rows(named=True)]
+
+    def _learnt(self, sought: Sought) -> list[Learnt]:
+        """Returns where the memories that fit were learnt; what is held says as well as what is not where to look."""
+        found = self._candidates(sought, pl.col("state") != "forgotten")
+        return [
+            Learnt(row["session_id"], lines_around(line), found.fused[row["id"]])
+            for row in found.rows.iter_rows(named=True)
+            for line in row["lines"]
+        ]
+
+    def _allowed(self, texts: Texts) -> np.ndarray | None:
+        """Returns the rows that may be returned, or None for all: never the asking session's own words."""
+        own = self.asker.session
+        rows = None
+        if self.filters != replace(Filters(), include=self.filters.include) and self.corpus.select_passages is not None:
+            rows = texts.rows_of(self.corpus.select_passages(self.filters))
+        if own is None or own not in texts.group_ids:
+            return rows
+        rows = np.arange(len(texts)) if rows is None else rows
+        return rows[texts.groups[rows] != list(texts.group_ids).index(own)]
+
+    def _message(self, row: Mapping[str, Any], arms: tuple[str, ...]) -> Recalled:
+        return Recalled(
+            memory_id=row["message_id"],
+            kind="message",
+            text=around(row["whole"], row["char_from"], row["char_to"]),
+            score=round(row["score"] * RAW_FACTOR, 6),
+            confidence=0.5,
+            category="raw",
+            priority="low",
+            age_days=int(age_days(row["event_at"], self.asker.now)),
+            event_at=row["event_at"],
+            session=row["session_id"],
+            path=row["path"],
+            lines=(row["line"],),
+            project=row["project"],
+            person=row["person"],
+            arms=arms,
+        )
 
 
 def _wanted(corpora: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -99,106 +252,43 @@ def _wanted(corpora: str | Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def _by_words(question: str, keywords: TextIndex, corpus: str, notes: list[str]) -> list[Hit]:
-    try:
-        return keywords.find(question, OVER_FETCHED, corpus)
-    except IndexFailedError as error:
-        notes.append(str(error))
-        return []
+_layouts: dict[int, tuple[Texts, Layout]] = {}
 
 
-def _by_meaning(question: str, corpus: Corpus, notes: list[str]) -> list[Hit] | None:
-    """Returns the nearest memories, or None where vectors cannot be asked."""
-    if corpus.vectors is None or corpus.embedder is None:
-        return None
-    try:
-        vector: np.ndarray = corpus.embedder.encode_query(question)
-        return corpus.vectors.find(vector, OVER_FETCHED)
-    except (IndexFailedError, ModelError) as error:
-        notes.append(str(error))
-        return None
+def _layout(texts: Texts) -> Layout:
+    """Returns how the rows stand to each other, kept for the last corpus that was asked."""
+    kept = _layouts.get(0)
+    if kept is None or kept[0] is not texts:
+        kept = _layouts[0] = (texts, Layout(texts, REACH))
+    return kept[1]
 
 
-def _memories(
-    words: list[Hit],
-    near: list[Hit],
-    memories: pl.DataFrame,
-    asker: Asker,
-    filters: Filters,
-) -> list[Recalled]:
-    fused = fuse(words, near)
-    arms = {"keyword": {hit.id for hit in words}, "vector": {hit.id for hit in near}}
-    rows = memories.filter(pl.col("id").is_in(list(fused)) & filters.condition(memories.columns))
-    return [_recalled(row, fused[row["id"]], arms, asker) for row in rows.iter_rows(named=True)]
+def around(text: str, start: int, end: int, length: int = LONGEST_TEXT) -> str:
+    """Returns the span of the text on one line, with as much of what stands around it as fits into `length` characters."""
+    room = max(length - (end - start) - 2, 0)
+    low = max(start - room // 2, 0)
+    high = min(low + (end - start) + room, len(text))
+    low = max(min(low, high - (end - start) - room), 0)
+    if low > 0:
+        space = text.find(" ", low, start)
+        low = space + 1 if space >= 0 else start
+    if high < len(text):
+        space = text.rfind(" ", end, high)
+        high = space if space >= 0 else end
+    shown = " ".join(text[low:high].split())[: length - 2]
+    return f"{'…' if low > 0 else ''}{shown}{'…' if high < len(text) else ''}"
 
 
-def _recalled(row: Mapping[str, Any], score: float, arms: Mapping[str, set[str]], asker: Asker) -> Recalled:
-    score = weigh(score, row, now=asker.now, project=asker.project, person=asker.person)
-    return Recalled(
-        memory_id=row["id"],
-        kind=row["kind"],
-        text=row["text"],
-        score=round(score, 6),
-        confidence=row["confidence"],
-        category=row["category"],
-        priority=row["priority"],
-        age_days=int(age_days(row["event_at"], asker.now)),
-        event_at=row["event_at"],
-        session=row["session_id"],
-        path=row["path"],
-        lines=tuple(row["lines"]),
-        project=row["project"],
-        person=row.get("person", ""),
-        arms=tuple(name for name, ids in arms.items() if row["id"] in ids),
-        tags=() if row["state"] == "active" else (row["state"],),
-    )
-
-
-def _raw(question: str, corpus: Corpus, asker: Asker, notes: list[str]) -> list[Recalled]:
-    """Returns narratives and messages that hold the question's words."""
-    found: list[Recalled] = []
-    for name, read in (("segments", corpus.read_segments), ("messages", corpus.read_messages)):
-        hits = _by_words(question, corpus.keywords, name, notes) if read else []
-        if not hits or read is None:
-            continue
-        fused = fuse(hits, ())
-        found += [_raw_result(row, name, fused[row["id"]], question, asker) for row in read(list(fused)).iter_rows(named=True)]
-    return found
-
-
-def _raw_result(row: Mapping[str, Any], name: str, score: float, question: str, asker: Asker) -> Recalled:
-    return Recalled(
-        memory_id=row["id"],
-        kind=name.removesuffix("s"),
-        text=excerpt(row["text"], question),
-        score=round(score * RAW_FACTOR * decay(row["event_at"], asker.now), 6),
-        confidence=0.5,
-        category="raw",
-        priority="low",
-        age_days=int(age_days(row["event_at"], asker.now)),
-        event_at=row["event_at"],
-        session=row["session_id"],
-        path=row["path"],
-        lines=tuple(row["lines"]),
-        project=row["project"],
-        person=row.get("person", ""),
-        arms=("keyword",),
-    )
-
-
-def excerpt(text: str, question: str, length: int = LONGEST_TEXT) -> str:
-    """Returns at most `length` characters of the text, around the first word of the question that it holds."""
-    text = " ".join(text.split())
-    if len(text) <= length:
-        return text
-    low = text.lower()
-    places = [low.find(word) for word in question.lower().split() if len(word) > 3]
-    start = max(min((place for place in places if place >= 0), default=0) - length // 3, 0)
-    return ("…" if start else "") + text[start : start + length - 2] + "…"
-
-
-def _distinct(ordered: list[Recalled], profile: Profile) -> list[Recalled]:
+def _distinct(ordered: Sequence[Recalled], profile: Profile) -> list[Recalled]:
     kept: dict[str, Recalled] = {}
     for result in ordered:
         kept.setdefault(" ".join(result.text.lower().split()), result)
     return list(kept.values())[: profile.limit]
+
+
+def _left_out(ordered: Sequence[Recalled], kept: Sequence[Recalled]) -> Iterator[LeftOut]:
+    returned = {one.memory_id for one in kept}
+    texts = {one.text.lower() for one in kept}
+    for one in ordered:
+        if one.memory_id not in returned:
+            yield LeftOut(one.memory_id, "says the same" if one.text.lower() in texts else "over the cap", one.score)

@@ -21,6 +21,7 @@ LEARNT = {
     "triggers",
     "quality",
     "daily_log",
+    "passages",
     "embeddings",
 }
 DAILY = LEARNT | {"reflections", "proposals"}

@@ -3,8 +3,7 @@
 import polars as pl
 
 from memory_assets.embed.project import hashes_of, plan_texts, plan_vectors, text_rows
-from memory_assets.tables import empty
-from memory_assets_tests.factories import frame, message, row
+from memory_assets_tests.factories import frame, row
 
 
 def memories(*rows_: dict) -> pl.DataFrame:
@@ -48,35 +47,52 @@ def test_no_text_goes_to_the_vector_index():
 
 
 def test_every_wording_of_a_memory_is_found_by_words():
-    rows = text_rows(memories({"id": "1", "wordings": ["Use uv.", "Never pip."]}), empty("segments"), empty("messages"))
+    rows = text_rows(memories({"id": "1", "wordings": ["Use uv.", "Never pip."]}), NO_PASSAGES)
     assert rows.select("id", "corpus", "text").rows() == [
         ("1", "memories", "Use uv.\nNever pip.\ninstall packages dependencies package manager")
     ]
 
 
-def test_what_people_and_agents_said_is_found_and_tool_output_is_not():
-    said = frame(
-        "messages",
-        message("Use uv.", 0),
-        message("Done.", 1, author="assistant"),
-        message("ls output", 2, author="tool", kind="tool_result"),
-        message("[toolCall ls()]", 3, author="assistant", kind="tool_call"),
-    )
-    rows = text_rows(memories(), empty("segments"), said)
-    assert rows["text"].to_list() == ["Use uv.", "Done."]
+def test_passages_stand_in_the_order_of_their_session():
+    said = passages(("m2", 7, 0), ("m1", 3, 1), ("m1", 3, 0))
+    rows = text_rows(memories(), said).sort("order")
+    assert rows.select("id", "parent", "group").rows() == [("m1#0", "m1", "s1"), ("m1#1", "m1", "s1"), ("m2#0", "m2", "s1")]
 
 
 def test_a_second_plan_after_publishing_the_first_is_empty():
-    segments = frame("segments", row("segments", segment_id="s1", narrative="Ports were moved."))
-    rows = text_rows(memories({"id": "1", "wordings": ["Use uv."]}), segments, empty("messages"))
+    rows = text_rows(memories({"id": "1", "wordings": ["Use uv."]}), passages(("m1", 0, 0)))
     assert plan_texts(rows, {}).upserts.equals(rows)
     assert plan_texts(rows, hashes_of(rows)).is_empty
 
 
 def test_changed_words_go_in_and_vanished_ones_out():
-    before = text_rows(
-        memories({"id": "1", "wordings": ["Use uv."]}, {"id": "2", "wordings": ["x"]}), empty("segments"), empty("messages")
-    )
-    after = text_rows(memories({"id": "1", "wordings": ["Use uv!"]}), empty("segments"), empty("messages"))
+    before = text_rows(memories({"id": "1", "wordings": ["Use uv."]}, {"id": "2", "wordings": ["x"]}), NO_PASSAGES)
+    after = text_rows(memories({"id": "1", "wordings": ["Use uv!"]}), NO_PASSAGES)
     plan = plan_texts(after, hashes_of(before))
     assert (plan.upserts["id"].to_list(), plan.deletes) == (["1"], ["2"])
+
+
+def test_a_passage_of_another_model_is_put_in_again():
+    rows = text_rows(memories(), passages(("m1", 0, 0)))
+    other = rows.with_columns(vector=pl.Series([[0.5, 0.5]], dtype=pl.List(pl.Float32)))
+    assert plan_texts(other, hashes_of(rows)).upserts["id"].to_list() == ["m1#0"]
+
+
+def passages(*places: tuple[str, int, int]) -> pl.DataFrame:
+    rows = [
+        {
+            "id": f"{m}#{n}",
+            "message_id": m,
+            "session_id": "s1",
+            "line": line,
+            "number": n,
+            "text": "Ports.",
+            "vector": [1.0, 0.0],
+        }
+        for m, line, n in places
+    ]
+    schema = {"id": pl.String, "message_id": pl.String, "session_id": pl.String, "line": pl.Int64, "number": pl.Int64}
+    return pl.DataFrame(rows, schema={**schema, "text": pl.String, "vector": pl.List(pl.Float32)}, orient="row")
+
+
+NO_PASSAGES = passages()

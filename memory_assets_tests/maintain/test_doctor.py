@@ -38,7 +38,7 @@ class ListedTexts:
     """A text index that is a set of ids by corpus."""
 
     def ids(self, corpus: str) -> set[str]:
-        return {"memories": {MEMORY}, "segments": {"seg"}}[corpus]
+        return {"memories": {MEMORY}, "messages": set()}[corpus]
 
     def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
         raise NotImplementedError

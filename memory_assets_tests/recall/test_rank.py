@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.protocols import Hit
-from memory_assets.recall.rank import age_days, decay, fuse, weigh
+from memory_assets.recall.rank import FACTORS, age_days, decay, fuse, weights_of
+from memory_assets.recall.results import Asker
 from memory_assets_tests.factories import START, row
 
 HITS = st.lists(st.builds(Hit, st.sampled_from("abcdefgh"), st.floats(-5, 30)), unique_by=lambda hit: hit.id, max_size=8)
@@ -44,19 +45,32 @@ def test_a_memory_from_the_future_is_no_older_than_today():
     assert age_days(START + timedelta(days=3), START) == 0.0
 
 
+@pytest.mark.parametrize(("category", "counts"), [("rules-conventions", 1.0), ("preferences", 0.7047), ("projects", 0.4966)])
+def test_preferences_fade_more_slowly_and_rules_never(category: str, counts: float):
+    assert decay(START, START + timedelta(days=70), category) == pytest.approx(counts, abs=1e-4)
+
+
 @pytest.mark.parametrize(
-    ("changes", "counts"),
+    ("changes", "weights"),
     [
-        ({}, 1.0),
-        ({"state": "stale"}, 0.5),
-        ({"project": "blog"}, 0.8),
-        ({"scope": "person", "person": "bob", "project": "blog"}, 0.8),
-        ({"scope": "person", "project": "blog"}, 1.0),
-        ({"state": "stale", "project": "blog"}, 0.4),
+        ({}, {}),
+        ({"state": "stale"}, {"stale": 0.5}),
+        ({"project": "blog"}, {"elsewhere": 0.8}),
+        ({"scope": "person", "person": "bob", "project": "blog"}, {"elsewhere": 0.8}),
+        ({"scope": "person", "project": "blog"}, {}),
+        ({"state": "stale", "project": "blog"}, {"stale": 0.5, "elsewhere": 0.8}),
+        ({"sentiment": "frustrated"}, {"tone": 1.05}),
+        ({"sentiment": "excited"}, {}),
     ],
 )
-def test_stale_memories_and_those_of_other_projects_and_people_count_less(changes: dict, counts: float):
+def test_each_factor_says_what_it_changed(changes: dict, weights: dict):
     plain = {"state": "active", "scope": "project", "project": "shop", "person": "ann", "event_at": START}
-    memory = row("memories", **plain | changes)
-    assert weigh(1.0, memory, now=START, project="shop", person="ann") == pytest.approx(counts)
-    assert weigh(1.0, memory, now=START, project=None, person=None) == pytest.approx(0.5 if "state" in changes else 1.0)
+    memory = row("memories", **plain | {"category": "projects", "sentiment": "neutral", "boost": 0.0} | changes)
+    asker = Asker(START, project="shop", person="ann")
+    assert weights_of(memory, asker, "why is this broken again, damn it!", tuple(FACTORS)) == weights
+    assert weights_of(memory, asker, "why is this broken again, damn it!", ()) == {}
+
+
+def test_who_asks_from_nowhere_prefers_nothing():
+    memory = row("memories", state="active", scope="project", project="blog", event_at=START, sentiment="neutral")
+    assert weights_of(memory, Asker(START), "which port?", ["elsewhere"]) == {}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import IndexFailedError, ModelError, QuestionError
 from memory_assets.protocols import Hit
-from memory_assets.recall.search import Answer, Asker, Corpus, Filters, excerpt, search
+from memory_assets.recall.search import Answer, Asker, Corpus, Filters, around, search
 from memory_assets_tests.factories import START, frame, row
 
 NOW = START + timedelta(days=10)
@@ -70,17 +70,22 @@ def memories(**changes: dict) -> pl.DataFrame:
     return frame("memories", *rows)
 
 
-def raw_rows(ids: Sequence[str]) -> pl.DataFrame:
-    plain = {"text": "x " * 500 + "we chose tailscale for the tunnel" + " y" * 500, "event_at": START, "session_id": "s9"}
-    return pl.DataFrame([{"id": id, **plain, "path": "p", "lines": [3], "project": "shop"} for id in ids])
+SAID = "x " * 500 + "we chose tailscale for the tunnel" + " y" * 500
+
+
+def read_passages(ids: Sequence[str]) -> pl.DataFrame:
+    plain = {"passage": SAID[1000:1033], "whole": SAID, "char_from": 1000, "char_to": 1033, "author": "owner", "role": "turn"}
+    place = {"event_at": START, "session_id": "s9", "path": "p", "line": 3, "project": "shop", "person": "ann"}
+    return pl.DataFrame([{"id": id, "message_id": id.split("#")[0], **plain, **place} for id in ids])
 
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Corpus:
-    keywords = TextIndex(tmp_path)
-    words = [(id, "memories", text) for id, text in TEXTS.items()] + [("m1", "messages", "we chose tailscale for the tunnel")]
-    keywords.update(pl.DataFrame(words, schema=["id", "corpus", "text"], orient="row"), [])
-    return Corpus(memories(), keywords, Vectors(), AnyEmbedder(), raw_rows, raw_rows)  # type: ignore[arg-type]
+    texts = TextIndex(tmp_path)
+    words = [(id, "memories", text, "s1") for id, text in TEXTS.items()]
+    words += [("m1#0", "messages", "we chose tailscale for the tunnel", "s9"), ("m2#0", "messages", "lunch?", "s9")]
+    texts.update(pl.DataFrame(words, schema=["id", "corpus", "text", "group"], orient="row"), [])
+    return Corpus(memories(), texts, Vectors(), AnyEmbedder(), read_passages)  # type: ignore[arg-type]
 
 
 def ids(answer: Answer) -> list[str]:
@@ -151,7 +156,7 @@ def test_a_failure_of_the_words_is_noted_and_meaning_answers(corpus: Corpus, tmp
 
 def test_what_the_observer_did_not_keep_is_found_among_the_messages(corpus: Corpus):
     (result,) = ask(corpus, "tailscale tunnel").results
-    assert (result.kind, result.session, result.lines, result.category) == ("message", "s9", (3,), "raw")
+    assert (result.kind, result.memory_id, result.session, result.lines) == ("message", "m1", "s9", (3,))
     assert "we chose tailscale" in result.text
     assert len(result.text) <= 600
 
@@ -179,12 +184,20 @@ def test_any_question_gets_at_most_ten_best_first_and_the_same_again(corpus: Cor
     assert ask(corpus, question, profile=profile, limit=limit) == answer
 
 
-def test_an_excerpt_is_cut_around_the_words_of_the_question():
+def test_a_passage_is_shown_with_what_stands_around_it():
     text = "a " * 400 + "the tunnel runs over tailscale" + " b" * 400
-    cut = excerpt(text, "which tunnel?", 100)
-    assert "tunnel runs" in excerpt(text, "tunnel", 100)
-    assert len(cut) <= 100
-    assert excerpt("short text", "tunnel") == "short text"
+    shown = around(text, 800, 830, 100)
+    assert "the tunnel runs over tailscale" in shown
+    assert 80 <= len(shown) <= 100
+    assert (shown[0], shown[-1]) == ("…", "…")
+    assert around("short text", 0, 5) == "short text"
+
+
+@given(st.text(max_size=300), st.data())
+def test_what_is_shown_of_a_text_is_never_too_long(text: str, data: st.DataObject):
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    assert len(around(text, start, end, 60)) <= 60
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,166 @@
+"""Finds what was said, word for word, in and around the messages that the words of a question point at.
+
+Every passage is scored by its words, its meaning, the words and the meaning of what stands around it, the words of its whole
+session, and by how well the memories fit that were learnt there. Scores are scaled to 0–1 over all passages and averaged,
+each counting the same: on two corpora as unlike as chats and coding sessions no other weights were better on both. A message
+is as good as its best passage.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from memory_assets.embed.project import PASSAGES_A_LINE
+from memory_assets.protocols import Texts
+from memory_assets.recall.bm25 import Layout, score_levels
+
+REACH = 2
+"""Passages on either side that a passage is read together with: about one exchange."""
+
+LINES_AROUND = 2
+"""Records on either side of a memory's evidence that it speaks for."""
+
+CANDIDATES = 60
+"""Messages that are read and looked at one by one."""
+
+SPEAKER_BONUS = 0.15
+"""Added where the question names who said it."""
+
+QUESTION_MALUS = 0.05
+"""A question tells less than a statement."""
+
+STEP_MALUS = 0.1
+STEP_CHARS = 200
+"""What an assistant says on the way to its answer, in a line or two, is what labelled questions are about four times more
+seldom than its share of messages."""
+
+ARM_NAMES = {
+    "row": "keyword",
+    "vector": "vector",
+    "around": "context",
+    "meant": "context",
+    "group": "session",
+    "near": "memory",
+}
+
+
+@dataclass(frozen=True)
+class Sought:
+    """What is looked for: terms with their weights, and the question's vector where there is one."""
+
+    text: str
+    terms: Mapping[str, float]
+    vector: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message that was found: its best passage, the score, and the arms in which it is among the best."""
+
+    passage_id: str
+    score: float
+    arms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """Where a memory was learnt, and how well that memory fits the question."""
+
+    session: str
+    places: tuple[int, int]
+    """First and last place in the session, as the text index orders it, of what its evidence stands among."""
+    score: float
+
+
+def find_said(
+    sought: Sought, texts: Texts, layout: Layout, learnt: Sequence[Learnt], allowed: np.ndarray | None = None
+) -> list[Said]:
+    """Returns the best messages, best first, each by its best passage; `allowed` are the rows that may be returned."""
+    if not len(texts):
+        return []
+    arms = _arms(sought, texts, layout, learnt)
+    if not arms:
+        return []
+    scaled = {name: scale(values) for name, values in arms.items()}
+    fused = np.mean(list(scaled.values()), axis=0)
+    if allowed is not None:
+        kept = np.full(len(texts), -np.inf)
+        kept[allowed] = fused[allowed]
+        fused = kept
+    rows = _best_rows(fused, texts.parents)
+    marks = {name: _high(values) for name, values in arms.items()}
+    return [
+        Said(
+            texts.ids[int(row)],
+            float(fused[row]),
+            tuple(dict.fromkeys(ARM_NAMES[name] for name, least in marks.items() if arms[name][row] >= least)),
+        )
+        for row in rows
+        if np.isfinite(fused[row])
+    ]
+
+
+def lines_around(line: int) -> tuple[int, int]:
+    """Returns the first and last place in a session of what stands within two records of the line."""
+    return max(line - LINES_AROUND, 0) * PASSAGES_A_LINE, (line + LINES_AROUND + 1) * PASSAGES_A_LINE - 1
+
+
+def scale(values: np.ndarray) -> np.ndarray:
+    """Returns the values scaled to 0–1; all 0 where they do not differ."""
+    low, high = values.min(), values.max()
+    return (values - low) / (high - low) if high > low else np.zeros_like(values)
+
+
+def _arms(sought: Sought, texts: Texts, layout: Layout, learnt: Sequence[Learnt]) -> dict[str, np.ndarray]:
+    levels = score_levels(layout, sought.terms)
+    arms = {"row": levels.row, "around": levels.around, "group": levels.group}
+    if sought.vector is not None and texts.vectors.shape[1] == len(sought.vector):
+        near = texts.vectors.astype(np.float32) @ sought.vector
+        arms |= {"vector": near, "meant": layout.mean_around(near)}
+    arms["near"] = _near_learnt(texts, learnt)
+    return {name: values for name, values in arms.items() if values.any()}
+
+
+def _near_learnt(texts: Texts, learnt: Sequence[Learnt]) -> np.ndarray:
+    scores = np.zeros(len(texts))
+    numbers = {session: number for number, session in enumerate(texts.group_ids)}
+    for one in learnt:
+        number = numbers.get(one.session)
+        if number is None:
+            continue
+        start, end = np.searchsorted(texts.groups, [number, number + 1])
+        low, high = np.searchsorted(texts.order[start:end], [one.places[0], one.places[1] + 1]) + start
+        scores[low:high] = np.maximum(scores[low:high], one.score)
+    return scores
+
+
+def _best_rows(scores: np.ndarray, parents: np.ndarray) -> list[int]:
+    """Returns the best row of each of the best parents, best first."""
+    best: dict[int, int] = {}
+    for row in np.argsort(-scores, kind="stable")[: CANDIDATES * 8]:
+        best.setdefault(int(parents[row]), int(row))
+        if len(best) == CANDIDATES:
+            break
+    return list(best.values())
+
+
+def _high(values: np.ndarray) -> float:
+    """Returns from which value on a row is among the arm's best."""
+    count = min(CANDIDATES, len(values))
+    return max(float(np.partition(values, -count)[-count]), 1e-9)
+
+
+def adjust(found: pl.DataFrame, question: str) -> pl.DataFrame:
+    """Returns the found messages with what their speaker, form and role say about them added to `score`, best first.
+
+    `found` has columns `score`, `passage`, `author`, `role` and `person`.
+    """
+    named = {word.lower() for word in re.findall(r"\w+", question)}
+    speaks = pl.col("person").str.to_lowercase().is_in(list(named)) & (pl.col("author") == "owner")
+    asks = pl.col("passage").str.strip_chars_end().str.ends_with("?")
+    passes = (pl.col("role") == "step") & (pl.col("passage").str.len_chars() < STEP_CHARS)
+    change = SPEAKER_BONUS * speaks - QUESTION_MALUS * asks - STEP_MALUS * passes
+    return found.with_columns(score=pl.col("score") + change).sort("score", descending=True, maintain_order=True)
