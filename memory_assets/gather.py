@@ -11,6 +11,7 @@ from memory_assets.means import frequency_of
 from memory_assets.models import open_model
 from memory_assets.prices import cost_of, prices_of
 from memory_assets.protocols import Model
+from memory_assets.recall.profiles import MOST
 from memory_assets.recall.reflect import (
     DEADLINE_SECONDS,
     Reflected,
@@ -66,7 +67,7 @@ def answer_from_all(store: Store, question: str, asker: Asker, filters: Filters,
 def gather(store: Store, question: str, asker: Asker, filters: Filters) -> Gathered:
     """Returns what the memory holds about the question; lines of MEMORY.md only where nothing is filtered."""
     corpus, missing = open_corpus(store)
-    known = search(question, corpus, asker, profile="deep", corpora="memories", filters=filters)
+    known = search(question, corpus, asker, profile="balanced", limit=MOST, corpora="memories", filters=filters)
     raw = search(question, corpus, asker, profile="deep", limit=RAW_SOURCES, corpora=("segments", "messages"), filters=filters)
     lines = lines_about(question, _memory_md(store)) if filters == Filters() else []
     found = [source_of(result) for result in (*known.results, *raw.results)]
