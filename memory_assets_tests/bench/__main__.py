@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from memory_assets_tests.bench.capture_memory import capture_memory
 from memory_assets_tests.bench.doors import doors
 from memory_assets_tests.bench.gold import gold
+from memory_assets_tests.bench.graph import graph
 from memory_assets_tests.bench.latency import latency
 from memory_assets_tests.bench.leaving_out import leaving_out
 from memory_assets_tests.bench.more_memories import more_memories
@@ -36,6 +37,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "leaving-out": leaving_out,
     "latency": latency,
     "start": start,
+    "graph": graph,
 }
 
 
