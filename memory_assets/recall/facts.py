@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from memory_assets.lookups import rows_of
 from memory_assets.protocols import Hit, Texts, VectorIndex
 from memory_assets.recall.rank import fuse
 from memory_assets.recall.said import Sought
@@ -65,7 +66,7 @@ def find_facts(
         queries += asked
     near = [hit for hit in near if hit.score >= NEAR]
     fused = fuse(words, near)
-    rows = memories.filter(pl.col("id").is_in(list(fused)))
+    rows = rows_of(memories, fused)
     return Candidates(rows, fused, {hit.id: hit.score for hit in words}, {hit.id: hit.score for hit in near}, queries)
 
 
@@ -83,7 +84,7 @@ def _fetch(fetch: Fetch, memories: pl.DataFrame, condition: pl.Expr) -> tuple[li
     count, asked = OVER_FETCHED, 0
     while True:
         hits, asked = fetch(count), asked + 1
-        found = memories.filter(pl.col("id").is_in([hit.id for hit in hits]))
+        found = rows_of(memories, (hit.id for hit in hits))
         passing = set(found.filter(condition)["id"])
         kept = [hit for hit in hits if hit.id in passing]
         if len(kept) >= ENOUGH or len(hits) < count or count >= LARGEST:

@@ -15,7 +15,7 @@ import polars as pl
 
 from memory_assets import tables as schemas
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.corpus import open_texts, open_vectors
+from memory_assets.corpus import open_texts, open_vectors, passages_to_index
 from memory_assets.embed.project import plan_vectors, text_rows
 from memory_assets.store import Store
 from memory_assets_tests.factories import row
@@ -91,8 +91,9 @@ def fill(store: Store, count: int, topics: Topics, seed: int) -> None:
         day=pl.col("event_at").dt.date(),
     )
     _write_memories(store, said, random)
+    said = said.with_columns(pl.Series("vector", _near(numbers, topics.centres, np.array(about))).cast(pl.List(pl.Float32)))
     _write_raw(store, said)
-    _write_vectors(store, said, _near(numbers, topics.centres, np.array(about)))
+    _write_vectors(store, said)
     _index(store)
 
 
@@ -132,6 +133,16 @@ def _write_raw(store: Store, said: pl.DataFrame) -> None:
     )
     sessions = said.group_by("session_id", maintain_order=True).first()
     _write(store, "windows", sessions, window_id=_id("w", PER_SESSION), path=pl.format("/home/mira/{}.jsonl", "session_id"))
+    spoken = said.with_columns(message_id=_id("msg"), window_id=_id("w", PER_SESSION))
+    _write(
+        store,
+        "passages",
+        spoken,
+        id=pl.format("{}#0", "message_id"),
+        author=pl.lit("owner"),
+        number=pl.lit(0),
+        char_to=pl.col("text").str.len_chars(),
+    )
     _write(
         store,
         "segments",
@@ -144,18 +155,16 @@ def _write_raw(store: Store, said: pl.DataFrame) -> None:
     )
 
 
-def _write_vectors(store: Store, said: pl.DataFrame, vectors: np.ndarray) -> None:
-    vector = pl.Series("vector", vectors).cast(pl.List(pl.Float32))
-    distinct = said.with_columns(vector).unique("text_hash", keep="first", maintain_order=True)
-    _write(store, "embeddings", distinct, dimension=pl.lit(vectors.shape[1]), vector=pl.col("vector"))
+def _write_vectors(store: Store, said: pl.DataFrame) -> None:
+    distinct = said.unique("text_hash", keep="first", maintain_order=True)
+    _write(store, "embeddings", distinct, dimension=pl.col("vector").list.len(), vector=pl.col("vector"))
 
 
 def _index(store: Store) -> None:
     memories = store.tables.read("memories")
     plan = plan_vectors(memories, store.tables.read("embeddings"), {})
     open_vectors(store).update(plan.upserts, [], rebuild=True)
-    rows = text_rows(memories, store.tables.read("segments"), store.tables.read("messages"))
-    open_texts(store).update(rows, [], rebuild=True)
+    open_texts(store).update(text_rows(memories, passages_to_index(store.tables)), [], rebuild=True)
 
 
 def _write(store: Store, table: str, said: pl.DataFrame, **columns: pl.Expr | pl.Series) -> None:
