@@ -124,7 +124,7 @@ class MemoryAgent:
         budget: bool = False,
         is_probe: bool = False,
     ) -> "Answer":
-        """Returns the few memories that help with the question, never more than ten.
+        """Returns the few memories that help with the question, ten at most (fifteen, where a deep recall asks for them).
 
         `project`, `person` (the owner, unless said) and `session` tell who asks, and are preferred; `filters` exclude.
         `recent` are the last messages of the conversation, for a question that leans on them. `corpus` names what is searched:

@@ -1,10 +1,12 @@
-"""How many memories a question gets, by how much room its asker has; never more than ten are handed out."""
+"""How many memories a question gets, by how much room its asker has; never more than ten are put in front of a prompt."""
 
 from dataclasses import dataclass, replace
 
 from memory_assets.errors import QuestionError
 
 MOST = 10
+MOST_ON_REQUEST = 15
+"""A deep recall that asks for so many gets them to read; the block in front of a prompt still has ten lines."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ def choose_profile(name: str, question: str, limit: int | None = None, *, is_lis
 
     Raises `QuestionError` for an unknown name or a limit that is not positive.
     """
+    most = MOST_ON_REQUEST if name == "deep" else MOST
     if name == "auto":
         name = "deep" if len(question.split()) > LONG_QUESTION_WORDS else "balanced"
     if name not in PROFILES:
@@ -43,4 +46,4 @@ def choose_profile(name: str, question: str, limit: int | None = None, *, is_lis
     profile = PROFILES[name]
     if limit is None:
         limit = MOST if is_listing else profile.limit
-    return replace(profile, limit=min(limit, MOST))
+    return replace(profile, limit=min(limit, most))

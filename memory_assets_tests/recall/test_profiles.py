@@ -22,6 +22,11 @@ def test_a_limit_is_kept_but_never_more_than_ten(asked: int, given: int):
     assert choose_profile("balanced", "which port?", asked).limit == given
 
 
+def test_only_a_deep_recall_that_asks_for_more_than_ten_gets_them_and_never_more_than_fifteen():
+    assert [choose_profile("deep", "which port?", limit).limit for limit in (None, 12, 50)] == [MOST, 12, 15]
+    assert choose_profile("auto", "which port " * 10, 12).limit == MOST
+
+
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_of_nothing_is_refused(limit: int):
     with pytest.raises(QuestionError, match="choose a limit from 1 to 10"):
