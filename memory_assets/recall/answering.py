@@ -69,7 +69,9 @@ def answer(
             breaker=means.breaker,
         )
         most = MOST if budget else limit
-        found = search(query.whole, corpus, asker, profile=chosen.name, limit=most, corpora=corpora, filters=filters)
+        found = search(
+            query.text, corpus, asker, profile=chosen.name, limit=most, corpora=corpora, filters=filters, context=query.context
+        )
         found = _told(found, question, query, means)
     if budget:
         found = within_budget(found, corpus.memories)

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memory_assets.protocols import Texts
-from memory_assets.recall.needs import Need, needs_of, unmet
+from memory_assets.recall.needs import TALK_WEIGHT, Need, needs_of, unmet
 from memory_assets.recall.results import Asker, Filters
 from memory_assets.recall.scope import Scope, in_person, read_scope, without
 from memory_assets.recall.when import read_time
 from memory_assets.terms import query_terms
+
+SPEAKS_FOR_ITSELF = 2
+"""With so many words that memories know, a question is embedded without those of the conversation."""
 
 _CODE = re.compile(r"^--\w|\w[/_]\w|\w\.\w")
 
@@ -63,12 +66,13 @@ def read_question(
     scope = read_scope(timed.text, asker, filters, projects, persons)
     me = filters.person or asker.person
     whose = in_person(timed.text, me if me in persons else None)
-    text = " ".join(
-        [without(whose, scope.projects if scope.is_project_named and len(scope.projects) == 1 else ()), *context.split()]
-    )
     needs: tuple[Need, ...] = ()
     if texts is not None and len(texts):
         needs = needs_of(timed.text, texts, context=context, names=[*projects, *persons], aliases=aliases)
+    text = without(whose, scope.projects if scope.is_project_named and len(scope.projects) == 1 else ())
+    speaks = sum(need.is_met and not need.is_context and need.weight > TALK_WEIGHT for need in needs)
+    if speaks < SPEAKS_FOR_ITSELF:
+        text = " ".join([text, *context.split()])
     return Asked(text, scope, needs, timed.since, timed.until, _unknown(timed.text, needs))
 
 

@@ -25,9 +25,6 @@ ENOUGH = 20
 GROWTH = 6
 LARGEST = OVER_FETCHED * GROWTH**3
 
-NEAR = 0.30
-"""Cosine below which MiniLM's neighbours of a short question are seldom about it."""
-
 Fetch = Callable[[int], list[Hit]]
 
 
@@ -64,7 +61,6 @@ def find_facts(
         vector = sought.vector
         near, asked = _fetch(lambda count: vectors.find(vector, count), memories, condition)
         queries += asked
-    near = [hit for hit in near if hit.score >= NEAR]
     fused = fuse(words, near)
     rows = rows_of(memories, fused)
     return Candidates(rows, fused, {hit.id: hit.score for hit in words}, {hit.id: hit.score for hit in near}, queries)

@@ -53,6 +53,8 @@ class Filters:
             for word in getattr(self, name):
                 if word not in known:
                     raise QuestionError(f"There is no '{word}' among {name}; choose from {', '.join(known)}.")
+        for name in ("project", "person", "session"):
+            object.__setattr__(self, name, _encodable(getattr(self, name)))
         for name in ("since", "until"):
             moment = getattr(self, name)
             if moment is not None and moment.tzinfo is None:
@@ -64,6 +66,13 @@ class Filters:
     def states(self) -> tuple[str, ...]:
         """The states that may be seen."""
         return ("active", *self.include)
+
+    @property
+    def are_narrow(self) -> bool:
+        """Whether they say most of what results are about, so that a question beside them need not."""
+        return bool(
+            self.categories or self.priorities or self.kinds or self.triggers or self.session or self.since or self.until
+        )
 
     def condition(self, columns: Sequence[str]) -> pl.Expr:
         """Returns what the rows of a frame with these columns must fulfil; what a frame cannot tell, it is not asked."""
@@ -82,6 +91,11 @@ class Filters:
         return pl.all_horizontal(pl.lit(True), *(one for name, one in wanted if one is not None and name in columns))
 
 
+def _encodable(name: str | None) -> str | None:
+    """Returns the name with a question mark for each half of a character, which no name that is known can hold."""
+    return name if name is None else name.encode("utf-8", "replace").decode()
+
+
 @dataclass(frozen=True)
 class Asker:
     """Who asks, where and when: what the ranking prefers, and what it must not hand back; a `now` without a zone is UTC."""
@@ -94,6 +108,8 @@ class Asker:
     """The last messages of the conversation, oldest first."""
 
     def __post_init__(self) -> None:
+        for name in ("project", "person", "session"):
+            object.__setattr__(self, name, _encodable(getattr(self, name)))
         if self.now.tzinfo is None:
             object.__setattr__(self, "now", self.now.replace(tzinfo=UTC))
 
@@ -195,6 +211,8 @@ class Answer:
     cost: Cost = Cost()
     is_known: bool = True
     """False: what was asked is not in memory."""
+    likelihood: float = 1.0
+    """How likely the answer is among what was searched."""
     tier: int = 2
     """Where the answer was found: 1 summaries, 2 memories, 3 what was said word for word."""
 

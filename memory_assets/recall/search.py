@@ -6,7 +6,7 @@ known gets no answer. What was said word for word is searched where the profile 
 Without vectors the words answer alone, without words the vectors, and the answer says so.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
@@ -17,12 +17,16 @@ import polars as pl
 from memory_assets.aliases import expand, words_in
 from memory_assets.errors import IndexFailedError, ModelError, QuestionError
 from memory_assets.protocols import Embedder, TextIndex, Texts, VectorIndex
+from memory_assets.recall.asked import Asked, read_question
 from memory_assets.recall.bm25 import Layout
 from memory_assets.recall.facts import Candidates, find_facts
+from memory_assets.recall.judge import Judged, judge, judge_said
+from memory_assets.recall.known import KNOWN, probability_known
 from memory_assets.recall.profiles import Profile, choose_profile
 from memory_assets.recall.rank import FACTORS, age_days, weights_of
 from memory_assets.recall.results import CORPORA, Answer, Asker, Cost, Filters, LeftOut, Recalled
 from memory_assets.recall.said import CANDIDATES, REACH, Learnt, Sought, adjust, find_said, lines_around
+from memory_assets.recall.scope import shadowed, stood
 from memory_assets.terms import query_terms
 
 __all__ = ["Answer", "Asker", "Corpus", "Cost", "Filters", "LeftOut", "Recalled", "search"]
@@ -32,6 +36,8 @@ LONGEST_TEXT = 600
 
 RAW_FACTOR = 0.8
 """What a message counts beside a distilled memory of the same fit."""
+
+MISSING = "The index of {} is not there. `memory rebuild --indexes` makes it again from the tables."
 
 ReadPassages = Callable[[Sequence[str]], pl.DataFrame]
 SelectPassages = Callable[[Filters], Sequence[str]]
@@ -64,29 +70,69 @@ def search(
     limit: int | None = None,
     corpora: str | Sequence[str] | None = None,
     filters: Filters = Filters(),
+    context: str = "",
 ) -> Answer:
     """Returns what helps with the question, at most ten, best first.
 
-    `corpora` names what is searched; by default the profile decides. Raises `QuestionError` where something asked for does
-    not exist.
+    `context` are words of the conversation that the question leans on. `corpora` names what is searched, and gets all of it
+    that was found; by default the profile decides, and what does not belong is left out. Raises `QuestionError` where something
+    asked for does not exist.
     """
     began = perf_counter()
-    question = " ".join("".join(ch if ch.isprintable() else " " for ch in question).split())[:LONGEST_QUESTION]
+    question, context = _printable(question)[:LONGEST_QUESTION], _printable(context)[:LONGEST_QUESTION]
     wanted = _wanted(corpora)
     chosen = choose_profile(profile, question, limit, is_listing="messages" in wanted)
     if not question:
         return Answer(question, chosen.name, (), 0, notes=("The question is empty.",), is_known=False)
-    found = _Search(question, corpus, asker, filters, chosen, wanted).run()
+    found = _Search(question, corpus, asker, filters, chosen, wanted, context).run()
     return replace(found, cost=replace(found.cost, seconds=round(perf_counter() - began, 4)))
+
+
+@dataclass
+class Found:
+    """What the arms found, with what was made of it."""
+
+    all: list[Recalled] = field(default_factory=list)
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why a candidate is left out."""
+    relevance: float = 0.0
+    """Of the best."""
+
+    @classmethod
+    def of(cls, judged: Iterable[tuple[Recalled, Judged]]) -> "Found":
+        """Returns the results with their judgements."""
+        pairs = list(judged)
+        return cls(
+            [result for result, _ in pairs],
+            {result.memory_id: one.reason for result, one in pairs if one.reason},
+            max((one.relevance for _, one in pairs), default=0.0),
+        )
+
+    @property
+    def kept(self) -> list[Recalled]:
+        """The results that belong."""
+        return [one for one in self.all if one.memory_id not in self.reasons]
+
+    def __add__(self, other: "Found") -> "Found":
+        return Found([*self.all, *other.all], {**self.reasons, **other.reasons}, max(self.relevance, other.relevance))
 
 
 class _Search:
     """One question under way: what it costs and what goes wrong is gathered here."""
 
     def __init__(
-        self, question: str, corpus: Corpus, asker: Asker, filters: Filters, profile: Profile, wanted: Sequence[str]
+        self,
+        question: str,
+        corpus: Corpus,
+        asker: Asker,
+        filters: Filters,
+        profile: Profile,
+        wanted: Sequence[str],
+        context: str,
     ) -> None:
-        self.question, self.corpus, self.asker, self.filters = question, corpus, asker, filters
+        self.question, self.context, self.asker, self.filters = question, context, asker, filters
+        self.whole = f"{question} {context}".strip()
+        self.corpus = replace(corpus, memories=stood(corpus.memories, filters))
         self.profile, self.wanted = profile, wanted
         self.notes: list[str] = []
         self.lost: set[str] = set()
@@ -94,45 +140,74 @@ class _Search:
 
     def run(self) -> Answer:
         """Returns the answer."""
-        sought = Sought(self.question, self._terms(), self._vector())
-        results: list[Recalled] = []
+        asked = self._asked = self._read()
+        text = self.whole if self.wanted else asked.text
+        sought = Sought(text, self._terms(), self._vector(text))
         searches_said = self.profile.searches_raw or "messages" in self.wanted
+        found = Found()
         if not self.wanted or {"memories", "segments"} & set(self.wanted):
-            results += self._memories(sought)
-        if searches_said:
-            results += self._said(sought)
-        elif not (results or self.wanted):
-            results += [one for one in self._said(sought) if "keyword" in one.arms]
-        ordered = sorted(results, key=lambda one: (-one.score, one.event_at, one.memory_id))
+            found += self._memories(sought)
+        if searches_said or not (self.wanted or (found.kept and self._likelihood(found) >= KNOWN)):
+            typed = sought if text == self.whole else Sought(self.whole, sought.terms, self._vector(self.whole))
+            found += self._said(typed, sought.vector)
+        likelihood = self._likelihood(found)
+        is_known = likelihood >= KNOWN
+        belonging = found.all if self.wanted else found.kept if is_known else []
+        ordered = sorted(belonging, key=lambda one: (-one.score, one.event_at, one.memory_id))
         kept = _distinct(ordered, self.profile)
         return Answer(
             self.question,
             self.profile.name,
             tuple(kept),
-            len(results),
+            len(found.all),
             asked=sought.text,
-            left_out=tuple(_left_out(ordered, kept)),
+            left_out=tuple(_left_out(found, ordered, kept)),
             degraded=self._degraded(),
             notes=tuple(dict.fromkeys(self.notes)),
             cost=Cost(embeddings=self.embeddings, index_queries=self.queries),
-            is_known=bool(kept),
+            is_known=is_known and bool(kept),
+            likelihood=round(likelihood, 4),
             tier=3 if kept and all(one.kind == "message" for one in kept) else 2,
         )
 
+    def _read(self) -> Asked:
+        (projects, persons), texts = _known_names(self.corpus.memories), self._texts("memories")
+        return read_question(
+            self.question,
+            self.asker,
+            self.filters,
+            texts=texts if texts is not None and len(texts) else self._texts("messages"),
+            context=self.context,
+            projects=projects,
+            persons=persons,
+            aliases=self.corpus.aliases,
+        )
+
+    def _likelihood(self, found: Found) -> float:
+        """Returns how likely the answer is among what was searched."""
+        if self.filters.are_narrow:
+            return float(bool(found.kept))  # the filters have said what the question need not
+        texts = [one for name in ("memories", "messages") if (one := self._texts(name)) is not None]
+        heard = self._asked.heard_in(texts)
+        names_unknown = bool(heard.unknown_names)
+        return probability_known(found.relevance, heard.unmet, sum(map(len, texts)), names_unknown=names_unknown)
+
     def _terms(self) -> dict[str, float]:
-        terms = dict.fromkeys(query_terms(self.question), 1.0)
+        terms = dict.fromkeys(query_terms(self.whole), 1.0)
         for word, weight in expand(words_in(self.question), self.corpus.aliases):
             for term in query_terms(word):
                 terms.setdefault(term, weight)
         return terms
 
-    def _vector(self) -> np.ndarray | None:
+    def _vector(self, text: str) -> np.ndarray | None:
         if self.corpus.vectors is None or self.corpus.embedder is None:
             self.lost.add("vector")
             return None
+        if self.corpus.vectors.generation() is None and not self.corpus.memories.is_empty():
+            return self._lose("vector", IndexFailedError(MISSING.format("vectors")))
         try:
             self.embeddings += 1
-            return self.corpus.embedder.encode_query(self.question)
+            return self.corpus.embedder.encode_query(text)
         except ModelError as error:
             return self._lose("vector", error)
 
@@ -146,6 +221,8 @@ class _Search:
 
     def _texts(self, corpus: str) -> Texts | None:
         try:
+            if self.corpus.texts.generation() is None and not self.corpus.memories.is_empty():
+                raise IndexFailedError(MISSING.format("words"))
             return self.corpus.texts.open(corpus)
         except IndexFailedError as error:
             return self._lose("keyword", error)
@@ -161,12 +238,14 @@ class _Search:
         self.queries += found.queries
         return found
 
-    def _memories(self, sought: Sought) -> list[Recalled]:
+    def _memories(self, sought: Sought) -> Found:
         filters = self.filters
         if self.wanted and "memories" not in self.wanted:
             filters = replace(filters, kinds=("narrative",), include=tuple({*filters.include, "held"}))
         found = self._candidates(sought, filters.condition(self.corpus.memories.columns))
-        return [self._memory(row, found) for row in found.rows.iter_rows(named=True)]
+        judged = judge(self._asked, found.rows, self._texts("memories"), found.vector, is_filtered=filters.are_narrow)
+        rows = {row["id"]: self._memory(row, found) for row in found.rows.iter_rows(named=True)}
+        return Found.of((rows[one.memory_id], one) for one in judged)
 
     def _memory(self, row: Mapping[str, Any], found: Candidates) -> Recalled:
         weights = weights_of(row, self.asker, self.question, self.corpus.factors)
@@ -190,19 +269,25 @@ class _Search:
             tags=() if row["state"] == "active" else (row["state"],),
         )
 
-    def _said(self, sought: Sought) -> list[Recalled]:
+    def _said(self, sought: Sought, asked: np.ndarray | None) -> Found:
         texts = self._texts("messages")
         if texts is None or not len(texts) or self.corpus.read_passages is None:
-            return []
+            return Found()
         self.queries += 1
         found = find_said(sought, texts, _layout(texts), self._learnt(sought), self._allowed(texts))
         if not found:
-            return []
+            return Found()
         scores = {one.passage_id: one for one in found}
         rows = self.corpus.read_passages(list(scores))
         rows = rows.with_columns(score=pl.col("id").replace_strict({id: one.score for id, one in scores.items()}, default=0.0))
         ranked = adjust(rows.sort("score", "id", descending=[True, False]), self.question)
-        return [self._message(row, scores[row["id"]].arms) for row in ranked.head(CANDIDATES).iter_rows(named=True)]
+        if not self.wanted:
+            ranked = ranked.join(
+                shadowed(self.corpus.memories, self._asked.scope, self.filters), on=["session_id", "line"], how="anti"
+            )
+        ranked = ranked.head(CANDIDATES)
+        judged = {one.memory_id: one for one in judge_said(self._asked.heard_in([texts]), ranked, texts, asked)}
+        return Found.of((self._message(row, scores[row["id"]].arms), judged[row["id"]]) for row in ranked.iter_rows(named=True))
 
     def _learnt(self, sought: Sought) -> list[Learnt]:
         """Returns where the memories that fit were learnt; what is held says as well as what is not where to look."""
@@ -252,6 +337,22 @@ def _wanted(corpora: str | Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
+def _printable(text: str) -> str:
+    return " ".join("".join(ch if ch.isprintable() else " " for ch in text).split())
+
+
+_names: dict[int, tuple[pl.DataFrame, tuple[list[str], list[str]]]] = {}
+
+
+def _known_names(memories: pl.DataFrame) -> tuple[list[str], list[str]]:
+    """Returns the projects and the persons that there are, kept for the memories that were asked last."""
+    kept = _names.get(0)
+    if kept is None or kept[0] is not memories:
+        found = [[name for name in memories[column].unique().sort() if name] for column in ("project", "person")]
+        kept = _names[0] = (memories, (found[0], found[1]))
+    return kept[1]
+
+
 _layouts: dict[int, tuple[Texts, Layout]] = {}
 
 
@@ -286,9 +387,12 @@ def _distinct(ordered: Sequence[Recalled], profile: Profile) -> list[Recalled]:
     return list(kept.values())[: profile.limit]
 
 
-def _left_out(ordered: Sequence[Recalled], kept: Sequence[Recalled]) -> Iterator[LeftOut]:
-    returned = {one.memory_id for one in kept}
+def _left_out(found: Found, ordered: Sequence[Recalled], kept: Sequence[Recalled]) -> Iterator[LeftOut]:
+    returned, ranked = {one.memory_id for one in kept}, {one.memory_id for one in ordered}
     texts = {one.text.lower() for one in kept}
     for one in ordered:
         if one.memory_id not in returned:
             yield LeftOut(one.memory_id, "says the same" if one.text.lower() in texts else "over the cap", one.score)
+    for one in found.all:
+        if one.memory_id not in ranked:
+            yield LeftOut(one.memory_id, found.reasons.get(one.memory_id, "not in memory"), one.score)

@@ -155,7 +155,7 @@ def test_a_model_rewrites_in_balanced_and_deep_and_never_in_lean_or_in_budget_mo
 
 def test_without_a_model_a_vague_question_is_searched_with_what_it_leans_on(searched: Searched):
     found = ask(searched, "hey, what about that one?", recent=RECENT)
-    assert "5433" in searched.asked[0][0].split()
+    assert "5433" in searched.asked[0][1]["context"].split()
     assert (found.question, found.uses, found.cost.model_calls) == ("hey, what about that one?", (), 0)
 
 
