@@ -1,7 +1,9 @@
 """What stands around a name: found by any of its names, stated relations first, with the memories that say so."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
+import polars as pl
 import pytest
 from rich.console import Console
 
@@ -19,10 +21,9 @@ TEXTS = (
     "ADR-12 chose Redis.",
     "Redis and `internal/cart/total.go` were measured.",
 )
-FORGOTTEN = len(TEXTS)
 
 
-def ask(name: str, own: dict[str, list[str]] | None = None) -> Neighbourhood:
+def ask(name: str, own: dict[str, list[str]] | None = None, forgotten: Sequence[str] = ()) -> Neighbourhood:
     plain = {"state": "active", "project": "shop", "person": "mira"}
     rows = [
         row(
@@ -40,7 +41,8 @@ def ask(name: str, own: dict[str, list[str]] | None = None) -> Neighbourhood:
     mentions = read_mentions(memories, tables.empty("mentions"))
     entities = build_entities(mentions, memories, own)
     relations = build_relations(mentions, entities, memories)
-    return find_neighbourhood(name, entities=entities, relations=relations, mentions=mentions, memories=memories, own=own)
+    known = memories.with_columns(state=pl.when(pl.col("id").is_in(forgotten)).then(pl.lit("forgotten")).otherwise("state"))
+    return find_neighbourhood(name, entities=entities, relations=relations, mentions=mentions, memories=known, own=own)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +72,14 @@ def test_the_newest_memories_that_name_it_are_shown():
     (redis,) = ask("redis").entities
     assert [memory.text for memory in redis.memories] == [TEXTS[4], TEXTS[3]]
     assert redis.memory_count == 2
+
+
+def test_what_only_forgotten_memories_name_is_not_there_any_more():
+    """Forgetting is laid over at once; the tables follow with the next fold."""
+    assert ask("pip", forgotten=["m1"]).entities == ()
+    (redis,) = ask("redis", forgotten=["m3"]).entities
+    assert [memory.text for memory in redis.memories] == [TEXTS[4]]
+    assert "ADR-0012" not in {one.name for one in redis.related}
 
 
 def test_an_unknown_name_gets_the_names_that_hold_it():
