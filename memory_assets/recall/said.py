@@ -29,6 +29,9 @@ CANDIDATES = 60
 SPEAKER_BONUS = 0.15
 """Added where the question names who said it."""
 
+SPEAKER = r"^(\w{2,30}): "
+"""How chats tell who says what; else the human of a session speaks."""
+
 QUESTION_MALUS = 0.05
 """A question tells less than a statement."""
 
@@ -158,8 +161,10 @@ def adjust(found: pl.DataFrame, question: str) -> pl.DataFrame:
 
     `found` has columns `score`, `passage`, `author`, `role` and `person`.
     """
-    named = {word.lower() for word in re.findall(r"\w+", question)}
-    speaks = pl.col("person").str.to_lowercase().is_in(list(named)) & (pl.col("author") == "owner")
+    named = list({word.lower() for word in re.findall(r"\w+", question)})
+    introduced = pl.col("passage").str.extract(SPEAKER).str.to_lowercase()
+    person = pl.when(pl.col("author") == "owner").then(pl.col("person").str.to_lowercase())
+    speaks = pl.coalesce(introduced, person).is_in(named).fill_null(False)
     asks = pl.col("passage").str.strip_chars_end().str.ends_with("?")
     passes = (pl.col("role") == "step") & (pl.col("passage").str.len_chars() < STEP_CHARS)
     change = SPEAKER_BONUS * speaks - QUESTION_MALUS * asks - STEP_MALUS * passes

@@ -15,6 +15,7 @@ from memory_assets_tests.bench.gold import gold
 from memory_assets_tests.bench.graph import graph
 from memory_assets_tests.bench.latency import latency
 from memory_assets_tests.bench.leaving_out import leaving_out
+from memory_assets_tests.bench.locomo import locomo
 from memory_assets_tests.bench.more_memories import more_memories
 from memory_assets_tests.bench.pipeline import pipeline
 from memory_assets_tests.bench.reading import masking, reading
@@ -35,6 +36,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "gold": gold,
     "doors": doors,
     "leaving-out": leaving_out,
+    "locomo": locomo,
     "latency": latency,
     "start": start,
     "graph": graph,

@@ -82,7 +82,8 @@ def test_a_named_speaker_gains_and_questions_and_remarks_on_the_way_lose():
         ("bob", "assistant", "step", "Let me look at uv."),
         ("bob", "assistant", "step", "uv " * 100),
         ("bob", "assistant", "answer", "We use uv."),
+        ("bob", "owner", "turn", "ann: we use uv"),
     ]
     found = pl.DataFrame(rows, schema=["person", "author", "role", "passage"], orient="row").with_columns(score=pl.lit(0.5))
-    scores = adjust(found, "What did Ann say about uv?").sort("person", "author", "passage")["score"].to_list()
-    assert scores == pytest.approx([0.65, 0.4, 0.5, 0.5, 0.45, 0.5])
+    scores = adjust(found, "What did Ann say about uv?").sort("person", "author", "role", "passage")["score"].to_list()
+    assert scores == pytest.approx([0.65, 0.5, 0.4, 0.5, 0.45, 0.5, 0.65])
