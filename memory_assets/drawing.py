@@ -108,6 +108,8 @@ def _end_of_chain(explanation: "Explanation") -> Text:
         return Text(f"{records} archived records verified again: bytes unchanged, quotes found.", style="green")
     if explanation.root.facts.get("is_hand_written"):
         return Text("Written by hand: the chain ends at its commit.", style="green")
+    if explanation.root.kind == "note":
+        return Text("Told outright: the chain ends at its line in the ledger.", style="green")
     return Text("No archived record lies behind it.", style="yellow")
 
 

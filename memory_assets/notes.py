@@ -7,7 +7,7 @@ good, whatever is observed again; the bytes stay where they are.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args
@@ -155,6 +155,10 @@ def forget(store: "Store", target: str, *, apply: bool = False) -> Forgetting:
             f"Nothing that is remembered holds '{mask_text(target[:80])[0]}'. Recall it first, and take its id."
         )
     plans = [(row["id"], *_evidence(store, row["observation_ids"])) for row in rows]
+    telling = _narratives(store, memories, {*spoken.segment_ids, *(id for _, _, hidden in plans for id in hidden.segment_ids)})
+    telling = [row for row in telling if row["id"] not in {each["id"] for each in rows}]
+    rows = [*rows, *telling]
+    plans += [(row["id"], _evidence(store, row["observation_ids"])[0], _Spoken((), ())) for row in telling]
     found = Forgetting(
         target=mask_text(target)[0],
         is_applied=apply,
@@ -246,6 +250,16 @@ def _evidence(store: "Store", observation_ids: Sequence[str]) -> tuple[dict[str,
     }
     messages = dict.fromkeys(id for ids in kept["message_ids"] for id in ids)
     return kept, _Spoken(tuple(messages), tuple(dict.fromkeys(observed["segment_id"].to_list())))
+
+
+def _narratives(store: "Store", memories: pl.DataFrame, segments: Collection[str]) -> list[dict[str, Any]]:
+    """Returns the memories that tell these segments in a few words."""
+    observed = store.tables.scan("observations").filter(
+        (pl.col("kind") == "narrative") & pl.col("segment_id").is_in(list(segments))
+    )
+    ids = observed.select("id").collect()["id"].to_list()
+    tells = pl.col("observation_ids").list.set_intersection(ids).list.len() > 0
+    return memories.filter((pl.col("state") != "forgotten") & tells).select(_COLUMNS).to_dicts() if ids else []
 
 
 def _holding(memories: pl.DataFrame, phrase: str) -> list[dict[str, Any]]:

@@ -114,6 +114,8 @@ def settle(corrections: Iterable[tuple[datetime, str, Collection[str]]]) -> dict
             before = settled.get(target)
             earlier = before.earlier | {before.by} if before else set()
             settled[target] = Corrected(at, by, earlier - {by})
+    for one in settled.values():
+        one.earlier -= set(settled)  # what was corrected itself is replaced by its own correction
     return settled
 
 

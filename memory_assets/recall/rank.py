@@ -60,7 +60,7 @@ def _elsewhere(memory: Mapping[str, Any], asker: Asker, question: str) -> float:
 
 
 def _used(memory: Mapping[str, Any], asker: Asker, question: str) -> float:
-    return 1.0 + memory.get("boost", 0.0)
+    return 1.0 + (memory.get("boost") or 0.0)
 
 
 def _tone(memory: Mapping[str, Any], asker: Asker, question: str) -> float:

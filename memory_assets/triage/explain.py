@@ -1,7 +1,7 @@
 """Follows a line of MEMORY.md, a proposal, a memory or an observation back to archived records, and verifies each again.
 
 A line that was written by hand ends at its commit. The chain of a promoted line comes from the ledger, where its evidence
-was kept with the promotion, so it holds whatever became of the tables since.
+was kept with the promotion, so it holds whatever became of the tables since. A note ends at its line in the ledger.
 """
 
 import hashlib
@@ -14,8 +14,9 @@ import polars as pl
 
 from memory_assets.archive import Archive
 from memory_assets.capture.readers import open_reader
+from memory_assets.embed.notes import note_id
 from memory_assets.errors import TranscriptError, UnknownIdError
-from memory_assets.ledger import Event, Ledger
+from memory_assets.ledger import CORRECTED, NOTED, Event, Ledger
 from memory_assets.protocols import Tables
 from memory_assets.triage.decisions import winner_of
 from memory_assets.triage.evidence import gather_evidence
@@ -80,6 +81,7 @@ def explain(target: str, *, tables: Tables, ledger: Ledger, archive: Archive, wo
     events = ledger.events()
     entry = _entry_step(target, events, tables, archive, workspace)
     step = entry or _proposal_step(target, events, tables, archive) or _memory_step(target, tables, archive)
+    step = step or _note_step(target, events, tables, archive)
     if step is None:
         raise UnknownIdError(
             f"Nothing is known as '{target[:80]}'. Give a line of MEMORY.md, a proposal (p-YYYYMMDD-NNN), or an id (mem_…)."
@@ -163,6 +165,22 @@ def _memory_step(target: str, tables: Tables, archive: Archive) -> Step | None:
     asked = {"memory_id": ids[0], "reflection_id": "", "observation_ids": ids, "session_ids": []}
     facts = {key: memories[0][key] for key in ("text", "state", "confidence", "category", "merged_count")} if memories else {}
     return Step("memory", ids[0], facts, _observation_steps(gather_evidence(asked, tables, archive), archive))
+
+
+def _note_step(target: str, events: Sequence[Event], tables: Tables, archive: Archive) -> Step | None:
+    """Returns what was told outright, which ends at its line in the ledger, and what it corrected."""
+    prefix = target.removeprefix("mem_").replace("-", "").lower()
+    told = [event for event in events if event.kind in (NOTED, CORRECTED) and len(prefix) >= 6]
+    event = next((one for one in told if note_id(one).replace("-", "").startswith(prefix)), None)
+    if event is None:
+        return None
+    payload = event.payload
+    facts = {"text": payload["text"], "told_by": event.actor, "told_at": event.at.isoformat(), "event": event.id}
+    if payload["session"]:
+        facts["session"] = payload["session"]
+    before = event.target if event.kind == CORRECTED else None
+    corrected = before and (_memory_step(before, tables, archive) or _note_step(before, events, tables, archive))
+    return Step("note", note_id(event), facts, (corrected,) if corrected else ())
 
 
 def _reflection_step(payload: dict[str, Any], tables: Tables, archive: Archive) -> Step:
