@@ -13,6 +13,7 @@ from memory_assets_tests.bench.capture_memory import capture_memory
 from memory_assets_tests.bench.doors import doors
 from memory_assets_tests.bench.gold import gold
 from memory_assets_tests.bench.graph import graph
+from memory_assets_tests.bench.honesty import honesty
 from memory_assets_tests.bench.latency import latency
 from memory_assets_tests.bench.leaving_out import leaving_out
 from memory_assets_tests.bench.locomo import locomo
@@ -37,6 +38,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "doors": doors,
     "leaving-out": leaving_out,
     "locomo": locomo,
+    "honesty": honesty,
     "latency": latency,
     "start": start,
     "graph": graph,

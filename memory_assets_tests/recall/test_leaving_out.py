@@ -1,6 +1,8 @@
-"""What good recall leaves out: the suite itself is sound, and every case of it passes."""
+"""What good recall leaves out: the suite itself is sound, its cases pass, and few of those held back do not."""
 
-from memory_assets_tests.recall.leaving_out import SAID, cases, facts, suite
+from pathlib import Path
+
+from memory_assets_tests.recall.leaving_out import SAID, ask, build, cases, facts, suite
 
 
 def test_every_case_has_a_name_of_its_own_and_names_facts_that_exist():
@@ -20,3 +22,11 @@ def test_a_case_names_what_is_missing_and_what_is_too_much_even_as_it_was_said()
     case = next(case for case in cases() if case.id == "superseded-packages")
     assert case.faults(["heron-uv"]) == []
     assert case.faults([f"heron-pip-tools{SAID}"]) == ["-heron-uv", "+heron-pip-tools"]
+
+
+def test_every_case_to_work_on_passes_and_nine_in_ten_of_those_held_back(tmp_path: Path):
+    agent = build(tmp_path / "facts")
+    faults = [(case, case.faults([one.memory_id for one in ask(agent, case).results])) for case in cases()]
+    assert {case.id: wrong for case, wrong in faults if wrong and case.half == "dev"} == {}
+    held = [wrong for case, wrong in faults if case.half == "held"]
+    assert sum(not wrong for wrong in held) >= 0.9 * len(held)
