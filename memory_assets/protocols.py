@@ -194,7 +194,7 @@ class Texts(Protocol):
 
     @property
     def vectors(self) -> np.ndarray:
-        """float16, shape (rows, dimension); zeros where a row has none, dimension 0 where no row has one."""
+        """float32, shape (rows, dimension); zeros where a row has none, dimension 0 where no row has one."""
         ...
 
     def __len__(self) -> int:

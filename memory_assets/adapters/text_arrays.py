@@ -46,7 +46,7 @@ class TextArrays:
     """Row → how many terms it has, int32."""
     has_vector: np.ndarray
     vectors: np.ndarray
-    """float16, shape (rows, dimension); zeros where a row has none, dimension 0 where no row has one."""
+    """float32, shape (rows, dimension); zeros where a row has none, dimension 0 where no row has one."""
     keys: np.ndarray
     """Hashes of all terms, uint64, ascending."""
     starts: np.ndarray
@@ -123,7 +123,7 @@ def empty_arrays() -> TextArrays:
         order=none.astype(np.int64),
         lengths=none,
         has_vector=none.astype(bool),
-        vectors=np.zeros((0, 0), dtype=np.float16),
+        vectors=np.zeros((0, 0), dtype=np.float32),
         keys=none.astype(np.uint64),
         starts=np.zeros(1, dtype=np.int64),
         rows=none,
@@ -185,7 +185,7 @@ def _vectors(old: TextArrays, new: pl.DataFrame) -> tuple[np.ndarray, np.ndarray
     dimension = new["vector"].list.len().max() if given.any() else old.vectors.shape[1]
     assert isinstance(dimension, int)
     keeps = old.vectors.shape[1] == dimension
-    vectors = np.zeros((len(old) + new.height, dimension), dtype=np.float16)
+    vectors = np.zeros((len(old) + new.height, dimension), dtype=np.float32)
     if keeps:
         vectors[: len(old)] = old.vectors
     if given.any():

@@ -121,7 +121,7 @@ def _arms(sought: Sought, texts: Texts, layout: Layout, learnt: Sequence[Learnt]
     levels = score_levels(layout, sought.terms)
     arms = {"row": levels.row, "around": levels.around, "group": levels.group}
     if sought.vector is not None and texts.vectors.shape[1] == len(sought.vector):
-        near = texts.vectors.astype(np.float32) @ sought.vector
+        near = texts.vectors.astype(np.float32, copy=False) @ sought.vector
         arms |= {"vector": near, "meant": layout.mean_around(near)}
     arms["near"] = _near_learnt(texts, learnt)
     return {name: values for name, values in arms.items() if values.any()}
