@@ -102,6 +102,7 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
         read_passages=lambda ids: read_passages(store.tables, ids, present.hidden),
         select_passages=lambda filters: select_passages(store.tables, filters),
         aliases=store.settings.aliases,
+        factors=store.settings.recall_factors,
     )
     return corpus, missing
 

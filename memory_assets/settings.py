@@ -90,6 +90,10 @@ class Settings(BaseSettings):
     )
     embedding_model: str = Field("all-MiniLM-L6-v2", description="Local embedding model, or a folder that holds one.")
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
+    recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = Field(
+        default_factory=lambda: ["decay", "stale", "elsewhere", "used"],
+        description="What weighs recalled memories; see docs/recall.md.",
+    )
     since_days: int = Field(14, ge=1, description="Days of this machine's own transcripts to take in at first.")
     idle_minutes: int = Field(60, ge=1, description="A session without a message for this long has ended.")
     short_turns: int = Field(5, ge=0, description="Sessions that end with fewer user turns are not distilled.")

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import polars as pl
 
+from memory_assets.distill.rows import short_id
 from memory_assets.errors import QuestionError
 from memory_assets.recall.render import render_block
 from memory_assets.records import Category, Priority, Trigger
@@ -16,6 +17,9 @@ CORPORA = ("memories", "segments", "messages")
 
 ON_REQUEST = ("held", "stale", "archived", "cold", "superseded")
 """States that a question sees only where its filters include them; what was forgotten is never seen."""
+
+UNCERTAIN = 0.3
+"""Confidence below which a memory is marked as uncertain."""
 
 _WORDS = {
     "categories": get_args(Category),
@@ -138,7 +142,7 @@ class Recalled:
     weights: Mapping[str, float] = field(default_factory=dict)
     """Factor → what the fused score was multiplied with."""
     tags: tuple[str, ...] = ()
-    """uncertain, unconfirmed, a state that is not active, `conflict:mem_…`."""
+    """uncertain, unconfirmed (inferred, and no other source says so), a state that is not active, `conflict:mem_…`."""
 
 
 def remembered(
@@ -162,8 +166,32 @@ def remembered(
         person=row["person"],
         arms=tuple(arms),
         weights=weights or {},
-        tags=() if row["state"] == "active" else (row["state"],),
+        tags=tags_of(row),
     )
+
+
+def tags_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns what a reader should know before trusting the memory."""
+    is_inferred = row["strength"] == "inferred" and row["author"] != "owner" and not row["confirmed_count"]
+    tags = {
+        row["state"]: row["state"] != "active",
+        "uncertain": row["confidence"] < UNCERTAIN,
+        "unconfirmed": is_inferred,
+        **{f"conflict:{short_id(other)}": True for other in row["conflicts_with"]},
+    }
+    return tuple(tag for tag, is_set in tags.items() if is_set)
+
+
+def surer_first(ordered: Sequence[Recalled]) -> list[Recalled]:
+    """Returns the results with, of two that cannot both hold, the one of higher confidence first."""
+    found = list(ordered)
+    places = {short_id(one.memory_id): place for place, one in enumerate(found)}
+    for place, one in enumerate(ordered):
+        for tag in one.tags:
+            other = places.get(tag.removeprefix("conflict:"), -1)
+            if tag.startswith("conflict:") and other > place and found[other].confidence > found[place].confidence:
+                found[place], found[other] = found[other], found[place]
+    return found
 
 
 @dataclass(frozen=True)

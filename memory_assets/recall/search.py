@@ -6,6 +6,7 @@ known gets no answer. What was said word for word is searched where the profile 
 Without vectors the words answer alone, without words the vectors, and the answer says so.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -24,7 +25,7 @@ from memory_assets.recall.judge import Judged, judge, judge_said
 from memory_assets.recall.known import KNOWN, probability_known
 from memory_assets.recall.profiles import Profile, choose_profile
 from memory_assets.recall.rank import FACTORS, age_days, weights_of
-from memory_assets.recall.results import CORPORA, Answer, Asker, Cost, Filters, LeftOut, Recalled
+from memory_assets.recall.results import CORPORA, Answer, Asker, Cost, Filters, LeftOut, Recalled, remembered, surer_first
 from memory_assets.recall.said import CANDIDATES, REACH, Learnt, Sought, adjust, find_said, lines_around
 from memory_assets.recall.scope import shadowed, stood
 from memory_assets.terms import query_terms
@@ -154,7 +155,7 @@ class _Search:
         is_known = likelihood >= KNOWN
         belonging = found.all if self.wanted else found.kept if is_known else []
         ordered = sorted(belonging, key=lambda one: (-one.score, one.event_at, one.memory_id))
-        kept = _distinct(ordered, self.profile)
+        kept = _distinct(surer_first(ordered), self.profile)
         return Answer(
             self.question,
             self.profile.name,
@@ -249,25 +250,8 @@ class _Search:
 
     def _memory(self, row: Mapping[str, Any], found: Candidates) -> Recalled:
         weights = weights_of(row, self.asker, self.question, self.corpus.factors)
-        return Recalled(
-            memory_id=row["id"],
-            kind=row["kind"],
-            text=row["text"],
-            score=round(found.fused[row["id"]] * float(np.prod(list(weights.values()))), 6),
-            confidence=row["confidence"],
-            category=row["category"],
-            priority=row["priority"],
-            age_days=int(age_days(row["event_at"], self.asker.now)),
-            event_at=row["event_at"],
-            session=row["session_id"],
-            path=row["path"],
-            lines=tuple(row["lines"]),
-            project=row["project"],
-            person=row["person"],
-            arms=found.arms_of(row["id"]),
-            weights=weights,
-            tags=() if row["state"] == "active" else (row["state"],),
-        )
+        score = found.fused[row["id"]] * math.prod(weights.values())
+        return remembered(row, self.asker.now, score=score, arms=found.arms_of(row["id"]), weights=weights)
 
     def _said(self, sought: Sought, asked: np.ndarray | None) -> Found:
         texts = self._texts("messages")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from memory_assets_tests.bench.capture_memory import capture_memory
 from memory_assets_tests.bench.doors import doors
+from memory_assets_tests.bench.factors import factors
 from memory_assets_tests.bench.gold import gold
 from memory_assets_tests.bench.graph import graph
 from memory_assets_tests.bench.honesty import honesty
@@ -19,6 +20,7 @@ from memory_assets_tests.bench.leaving_out import leaving_out
 from memory_assets_tests.bench.locomo import locomo
 from memory_assets_tests.bench.more_memories import more_memories
 from memory_assets_tests.bench.pipeline import pipeline
+from memory_assets_tests.bench.questions import questions
 from memory_assets_tests.bench.reading import masking, reading
 from memory_assets_tests.bench.remaking import remaking
 from memory_assets_tests.bench.row import Row, render
@@ -39,6 +41,8 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "leaving-out": leaving_out,
     "locomo": locomo,
     "honesty": honesty,
+    "questions": questions,
+    "factors": factors,
     "latency": latency,
     "start": start,
     "graph": graph,

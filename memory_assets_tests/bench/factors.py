@@ -1,0 +1,60 @@
+"""What each factor of the ranking is worth: the same questions with all factors, and with all but one.
+
+Two sets of questions: everyday questions about labelled sessions, asked over the memories of all transcripts (hit@10 and MRR of
+the memories as a listing), and the cases of the suite of what recall must and must not bring back. A factor is worth what is
+lost without it; one that neither set misses is off by default.
+"""
+
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from memory_assets.memory import MemoryAgent
+from memory_assets.recall.rank import FACTORS
+from memory_assets_tests.bench.questions import LABELS, SHOWN_CHARS, SHOWN_LINES, load_scorer
+from memory_assets_tests.bench.row import Row
+from memory_assets_tests.bench.whole_store import whole_store
+from memory_assets_tests.recall.leaving_out import ask, build, cases
+
+
+def factors() -> list[Row]:
+    """Returns a row for all factors together, and one for each left out."""
+    sets: dict[str, Sequence[str]] = {"all": tuple(FACTORS), "none": ()}
+    sets |= {f"without {name}": [one for one in FACTORS if one != name] for name in FACTORS}
+    passed = {name: _passed(on) for name, on in sets.items()}
+    found = _answered(sets) if LABELS.is_dir() else {}
+    total = len(cases())
+    return [
+        Row(f"factors: {name}", passed[name] / total, f"of {total} cases; {found.get(name, 'no labelled sessions here')}")
+        for name in sets
+    ]
+
+
+def _passed(on: Sequence[str]) -> int:
+    with tempfile.TemporaryDirectory(prefix="bench-factors-") as folder:
+        agent = _with(build(Path(folder)), on)
+        return sum(not case.faults([one.memory_id for one in ask(agent, case).results]) for case in cases())
+
+
+def _answered(sets: dict[str, Sequence[str]]) -> dict[str, str]:
+    scorer, agent = load_scorer(), whole_store()
+    gold = [json.loads(path.read_text("utf-8")) for path in sorted(LABELS.glob("*.json"))]
+    asked = {id: question["question"] for id, question, _ in scorer.questions(gold)}
+    found = {}
+    for name, on in sets.items():
+        with_factors = _with(agent, on)
+        answers = [{"id": id, "results": _memories(with_factors, question)} for id, question in asked.items()]
+        scores = scorer.score_answers(gold, answers)
+        found[name] = f"questions over memories: hit@10 {scores['hit@10']:.3f}, MRR {scores['mrr']:.3f}"
+    return found
+
+
+def _with(agent: MemoryAgent, on: Sequence[str]) -> MemoryAgent:
+    return MemoryAgent(agent.settings.model_copy(update={"recall_factors": list(on)}))
+
+
+def _memories(agent: MemoryAgent, question: str) -> list[dict[str, Any]]:
+    results = agent.recall(question, corpus="memories", limit=10, is_probe=True).results
+    return [{"text": r.text[:SHOWN_CHARS], "session": r.session, "lines": list(r.lines)[:SHOWN_LINES]} for r in results]

@@ -1,0 +1,126 @@
+"""Finding the answers to everyday questions about labelled sessions, in the memory of all transcripts together.
+
+Ours is the listing of `MemoryAgent` over memories and what was said; beside it stand keywords, vectors and
+their fusions over whole messages of owners and assistants, as most would build it, each result shown by the 600 characters
+that hold most words of the question. The scorer of the labels decides what answers; the default profile is told by how many
+results it returns and how many of them answer.
+"""
+
+import importlib.util
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from memory_assets.adapters.text_arrays import change_arrays, empty_arrays
+from memory_assets.adapters.text_index import completed
+from memory_assets.corpus import open_embedder
+from memory_assets.memory import MemoryAgent
+from memory_assets.recall.results import Answer
+from memory_assets.terms import query_terms
+from memory_assets_tests.bench.recipes import Recipes
+from memory_assets_tests.bench.row import Row
+from memory_assets_tests.bench.transcripts import SHARED
+from memory_assets_tests.bench.whole_store import whole_store
+
+LABELS, SCORER = SHARED / "gold", SHARED.parent / "tools" / "score_gold.py"
+AHEAD = 0.10
+"""How far ours must be ahead of the best of the others in hit@5."""
+
+OURS = "ours"
+CORPORA = ("memories", "messages")
+
+SHOWN_CHARS = 600
+SHOWN_LINES = 5
+
+Results = list[dict[str, Any]]
+
+
+def questions() -> list[Row]:
+    """Returns hit@5 of each way to find, by how much ours is ahead, and what the default profile returns."""
+    if not (LABELS.is_dir() and SCORER.is_file()):
+        print(f"questions: no labelled sessions; {LABELS} does not exist on this machine")
+        return []
+    scorer, agent = load_scorer(), whole_store()
+    gold = [json.loads(path.read_text("utf-8")) for path in sorted(LABELS.glob("*.json"))]
+    asked = {id: (question, session) for id, question, session in scorer.questions(gold)}
+
+    def scored(find: Callable[[str], Results]) -> dict[str, float]:
+        answers = [{"id": id, "results": find(question["question"])} for id, (question, _) in asked.items()]
+        return scorer.score_answers(gold, answers)
+
+    found = {name: scored(find) for name, find in _others(agent).items()}
+    best = max(one["hit@5"] for one in found.values())
+    found[OURS] = scored(lambda question: _shown_of(agent.recall(question, corpus=CORPORA, is_probe=True)))
+    rows = [Row(f"questions: {name}", one["hit@5"], _figures(one)) for name, one in found.items()]
+    ahead = found[OURS]["hit@5"] - best
+    rows.append(Row("questions: ours ahead, hit@5", ahead, f"of the best of the others, {best:.3f}", floor=AHEAD))
+    return [*rows, _default(scorer, agent, asked)]
+
+
+def _default(scorer: Any, agent: MemoryAgent, asked: Mapping[str, tuple[Any, Any]]) -> Row:
+    returned = right = answered = 0
+    for question, session in asked.values():
+        hits = [
+            scorer.answers_it(one, question, session) for one in _shown_of(agent.recall(question["question"], is_probe=True))
+        ]
+        returned, right, answered = returned + len(hits), right + sum(hits), answered + any(hits)
+    told = f"{returned / len(asked):.1f} results a question, {answered} of {len(asked)} questions answered"
+    return Row("questions: default, share of results that answer", right / max(returned, 1), told)
+
+
+def _shown_of(answer: Answer) -> Results:
+    return [
+        {"text": one.text[:SHOWN_CHARS], "session": one.session, "lines": list(one.lines)[:SHOWN_LINES]}
+        for one in answer.results
+    ]
+
+
+def _others(agent: MemoryAgent) -> dict[str, Callable[[str], Results]]:
+    """Returns the others: every recipe over whole messages that needs nothing but the text of each."""
+    store = agent.store
+    said = store.tables.read("messages").filter(pl.col("author").is_in(["owner", "assistant"]) & (pl.col("kind") == "text"))
+    embedder = open_embedder(store.settings.embedding_model)
+    rows = said.select(
+        pl.col("message_id").alias("id"), "text", pl.col("session_id").alias("group"), pl.col("line").alias("order")
+    ).with_columns(
+        corpus=pl.lit("messages"), vector=pl.Series(embedder.encode(said["text"].to_list())).cast(pl.List(pl.Float32))
+    )
+    texts = change_arrays(empty_arrays(), completed(rows), ())
+    known = {row["message_id"]: row for row in said.iter_rows(named=True)}
+    ordered = [known[id] for id in texts.ids]
+    recipes = Recipes([row["text"] for row in ordered], texts, texts.vectors.astype(np.float32))
+
+    def find(name: str) -> Callable[[str], Results]:
+        def ask(question: str) -> Results:
+            scores = recipes.scores(question, embedder.encode_query(question))[name]
+            return [_shown(ordered[int(place)], question) for place in np.argsort(-scores, kind="stable")[:10]]
+
+        return ask
+
+    return {name: find(name) for name in ("SQLite FTS5", "vectors", "both, reciprocal ranks", "both, min-max")}
+
+
+def _shown(row: Mapping[str, Any], question: str) -> dict[str, Any]:
+    """Returns the message by the window of its text that holds most words of the question."""
+    text, terms = row["text"], set(query_terms(question))
+    starts = range(0, max(len(text) - SHOWN_CHARS // 2, 1), SHOWN_CHARS // 3)
+    windows = [text[start : start + SHOWN_CHARS] for start in starts]
+    best = max(windows, key=lambda window: len(terms & set(query_terms(window))))
+    return {"text": best, "session": row["session_id"], "lines": [row["line"]]}
+
+
+def _figures(scores: Mapping[str, float]) -> str:
+    names = ("hit@1", "hit@5", "hit@10", "mrr", "returned_per_question")
+    return ", ".join(f"{name} {scores[name]:.3f}" for name in names) + f"; {int(scores['questions'])} questions"
+
+
+def load_scorer() -> Any:
+    """Returns the module that scores answers to the labelled questions."""
+    spec = importlib.util.spec_from_file_location("score_gold", SCORER)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
