@@ -22,7 +22,7 @@ class Layout:
     """How the rows of a corpus stand to each other."""
 
     def __init__(self, texts: Texts, reach: int) -> None:
-        self.texts = texts
+        self.texts, self.reach = texts, reach
         rows, groups = np.arange(len(texts)), texts.groups
         starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]]) if len(texts) else np.zeros(0, np.int64)
         sizes = np.diff(np.r_[starts, len(texts)])
@@ -39,9 +39,19 @@ class Layout:
         """Returns for each row the mean of the values of the rows around it; shape (rows,)."""
         return self.around(values) / (self._high - self._low)
 
-    def by_group(self, values: np.ndarray) -> np.ndarray:
-        """Returns the sum of the values of each group; shape (groups,)."""
-        return np.bincount(self.texts.groups, values, self.group_count)
+    def spread(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Returns the same as `around` of values that only these rows have, at the cost of these rows alone."""
+        sums = np.zeros(len(self.texts))
+        for step in range(-self.reach, self.reach + 1):
+            beside = rows + step
+            inside = (beside >= self._low[rows]) & (beside < self._high[rows])
+            sums[beside[inside]] += values[inside]
+        return sums
+
+    @cached_property
+    def group_numbers(self) -> dict[str, int]:
+        """Number of each group, by its name."""
+        return {name: number for number, name in enumerate(self.texts.group_ids)}
 
     @cached_property
     def lengths_around(self) -> np.ndarray:
@@ -51,7 +61,14 @@ class Layout:
     @cached_property
     def group_lengths(self) -> np.ndarray:
         """Terms of each group."""
-        return self.by_group(self.texts.lengths)
+        return np.bincount(self.texts.groups, self.texts.lengths, self.group_count)
+
+    @cached_property
+    def means(self) -> tuple[float, float, float]:
+        """Mean length of a row, of what is around a row, and of a group."""
+        lengths = (self.texts.lengths, self.lengths_around, self.group_lengths)
+        row, around, group = (max(float(one.mean()), 1e-9) if len(one) else 1.0 for one in lengths)
+        return row, around, group
 
 
 @dataclass(frozen=True)
@@ -65,23 +82,23 @@ class Levels:
 
 def score_levels(layout: Layout, terms: Mapping[str, float]) -> Levels:
     """Returns the scores of all rows for the weighted terms."""
-    texts = layout.texts
+    texts, (row_mean, around_mean, group_mean) = layout.texts, layout.means
     row, around, group = np.zeros(len(texts)), np.zeros(len(texts)), np.zeros(layout.group_count)
     for term, weight in terms.items():
         rows, counts = texts.postings(term)
         if not len(rows):
             continue
-        found = np.zeros(len(texts))
-        found[rows] = counts
-        row += weight * bm25(found, texts.lengths)
-        around += weight * bm25(layout.around(found), layout.lengths_around)
-        group += weight * bm25(layout.by_group(found), layout.group_lengths)
+        row[rows] += weight * bm25(counts, texts.lengths[rows], row_mean, len(row))
+        spread = layout.spread(rows, counts)
+        near = np.flatnonzero(spread)
+        around[near] += weight * bm25(spread[near], layout.lengths_around[near], around_mean, len(around))
+        sums = np.bincount(texts.groups[rows], counts, layout.group_count)
+        held = np.flatnonzero(sums)
+        group[held] += weight * bm25(sums[held], layout.group_lengths[held], group_mean, len(group))
     return Levels(row, around, group[texts.groups] if len(texts) else group)
 
 
-def bm25(counts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Returns what one term adds to the score of each text, from how often it occurs in each."""
-    total = len(counts)
-    held = np.count_nonzero(counts > 0)
-    rarity = np.log1p((total - held + 0.5) / (held + 0.5))
-    return rarity * counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / max(lengths.mean(), 1e-9)))
+def bm25(counts: np.ndarray, lengths: np.ndarray, mean_length: float, total: int) -> np.ndarray:
+    """Returns what a term adds to the scores of the texts that hold it, so often each, of so many texts in total."""
+    rarity = np.log1p((total - len(counts) + 0.5) / (len(counts) + 0.5))
+    return rarity * counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / mean_length))

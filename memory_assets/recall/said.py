@@ -26,6 +26,9 @@ LINES_AROUND = 2
 CANDIDATES = 60
 """Messages that are read and looked at one by one."""
 
+HIGH = 0.5
+"""Of an arm's best: from there on the arm speaks for a message."""
+
 SPEAKER_BONUS = 0.15
 """Added where the question names who said it."""
 
@@ -88,20 +91,21 @@ def find_said(
     if not arms:
         return []
     scaled = {name: scale(values) for name, values in arms.items()}
-    fused = np.mean(list(scaled.values()), axis=0)
+    fused = np.zeros(len(texts))
+    for values in scaled.values():
+        fused += values
+    fused /= len(scaled)
     if allowed is not None:
         kept = np.full(len(texts), -np.inf)
         kept[allowed] = fused[allowed]
         fused = kept
-    rows = _best_rows(fused, texts.parents)
-    marks = {name: _high(values) for name, values in arms.items()}
     return [
         Said(
-            texts.ids[int(row)],
+            texts.ids[row],
             float(fused[row]),
-            tuple(dict.fromkeys(ARM_NAMES[name] for name, least in marks.items() if arms[name][row] >= least)),
+            tuple(dict.fromkeys(ARM_NAMES[name] for name, values in scaled.items() if values[row] >= HIGH)),
         )
-        for row in rows
+        for row in _best_rows(fused, texts.parents)
         if np.isfinite(fused[row])
     ]
 
@@ -123,15 +127,14 @@ def _arms(sought: Sought, texts: Texts, layout: Layout, learnt: Sequence[Learnt]
     if sought.vector is not None and texts.vectors.shape[1] == len(sought.vector):
         near = texts.vectors.astype(np.float32, copy=False) @ sought.vector
         arms |= {"vector": near, "meant": layout.mean_around(near)}
-    arms["near"] = _near_learnt(texts, learnt)
+    arms["near"] = _near_learnt(layout, learnt)
     return {name: values for name, values in arms.items() if values.any()}
 
 
-def _near_learnt(texts: Texts, learnt: Sequence[Learnt]) -> np.ndarray:
-    scores = np.zeros(len(texts))
-    numbers = {session: number for number, session in enumerate(texts.group_ids)}
+def _near_learnt(layout: Layout, learnt: Sequence[Learnt]) -> np.ndarray:
+    texts, scores = layout.texts, np.zeros(len(layout.texts))
     for one in learnt:
-        number = numbers.get(one.session)
+        number = layout.group_numbers.get(one.session)
         if number is None:
             continue
         start, end = np.searchsorted(texts.groups, [number, number + 1])
@@ -142,18 +145,14 @@ def _near_learnt(texts: Texts, learnt: Sequence[Learnt]) -> np.ndarray:
 
 def _best_rows(scores: np.ndarray, parents: np.ndarray) -> list[int]:
     """Returns the best row of each of the best parents, best first."""
+    count = min(CANDIDATES * 8, len(scores))
+    top = np.argpartition(-scores, count - 1)[:count]
     best: dict[int, int] = {}
-    for row in np.argsort(-scores, kind="stable")[: CANDIDATES * 8]:
+    for row in top[np.lexsort((top, -scores[top]))]:
         best.setdefault(int(parents[row]), int(row))
         if len(best) == CANDIDATES:
             break
     return list(best.values())
-
-
-def _high(values: np.ndarray) -> float:
-    """Returns from which value on a row is among the arm's best."""
-    count = min(CANDIDATES, len(values))
-    return max(float(np.partition(values, -count)[-count]), 1e-9)
 
 
 def adjust(found: pl.DataFrame, question: str) -> pl.DataFrame:

@@ -284,14 +284,14 @@ class _Search:
 
     def _allowed(self, texts: Texts) -> np.ndarray | None:
         """Returns the rows that may be returned, or None for all: never the asking session's own words."""
-        own = self.asker.session
         rows = None
         if self.filters != replace(Filters(), include=self.filters.include) and self.corpus.select_passages is not None:
             rows = texts.rows_of(self.corpus.select_passages(self.filters))
-        if own is None or own not in texts.group_ids:
+        own = _layout(texts).group_numbers.get(self.asker.session or "")
+        if own is None:
             return rows
         rows = np.arange(len(texts)) if rows is None else rows
-        return rows[texts.groups[rows] != list(texts.group_ids).index(own)]
+        return rows[texts.groups[rows] != own]
 
     def _message(self, row: Mapping[str, Any], arms: tuple[str, ...]) -> Recalled:
         return Recalled(
