@@ -78,6 +78,11 @@ class Filters:
             self.categories or self.priorities or self.kinds or self.triggers or self.session or self.since or self.until
         )
 
+    @property
+    def are_for_memories(self) -> bool:
+        """Whether only memories can pass: what was said word for word has no category, priority or state."""
+        return bool(self.categories or self.priorities or (self.kinds and "message" not in self.kinds))
+
     def condition(self, columns: Sequence[str]) -> pl.Expr:
         """Returns what the rows of a frame with these columns must fulfil; what a frame cannot tell, it is not asked."""
         wanted: list[tuple[str, pl.Expr | None]] = [

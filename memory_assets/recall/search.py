@@ -255,7 +255,7 @@ class _Search:
 
     def _said(self, sought: Sought, asked: np.ndarray | None) -> Found:
         texts = self._texts("messages")
-        if texts is None or not len(texts) or self.corpus.read_passages is None:
+        if self.filters.are_for_memories or texts is None or not len(texts) or self.corpus.read_passages is None:
             return Found()
         self.queries += 1
         found = find_said(sought, texts, _layout(texts), self._learnt(sought), self._allowed(texts))

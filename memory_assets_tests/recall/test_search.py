@@ -232,3 +232,9 @@ def test_a_range_that_ends_before_it_begins_is_refused():
 def test_an_unknown_corpus_is_refused(corpus: Corpus):
     with pytest.raises(QuestionError, match="choose from memories, segments, messages"):
         ask(corpus, corpora="emails")
+
+
+@pytest.mark.parametrize("filters", [Filters(categories=["projects"]), Filters(priorities=["high"]), Filters(kinds=["fact"])])
+def test_a_filter_that_only_memories_can_pass_lets_no_message_through(corpus: Corpus, filters: Filters):
+    assert ask(corpus, "tailscale tunnel", filters=filters, corpora=["memories", "messages"]).results == ()
+    assert ask(corpus, "tailscale tunnel", corpora=["memories", "messages"]).results[0].kind == "message"
