@@ -80,8 +80,9 @@ def test_a_missing_model(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
 def test_a_corrupted_chroma_folder(capsys: pytest.CaptureFixture[str]):
     store = small_store()
     index(store)
-    for file in (store.root / "index" / "vectors").rglob("*.sqlite3"):
-        file.write_bytes(b"this is no database" * 100)
+    for file in (store.root / "index" / "vectors").glob("0*/**/*"):
+        if file.is_file():
+            file.write_bytes(b"this is no database" * 100)
     code, out, err = run(capsys, "recall", "how do we install packages")
     assert code == 0
     assert FACT in out
