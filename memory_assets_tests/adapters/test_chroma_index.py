@@ -102,8 +102,12 @@ def test_an_update_of_a_corrupted_generation_quarantines_it_and_the_next_one_sta
     assert index.ids() == {"a"}
 
 
+CHROMA_FINDS = 0.95
+"""Of the truly nearest: its graph is searched, not walked whole, and is built by threads in whatever order."""
+
+
 @pytest.mark.parametrize("limit", [1, 7, 60, 500])
-def test_comparing_with_every_vector_and_asking_chroma_give_the_same(
+def test_comparing_with_every_vector_is_exact_and_asking_chroma_nearly_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
 ):
     numbers = np.random.default_rng(4)
@@ -118,8 +122,11 @@ def test_comparing_with_every_vector_and_asking_chroma_give_the_same(
         compared = index.find(vector, limit)
         monkeypatch.setattr(chroma_index, "COMPARED_ROWS", 0)
         asked = index.find(vector, limit)
-        assert [hit.id for hit in compared] == [hit.id for hit in asked]
-        assert [hit.score for hit in compared] == pytest.approx([hit.score for hit in asked], abs=1e-5)
+        exact, near = ({hit.id: hit.score for hit in hits} for hits in (compared, asked))
+        both = exact.keys() & near.keys()
+        assert len(exact) == len(near) and len(both) >= CHROMA_FINDS * len(exact)
+        assert [near[id] for id in both] == pytest.approx([exact[id] for id in both], abs=1e-5)
+        assert min(exact.values()) >= min(near.values()) - 1e-5
     index.close()
 
 
