@@ -15,12 +15,9 @@ import numpy as np
 import polars as pl
 
 from memory_assets.adapters.array_files import Names, read_array, write_array
+from memory_assets.bm25 import bm25
 from memory_assets.files import make_folder
 from memory_assets.terms import count_terms, key_of
-
-K1 = 1.2
-B = 0.4
-"""Of BM25: a long text counts less against itself than with the usual 0.75, which suits short turns and facts."""
 
 MOST_COUNTED = 255
 """Occurrences of a term in one row that are told apart."""
@@ -77,14 +74,12 @@ class TextArrays:
         for term, weight in weights.items():
             rows, counts = self.postings(term)
             if len(rows):
-                rarity = np.log1p((len(self) - len(rows) + 0.5) / (len(rows) + 0.5))
-                scores[rows] += np.float32(weight * rarity * (K1 + 1)) * counts / (counts + self._norms[rows])
+                scores[rows] += weight * bm25(counts, self.lengths[rows], self._mean_length, len(self))
         return scores
 
     @cached_property
-    def _norms(self) -> np.ndarray:
-        lengths = self.lengths.astype(np.float32)
-        return K1 * (1 - B + B * lengths / max(float(lengths.mean()), 1.0))
+    def _mean_length(self) -> float:
+        return max(float(self.lengths.mean()), 1.0)
 
 
 def read_arrays(folder: Path) -> TextArrays:

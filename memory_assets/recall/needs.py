@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 
 from memory_assets.aliases import LONGEST_ALIAS, names_of, words_in
+from memory_assets.bm25 import rarity
 from memory_assets.protocols import Texts
 from memory_assets.recall.wording import TALK
 from memory_assets.terms import query_terms, text_terms
@@ -109,8 +110,7 @@ def _need(term: str, others: Sequence[tuple[str, ...]], texts: Texts, share: flo
     if not is_met and share:
         ways += [((near,), MISSPELT) for near in _spelt_nearly(term, texts)]
         is_met = len(ways) > 1 + len(others)
-    rarity = float(np.log1p((len(texts) - count + 0.5) / (count + 0.5)))
-    return Need(term, rarity * share, tuple(ways), is_met)
+    return Need(term, rarity(len(texts), count) * share, tuple(ways), is_met)
 
 
 def _met(need: Need, texts: Texts) -> np.ndarray:

@@ -15,7 +15,7 @@ import polars as pl
 
 from memory_assets.embed.project import PASSAGES_A_LINE
 from memory_assets.protocols import Texts
-from memory_assets.recall.bm25 import Layout, score_levels
+from memory_assets.recall.levels import Layout, score_levels
 
 REACH = 2
 """Passages on either side that a passage is read together with: about one exchange."""

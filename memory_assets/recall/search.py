@@ -19,10 +19,10 @@ from memory_assets.aliases import expand, words_in
 from memory_assets.errors import IndexFailedError, ModelError, QuestionError
 from memory_assets.protocols import Embedder, TextIndex, Texts, VectorIndex
 from memory_assets.recall.asked import Asked, read_question
-from memory_assets.recall.bm25 import Layout
 from memory_assets.recall.facts import Candidates, find_facts
 from memory_assets.recall.judge import Judged, judge, judge_said
 from memory_assets.recall.known import KNOWN, probability_known
+from memory_assets.recall.levels import Layout
 from memory_assets.recall.profiles import Profile, choose_profile
 from memory_assets.recall.rank import FACTORS, age_days, weights_of
 from memory_assets.recall.results import CORPORA, Answer, Asker, Cost, Filters, LeftOut, Recalled, remembered, surer_first

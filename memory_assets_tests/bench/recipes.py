@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from memory_assets.protocols import Texts
-from memory_assets.recall.bm25 import Layout, score_levels
+from memory_assets.recall.levels import Layout, score_levels
 from memory_assets.recall.said import scale
 from memory_assets.terms import STOP_WORDS, query_terms
 

@@ -9,7 +9,7 @@ import pytest
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.embed.project import PASSAGES_A_LINE
 from memory_assets.protocols import Texts
-from memory_assets.recall.bm25 import Layout
+from memory_assets.recall.levels import Layout
 from memory_assets.recall.said import Learnt, Sought, adjust, find_said, lines_around
 
 SAID = {

@@ -9,7 +9,7 @@ import pytest
 
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.protocols import Texts
-from memory_assets.recall.bm25 import Layout, score_levels
+from memory_assets.recall.levels import Layout, score_levels
 
 TURNS = [
     ("a", "Shall we move the ports?"), ("a", "Yes, do that."), ("a", "Done."), ("b", "The ports moved to staging."), ("b", "Lunch."),
