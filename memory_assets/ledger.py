@@ -62,6 +62,11 @@ class Event:
     target: str
     payload: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def moment(self) -> tuple[datetime, str]:
+        """Its place in the order of the fold."""
+        return self.at, self.id
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -113,7 +118,7 @@ class Ledger:
         of_notes = kinds is not None and NOTES.issuperset(kinds)
         segments = self._read(f"*{_NOTES_SUFFIX}" if of_notes else "*.jsonl")
         found = [event for segment in segments for event in segment.events if kinds is None or event.kind in kinds]
-        return sorted(found, key=lambda event: (event.at, event.id))
+        return sorted(found, key=lambda event: event.moment)
 
     def _read(self, pattern: str) -> "list[_Segment]":
         """Returns the segments as they stand now; of one that grew only what was added is read."""

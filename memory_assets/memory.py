@@ -272,24 +272,21 @@ class MemoryAgent:
 
     def graph(self, name: str) -> "Neighbourhood":
         """Returns the entities of that name, what they stand together with, and the memories that name them."""
-        from memory_assets.embed.overlay import overlay
-        from memory_assets.ledger import NOTES
+        from memory_assets.embed.overlay import read_present
         from memory_assets.recall.neighbourhood import find_neighbourhood
 
-        tables, notes = self.store.tables, self.store.ledger.events(NOTES)
+        tables = self.store.tables
         graph = {table: tables.read(table) for table in ("entities", "relations", "mentions")}
-        memories = overlay(tables.read("memories"), notes).memories
+        memories = read_present(tables, self.store.ledger)
         return find_neighbourhood(name, **graph, memories=memories, own=self.settings.aliases)
 
     def triggers(self, on: date | None = None) -> "tuple[Trigger, ...]":
         """Returns what comes up on the day or the day after it; without a day, everything that is still ahead."""
         from memory_assets.coming import coming_up
-        from memory_assets.embed.overlay import overlay
-        from memory_assets.ledger import NOTES
+        from memory_assets.embed.overlay import read_present
 
-        store = self.store
-        memories = overlay(store.tables.read("memories"), store.ledger.events(NOTES)).memories
-        return coming_up(store, memories, on=on, is_all=on is None)
+        memories = read_present(self.store.tables, self.store.ledger)
+        return coming_up(self.store, memories, on=on, is_all=on is None)
 
     def status(self) -> "Status":
         """Returns how the store stands."""

@@ -19,9 +19,9 @@ from memory_assets.distill.items import sentiment_of
 from memory_assets.distill.rows import scope_of, short_id
 from memory_assets.distill.taxonomy import TAXONOMY_VERSION, categorise
 from memory_assets.embed.notes import note_id, note_rows
-from memory_assets.embed.overlay import overlay
+from memory_assets.embed.overlay import read_present
 from memory_assets.errors import MemoryGoneError, NoteError, UnknownMemoryError
-from memory_assets.ledger import CORRECTED, FEEDBACK, FORGOTTEN, NOTED, NOTES, Event
+from memory_assets.ledger import CORRECTED, FEEDBACK, FORGOTTEN, NOTED, Event
 from memory_assets.records import Category, Priority, Sentiment
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def remember(
 def correct(store: "Store", memory_id: str, text: str, *, session: str | None = None) -> Noted:
     """Replaces what a memory says; raises `NoteError` where there is none, or it does not stand any more."""
     kept, masked = _clean(text)
-    memory = _standing(find_memory(_memories(store), memory_id))
+    memory = _standing(find_memory(read_present(store.tables, store.ledger), memory_id))
     if " ".join(memory["text"].split()) == kept:
         raise NoteError(f"{short_id(memory['id'])} says exactly this already; there is nothing to correct.")
     payload = {
@@ -141,7 +141,7 @@ def correct(store: "Store", memory_id: str, text: str, *, session: str | None = 
 
 def forget(store: "Store", target: str, *, apply: bool = False) -> Forgetting:
     """Returns everything that carries the memory, or the phrase; with `apply` it is hidden from recall at once and for good."""
-    memories = _memories(store)
+    memories = read_present(store.tables, store.ledger)
     target = " ".join(_printable(target, "what is to be forgotten").split())
     if not target:
         raise NoteError("Name what is to be forgotten: the id of a memory (mem_…), or words of it.")
@@ -182,7 +182,7 @@ def feedback(store: "Store", memory_ids: str | Sequence[str], *, used: bool, ses
     named = [memory_ids] if isinstance(memory_ids, str) else list(memory_ids)
     if not named:
         raise NoteError("Name at least one memory (mem_…) that helped, or did not.")
-    memories = _memories(store)
+    memories = read_present(store.tables, store.ledger)
     found = tuple(dict.fromkeys(_not_forgotten(find_memory(memories, id))["id"] for id in named))
     payload = {"memory_ids": list(found), "used": bool(used), "session": _name(session or "", "session")}
     event = _say(store, FEEDBACK, "all", payload)
@@ -218,10 +218,6 @@ class _Spoken:
 
     message_ids: tuple[str, ...]
     segment_ids: tuple[str, ...]
-
-
-def _memories(store: "Store") -> pl.DataFrame:
-    return overlay(store.tables.read("memories"), store.ledger.events(NOTES)).memories
 
 
 def _standing(memory: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from memory_assets.embed.homes import find_orphans
 from memory_assets.embed.memories import FOLD_VERSION, fold_memories
 from memory_assets.embed.merge import MERGE_VERSION, find_edges
 from memory_assets.embed.notes import note_rows, with_notes, without_corrected
-from memory_assets.embed.overlay import overlay
+from memory_assets.embed.overlay import read_present
 from memory_assets.embed.passages import PASSAGES_VERSION, make_passages
 from memory_assets.embed.project import RETRIEVABLE, Plan, hashes_of, plan_texts, plan_vectors, text_rows
 from memory_assets.embed.repeats import MOST_SHARE, find_repeats
@@ -133,7 +133,7 @@ def note_uses(store: Store) -> list[Event]:
         return []
     said = store.tables.scan("messages").filter(pl.col("session_id").is_in(sorted(shown)) & (pl.col("kind") == "text"))
     own = said.filter(pl.col("author").is_in(OWN_WORDS)).select("session_id", "author", "event_at", "text").collect()
-    known = overlay(store.tables.read("memories"), store.ledger.events(NOTES)).memories
+    known = read_present(store.tables, store.ledger)
     wordings = dict(known.select("id", "wordings").iter_rows())
     return store.ledger.append_once(plan_uses(recalls, wordings, own), actor="rules")
 

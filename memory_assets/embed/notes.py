@@ -59,7 +59,7 @@ def note_id(event: Event) -> str:
 
 def note_rows(events: Iterable[Event], zone: tzinfo = UTC) -> pl.DataFrame:
     """Returns the observations that notes and corrections make, in fold order; their days are local to the zone."""
-    made = sorted((event for event in events if event.kind in (NOTED, CORRECTED)), key=_moment)
+    made = sorted((event for event in events if event.kind in (NOTED, CORRECTED)), key=lambda event: event.moment)
     return schemas.frame_of("observations", [_row(event, zone) for event in made])
 
 
@@ -82,18 +82,18 @@ def without_corrected(merges: pl.DataFrame, events: Iterable[Event]) -> pl.DataF
 
 def read_told(observations: pl.DataFrame, events: Sequence[Event]) -> Told:
     """Returns what the events say of the observations, notes among them."""
-    told = sorted((event for event in events if event.kind in NOTES), key=_moment)
+    told = sorted((event for event in events if event.kind in NOTES), key=lambda event: event.moment)
     if not told:
         return Told()
-    noted = {note_id(event): _moment(event) for event in told if event.kind != FORGOTTEN}
+    noted = {note_id(event): event.moment for event in told if event.kind != FORGOTTEN}
     find = _Finder(observations, told, noted)
     corrections = [
-        (_moment(event), note_id(event), find.meant_by(event) - {note_id(event)}) for event in told if event.kind == CORRECTED
+        (event.moment, note_id(event), find.meant_by(event) - {note_id(event)}) for event in told if event.kind == CORRECTED
     ]
     forgotten: dict[str, Moment] = {}
     for event in told:
         if event.kind == FORGOTTEN:
-            forgotten |= dict.fromkeys(find.meant_by(event) | find.worded_as(event), _moment(event))
+            forgotten |= dict.fromkeys(find.meant_by(event) | find.worded_as(event), event.moment)
     return Told(tuple(corrections), forgotten, noted)
 
 
@@ -144,11 +144,7 @@ class _Finder:
     def worded_as(self, event: Event) -> frozenset[str]:
         """Returns the observations with the very words of what the event forgets, notes that were made later apart."""
         found = (id for digest in event.payload["text_hashes"] for id in self._by_hash.get(digest, ()))
-        return frozenset(id for id in found if self._noted.get(id, _FIRST) < _moment(event))
-
-
-def _moment(event: Event) -> Moment:
-    return event.at, event.id
+        return frozenset(id for id in found if self._noted.get(id, _FIRST) < event.moment)
 
 
 def _row(event: Event, zone: tzinfo) -> dict:

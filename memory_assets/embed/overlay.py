@@ -14,7 +14,8 @@ import polars as pl
 from memory_assets import tables as schemas
 from memory_assets.embed.memories import memories_of_notes
 from memory_assets.embed.notes import note_id, settle
-from memory_assets.ledger import CORRECTED, FORGOTTEN, NOTES, Event
+from memory_assets.ledger import CORRECTED, FORGOTTEN, NOTES, Event, Ledger
+from memory_assets.protocols import Tables
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,14 @@ class Overlaid:
     fresh: frozenset[str] = frozenset()
 
 
+def read_present(tables: Tables, ledger: Ledger) -> pl.DataFrame:
+    """Returns the memories as they stand now."""
+    return overlay(tables.read("memories"), ledger.events(NOTES)).memories
+
+
 def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> Overlaid:
     """Returns the memories with every note, correction and forgetting of the ledger."""
-    told = sorted((event for event in events if event.kind in NOTES), key=_moment)
+    told = sorted((event for event in events if event.kind in NOTES), key=lambda event: event.moment)
     if not told:
         return Overlaid(memories)
     made = memories_of_notes(told)
@@ -39,10 +45,6 @@ def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> Overlaid:
     replaced = _replaced([event for event in told if event.kind == CORRECTED], homes, new)
     forgotten = _forgotten(rows, told, homes)
     return Overlaid(_restated(rows, replaced, forgotten), new)
-
-
-def _moment(event: Event) -> tuple[Any, str]:
-    return event.at, event.id
 
 
 def _homes(memories: pl.DataFrame, wanted: Iterable[str]) -> dict[str, str]:
@@ -70,13 +72,13 @@ def _forgotten(rows: pl.DataFrame, told: Sequence[Event], homes: Mapping[str, st
     noted: dict[str, tuple[Any, str]] = {}
     for event in told:
         if event.kind != FORGOTTEN:
-            noted[homes[note_id(event)]] = _moment(event)
+            noted[homes[note_id(event)]] = event.moment
     found: set[str] = set()
     for event in told:
         if event.kind == FORGOTTEN:
             meant = {homes[id] for id in event.payload["observation_ids"] if id in homes}
             worded = rows.filter(pl.col("text_hash").is_in(event.payload["text_hashes"]))["id"]
-            found |= {id for id in {*meant, *worded} if id not in noted or noted[id] < _moment(event)}
+            found |= {id for id in {*meant, *worded} if id not in noted or noted[id] < event.moment}
     return frozenset(found)
 
 
