@@ -13,7 +13,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.settings import read_settings
 from memory_assets.store import Store
 from memory_assets_tests.factories import row
-from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, TURNS, index, small_store, write
+from memory_assets_tests.small_store import DAY, FACT, LINES, MEMORY, PROPOSAL, TURNS, index, small_store, write
 
 
 def said(store: Store) -> list[tuple[str, str, str, dict]]:
@@ -92,8 +92,10 @@ def test_raw_messages_are_found_when_asked_for_and_lead_back_to_their_line():
     index(small_store())
     results = MemoryAgent().recall("use uv, never pip", profile="deep").results
     assert results[0].kind == "fact"
-    (said,) = [result for result in results if result.lines == (3,) and result.kind == "message"]
-    assert (said.session, said.path, said.text) == ("session-1", "x", TURNS[2])
+    (said,) = [result for result in results if result.lines[0] == 3 and result.kind == "message"]
+    assert (said.session, said.path) == ("session-1", "x")
+    assert said.text == " ⏎ ".join(TURNS)
+    assert sorted(said.lines) == LINES
 
 
 def test_what_waits_is_told_with_what_it_rests_on():

@@ -67,6 +67,8 @@ class Said:
     """A message that was found: its best passage, the score, and the arms in which it is among the best."""
 
     passage_id: str
+    row: int
+    """In the texts."""
     score: float
     arms: tuple[str, ...] = ()
 
@@ -84,7 +86,7 @@ class Learnt:
 def find_said(
     sought: Sought, texts: Texts, layout: Layout, learnt: Sequence[Learnt], allowed: np.ndarray | None = None
 ) -> list[Said]:
-    """Returns the best messages, best first, each by its best passage; `allowed` are the rows that may be returned."""
+    """Returns the best messages, best first, each by its best passage; `allowed` tells which rows may be returned."""
     if not len(texts):
         return []
     arms = _arms(sought, texts, layout, learnt)
@@ -96,12 +98,11 @@ def find_said(
         fused += values
     fused /= len(scaled)
     if allowed is not None:
-        kept = np.full(len(texts), -np.inf)
-        kept[allowed] = fused[allowed]
-        fused = kept
+        fused = np.where(allowed, fused, -np.inf)
     return [
         Said(
             texts.ids[row],
+            row,
             float(fused[row]),
             tuple(dict.fromkeys(ARM_NAMES[name] for name, values in scaled.items() if values[row] >= HIGH)),
         )

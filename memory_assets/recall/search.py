@@ -9,6 +9,7 @@ Without vectors the words answer alone, without words the vectors, and the answe
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from time import perf_counter
 from typing import Any
 
@@ -19,6 +20,7 @@ from memory_assets.aliases import expand, words_in
 from memory_assets.errors import IndexFailedError, ModelError, QuestionError
 from memory_assets.protocols import Embedder, TextIndex, Texts, VectorIndex
 from memory_assets.recall.asked import Asked, read_question
+from memory_assets.recall.excerpt import Excerpt, around, beside, excerpt
 from memory_assets.recall.facts import Candidates, find_facts
 from memory_assets.recall.judge import Judged, judge, judge_said
 from memory_assets.recall.known import KNOWN, probability_known
@@ -33,7 +35,6 @@ from memory_assets.terms import query_terms
 __all__ = ["Answer", "Asker", "Corpus", "Cost", "Filters", "LeftOut", "Recalled", "search"]
 
 LONGEST_QUESTION = 2_000
-LONGEST_TEXT = 600
 
 RAW_FACTOR = 0.8
 """What a message counts beside a distilled memory of the same fit."""
@@ -98,6 +99,8 @@ class Found:
     """Why a candidate is left out."""
     relevance: float = 0.0
     """Of the best."""
+    excerpts: dict[str, Excerpt] = field(default_factory=dict)
+    """How messages are shown."""
 
     @classmethod
     def of(cls, judged: Iterable[tuple[Recalled, Judged]]) -> "Found":
@@ -115,7 +118,19 @@ class Found:
         return [one for one in self.all if one.memory_id not in self.reasons]
 
     def __add__(self, other: "Found") -> "Found":
-        return Found([*self.all, *other.all], {**self.reasons, **other.reasons}, max(self.relevance, other.relevance))
+        return Found(
+            [*self.all, *other.all],
+            self.reasons | other.reasons,
+            max(self.relevance, other.relevance),
+            self.excerpts | other.excerpts,
+        )
+
+    def shown(self, results: Iterable[Recalled]) -> tuple[Recalled, ...]:
+        """Returns the results as they are handed out: messages with what was said beside them."""
+        return tuple(
+            replace(one, text=known.text, lines=known.lines) if (known := self.excerpts.get(one.memory_id)) else one
+            for one in results
+        )
 
 
 class _Search:
@@ -159,7 +174,7 @@ class _Search:
         return Answer(
             self.question,
             self.profile.name,
-            tuple(kept),
+            found.shown(kept),
             len(found.all),
             asked=sought.text,
             left_out=tuple(_left_out(found, ordered, kept)),
@@ -258,20 +273,31 @@ class _Search:
         if self.filters.are_for_memories or texts is None or not len(texts) or self.corpus.read_passages is None:
             return Found()
         self.queries += 1
-        found = find_said(sought, texts, _layout(texts), self._learnt(sought), self._allowed(texts))
+        allowed = self._allowed(texts)
+        found = {one.passage_id: one for one in find_said(sought, texts, _layout(texts), self._learnt(sought), allowed)}
         if not found:
             return Found()
-        scores = {one.passage_id: one for one in found}
-        rows = self.corpus.read_passages(list(scores))
-        rows = rows.with_columns(score=pl.col("id").replace_strict({id: one.score for id, one in scores.items()}, default=0.0))
-        ranked = adjust(rows.sort("score", "id", descending=[True, False]), self.question)
+        stand = {id: beside(texts, one.row, allowed) for id, one in found.items()}
+        rows = self.corpus.read_passages(list({*found, *(id for others in stand.values() for id, _ in others)}))
         if not self.wanted:
-            ranked = ranked.join(
+            rows = rows.join(
                 shadowed(self.corpus.memories, self._asked.scope, self.filters), on=["session_id", "line"], how="anti"
             )
-        ranked = ranked.head(CANDIDATES)
+        scores = pl.col("id").replace_strict(
+            {id: one.score for id, one in found.items()}, default=None, return_dtype=pl.Float64
+        )
+        scored = rows.with_columns(score=scores).drop_nulls("score").sort("score", "id", descending=[True, False])
+        ranked = adjust(scored, self.question).head(CANDIDATES)
         judged = {one.memory_id: one for one in judge_said(self._asked.heard_in([texts]), ranked, texts, asked)}
-        return Found.of((self._message(row, scores[row["id"]].arms), judged[row["id"]]) for row in ranked.iter_rows(named=True))
+        known = {row["id"]: row for row in rows.iter_rows(named=True)}
+        of_messages = Found.of(
+            (_message(row, found[row["id"]].arms, self.asker.now), judged[row["id"]]) for row in ranked.iter_rows(named=True)
+        )
+        of_messages.excerpts = {
+            row["message_id"]: excerpt(row, [(known[id], side) for id, side in stand[row["id"]] if id in known])
+            for row in ranked.iter_rows(named=True)
+        }
+        return of_messages
 
     def _learnt(self, sought: Sought) -> list[Learnt]:
         """Returns where the memories that fit were learnt; what is held says as well as what is not where to look."""
@@ -283,34 +309,35 @@ class _Search:
         ]
 
     def _allowed(self, texts: Texts) -> np.ndarray | None:
-        """Returns the rows that may be returned, or None for all: never the asking session's own words."""
-        rows = None
+        """Returns of each row whether it may be returned, or None where all may: never the asking session's own words."""
+        allowed = np.ones(len(texts), dtype=bool)
         if self.filters != replace(Filters(), include=self.filters.include) and self.corpus.select_passages is not None:
-            rows = texts.rows_of(self.corpus.select_passages(self.filters))
+            allowed[:] = False
+            allowed[texts.rows_of(self.corpus.select_passages(self.filters))] = True
         own = _layout(texts).group_numbers.get(self.asker.session or "")
-        if own is None:
-            return rows
-        rows = np.arange(len(texts)) if rows is None else rows
-        return rows[texts.groups[rows] != own]
+        if own is not None:
+            allowed &= texts.groups != own
+        return None if allowed.all() else allowed
 
-    def _message(self, row: Mapping[str, Any], arms: tuple[str, ...]) -> Recalled:
-        return Recalled(
-            memory_id=row["message_id"],
-            kind="message",
-            text=around(row["whole"], row["char_from"], row["char_to"]),
-            score=round(row["score"] * RAW_FACTOR, 6),
-            confidence=0.5,
-            category="raw",
-            priority="low",
-            age_days=int(age_days(row["event_at"], self.asker.now)),
-            event_at=row["event_at"],
-            session=row["session_id"],
-            path=row["path"],
-            lines=(row["line"],),
-            project=row["project"],
-            person=row["person"],
-            arms=arms,
-        )
+
+def _message(row: Mapping[str, Any], arms: tuple[str, ...], now: datetime) -> Recalled:
+    return Recalled(
+        memory_id=row["message_id"],
+        kind="message",
+        text=around(row["whole"], row["char_from"], row["char_to"]),
+        score=round(row["score"] * RAW_FACTOR, 6),
+        confidence=0.5,
+        category="raw",
+        priority="low",
+        age_days=int(age_days(row["event_at"], now)),
+        event_at=row["event_at"],
+        session=row["session_id"],
+        path=row["path"],
+        lines=(row["line"],),
+        project=row["project"],
+        person=row["person"],
+        arms=arms,
+    )
 
 
 def _wanted(corpora: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -346,22 +373,6 @@ def _layout(texts: Texts) -> Layout:
     if kept is None or kept[0] is not texts:
         kept = _layouts[0] = (texts, Layout(texts, REACH))
     return kept[1]
-
-
-def around(text: str, start: int, end: int, length: int = LONGEST_TEXT) -> str:
-    """Returns the span of the text on one line, with as much of what stands around it as fits into `length` characters."""
-    room = max(length - (end - start) - 2, 0)
-    low = max(start - room // 2, 0)
-    high = min(low + (end - start) + room, len(text))
-    low = max(min(low, high - (end - start) - room), 0)
-    if low > 0:
-        space = text.find(" ", low, start)
-        low = space + 1 if space >= 0 else start
-    if high < len(text):
-        space = text.rfind(" ", end, high)
-        high = space if space >= 0 else end
-    shown = " ".join(text[low:high].split())[: length - 2]
-    return f"{'…' if low > 0 else ''}{shown}{'…' if high < len(text) else ''}"
 
 
 def _distinct(ordered: Sequence[Recalled], profile: Profile) -> list[Recalled]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import IndexFailedError, ModelError, QuestionError
 from memory_assets.protocols import Hit
-from memory_assets.recall.search import Answer, Asker, Corpus, Filters, around, search
+from memory_assets.recall.search import Answer, Asker, Corpus, Filters, search
 from memory_assets_tests.factories import START, frame, row
 
 NOW = START + timedelta(days=10)
@@ -186,22 +186,6 @@ def test_any_question_gets_at_most_ten_best_first_and_the_same_again(corpus: Cor
     assert len(answer.render().splitlines()) <= 10
     assert [r.score for r in answer.results] == sorted((r.score for r in answer.results), reverse=True)
     assert ask(corpus, question, profile=profile, limit=limit) == answer
-
-
-def test_a_passage_is_shown_with_what_stands_around_it():
-    text = "a " * 400 + "the tunnel runs over tailscale" + " b" * 400
-    shown = around(text, 800, 830, 100)
-    assert "the tunnel runs over tailscale" in shown
-    assert 80 <= len(shown) <= 100
-    assert (shown[0], shown[-1]) == ("…", "…")
-    assert around("short text", 0, 5) == "short text"
-
-
-@given(st.text(max_size=300), st.data())
-def test_what_is_shown_of_a_text_is_never_too_long(text: str, data: st.DataObject):
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, len(text)))
-    assert len(around(text, start, end, 60)) <= 60
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,8 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> MemoryAgent:
 
 
 def check(answer: Answer) -> None:
-    assert len(answer.results) <= 10
+    assert len(answer.results) <= (15 if answer.profile == "deep" else 10)
+    assert len(answer.render().splitlines()) <= 10
     json.dumps([answer.question, *(one.text for one in answer.results), *answer.notes]).encode()
 
 
@@ -100,8 +101,9 @@ def test_what_does_not_exist_is_refused_with_what_does(agent: MemoryAgent, wrong
         agent.recall("Which port?", **wrong(), is_probe=True)
 
 
-def test_more_than_ten_are_never_given(agent: MemoryAgent):
-    assert len(agent.recall("heron", profile="deep", limit=10**20, is_probe=True).results) <= 10
+@pytest.mark.parametrize(("profile", "most"), [("lean", 10), ("balanced", 10), ("deep", 15)])
+def test_more_than_a_profile_allows_are_never_given(agent: MemoryAgent, profile: str, most: int):
+    assert len(agent.recall("heron", profile=profile, limit=10**20, is_probe=True).results) <= most
 
 
 def test_moments_without_a_zone_are_utc(agent: MemoryAgent):
