@@ -4,7 +4,7 @@
                  distill ─▶ segments ▶ observations, verdicts ▶ daily log
                  embed   ─▶ embeddings ▶ merges ▶ memories ▶ vector and text index
                  recall  ─▶ the few memories that help now
-                 reflect ─▶ reflections ▶ proposals
+                 reflect ─▶ reflections ▶ weekly, monthly distillates; proposals
                  triage  ─▶ decisions ▶ REVIEW.md, MEMORY.md
 
 `scan` hands out any table as a polars frame; `MemoryAgent` answers what a person or an agent would ask. Both are fetched

@@ -11,6 +11,7 @@ from memory_assets.assets import (
     brief,
     capture,
     distill,
+    distillates,
     embed,
     evaluation,
     graph,
@@ -20,16 +21,19 @@ from memory_assets.assets import (
     triage,
     triggers,
 )
-from memory_assets.assets.glue import days_in
+from memory_assets.assets.glue import DAYS, MONTHS, WEEKS, days_in, months_in, weeks_in
 from memory_assets.assets.resources import StoreResource
 from memory_assets.settings import RULES, read_settings
 
-STAGES = (capture, answers, distill, triggers, quality, evaluation, embed, graph, recall, reflect, triage, brief)
+STAGES = (capture, answers, distill, triggers, quality, evaluation, embed, graph, recall, reflect, distillates, triage, brief)
 
 
-def in_zone(assets: dg.AssetsDefinition, days: dg.DailyPartitionsDefinition) -> dg.AssetsDefinition:
-    """Returns the assets with day partitions cut in the owner's zone."""
-    return assets.map_asset_specs(lambda spec: spec.replace_attributes(partitions_def=days) if spec.partitions_def else spec)
+def in_zone(assets: dg.AssetsDefinition, zone: str) -> dg.AssetsDefinition:
+    """Returns the assets with their days, weeks and months cut in the zone."""
+    cut = {DAYS: days_in(zone), WEEKS: weeks_in(zone), MONTHS: months_in(zone)}
+    return assets.map_asset_specs(
+        lambda spec: spec.replace_attributes(partitions_def=cut[spec.partitions_def]) if spec.partitions_def else spec
+    )
 
 
 def asking(assets: dg.AssetsDefinition, model: str) -> dg.AssetsDefinition:
@@ -45,12 +49,11 @@ def asking(assets: dg.AssetsDefinition, model: str) -> dg.AssetsDefinition:
 
 def assemble(zone: str, model: str = RULES) -> dg.Definitions:
     """Returns everything that Dagster shows and runs."""
-    days = days_in(zone)
     return dg.Definitions(
-        assets=[asking(in_zone(asset, days), model) for stage in STAGES for asset in stage.ASSETS],
+        assets=[asking(in_zone(asset, zone), model) for stage in STAGES for asset in stage.ASSETS],
         asset_checks=[check for stage in STAGES for check in stage.CHECKS],
         jobs=list(automation.JOBS.values()),
-        sensors=[automation.new_transcripts, automation.review_changes],
+        sensors=[automation.new_transcripts, automation.observations_accumulated, automation.review_changes],
         schedules=automation.schedules(zone),
         resources={"store": StoreResource()},
         executor=dg.in_process_executor,

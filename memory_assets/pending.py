@@ -30,6 +30,8 @@ from memory_assets.evaluate.quality import QUALITY_VERSION
 from memory_assets.files import write_atomically
 from memory_assets.ledger import FEEDBACK, NOTES, Event
 from memory_assets.protocols import PartInfo, Tables
+from memory_assets.reflect import DISTILLER, REFLECTOR
+from memory_assets.reflect.gradient import DAY, MONTH, TABLE_OF, WEEK, Span
 from memory_assets.settings import RULES
 from memory_assets.sources import find_sources
 from memory_assets.tables import empty, hash_of
@@ -50,6 +52,12 @@ TOLD = NOTES | {FEEDBACK}
 
 DUE_MARK = "- ⏰"
 """How the briefing begins a line of what comes up."""
+
+ACCUMULATED_TOKENS = 40_000
+"""Observations of one day that are reflected on at once, and do not wait for the morning."""
+
+DISTILLING = (("distil_weeks", WEEK), ("distil_months", MONTH))
+"""Jobs that distil what is finished, and what they distil."""
 
 TRIAGED = "triaged"
 """File that holds what the last triage read."""
@@ -315,13 +323,41 @@ def proposal_inputs(tables: Tables) -> dict[str, str]:
     Proposals of a day look at the memories as they stood at its end, so a backfilled older day makes the later ones due.
     """
     found: dict[str, str] = {}
-    running = ""
+    running = REFLECTOR
     for day, info in tables.parts("observations").items():
         if not info.rows:
             continue
         running = hash_of(running, day, info.fingerprint)
         found[day] = running
     return found
+
+
+def days_accumulated(store: "Store") -> list[date]:
+    """Returns the days nobody reflected on since they passed so many tokens of observations that they should not wait."""
+    due = [day.isoformat() for day in days_to_reflect(store.tables)]
+    read = store.tables.read("observations", due, columns=["day", "tokens"])
+    found = read.group_by("day").agg(pl.col("tokens").sum()).filter(pl.col("tokens") >= ACCUMULATED_TOKENS)
+    return sorted(found["day"])
+
+
+def periods_to_distil(store: "Store", span: Span) -> list[date]:
+    """Returns the first days of the finished weeks, or months, whose days were reflected on since they were distilled."""
+    written = store.tables.parts(TABLE_OF[span.name])
+    wanted = telling_inputs(store, span)
+    return [date.fromisoformat(part) for part, what in wanted.items() if part not in written or written[part].inputs != what]
+
+
+def telling_inputs(store: "Store", span: Span) -> dict[str, str]:
+    """Returns, by the first day of each day, or finished week or month, the hash of what is told of it is made from."""
+    if span == DAY:
+        return proposal_inputs(store.tables)
+    today = store.settings.clock().astimezone(store.settings.zone).date()
+    reflected: dict[date, list[str]] = {}
+    for day, info in store.tables.parts("reflections").items():
+        first = span.first_day(date.fromisoformat(day))
+        if info.rows and span.last_day(first) < today:
+            reflected.setdefault(first, []).append(f"{day}={info.fingerprint}:{info.inputs}")
+    return {first.isoformat(): hash_of(DISTILLER, *days) for first, days in reflected.items()}
 
 
 def review_inputs(store: "Store") -> str:

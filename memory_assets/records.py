@@ -40,6 +40,8 @@ EntityKind = Literal[
 ]  # fmt: skip
 TriggerState = Literal["due", "past"]
 RelationKind = Literal["mentioned_together", "uses", "part_of", "replaced_by"]
+SpanName = Literal["day", "week", "month"]
+DropReason = Literal["held", "low", "resolved", "replaced", "forgotten", "no room", "left out"]
 DecisionState = Literal["promoted", "merged", "rejected", "expired", "pending"]
 RecallOutcome = Literal["summaries", "memories", "word for word", "not in memory", "unrecorded"]
 QualityMeasure = Literal[
@@ -583,20 +585,42 @@ class RelationRow(Record):
 
 
 class Reflection(Record):
-    """What one day's observations of one scope say together, with citations."""
+    """What the observations of one project and person say together on a day, in a week or in a month, with citations."""
 
     key: ClassVar = ("reflection_id",)
-    reflection_id: str = Field(description="UUIDv5 of day, project and person.")
-    day: date = Field(description="Local day.")
+    reflection_id: str = Field(description="UUIDv5 of day, week or month, project and person.")
+    day: date = Field(description="Local day; of a week or month the first.")
+    until_on: date = Field(description="Last local day that it tells of.")
     project: str = Field(description="Project.")
     person: str = Field(description="The human of the sessions.")
     text: str = Field(description="Markdown bullets, each ending with the ids it rests on.")
     observation_ids: list[str] = Field(description="Observations cited.")
-    dropped_ids: list[str] = Field(description="Allowed observations of the day that the reflection leaves out.")
-    input_tokens: Count = Field(description="Estimated tokens of the observations.")
-    output_tokens: Count = Field(description="Estimated tokens of the reflection.")
+    reflection_ids: list[str] = Field(description="The days' reflections that a week or month was made from.")
+    dropped_ids: list[str] = Field(description="Facts that were read and are not told.")
+    dropped_why: list[str] = Field(description="The reason for each of them; `dropped_facts` tells what they mean.")
+    dropped_to: list[str] = Field(description="The memory that holds each of them now.")
+    input_tokens: Count = Field(description="Estimated tokens of all observations of the time, narratives and held ones too.")
+    fact_tokens: Count = Field(description="Estimated tokens of the facts among them that may be told.")
+    output_tokens: Count = Field(description="Estimated tokens of the text.")
     level: Count = Field(description="Compression pressure that was needed: 0, 1 or 2.")
     reflector: str = Field(description="Who wrote it: `rules/<version>` or a model's name.")
+
+
+class DroppedFact(Record):
+    """A fact that a reflection or distillate read and does not tell, why, and where it is found now."""
+
+    key: ClassVar = ("span", "observation_id")
+    span: SpanName = Field(description="What left it out: the reflection of its day, or the distillate of its week or month.")
+    observation_id: str = Field(description="The fact.")
+    day: date = Field(description="First local day of the span.")
+    reflection_id: str = Field(description="The reflection or distillate that leaves it out.")
+    project: str = Field(description="Project.")
+    person: str = Field(description="The human of the session.")
+    reason: DropReason = Field(
+        description="`held` by the gate, `low` priority, `resolved` by a later fact, `replaced` by one that took its place, "
+        "`forgotten`, `no room` beside what matters more, or `left out` by the model."
+    )
+    kept_as: str = Field(description="The memory that holds it now: the solution, the replacement, else its own.")
 
 
 class Proposal(Record):
@@ -659,6 +683,9 @@ TABLES: dict[str, type[Record]] = {
     "entities": Entity,
     "relations": RelationRow,
     "reflections": Reflection,
+    "weekly_distillates": Reflection,
+    "monthly_distillates": Reflection,
+    "dropped_facts": DroppedFact,
     "proposals": Proposal,
     "decisions": Decision,
 }

@@ -3,7 +3,8 @@
     capture   archive, records, windows, open messages              sensor new_transcripts
     learn     messages → distill → embed, for a stretch of days     sensor new_transcripts, yesterday at 02:00
     fold      merges, memories, graph, indexes, summaries, briefing sensor new_transcripts, nightly at 02:15
-    reflect   reflections and proposals, for a stretch of days      schedule 06:00
+    reflect   reflections and proposals, for a stretch of days      schedule 06:00, sensor observations_accumulated
+    distil_weeks, distil_months  what finished ones say together    schedules 06:30 and 06:45
     evaluate  figures against labelled sessions                     sensor new_transcripts, where the setting names some
     triage    decisions, MEMORY.md, REVIEW.md                       sensor review_changes, schedule every 30 minutes
     brief     the briefing, with what comes up                      schedule 00:05
@@ -21,6 +22,7 @@ from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PART
 from memory_assets import pending
 from memory_assets.assets.answers import NEW_ONLY
 from memory_assets.pending import Stretch, hash_of, stretches
+from memory_assets.reflect.gradient import Span
 from memory_assets.store import Store
 
 CAPTURE, LEARN, FOLD, REFLECT, TRIAGE, EVALUATE = "capture", "learn", "fold", "reflect", "triage", "evaluate"
@@ -62,7 +64,9 @@ ASSETS_OF = {
         "recalls",
         "briefing",
     ],
-    REFLECT: ["reflections", "proposals"],
+    REFLECT: ["reflections", "dropped_facts", "proposals"],
+    "distil_weeks": ["weekly_distillates", "dropped_facts"],
+    "distil_months": ["monthly_distillates", "dropped_facts"],
     TRIAGE: ["decisions", "memory_md", "review_md", "briefing"],
     EVALUATE: ["evaluation"],
     BRIEF: ["briefing"],
@@ -73,6 +77,8 @@ DESCRIPTIONS = {
     LEARN: "Distil and embed the windows of a stretch of days.",
     FOLD: "Merge what is known, and rebuild the indexes, the summaries and the briefing from it.",
     REFLECT: "Condense days of observations and propose lines for MEMORY.md.",
+    "distil_weeks": "Distil finished weeks from the reflections of their days.",
+    "distil_months": "Distil finished months from the reflections of their days.",
     TRIAGE: "Decide proposals by rules and by what people ticked; write MEMORY.md and REVIEW.md.",
     EVALUATE: "Score the observations against the labelled sessions that the setting `gold` names.",
 }
@@ -143,6 +149,28 @@ def review_changes(context: dg.SensorEvaluationContext, store: dg.ResourceParam[
     return dg.SensorResult(run_requests=[_request(TRIAGE, hour, pending.review_inputs(store))])
 
 
+@dg.sensor(
+    job=JOBS[REFLECT],
+    minimum_interval_seconds=EVERY_MINUTE,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description=f"Reflects at once, at most once a day, when a day has {pending.ACCUMULATED_TOKENS:,} tokens of observations.",
+)
+def observations_accumulated(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
+    """Asks for a reflection on days that are too full to wait for the morning."""
+    return accumulated_request(store)
+
+
+def accumulated_request(store: Store) -> dg.SensorResult:
+    """Returns the request; its key is the present day, so that Dagster carries out one of them a day."""
+    days = pending.days_accumulated(store)
+    if not days:
+        return dg.SensorResult(skip_reason=dg.SkipReason("No day has that much that nobody reflected on."))
+    today = store.settings.clock().astimezone(store.settings.zone).date()
+    latest = stretches(days)[-1]
+    request = dg.RunRequest(run_key=f"{REFLECT}-accumulated-{today}", job_name=REFLECT, tags=range_tags(latest))
+    return dg.SensorResult(run_requests=[request])
+
+
 def schedules(zone: str) -> list[dg.ScheduleDefinition]:
     """Returns the daily rituals, in the owner's zone."""
 
@@ -160,6 +188,24 @@ def schedules(zone: str) -> list[dg.ScheduleDefinition]:
             return dg.SkipReason("Every day with observations has been reflected on.")
         when = context.scheduled_execution_time.isoformat()
         return [_request(REFLECT, when, stretch, stretch=stretch) for stretch in stretches(days)]
+
+    def distil_finished(job: str, span: Span, cron: str) -> dg.ScheduleDefinition:
+        @dg.schedule(
+            job=JOBS[job],
+            cron_schedule=cron,
+            execution_timezone=zone,
+            default_status=dg.DefaultScheduleStatus.RUNNING,
+            name=job,
+            description=f"Every morning, distils each finished {span.name} whose days were reflected on since.",
+        )
+        def distil(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
+            periods = pending.periods_to_distil(store, span)
+            if not periods:
+                return dg.SkipReason(f"Every finished {span.name} is distilled.")
+            when = context.scheduled_execution_time.isoformat()
+            return _request(job, when, *periods, stretch=Stretch(periods[0], periods[-1]))
+
+        return distil
 
     @dg.schedule(
         job=JOBS[LEARN],
@@ -197,4 +243,8 @@ def schedules(zone: str) -> list[dg.ScheduleDefinition]:
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description="At 00:05, the daily check for triggers: what comes up that day or the next goes into the briefing.",
     )
-    return [briefing_daily, reflect_daily, nightly_yesterday, nightly, triage_often]
+    distilling = [
+        distil_finished(job, span, cron)
+        for (job, span), cron in zip(pending.DISTILLING, ("30 6 * * *", "45 6 * * *"), strict=True)
+    ]
+    return [briefing_daily, reflect_daily, *distilling, nightly_yesterday, nightly, triage_often]

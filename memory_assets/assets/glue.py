@@ -33,8 +33,18 @@ def days_in(zone: str) -> dg.DailyPartitionsDefinition:
     return dg.DailyPartitionsDefinition(start_date=FIRST_DAY, timezone=zone, end_offset=1)
 
 
-DAYS = days_in("UTC")
-"""Stands in while modules are imported; `definitions` puts the owner's zone in its place."""
+def weeks_in(zone: str) -> dg.WeeklyPartitionsDefinition:
+    """Returns the finished weeks in the zone; each begins on a Monday and is named after it."""
+    return dg.WeeklyPartitionsDefinition(start_date=FIRST_DAY, timezone=zone, day_offset=1)
+
+
+def months_in(zone: str) -> dg.MonthlyPartitionsDefinition:
+    """Returns the finished months in the zone, each named after its first day."""
+    return dg.MonthlyPartitionsDefinition(start_date=FIRST_DAY, timezone=zone)
+
+
+DAYS, WEEKS, MONTHS = days_in("UTC"), weeks_in("UTC"), months_in("UTC")
+"""Stand in while modules are imported; `definitions` puts those in the owner's zone in their place."""
 
 
 @cache

@@ -56,6 +56,9 @@ def ingest(store: Store, *, reflect: bool = True) -> Ran:
     if reflect:
         for stretch in stretches(pending.days_to_reflect(store.tables)):
             runner.run("reflect", stretch)
+        for job, span in pending.DISTILLING:
+            if periods := pending.periods_to_distil(store, span):
+                runner.run(job, Stretch(periods[0], periods[-1]))
         if pending.review_is_behind(store):
             runner.run("triage")
     if pending.briefing_is_behind(store):

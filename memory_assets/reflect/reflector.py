@@ -1,15 +1,14 @@
 """Condenses what one day's sessions said about a project: one reflection for each project and person.
 
-The rules reflector keeps the 🔴 and notable 🟡 facts, repeats once, problems solved on the same day not at all, grouped by
-category, each with the ids it rests on. What it leaves out is listed, so nothing vanishes unseen. The reflection must be
-smaller than the facts and narratives it was made from; where it is not, level 1 keeps every 🔴 and as many 🟡 as fit, and
-level 2 the 🔴 alone, each cut to its first sentence. A day too small to shrink passes through, and where no pressure helps,
-everything notable is kept: a check warns.
+The rules reflector tells the 🔴 and 🟡 facts whole, repeats once, what was replaced or solved on the same day not at all,
+grouped by category, each with the ids it rests on. Where that is more than the day has room for, level 1 keeps every 🔴 and
+as many 🟡 as fit, the most important first, and level 2 the 🔴 alone, each cut to its first sentence. A small day passes
+through, and where no pressure helps everything notable is kept: a check warns. What is left out is listed with the reason.
 """
 
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -17,116 +16,124 @@ from typing import Any
 import polars as pl
 
 from memory_assets import tables as schemas
-from memory_assets.distill.rows import short_id
-from memory_assets.reflect.resolved import find_resolved
+from memory_assets.reflect import REFLECTOR
+from memory_assets.reflect.background import Background, Dropped, Row
+from memory_assets.reflect.bullets import ORDER, Bullet, heading, in_order, render
+from memory_assets.reflect.gradient import DAY, SMALL_TOKENS, Span
 from memory_assets.tokens import CHARS_A_TOKEN, count_tokens
 
-REFLECTOR = "rules/2"
 NAMESPACE = uuid.UUID("5f0f8c1e-6a0f-4d55-9d0e-2a6b8f6f6b10")
-MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
-NOTABLE = ("high", "medium")
-_ORDER = {"high": 0, "medium": 1, "low": 2}
-SMALL_TOKENS = 500
-"""A smaller input passes through: its ids alone weigh as much as the facts."""
-
-DETAIL = 0.8
-"""Share of its input that a reflection under pressure may weigh."""
 
 _FIRST_SENTENCE = re.compile(r"^.{20,}?[.!?”](?=\s)", re.DOTALL)
 
-Row = Mapping[str, Any]
-
 
 @dataclass(frozen=True)
-class Bullet:
-    """One fact of the reflection with all observations that say it; `rank` orders bullets by importance."""
+class Condensed:
+    """What is told of one project and person, and the pressure that it took."""
 
-    category: str
-    priority: str
-    text: str
-    ids: tuple[str, ...]
-    rank: tuple[Any, ...]
+    bullets: Sequence[Bullet]
+    level: int
 
     @property
-    def line(self) -> str:
-        """The bullet as it is written."""
-        return f"- {MARKS[self.priority]} {self.text} [{', '.join(map(short_id, self.ids))}]"
-
-    @property
-    def weight(self) -> int:
-        """Characters that it adds, its line ending included."""
-        return len(self.line) + 1
+    def ids(self) -> list[str]:
+        """The observations that it rests on."""
+        return [id for bullet in self.bullets for id in bullet.ids]
 
 
-def reflect_day(day: date, observations: pl.DataFrame, memory_of: Mapping[str, str]) -> pl.DataFrame:
-    """Returns the day's reflections; `memory_of` maps an observation to the memory it is part of, so that repeats are one."""
-    allowed = observations.filter(pl.col("gate") == "allow").sort("event_at", "id")
-    rows = [
-        _reflection(day, str(project), str(person), group.to_dicts(), memory_of)
-        for (project, person), group in allowed.group_by("project", "person", maintain_order=True)
-        if group.filter(pl.col("kind") == "fact").height
-    ]
+def reflect_day(day: date, observations: pl.DataFrame, background: Background) -> pl.DataFrame:
+    """Returns the day's reflections; those of a day without facts that may be told are none."""
+    ordered = observations.sort("event_at", "id")
+    share = _share_of(ordered)
+    rows = []
+    for (project, person), group in ordered.group_by("project", "person", maintain_order=True):
+        told = _told(group)
+        if told.is_empty():
+            continue
+        fact_tokens = int(told["tokens"].sum())
+        room = None if share is None else int(share * fact_tokens)
+        facts = group.filter(pl.col("kind") == "fact").to_dicts()
+        dropped = background.set_aside(facts)
+        bullets = merge([_bullet(row) for row in facts if row["id"] not in dropped], background)
+        found = condense(bullets, room, DAY, background, owners_among(facts))
+        row = {
+            "reflection_id": str(uuid.uuid5(NAMESPACE, f"{day}\x1f{project}\x1f{person}")),
+            "day": day,
+            "until_on": day,
+            "reflection_ids": [],
+            "project": project,
+            "person": person,
+            "input_tokens": int(group["tokens"].sum()),
+            "fact_tokens": fact_tokens,
+            "reflector": REFLECTOR,
+        }
+        rows.append(row | told_columns(found, facts, dropped, background))
     return schemas.frame_of("reflections", rows).sort("reflection_id")
 
 
-def _reflection(day: date, project: str, person: str, rows: Sequence[Row], memory_of: Mapping[str, str]) -> dict[str, Any]:
-    facts = [row for row in rows if row["kind"] == "fact"]
-    input_tokens = sum(row["tokens"] for row in rows)
-    resolved = find_resolved(facts)
-    level, bullets = _condense(_bullets([row for row in facts if row["id"] not in resolved], memory_of), input_tokens)
-    text, cited = _render(bullets), [id for bullet in bullets for id in bullet.ids]
-    return {
-        "reflection_id": str(uuid.uuid5(NAMESPACE, f"{day}\x1f{project}\x1f{person}")),
-        "day": day,
-        "project": project,
-        "person": person,
-        "text": text,
-        "observation_ids": cited,
-        "dropped_ids": [row["id"] for row in facts if row["id"] not in set(cited)],
-        "input_tokens": input_tokens,
-        "output_tokens": count_tokens(text),
-        "level": level,
-        "reflector": REFLECTOR,
-    }
+def _share_of(observations: pl.DataFrame) -> float | None:
+    """Returns the share of the day's facts that may be told, or nothing where the day is small and all of them may."""
+    observed_tokens, fact_tokens = int(observations["tokens"].sum()), int(_told(observations)["tokens"].sum())
+    if observed_tokens <= SMALL_TOKENS:
+        return None
+    if fact_tokens <= SMALL_TOKENS:
+        return DAY.limit * observed_tokens / max(fact_tokens, 1)
+    return DAY.share_left(observed_tokens, fact_tokens)
 
 
-def _bullets(facts: Sequence[Row], memory_of: Mapping[str, str]) -> list[Bullet]:
-    """Returns the notable facts, given in order of time, one bullet for each memory, in their order on the page."""
-    groups: dict[str, list[Row]] = {}
-    for row in facts:
-        groups.setdefault(memory_of.get(row["id"], row["id"]), []).append(row)
-    bullets = []
-    for place, members in enumerate(groups.values()):
-        last = members[-1]
-        is_owners = any(row["author"] == "owner" for row in members)
-        priority = min((row["priority"] for row in members), key=_ORDER.__getitem__)
-        rank = (_ORDER[priority], not is_owners, -len(members), -last["confidence"], place)
-        bullets.append(Bullet(last["category"], priority, last["text"], tuple(row["id"] for row in members), rank))
-    notable = [bullet for bullet in bullets if bullet.priority in NOTABLE]
-    return sorted(notable, key=lambda bullet: (bullet.category, _ORDER[bullet.priority]))
+def _told(observations: pl.DataFrame) -> pl.DataFrame:
+    return observations.filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow"))
 
 
-def _condense(bullets: list[Bullet], input_tokens: int) -> tuple[int, list[Bullet]]:
-    """Returns the pressure that was needed and the bullets that it left."""
-    if input_tokens <= SMALL_TOKENS:
-        return 0, bullets
-    high = [bullet for bullet in bullets if bullet.priority == "high"]
-    tried = bullets, _fit(bullets, input_tokens), [replace(bullet, text=_core(bullet.text)) for bullet in high]
-    for level, left in enumerate(tried):
-        if count_tokens(_render(left)) < input_tokens:
-            return level, left
-    return len(tried) - 1, bullets
+def _bullet(row: Row) -> Bullet:
+    return Bullet(row["category"], row["priority"], row["text"], (row["id"],))
 
 
-def _fit(bullets: Sequence[Bullet], input_tokens: int) -> list[Bullet]:
-    """Returns every 🔴 bullet and the most important others, as far as they fit."""
-    left = int(input_tokens * DETAIL) * CHARS_A_TOKEN - sum(len(name) + 5 for name in {bullet.category for bullet in bullets})
-    kept: set[tuple[str, ...]] = set()
-    for bullet in sorted(bullets, key=lambda bullet: bullet.rank):
-        if bullet.priority == "high" or bullet.weight <= left:
-            kept.add(bullet.ids)
-            left -= bullet.weight
-    return [bullet for bullet in bullets if bullet.ids in kept]
+def owners_among(facts: Iterable[Row]) -> frozenset[str]:
+    """Returns the facts in the owner's words."""
+    return frozenset(row["id"] for row in facts if row["author"] == "owner")
+
+
+def merge(bullets: Iterable[Bullet], background: Background) -> list[Bullet]:
+    """Returns one bullet for each memory, in its newest words and with all ids; the bullets are given in order of time."""
+    groups: dict[str, list[Bullet]] = {}
+    for bullet in bullets:
+        groups.setdefault(background.memory(bullet.ids[0]), []).append(bullet)
+    return [
+        replace(
+            members[-1],
+            priority=min((bullet.priority for bullet in members), key=ORDER.__getitem__),
+            ids=tuple(dict.fromkeys(id for bullet in members for id in bullet.ids)),
+        )
+        for members in groups.values()
+    ]
+
+
+def condense(
+    bullets: Sequence[Bullet], room: int | None, span: Span, background: Background, owners: frozenset[str]
+) -> Condensed:
+    """Returns what of the bullets there is room for, in tokens; without a limit, all of it."""
+    ordered = in_order(bullets)
+    if room is None or count_tokens(render(ordered)) <= room:
+        return Condensed(ordered, 0)
+    ranked = sorted(ordered, key=lambda bullet: background.rank(bullet, any(id in owners for id in bullet.ids)))
+    fitting = _fit(ranked, room, keeps_high=span.keeps_high)
+    if count_tokens(render(in_order(fitting))) <= room or not span.keeps_high:
+        return Condensed(in_order(fitting), 1)
+    cores = [replace(bullet, text=_core(bullet.text)) for bullet in ordered if bullet.priority == "high"]
+    return Condensed(cores if count_tokens(render(cores)) <= room else ordered, 2)
+
+
+def _fit(ranked: Sequence[Bullet], room: int, *, keeps_high: bool) -> list[Bullet]:
+    """Returns the most important bullets as far as they fit, one at least; with `keeps_high` every 🔴."""
+    left = room * CHARS_A_TOKEN
+    kept: list[Bullet] = []
+    for bullet in ranked:
+        is_first = all(bullet.category != other.category for other in kept)
+        weight = bullet.weight + (len(heading(bullet.category)) + 1 if is_first else 0)
+        if weight <= left or not kept or (keeps_high and bullet.priority == "high"):
+            kept.append(bullet)
+            left -= weight
+    return kept
 
 
 def _core(text: str) -> str:
@@ -134,11 +141,23 @@ def _core(text: str) -> str:
     return found[0] if found else text
 
 
-def _render(bullets: Sequence[Bullet]) -> str:
-    """Returns Markdown: the bullets under their categories."""
-    lines: list[str] = []
-    for before, bullet in zip([None, *bullets], bullets, strict=False):
-        if before is None or before.category != bullet.category:
-            lines.append(f"**{bullet.category}**")
-        lines.append(bullet.line)
-    return "\n".join(lines)
+def told_columns(
+    found: Condensed, facts: Sequence[Row], set_aside: Mapping[str, Dropped], background: Background
+) -> dict[str, Any]:
+    """Returns the columns that say what is told, and for every other fact why it is not and what still holds it."""
+    text, cited = render(found.bullets), found.ids
+    told = set(cited)
+    dropped = {
+        row["id"]: set_aside.get(row["id"]) or Dropped("no room", background.memory(row["id"]))
+        for row in facts
+        if row["id"] not in told
+    }
+    return {
+        "text": text,
+        "observation_ids": cited,
+        "dropped_ids": list(dropped),
+        "dropped_why": [one.reason for one in dropped.values()],
+        "dropped_to": [one.kept_as for one in dropped.values()],
+        "output_tokens": count_tokens(text),
+        "level": found.level,
+    }

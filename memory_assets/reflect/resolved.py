@@ -20,17 +20,20 @@ SHARED_WORDS = 0.5
 """Share of the problem's own words, or one of its file names or identifiers, that its solution repeats."""
 
 
-def find_resolved(facts: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Returns the ids of the facts, given in order of time, that state a problem which a later one solves.
+def find_resolved(facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Returns, by the id of each fact that states a problem, the id of the first later one that solves it.
 
-    A rule, what the owner insists on, and whatever names a cause or the solution itself, is no mere problem.
+    Facts are given in order of time. A rule, what the owner insists on, and whatever names a cause or the solution itself,
+    is no mere problem.
     """
     solutions = [(number, fact) for number, fact in enumerate(facts) if _SOLUTION.search(fact["text"])]
-    return {
-        fact["id"]
-        for number, fact in enumerate(facts)
-        if _is_problem(fact) and any(later > number and _is_about(solution, fact) for later, solution in solutions)
-    }
+    found: dict[str, str] = {}
+    for number, fact in enumerate(facts):
+        if _is_problem(fact):
+            solving = (solution["id"] for later, solution in solutions if later > number and _is_about(solution, fact))
+            if first := next(solving, None):
+                found[fact["id"]] = first
+    return found
 
 
 def _is_problem(fact: Mapping[str, Any]) -> bool:

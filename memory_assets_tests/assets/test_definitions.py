@@ -25,6 +25,7 @@ LEARNT = {
     "embeddings",
 }
 DAILY = LEARNT | {"reflections", "proposals"}
+DISTILLED = {"weekly_distillates": dg.WeeklyPartitionsDefinition, "monthly_distillates": dg.MonthlyPartitionsDefinition}
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +61,27 @@ def test_every_asset_has_a_group_an_owner_a_kind_a_version_and_one_sentence(spec
 
 
 def test_day_tables_are_cut_in_the_owners_zone_and_today_exists(specs: dict[str, dg.AssetSpec]):
-    assert {name for name, spec in specs.items() if spec.partitions_def} == DAILY
+    assert {name for name, spec in specs.items() if spec.partitions_def} == DAILY | set(DISTILLED)
     for name in DAILY:
         days = specs[name].partitions_def
         assert isinstance(days, dg.DailyPartitionsDefinition)
         assert (days.timezone, days.end_offset) == ("Europe/Berlin", 1)
+
+
+def test_weeks_and_months_are_cut_in_the_owners_zone_and_made_from_their_days(specs: dict[str, dg.AssetSpec]):
+    days = specs["reflections"].partitions_def
+    for name, kind in DISTILLED.items():
+        periods = specs[name].partitions_def
+        assert isinstance(periods, kind) and periods.timezone == "Europe/Berlin"
+        key = {"weekly_distillates": "2026-08-03", "monthly_distillates": "2026-08-01"}[name]
+        (dep,) = specs[name].deps
+        mapping = dep.partition_mapping or dg.TimeWindowPartitionMapping()
+        found = mapping.get_upstream_mapped_partitions_result_for_partitions(
+            periods.subset_with_partition_keys([key]), periods, days
+        )
+        last = {"weekly_distillates": "2026-08-09", "monthly_distillates": "2026-08-31"}[name]
+        keys = sorted(found.partitions_subset.get_partition_keys())
+        assert (keys[0], keys[-1]) == (key, last)
 
 
 def test_another_model_or_prompt_marks_answers_as_stale_and_nothing_else(

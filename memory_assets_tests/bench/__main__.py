@@ -22,6 +22,7 @@ from memory_assets_tests.bench.more_memories import more_memories
 from memory_assets_tests.bench.pipeline import pipeline
 from memory_assets_tests.bench.questions import questions
 from memory_assets_tests.bench.reading import masking, reading
+from memory_assets_tests.bench.reflections import reflections
 from memory_assets_tests.bench.remaking import remaking
 from memory_assets_tests.bench.row import Row, render
 from memory_assets_tests.bench.secrets import secrets
@@ -37,6 +38,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "more-memories": more_memories,
     "remaking": remaking,
     "gold": gold,
+    "reflections": reflections,
     "doors": doors,
     "leaving-out": leaving_out,
     "locomo": locomo,

@@ -1,0 +1,169 @@
+"""Reflection as assets: days, then weeks and months from them, made anew when their days change; checks red and green once."""
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from memory_assets import pending
+from memory_assets.assets import distillates, reflect
+from memory_assets.assets.automation import accumulated_request, range_tags
+from memory_assets.pending import Stretch, days_accumulated, days_to_reflect, periods_to_distil
+from memory_assets.reflect.gradient import MONTH, WEEK
+from memory_assets.settings import read_settings
+from memory_assets.store import Store, open_store
+from memory_assets.tokens import count_tokens
+from memory_assets_tests.factories import START, row
+from memory_assets_tests.small_store import write
+
+MONDAY, TUESDAY = date(2026, 8, 3), date(2026, 8, 4)
+
+
+def fact(name: str, day: date = MONDAY, **changes: Any) -> dict[str, Any]:
+    text = f"`make {name}` deploys the {name} service of the harbor to production."
+    plain = {"kind": "fact", "gate": "allow", "priority": "high", "author": "owner", "category": "operations", "text": text}
+    plain |= {"project": "harbor", "person": "mira", "tokens": count_tokens(text), "event_at": START + (day - MONDAY)}
+    return row("observations", id=f"{name:0<8}-0000-5000-8000-000000000000", day=day, **plain | changes)
+
+
+def observe(store: Store, day: date, *facts: dict[str, Any]) -> None:
+    write(store, "observations", day.isoformat(), *facts)
+
+
+@pytest.fixture
+def store() -> Store:
+    store = open_store(read_settings())
+    write(store, "merges", "all")
+    observe(store, MONDAY, *(fact(f"a{number}") for number in range(4)), fact("d0", gate="hold"))
+    observe(store, TUESDAY, *(fact(f"b{number}", TUESDAY) for number in range(4)))
+    return store
+
+
+def run(store: Store, *names: str, first: date, last: date) -> dict[str, dg.AssetCheckEvaluation]:
+    """Materialises the assets for the parts, with all their checks, which are returned by asset and name."""
+    sources = [dg.AssetSpec(name) for name in ("observations", "memories")]
+    definitions = dg.Definitions(
+        [*reflect.ASSETS, *distillates.ASSETS, *sources],
+        asset_checks=[*reflect.CHECKS, *distillates.CHECKS],
+        jobs=[dg.define_asset_job("some", selection=dg.AssetSelection.assets(*names))],
+        resources={"store": store},
+        executor=dg.in_process_executor,
+    )
+    tags = range_tags(Stretch(first, last))
+    result = definitions.resolve_job_def("some").execute_in_process(tags=tags)
+    return {f"{found.asset_key.to_user_string()}.{found.check_name}": found for found in result.get_asset_check_evaluations()}
+
+
+def reflect_days(store: Store) -> dict[str, dg.AssetCheckEvaluation]:
+    return run(store, "reflections", "dropped_facts", "proposals", first=MONDAY, last=TUESDAY)
+
+
+def distil(store: Store) -> dict[str, dg.AssetCheckEvaluation]:
+    checks = run(store, "weekly_distillates", "dropped_facts", first=MONDAY, last=MONDAY)
+    return checks | run(store, "monthly_distillates", "dropped_facts", first=date(2026, 8, 1), last=date(2026, 8, 1))
+
+
+def ids(names: Iterable[str]) -> list[str]:
+    return sorted(fact(name)["id"] for name in names)
+
+
+def test_days_become_a_week_and_a_month_and_every_fact_is_told_or_listed(store: Store):
+    assert days_to_reflect(store.tables) == [MONDAY, TUESDAY]
+    checks = reflect_days(store) | distil(store)
+    assert [name for name, found in checks.items() if not found.passed] == []
+    week, month = (store.tables.read(name).to_dicts() for name in ("weekly_distillates", "monthly_distillates"))
+    assert [one["reflection_ids"] for one in (*week, *month)] == [
+        store.tables.read("reflections")["reflection_id"].to_list()
+    ] * 2
+    told, listed = set(week[0]["observation_ids"]), store.tables.read("dropped_facts")
+    of_week = set(listed.filter(span="week")["observation_id"])
+    assert told | of_week == set(ids(f"{day}{number}" for day in "ab" for number in range(4))) and not told & of_week
+    assert len(month[0]["observation_ids"]) < len(told)
+    assert listed.filter(span="day").select("observation_id", "reason").rows() == [(ids(["d0"])[0], "held")]
+
+
+def test_a_finished_week_is_due_until_it_is_distilled_and_again_when_a_day_changes(store: Store, monkeypatch):
+    assert periods_to_distil(store, WEEK) == []
+    reflect_days(store)
+    assert (periods_to_distil(store, WEEK), periods_to_distil(store, MONTH)) == ([MONDAY], [date(2026, 8, 1)])
+    distil(store)
+    assert periods_to_distil(store, WEEK) == periods_to_distil(store, MONTH) == []
+    before = store.tables.parts("weekly_distillates")
+    distil(store)
+    assert store.tables.parts("weekly_distillates") == before
+
+    observe(store, TUESDAY, fact("c0", TUESDAY))
+    assert days_to_reflect(store.tables) == [TUESDAY]
+    reflect_days(store)
+    assert periods_to_distil(store, WEEK) == [MONDAY]
+    distil(store)
+    assert (
+        store.tables.read("dropped_facts").filter(span="week")["observation_id"].is_in(ids(["b0", "b1", "b2", "b3"])).sum() == 0
+    )
+
+
+def test_a_week_that_is_not_over_waits(store: Store, monkeypatch: pytest.MonkeyPatch):
+    reflect_days(store)
+    monkeypatch.setenv("MEMORY_NOW", "2026-08-09T23:00:00+00:00")
+    assert periods_to_distil(open_store(read_settings()), WEEK) == []
+    monkeypatch.setenv("MEMORY_NOW", "2026-08-10T00:00:00+00:00")
+    assert periods_to_distil(open_store(read_settings()), WEEK) == [MONDAY]
+
+
+def test_a_very_full_day_is_reflected_on_at_once_and_once_a_day(store: Store, monkeypatch: pytest.MonkeyPatch):
+    assert accumulated_request(store).run_requests == []
+    monkeypatch.setattr(pending, "ACCUMULATED_TOKENS", sum(fact(f"b{n}")["tokens"] for n in range(4)))
+    observe(store, MONDAY, fact("a0"))
+    assert days_accumulated(store) == [TUESDAY]
+    (request,) = accumulated_request(store).run_requests or []
+    assert (request.job_name, request.run_key) == ("reflect", "reflect-accumulated-2026-09-01")
+    assert set(request.tags.values()) == {"2026-08-04"}
+    reflect_days(store)
+    assert accumulated_request(store).run_requests == []
+
+
+@pytest.mark.parametrize(
+    ("table", "part", "check", "change"),
+    [
+        ("reflections", "2026-08-03", "reflections.citations_resolve", {"observation_ids": ["gone"]}),
+        ("reflections", "2026-08-03", "reflections.smaller_than_its_input", {"fact_tokens": 501, "output_tokens": 501}),
+        ("weekly_distillates", "2026-08-03", "weekly_distillates.citations_resolve", {"observation_ids": ["gone"]}),
+        ("weekly_distillates", "2026-08-03", "weekly_distillates.shorter_than_its_days", {"output_tokens": 10_000}),
+        ("monthly_distillates", "2026-08-01", "monthly_distillates.shorter_than_its_days", {"output_tokens": 10_000}),
+        ("dropped_facts", "week-2026-08-03", "dropped_facts.nothing_vanished", None),
+        ("dropped_facts", "day-2026-08-03", "dropped_facts.nothing_vanished", None),
+    ],
+)
+def test_a_broken_promise_is_named(store: Store, table: str, part: str, check: str, change: dict[str, Any] | None):
+    observe(store, MONDAY, *(fact(f"a{number}") for number in range(4)), fact("e0", priority="low"))
+    reflect_days(store)
+    distil(store)
+    kept = store.tables.read(table, [part]).to_dicts()
+    write(store, table, part, *([{**kept[0], **change}] if change else []))
+    assert not judge(store, check).passed
+
+
+def judge(store: Store, check: str) -> dg.AssetCheckEvaluation:
+    """Runs one check alone, on the tables as they lie."""
+    asset, name = check.split(".")
+    ours = [
+        one
+        for one in (*reflect.CHECKS, *distillates.CHECKS)
+        if next(iter(one.check_specs)).asset_key.to_user_string() == asset and next(iter(one.check_specs)).name == name
+    ]
+    definitions = dg.Definitions(
+        [dg.AssetSpec(asset)], asset_checks=ours, resources={"store": store}, executor=dg.in_process_executor
+    )
+    with dg.DagsterInstance.ephemeral() as instance:
+        job = definitions.resolve_implicit_global_asset_job_def()
+        (found,) = job.execute_in_process(instance=instance, raise_on_error=False).get_asset_check_evaluations()
+    return found
+
+
+def test_a_day_that_is_gone_leaves_no_dropped_facts_behind(store: Store):
+    reflect_days(store)
+    store.tables.drop("reflections", MONDAY.isoformat())
+    run(store, "dropped_facts", first=MONDAY, last=MONDAY + timedelta(days=1))
+    assert store.tables.read("dropped_facts").is_empty()
