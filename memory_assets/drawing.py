@@ -66,7 +66,9 @@ def draw_pending(pending: Sequence["Pending"]) -> Draw:
             return
         for one in pending:
             console.print(Text(one.proposal_id, style="bold") + Text(f" → {one.section}"))
-            console.print(Text(f"   {one.text}"))
+            console.print(Text(f"   {one.text or 'Let it go:'}"))
+            if one.entry:
+                console.print(Text(f"   {'instead of ' if one.text else ''}{one.entry}"))
             until = f", until {one.expires_at:%Y-%m-%d}" if one.expires_at else ""
             facts = f"   {one.confidence:.2f} sure, {one.priority}, {one.project}, said {one.event_on}{until}: {one.reason}"
             console.print(Text(facts, style="dim"))

@@ -7,12 +7,15 @@ content, and is written once.
 
 Kinds written so far, with their targets:
 
-    proposal.numbered   proposal id      payload: key (the memory that the number was given for), day
+    proposal.numbered   proposal id      payload: key (the memory, or the change of a line, that the number was given for), day;
+                                         amends (the row of the table), where it would change a line
     proposal.approved   proposal id      payload: text and section where a person changed them, surface
     proposal.rejected   proposal id      payload: reason, surface
     proposal.edited     proposal id      payload: text, surface
-    proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock: expired)
-    entry.promoted      proposal id      payload: section, line, commit, evidence (ranges, hashes, quotes)
+    proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock: expired); entry that says the same
+    entry.promoted      proposal id      payload: section, line, commit, evidence (ranges, hashes, quotes); replaces: the line
+                                         that was there before
+    entry.retired       proposal id      payload: section, replaces (the line that went), commit
     memory.recalled     query hash       payload: memory_ids, in the order shown (one line an answer); profile, tier, is_known,
                                          results, uses, is_budget, degraded, cost; session, where one was shown them
     memory.used         any name         payload: memory_ids that informed an answer of a model, at (when it answered); with

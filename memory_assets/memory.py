@@ -66,6 +66,9 @@ class Pending:
     proposal_id: str
     section: str
     text: str
+    """What the line would say; empty where the entry would go."""
+    entry: str | None
+    """The line of MEMORY.md that would be replaced or go."""
     reason: str
     """Why the rules left it to a person."""
     confidence: float
@@ -232,9 +235,12 @@ class MemoryAgent:
 
     def pending(self) -> tuple[Pending, ...]:
         """Returns the proposals that wait for a decision, in order of their ids."""
+        from memory_assets.triage.standing import read_proposals
+
         tables = self.store.tables
-        decisions = tables.read("decisions", columns=["proposal_id", "state", "reason", "expires_at", "section", "text"])
-        proposals = tables.read("proposals").drop("section", "text")
+        decided = ["proposal_id", "state", "reason", "expires_at", "section", "text", "entry"]
+        decisions = tables.read("decisions", columns=decided)
+        proposals = read_proposals(tables).drop("section", "text", "entry")
         waiting = proposals.join(decisions.filter(pl.col("state") == "pending"), on="proposal_id").sort("proposal_id")
         rows = waiting.select(list(Pending.__dataclass_fields__)).iter_rows(named=True)
         return tuple(Pending(**{**row, "session_ids": tuple(row["session_ids"])}) for row in rows)
@@ -257,7 +263,9 @@ class MemoryAgent:
         wording = " ".join(text.split())
         if not wording:
             raise ReviewError(f"The new text of {proposal_id} is empty; `memory review reject {proposal_id}` drops it.")
-        self._waiting([proposal_id])
+        (waiting,) = self._waiting([proposal_id])
+        if not waiting.text:
+            raise ReviewError(f"{proposal_id} asks whether a line may go; there is nothing to reword. Approve or reject it.")
         self._say("proposal.edited", proposal_id, {"text": wording})
         return self._carry_out([proposal_id])
 

@@ -361,11 +361,12 @@ def telling_inputs(store: "Store", span: Span) -> dict[str, str]:
 
 
 def review_inputs(store: "Store") -> str:
-    """Returns the hash of everything that a triage reads: proposals, the ledger's decisions, REVIEW.md and MEMORY.md."""
-    proposals = (f"{day}={info.fingerprint}" for day, info in store.tables.parts("proposals").items())
+    """Returns the hash of what a triage reads: proposals, memories, the ledger's decisions, REVIEW.md and MEMORY.md."""
+    names = ("proposals", "memories")
+    parts = (f"{name}/{part}={info.fingerprint}" for name in names for part, info in store.tables.parts(name).items())
     told = [event.id for event in store.ledger.events() if event.kind.startswith("proposal.")]
     files = (hash_file(store.workspace / name) for name in ("REVIEW.md", "MEMORY.md"))
-    return hash_of(*proposals, len(told), *told[-1:], *files)
+    return hash_of(*parts, len(told), *told[-1:], *files)
 
 
 def review_is_behind(store: "Store") -> bool:

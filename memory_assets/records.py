@@ -43,6 +43,7 @@ RelationKind = Literal["mentioned_together", "uses", "part_of", "replaced_by"]
 SpanName = Literal["day", "week", "month"]
 DropReason = Literal["held", "low", "resolved", "replaced", "forgotten", "no room", "left out"]
 DecisionState = Literal["promoted", "merged", "rejected", "expired", "pending"]
+EntryState = Literal["candidate", "established", "proven", "deprecated"]
 RecallOutcome = Literal["summaries", "memories", "word for word", "not in memory", "unrecorded"]
 QualityMeasure = Literal[
     "verdict",
@@ -644,6 +645,40 @@ class Proposal(Record):
     reflection_id: str = Field(description="The reflection that proposed it.")
 
 
+class Amendment(Proposal):
+    """A change of a line that MEMORY.md holds already, proposed by what became of the memory behind it."""
+
+    text: str = Field(description="What the line would say, without date or bullet; empty where it would go.")
+    entry: str = Field(description="The line that would be replaced or go.")
+    reason: str = Field(description="Why.")
+
+
+class EntryRow(Record):
+    """A dated line of MEMORY.md as it lies on disk, and how far it has proven itself."""
+
+    key: ClassVar = ("path", "line")
+    path: str = Field(description="The file, below the workspace.")
+    line: Count = Field(description="Line number, from 1.")
+    section: str = Field(description="Section.")
+    entry_on: date = Field(description="Its date.")
+    text: str = Field(description="What it says.")
+    state: EntryState = Field(
+        description="candidate; established: confirmed or used; proven: confirmed and used, three times together; deprecated: "
+        "its memory was replaced, or more speaks against it than for it."
+    )
+    is_by_hand: bool = Field(description="A person wrote or reworded it.")
+    proposal_id: str | None = Field(description="The proposal that it came from.")
+    memory_id: str | None = Field(description="The memory behind it, as it is now.")
+    category: Category | None = Field(description="Category of that memory.")
+    project: str | None = Field(description="Project of that memory.")
+    session_count: Count = Field(description="Sessions behind that memory.")
+    confirmed_count: Count = Field(description="Other sources that said the same.")
+    contradicted_count: Count = Field(description="Sources that said what cannot hold beside it.")
+    used_count: Count = Field(description="Answers of models that it informed, and sessions that took it up.")
+    merged_count: Count = Field(description="Later proposals that said the same.")
+    last_used_at: datetime | None = Field(description="When it was last recalled or used.")
+
+
 class Decision(Record):
     """What became of a proposal."""
 
@@ -655,6 +690,7 @@ class Decision(Record):
     actor: str = Field(description="Who decided: `rules`, a model's name or a person.")
     section: str = Field(description="Section of MEMORY.md.")
     text: str = Field(description="The text as decided (a person may have edited it).")
+    entry: str | None = Field(description="The line of MEMORY.md that it replaces or removes, or says the same as.")
     decided_at: datetime | None = Field(description="When; empty while pending.")
     expires_at: datetime | None = Field(description="When a pending one expires.")
 
@@ -687,5 +723,7 @@ TABLES: dict[str, type[Record]] = {
     "monthly_distillates": Reflection,
     "dropped_facts": DroppedFact,
     "proposals": Proposal,
+    "amendments": Amendment,
     "decisions": Decision,
+    "entries": EntryRow,
 }

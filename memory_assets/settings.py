@@ -100,6 +100,9 @@ class Settings(BaseSettings):
     context_tokens: int = Field(200_000, ge=8_000, description="Context size that budgets derive from.")
     review_days: int = Field(7, ge=1, description="A proposal nobody decided expires after so many days.")
     sections: dict[str, str] = Field(default_factory=lambda: dict(SECTIONS), description="Category → section of MEMORY.md.")
+    remote: str = Field(
+        "", description="A git remote (a path or an address) that the workspace's history is pushed to; never pulled from."
+    )
     gold: Path | None = Field(None, description="Folder of labelled sessions to evaluate against; see docs/evaluation.md.")
     port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI; the next free one is taken.")
 
@@ -129,6 +132,11 @@ class Settings(BaseSettings):
         if not isinstance(aliases, dict):
             return aliases
         return {full: [others] if isinstance(others, str) else others for full, others in aliases.items()}
+
+    @field_validator("sections")
+    @classmethod
+    def _beside_the_usual(cls, sections: dict[str, str]) -> dict[str, str]:
+        return {**SECTIONS, **sections}
 
     @field_validator("model")
     @classmethod

@@ -144,3 +144,22 @@ def test_all_but_archive_ledger_answers_and_git_can_be_deleted_and_comes_back(pl
     assert_same_tables(all_tables(again), tables)
     assert open_vectors(again).ids() == vectors
     assert {name: (again.workspace / name).read_bytes() for name in files} == files
+
+
+def test_what_the_owner_corrects_is_corrected_in_memory_md(store: Store):
+    line = next(line for line in _lines(store) if "`pnpm`" in line)
+    promoted = next(event for event in store.ledger.events(["entry.promoted"]) if event.payload["line"] == line)
+    wanted = "Always use `pnpm`, never `npm`, in JavaScript projects but the old tide widget."
+    MemoryAgent(store.settings).correct(promoted.payload["memory_id"], wanted)
+    launch.ingest(store)
+    assert wanted in "\n".join(_lines(store))
+    assert line not in _lines(store)
+    found = explain(
+        wanted, tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=GitWorkspace(store.workspace)
+    )
+    assert found.is_verified
+    assert launch.ingest(store).is_nothing
+
+
+def _lines(store: Store) -> list[str]:
+    return (store.workspace / "MEMORY.md").read_text().splitlines()

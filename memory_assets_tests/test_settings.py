@@ -100,3 +100,9 @@ def test_a_fixed_clock_without_zone_is_local_time(monkeypatch: pytest.MonkeyPatc
 def test_several_source_folders_are_separated_as_path_is(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MEMORY_SOURCES", "/a:/b: ")
     assert read_settings().source_folders() == [Path("/a"), Path("/b")]
+
+
+def test_a_section_that_is_renamed_leaves_the_others_as_they_are(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_SECTIONS", '{"operations": "Runbook"}')
+    sections = read_settings().sections
+    assert (sections["operations"], sections["rules-conventions"]) == ("Runbook", "Hard Rules")

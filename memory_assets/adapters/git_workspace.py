@@ -1,15 +1,16 @@
 """The workspace under git: every promotion is a commit, and what a person wrote by hand is committed before we write.
 
 git runs with its own identity and without the user's settings, hooks, signatures, ignore rules or line-ending conversions, so
-that bytes stay as they are. Our own commits hold exactly the bytes we wrote, whatever lies on disk by then; what differs is a
-person's, and is committed in their name. History is only ever added to.
+that bytes stay as they are; a push alone asks the user's settings, for who they are at the remote. Our own commits hold exactly
+the bytes we wrote, whatever lies on disk by then; what differs is a person's, and is committed in their name. History is only
+ever added to.
 """
 
 import hashlib
 import os
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +26,9 @@ IGNORED = "/briefing.md\n.*.tmp\n"
 BRANCH = "main"
 ABANDONED_SECONDS = 5.0
 """git holds its lock files for milliseconds; one as old as this was left behind by a killed process."""
+
+PUSH_SECONDS = 60.0
+"""A triage waits no longer for a remote."""
 
 _OPTIONS = {
     "core.autocrlf": "false",
@@ -137,10 +141,25 @@ class GitWorkspace:
             return None
         return _commit(self._git("show", "-s", _FORMAT, id).stdout.decode("utf-8", "replace"))
 
+    def push(self, remote: str) -> str | None:
+        """Pushes the history to the remote and returns what stood in the way, or nothing; never pulls, never forces."""
+        if self.head() is None:
+            return None
+        arguments = ("push", "--quiet", "--no-verify", remote, f"HEAD:refs/heads/{BRANCH}")
+        users = {name: os.environ[name] for name in ("GIT_CONFIG_GLOBAL",) if name in os.environ}
+        try:
+            done = self._run(arguments, None, users, without=("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"), seconds=PUSH_SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"{remote} did not answer within {PUSH_SECONDS:.0f} s; the next triage pushes again."
+        if done.returncode == 0:
+            return None
+        problem = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        return f"The history could not be pushed to {remote}: {problem[0][:300] if problem else 'git gave no reason'}."
+
     def lines_lost_by_us(
         self, path: str, lost: Callable[[bytes, bytes], list[bytes]], limit: int = 50
-    ) -> list[tuple[str, int]]:
-        """Returns our last commits of the file that lost lines of the version before, with how many; `lost` compares two."""
+    ) -> list[tuple[str, list[bytes]]]:
+        """Returns our last commits of the file that lost lines of the version before, with those; `lost` compares two."""
         found = []
         for commit in self.history(path, limit):
             if not commit.is_ours:
@@ -148,7 +167,7 @@ class GitWorkspace:
             before = self._git("cat-file", "blob", f"{commit.id}^:{path}", may_fail=True)
             after = self._git("cat-file", "blob", f"{commit.id}:{path}", may_fail=True)
             if before.returncode == 0 and (gone := lost(before.stdout, after.stdout)):
-                found.append((commit.id, len(gone)))
+                found.append((commit.id, gone))
         return found
 
     def _blobs(self) -> dict[str, str]:
@@ -184,17 +203,25 @@ class GitWorkspace:
         return done
 
     def _run(
-        self, arguments: Sequence[str], given: bytes | None, variables: Mapping[str, str]
+        self,
+        arguments: Sequence[str],
+        given: bytes | None,
+        variables: Mapping[str, str],
+        *,
+        without: Collection[str] = (),
+        seconds: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
+        own = {name: value for name, value in self._environment().items() if name not in without}
         options = [word for name, value in _OPTIONS.items() for word in ("-c", f"{name}={value}")]
         try:
             return subprocess.run(
                 ["git", *options, *arguments],
                 cwd=self.root,
-                env={**self._environment(), **variables},
+                env={**own, **variables},
                 input=given or b"",
                 capture_output=True,
                 check=False,
+                timeout=seconds,
             )
         except FileNotFoundError as error:
             if not self.root.is_dir():

@@ -67,7 +67,7 @@ ASSETS_OF = {
     REFLECT: ["reflections", "dropped_facts", "proposals"],
     "distil_weeks": ["weekly_distillates", "dropped_facts"],
     "distil_months": ["monthly_distillates", "dropped_facts"],
-    TRIAGE: ["decisions", "memory_md", "review_md", "briefing"],
+    TRIAGE: ["amendments", "decisions", "memory_md", "entries", "review_md", "briefing"],
     EVALUATE: ["evaluation"],
     BRIEF: ["briefing"],
 }

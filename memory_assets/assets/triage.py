@@ -6,13 +6,29 @@ import polars as pl
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.assets.checks import fresh, no_secrets_check, rows_check, schema_check, verdict
 from memory_assets.assets.glue import bars, counts_of, table_asset, write_whole
+from memory_assets.embed.notes import LEDGER
+from memory_assets.ledger import Event
 from memory_assets.pending import note_triaged, review_inputs
 from memory_assets.reflect.proposals import section_of
 from memory_assets.settings import Settings
 from memory_assets.store import Store
-from memory_assets.triage.memory_md import MANY_ENTRIES, read_entries
-from memory_assets.triage.promote import MEMORY_MD, PROMOTED, lost_lines
-from memory_assets.triage.run import REVIEW_MD, TRIAGE_VERSION, Rules, decide_all, hear_person, write_memory, write_review
+from memory_assets.triage.amendments import AMEND_VERSION
+from memory_assets.triage.entries import ENTRIES_VERSION
+from memory_assets.triage.memory_md import MOST_BYTES, MOST_ENTRIES, read_entries
+from memory_assets.triage.promote import MEMORY_MD, PROMOTED, RETIRED, lost_lines
+from memory_assets.triage.run import (
+    REVIEW_MD,
+    TRIAGE_VERSION,
+    Rules,
+    amend,
+    decide_all,
+    hear_person,
+    list_entries,
+    read_memory,
+    write_memory,
+    write_review,
+)
+from memory_assets.triage.standing import read_proposals
 
 GROUP = "triage"
 WORKSPACE_POOL = "memory_md"
@@ -22,7 +38,8 @@ def rules_of(settings: Settings) -> Rules:
     """Returns the rules of a triage with these settings."""
     order = [section_of(category, settings.sections, settings.owner) for category in settings.sections]
     guarded = {section_of(category, settings.sections, settings.owner) for category in ("preferences", "rules-conventions")}
-    return Rules(settings.clock(), settings.owner, settings.review_days, order, frozenset(s.casefold() for s in guarded))
+    names = frozenset(section.casefold() for section in guarded)
+    return Rules(settings.clock(), settings.owner, settings.review_days, order, names, settings.zone)
 
 
 def workspace_of(store: Store) -> GitWorkspace:
@@ -32,7 +49,17 @@ def workspace_of(store: Store) -> GitWorkspace:
     return workspace
 
 
-@table_asset("decisions", group=GROUP, version=TRIAGE_VERSION, daily=False, deps=["proposals"], pool=WORKSPACE_POOL)
+@table_asset("amendments", group=GROUP, version=AMEND_VERSION, daily=False, deps=["memories", "proposals"], pool=WORKSPACE_POOL)
+def amendments(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """Changes of lines that MEMORY.md holds already: corrected, replaced, contradicted since, or too many."""
+    with store.lock():
+        frame = amend(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
+        return write_whole(store, "amendments", frame, AMEND_VERSION)
+
+
+@table_asset(
+    "decisions", group=GROUP, version=TRIAGE_VERSION, daily=False, deps=["proposals", "amendments"], pool=WORKSPACE_POOL
+)
 def decisions(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """What became of each proposal: promoted, merged, rejected, expired or pending."""
     with store.lock():
@@ -62,12 +89,11 @@ def memory_md(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
     with store.lock():
         workspace, rules = workspace_of(store), rules_of(store.settings)
         promoted = write_memory(store.tables.read("decisions"), workspace, store.ledger, store.tables, store.archive, rules)
-        path = store.workspace / MEMORY_MD
-        content = path.read_text("utf-8", errors="replace") if path.is_file() else ""
-    entries = read_entries(content)
+        content = read_memory(workspace)
+    path = store.workspace / MEMORY_MD
     return dg.MaterializeResult(
         metadata={
-            "entries": len(entries),
+            "entries": len(read_entries(content)),
             "promoted": len(promoted),
             "proposal_ids": promoted,
             "bytes": len(content.encode()),
@@ -75,6 +101,15 @@ def memory_md(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
             "path": dg.MetadataValue.path(str(path)),
         }
     )
+
+
+@table_asset("entries", group=GROUP, version=ENTRIES_VERSION, daily=False, deps=["memory_md", "memories"], pool=WORKSPACE_POOL)
+def entries(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """Each line of MEMORY.md as it stands: candidate, established, proven or deprecated."""
+    with store.lock():
+        frame = list_entries(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
+        states = bars(counts_of(frame, "state"))
+        return write_whole(store, "entries", frame, ENTRIES_VERSION, states=states, by_hand=int(frame["is_by_hand"].sum()))
 
 
 @dg.asset(
@@ -95,8 +130,12 @@ def review_md(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
             note_triaged(store, review_inputs(store))
         else:
             context.log.warning("REVIEW.md was edited meanwhile; the edit is read at the next triage.")
+    problem = workspace.push(store.settings.remote) if store.settings.remote else None
+    if problem:
+        context.log.warning(problem)
     return dg.MaterializeResult(
         metadata={
+            "pushed": problem or store.settings.remote or "no remote is set",
             "pending": found.filter(pl.col("state") == "pending").height,
             "is_written": is_written,
             "path": dg.MetadataValue.path(str(store.workspace / REVIEW_MD)),
@@ -105,10 +144,7 @@ def review_md(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
 
 
 def _undecided(store: Store, days: list[str] | None) -> pl.DataFrame:
-    proposed, decided = (
-        store.tables.read("proposals", columns=["proposal_id"]),
-        store.tables.read("decisions", columns=["proposal_id"]),
-    )
+    proposed, decided = read_proposals(store.tables).select("proposal_id"), store.tables.read("decisions").select("proposal_id")
     missing = proposed.join(decided, on="proposal_id", how="anti").with_columns(problem=pl.lit("in no state"))
     extra = decided.join(proposed, on="proposal_id", how="anti").with_columns(problem=pl.lit("decided and not proposed"))
     return pl.concat([missing, extra])
@@ -118,9 +154,13 @@ def _undecided(store: Store, days: list[str] | None) -> pl.DataFrame:
     asset="memory_md", name="kept_every_line", blocking=True, description="No line of MEMORY.md was lost by any commit of ours."
 )
 def memory_md_kept_every_line(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
-    """Compares each of our last commits of MEMORY.md with the version before it."""
+    """Compares each of our last commits of MEMORY.md with the version before it; only what was to be replaced may be gone."""
+    events = store.ledger.events([PROMOTED, RETIRED])
+    meant = {event.payload["commit"]: event.payload.get("replaces", "").encode() for event in events}
     lost = workspace_of(store).lines_lost_by_us(MEMORY_MD, lost_lines)
-    broken = pl.DataFrame(lost, schema={"commit": pl.String, "lines": pl.Int64}, orient="row")
+    found = [(commit, [line for line in lines if line.strip() != meant.get(commit)]) for commit, lines in lost]
+    rows = [(commit, len(lines)) for commit, lines in found if lines]
+    broken = pl.DataFrame(rows, schema={"commit": pl.String, "lines": pl.Int64}, orient="row")
     return verdict(broken.is_empty(), broken)
 
 
@@ -131,32 +171,41 @@ def memory_md_kept_every_line(context: dg.AssetCheckExecutionContext, store: dg.
 )
 def promotions_are_there(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
     """Looks for promoted decisions without an entry, and for evidence in ranges that the archive does not hold."""
-    promoted = {event.target: event for event in store.ledger.events([PROMOTED])}
+    done = store.ledger.events([PROMOTED, RETIRED])
+    promoted = {event.target: event for event in done}
     decided = store.tables.read("decisions").filter(pl.col("state") == "promoted")["proposal_id"]
     known = set(store.archive.resources()["id"])
     rows = [(id, "no entry") for id in decided if id not in promoted]
-    rows += [(id, "no evidence") for id, event in promoted.items() if not event.payload["evidence"]]
+    rows += [(id, "no evidence") for id, event in promoted.items() if not _has_evidence(event)]
     rows += [
         (id, "evidence not archived")
-        for id, e in promoted.items()
-        if any(r["resource_id"] not in known for r in e.payload["evidence"])
+        for id, event in promoted.items()
+        if any(record["resource_id"] not in known for record in event.payload.get("evidence", ()))
     ]
     broken = pl.DataFrame(rows, schema={"proposal_id": pl.String, "problem": pl.String}, orient="row")
     return verdict(broken.is_empty(), broken, promoted=len(promoted))
 
 
-@dg.asset_check(asset="memory_md", name="is_small", description=f"MEMORY.md has at most {MANY_ENTRIES} entries.")
+def _has_evidence(event: Event) -> bool:
+    """Returns whether the line rests on records, or on what was told outright; one that goes needs none."""
+    return event.kind == RETIRED or bool(event.payload["evidence"]) or LEDGER in event.payload["session_ids"]
+
+
+@dg.asset_check(
+    asset="memory_md", name="is_small", description=f"MEMORY.md has at most {MOST_ENTRIES} entries and {MOST_BYTES:,} bytes."
+)
 def memory_md_is_small(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
-    """Warns when the file outgrows what a session can carry."""
-    path = store.workspace / MEMORY_MD
-    count = len(read_entries(path.read_text("utf-8", errors="replace"))) if path.is_file() else 0
-    return verdict(count <= MANY_ENTRIES, severity=dg.AssetCheckSeverity.WARN, entries=count)
+    """Warns when the file outgrows what a session can carry; REVIEW.md asks what may go."""
+    content = read_memory(workspace_of(store))
+    count, size = len(read_entries(content)), len(content.encode())
+    is_small = count <= MOST_ENTRIES and size <= MOST_BYTES
+    return verdict(is_small, severity=dg.AssetCheckSeverity.WARN, entries=count, bytes=size)
 
 
-ASSETS = [decisions, memory_md, review_md]
+ASSETS = [amendments, decisions, memory_md, entries, review_md]
 CHECKS = [
-    schema_check("decisions"),
-    no_secrets_check("decisions"),
+    *(schema_check(table) for table in ("amendments", "decisions", "entries")),
+    *(no_secrets_check(table) for table in ("amendments", "decisions", "entries")),
     rows_check("decisions", "proposals_add_up", "Every proposal is in exactly one state.", _undecided),
     memory_md_kept_every_line,
     promotions_are_there,

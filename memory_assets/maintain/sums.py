@@ -56,6 +56,7 @@ class Frames:
     memories: pl.DataFrame
     embeddings: pl.DataFrame
     proposals: pl.DataFrame
+    amendments: pl.DataFrame
     decisions: pl.DataFrame
     noted: int = 0
     """Notes in the ledger, which are part of memories, too."""
@@ -73,6 +74,7 @@ COLUMNS: dict[str, Sequence[str]] = {
     "memories": ["id", "observation_ids"],
     "embeddings": ["text_hash", "model"],
     "proposals": ["proposal_id"],
+    "amendments": ["proposal_id"],
     "decisions": ["proposal_id", "state"],
 }
 
@@ -172,12 +174,13 @@ def _knowledge(frames: Frames) -> list[Check]:
     hashes, embedded = frames.observations["text_hash"].unique(), frames.embeddings["text_hash"].unique()
     folded = frames.memories["observation_ids"].explode().drop_nulls()
     states, told = _by(frames.decisions, "state"), frames.observations.height + frames.noted
+    proposed = frames.proposals.height + frames.amendments.height
     return [
         _same("gate", "candidates allowed or held = observations", kept.height, frames.observations.height),
         _same("embeddings", "every observation has its vector", hashes.len(), int(hashes.is_in(embedded.implode()).sum())),
         _same("memories", "every observation and note is in exactly one memory", told, folded.len()),
         _same("memories once", "no observation is in two memories", folded.n_unique(), folded.len()),
-        _same("decisions", "proposals = " + (" + ".join(states) or "decisions"), frames.proposals.height, sum(states.values())),
+        _same("decisions", "proposals = " + (" + ".join(states) or "decisions"), proposed, sum(states.values())),
     ]
 
 

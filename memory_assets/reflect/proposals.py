@@ -98,13 +98,18 @@ def _given_to(memory: Mapping[str, Any], day: date, given: Mapping[str, tuple[st
 def _number(
     day: date, chosen: Iterable[tuple[Mapping[str, Any], str | None]], given: Mapping[str, tuple[str, str]]
 ) -> dict[str, str]:
-    stem = f"p-{day:%Y%m%d}-"
-    following = max((int(number.removeprefix(stem)) for number, _ in given.values() if number.startswith(stem)), default=0)
+    free = following_number(day, (number for number, _ in given.values()))
     numbers = {}
     for row, number in chosen:
-        following += number is None
-        numbers[row["id"]] = number or f"{stem}{following:03d}"
+        numbers[row["id"]] = number or f"p-{day:%Y%m%d}-{free:03d}"
+        free += number is None
     return numbers
+
+
+def following_number(day: date, given: Iterable[str]) -> int:
+    """Returns the first number of the day that no proposal has yet."""
+    stem = f"p-{day:%Y%m%d}-"
+    return max((int(number.removeprefix(stem)) for number in given if number.startswith(stem)), default=0) + 1
 
 
 def _proposal(

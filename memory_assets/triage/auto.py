@@ -1,5 +1,8 @@
 """Tier 1: what rules can decide about a proposal, and why.
 
+An amendment is carried out where the owner's own correction asks for it, and is over where its line has changed by hand; every
+other change of a line waits for a person. Of what would be a new line:
+
 Rejected: too short, an instruction artefact, an exact duplicate, replaced or forgotten since, hardly believed, or the same as
 what a person rejected. Merged: an entry, or an earlier proposal that waits, says the same. Promoted: believed (over 0.8),
 specific (names a decision record, a path or a command), confirmed by a second session, and, for rules and what is the owner's,
@@ -7,18 +10,21 @@ said in the owner's own words. Everything else waits for a person.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from memory_assets.embed.claims import read_claim, same_claim
-from memory_assets.triage.memory_md import Entry, normal
+from memory_assets.triage.memory_md import Entry, normal, render_entry
 
 SHORTEST = 12
 PROMOTED_ABOVE = 0.8
 REJECTED_BELOW = 0.3
 CONFIRMING_SESSIONS = 2
 """The rules observer's own confidence is not enough: two sessions must have said it."""
+
+BY_OWNER = "corrected by the owner"
+"""The only reason for which a line is replaced without asking."""
 
 GIVEN_UP = {"superseded": "a newer fact has replaced it", "forgotten": "its memory was forgotten"}
 """States of a memory that is not to be proposed any more, and why."""
@@ -46,6 +52,8 @@ class Ruling:
 
     state: str
     reason: str
+    entry: str | None = None
+    """The line that says the same."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +82,18 @@ def decide(
     if proposal["confidence"] < REJECTED_BELOW:
         return Ruling("rejected", f"confidence below {REJECTED_BELOW}")
     if similar := next((entry for entry in entries if says_the_same(text, entry.text)), None):
-        return Ruling("merged", f"entry of {similar.on} in {similar.section} says the same")
+        line = render_entry(similar.on, similar.text)
+        return Ruling("merged", f"entry of {similar.on} in {similar.section} says the same", line)
     return _repeat_of(text, others) or _promote_or_wait(proposal, guarded)
+
+
+def decide_amendment(amendment: Mapping[str, Any], lines: Collection[str]) -> Ruling:
+    """Returns the ruling on a change of an entry; `lines` are the entries of the file as they are written."""
+    if amendment["entry"] not in lines:
+        return Ruling("rejected", "the line was changed or removed since")
+    if amendment["reason"] == BY_OWNER:
+        return Ruling("promoted", BY_OWNER)
+    return Ruling("pending", amendment["reason"])
 
 
 def says_the_same(newer: str, older: str) -> bool:

@@ -37,6 +37,7 @@ def _decision(proposal: Mapping[str, Any], events: list[Event], review_days: int
         "actor": RULES,
         "section": proposal["section"],
         "text": proposal["text"],
+        "entry": proposal.get("entry"),
         "decided_at": None,
         "expires_at": None,
     }
@@ -74,7 +75,8 @@ def _decided(event: Event, row: Mapping[str, Any]) -> dict[str, Any]:
         return {**common, "state": "promoted", "reason": "approved by a person", "text": text, "section": section}
     if event.kind == REJECTED:
         return {**common, "state": "rejected", "reason": event.payload.get("reason") or "rejected by a person"}
-    return {**common, "state": event.payload["state"], "tier": event.payload["tier"], "reason": event.payload["reason"]}
+    told = {name: event.payload[name] for name in ("state", "tier", "reason")}
+    return {**common, **told, "entry": event.payload.get("entry", row["entry"])}
 
 
 def overrulable(decisions: pl.DataFrame) -> list[str]:

@@ -22,6 +22,7 @@ from memory_assets.triage.decisions import winner_of
 from memory_assets.triage.evidence import gather_evidence
 from memory_assets.triage.memory_md import normal, read_entries
 from memory_assets.triage.promote import MEMORY_MD, PROMOTED
+from memory_assets.triage.standing import read_proposals
 
 
 class History(Protocol):
@@ -62,9 +63,9 @@ class Explanation:
     def is_verified(self) -> bool:
         """Whether every record still has its hash and every quote stands in the records it was taken from.
 
-        What ends at a commit has no records to verify; what was learnt from a session must have some.
+        What ends at a commit or a note has no records to verify; what was learnt from a session must have some.
         """
-        if not self.records and any(_steps(self.root, "observation", "proposal", "memory")):
+        if not any(_steps(self.root, "record", "note")) and any(_steps(self.root, "observation", "proposal", "memory")):
             return False
         quoted = {step.facts["quote"] for step in self.records if step.facts["quote"]}
         held = {step.facts["quote"] for step in self.records if step.facts["holds_quote"]}
@@ -124,8 +125,9 @@ def _essence(line: str) -> str:
 
 
 def _promotion_of(line: str, events: Sequence[Event]) -> Event | None:
+    """Returns the last promotion that wrote these words."""
     wanted = _essence(line)
-    return next((e for e in events if e.kind == PROMOTED and _essence(e.payload["line"]) == wanted), None)
+    return next((e for e in reversed(events) if e.kind == PROMOTED and _essence(e.payload["line"]) == wanted), None)
 
 
 def _promoted_step(promoted: Event, events: Sequence[Event], tables: Tables, archive: Archive) -> Step:
@@ -133,14 +135,32 @@ def _promoted_step(promoted: Event, events: Sequence[Event], tables: Tables, arc
     facts = {"section": promoted.payload["section"], "decided_by": promoted.actor, "promoted_at": promoted.at.isoformat()}
     if decided is not None:
         facts |= {"decision": decided.kind, "reason": decided.payload.get("reason", "approved by a person")}
-    return Step("proposal", promoted.target, facts, (_reflection_step(promoted.payload, tables, archive),))
+    behind = _grounds(promoted.payload, events, tables, archive)
+    if replaced := promoted.payload.get("replaces"):
+        facts |= {"replaces": replaced}
+        behind += _replaced_steps(replaced, promoted, events, tables, archive)
+    return Step("proposal", promoted.target, facts, behind)
+
+
+def _replaced_steps(line: str, by: Event, events: Sequence[Event], tables: Tables, archive: Archive) -> tuple[Step, ...]:
+    """Returns the entry that stood there before, with what lies behind it."""
+    earlier = [e for e in events if e.kind == PROMOTED and e.payload["line"] == line and e.moment < by.moment]
+    return tuple(Step("entry", line, {}, (_promoted_step(one, events, tables, archive),)) for one in earlier[-1:])
+
+
+def _grounds(payload: dict[str, Any], events: Sequence[Event], tables: Tables, archive: Archive) -> tuple[Step, ...]:
+    """Returns what a proposal rests on: a reflection, or, of what changes a line, observations and notes."""
+    if payload["reflection_id"]:
+        return (_reflection_step(payload, tables, archive),)
+    notes = (_note_step(id, events, tables, archive) for id in payload["observation_ids"])
+    return (*_observation_steps(payload, archive), *(note for note in notes if note))
 
 
 def _proposal_step(target: str, events: Sequence[Event], tables: Tables, archive: Archive) -> Step | None:
     promoted = next((e for e in events if e.kind == PROMOTED and e.target == target), None)
     if promoted is not None:
         return _promoted_step(promoted, events, tables, archive)
-    found = tables.scan("proposals").filter(pl.col("proposal_id") == target).collect().to_dicts()
+    found = read_proposals(tables).filter(pl.col("proposal_id") == target).to_dicts()
     if not found:
         return None
     state = tables.scan("decisions").filter(pl.col("proposal_id") == target).collect().to_dicts()
@@ -149,7 +169,9 @@ def _proposal_step(target: str, events: Sequence[Event], tables: Tables, archive
         "text": found[0]["text"],
         **({"state": state[0]["state"], "reason": state[0]["reason"]} if state else {}),
     }
-    return Step("proposal", target, facts, (_reflection_step(gather_evidence(found[0], tables, archive), tables, archive),))
+    if found[0]["entry"]:
+        facts["entry"] = found[0]["entry"]
+    return Step("proposal", target, facts, _grounds(gather_evidence(found[0], tables, archive), events, tables, archive))
 
 
 def _memory_step(target: str, tables: Tables, archive: Archive) -> Step | None:

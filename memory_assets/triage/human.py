@@ -4,6 +4,8 @@
     - [-] `p-…` **text**     rejects; so does deleting the line
     - [ ] `p-…` **other**    rewords; it still waits
 
+An item may also ask about a line that MEMORY.md holds: to replace it, or, under a heading of its own, to let it go.
+
 What a person decided is read by comparing the file with what we last wrote. Nothing is invented: a file without our last line
 (half saved), or one that lost more than half of what waits, decides nothing and is asked about; a line that names a proposal
 in a way we cannot read decides nothing either. Lines that are not ours stay in the section they were written in.
@@ -14,6 +16,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memory_assets.triage.memory_md import read_entries
+
 TITLE = "# Pending Memory Proposals"
 HELP = (
     "_Mark [x] to approve, delete the line to reject, or edit the text before approving._",
@@ -21,14 +25,15 @@ HELP = (
 )
 _ITEM = re.compile(r"^\s*[-*+]\s+\[\s*(?P<mark>[xX-]?)\s*\]\s+`(?P<id>p-\d{8}-\d{3,})`\s*(?P<text>.*?)\s*$")
 _ID = re.compile(r"\bp-\d{8}-\d{3,}\b")
-_HEADING = re.compile(r"^## Proposed for: (?P<section>.+?)\s*$")
+RETIRE = "Proposed to retire"
+_HEADING = re.compile(r"^## (?P<section>Proposed for: .+?|Proposed to retire)\s*$")
 _REVIEWED = re.compile(r"^_Reviewed by Reflector on .+\. Approve, edit, or reject each item\._$")
 _LAST_LINE = re.compile(r"^_Last updated: .+ \| \d+ proposals? pending_$")
 _WHY = re.compile(r"\s*— _[^_]*_$")
 _BOLD = re.compile(r"^\*\*(.+?)\*\*(.*)$")
 
 Notes = Mapping[str, Sequence[str]]
-"""Lines written by hand, by the section of the proposals above them ("" at the top)."""
+"""Lines written by hand, by the heading of the proposals above them ("" at the top)."""
 
 
 @dataclass(frozen=True)
@@ -54,16 +59,16 @@ class Reading:
 
 
 def render_review(pending: Sequence[Mapping[str, Any]], *, updated: str, notes: Notes | None = None) -> str:
-    """Returns REVIEW.md for the pending decisions (with `proposal_id`, `section`, `text`, `why`), notes in their places."""
+    """Returns REVIEW.md for the pending decisions (`proposal_id`, `section`, `text`, `entry`, `why`), notes in their places."""
     sections: dict[str, list[str]] = {}
-    for row in pending:
-        sections.setdefault(row["section"], []).append(_render_item(row))
+    for row in sorted(pending, key=lambda row: not row["text"]):
+        sections.setdefault(_heading(row), []).append(_render_item(row))
     kept = dict(notes or {})
     homeless = [line for section, lines in kept.items() if section not in sections for line in [*lines, ""]]
     lines = [TITLE, "", f"_Reviewed by Reflector on {updated[:10]}. Approve, edit, or reject each item._", *HELP, "", *homeless]
     for section, items in sections.items():
         written = kept.get(section, ())
-        lines += [f"## Proposed for: {section}", *items, *(["", *written] if written else []), ""]
+        lines += [f"## {section}", *items, *(["", *written] if written else []), ""]
     count = len(pending)
     lines.append(f"_Last updated: {updated} | {count} proposal{'' if count == 1 else 's'} pending_")
     return "\n".join(lines) + "\n"
@@ -152,9 +157,20 @@ def _text_of(rest: str) -> str:
     return _squeezed(bold[1] + bold[2] if bold and "**" not in bold[2] else text)
 
 
+def shown_text(row: Mapping[str, Any]) -> str:
+    """Returns the text by which a decision is shown: what a line would say, or says where it would go."""
+    return row["text"] or read_entries(row["entry"])[0].text
+
+
+def _heading(row: Mapping[str, Any]) -> str:
+    return f"Proposed for: {row['section']}" if row["text"] else RETIRE
+
+
 def _render_item(row: Mapping[str, Any]) -> str:
-    text = _squeezed(row["text"])
-    why = f" — _{row['why'].replace('_', ' ')}_" if row.get("why") else ""
+    text = _squeezed(shown_text(row))
+    instead = f"instead of “{read_entries(row['entry'])[0].text}”" if row["text"] and row["entry"] else ""
+    reasons = "; ".join(one for one in (instead, row["why"]) if one)
+    why = f" — _{reasons.replace('_', ' ')}_" if reasons else ""
     return f"- [ ] `{row['proposal_id']}` {text if '*' in text else f'**{text}**'}{why}"
 
 

@@ -1,8 +1,9 @@
-"""MEMORY.md: read as text with sections and entries, changed by inserting lines, never by rewriting.
+"""MEMORY.md: read as text with sections and entries, changed one line at a time; docs/memory-md.md is the contract.
 
 An entry is `- (YYYY-MM-DD) text` under a `## Section`. Whatever else the file holds was written by hand and keeps every byte:
-an insertion puts one line after the last line of its section, before any heading below it, with the file's own line ending.
-What stands in a fenced block of code is neither heading nor entry.
+an insertion puts one line after the last line of its section, before any heading below it, with the file's own line ending; a
+replacement changes the one line that is named, if it still stands there as it was. What stands in a fenced block of code is
+neither heading nor entry.
 """
 
 import re
@@ -10,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-MANY_ENTRIES = 200
-"""More entries than a briefing can carry; time to prune."""
+MOST_ENTRIES, MOST_BYTES = 200, 25_000
+"""More than this no session should carry; time to prune."""
 
 NEW_FILE = "# MEMORY\n\nWhat every session should know. Edit freely: what you write stays.\n"
 _ENTRY = re.compile(r"^\s*[-*]\s+\((\d{4}-\d{2}-\d{2})\)\s+(.*\S)\s*$")
@@ -70,7 +71,7 @@ def insert(content: bytes, section: str, line: str, order: Sequence[str] = ()) -
     Every byte that was there stays, in order. `order` names the sections in the order in which new ones should stand.
     """
     raw = _LINE.findall(content or NEW_FILE.encode())
-    lines = list(_read_lines([part.rstrip(b"\r\n").decode("utf-8", "replace") for part in raw]))
+    lines = list(_read_lines(_texts(raw)))
     ending = _ending(raw)
     place = _end_of_section(lines, section)
     if place is not None:
@@ -84,9 +85,38 @@ def insert(content: bytes, section: str, line: str, order: Sequence[str] = ()) -
     return b"".join([*raw[:place], *new, *raw[place:]])
 
 
+def change(content: bytes, section: str, line: str, replaces: str, order: Sequence[str] = ()) -> bytes | None:
+    """Returns the file with the line in place of another one; None where there is nothing to change.
+
+    Without `replaces` the line is added, unless an entry says it already; without `line` the other one goes. A line that is
+    to be replaced is the one that was named, as it was: what somebody has reworded or removed since is left to them.
+    """
+    if not replaces:
+        return None if says(content, line) else insert(content, section, line, order)
+    raw = _LINE.findall(content)
+    lines = list(_read_lines(_texts(raw)))
+    at = next((n for n, one in enumerate(lines) if not one.is_code and one.text.strip() == replaces.strip()), None)
+    if at is None:
+        return None
+    ending = raw[at][len(raw[at].rstrip(b"\r\n")) :]
+    mark = "\ufeff".encode() if at == 0 and raw[0].startswith("\ufeff".encode()) else b""
+    is_wanted = bool(line) and not says(content, line)
+    return b"".join([*raw[:at], mark + (line.encode() + ending if is_wanted else b""), *raw[at + 1 :]])
+
+
+def says(content: bytes, line: str) -> bool:
+    """Returns whether some entry of the file has the words of the line, whatever its date and markup."""
+    wanted = normal(read_entries(line)[0].text)
+    return any(normal(entry.text) == wanted for entry in read_entries(content.decode("utf-8", "replace")))
+
+
 def normal(text: str) -> str:
     """Returns the text as it is compared: lower case, without markup, punctuation and spacing."""
     return " ".join(re.findall(r"[\w./:@#~+-]*\w", text.lower()))
+
+
+def _texts(raw: Sequence[bytes]) -> list[str]:
+    return [part.rstrip(b"\r\n").decode("utf-8", "replace") for part in raw]
 
 
 def _read_lines(texts: Sequence[str]) -> Iterator[Line]:

@@ -1,10 +1,10 @@
 """Carries decisions out: lines of MEMORY.md, its commits, and the evidence that explains each line for ever.
 
-What lies on disk is committed as written by hand before anything is changed; a line is inserted into exactly what is there,
-written beside, and swapped in only if the file is still the one that was read, else everything begins anew. Evidence is
-gathered first, then come the file, the commit and the ledger, in this order: killed between any two of them, the next run
-finds a line (and commits it as ours), or our commit (and records it), or neither (and begins). A line that a person removed
-after its commit stays removed; one that the history never saw (the workspace was lost) is written again.
+What lies on disk is committed as written by hand before anything is changed; one line of exactly what is there is added,
+replaced or removed, written beside, and swapped in only if the file is still the one that was read, else everything begins
+anew. Evidence is gathered first, then come the file, the commit and the ledger, in this order: killed between any two of them,
+the next run finds a line (and commits it as ours), or our commit (and records it), or neither (and begins). A line that a
+person removed after its commit stays removed; one that the history never saw (the workspace was lost) is written again.
 """
 
 import re
@@ -16,12 +16,12 @@ from typing import Any, Protocol
 from memory_assets.errors import ReviewError, TranscriptError
 from memory_assets.files import replace_if_same
 from memory_assets.ledger import Event, Ledger
-from memory_assets.triage.memory_md import NEW_FILE, insert, normal, read_entries, render_entry
+from memory_assets.triage.memory_md import NEW_FILE, change, render_entry
 
 MEMORY_MD = "MEMORY.md"
-PROMOTED = "entry.promoted"
+PROMOTED, RETIRED = "entry.promoted", "entry.retired"
 ATTEMPTS = 5
-_SUBJECT = re.compile(r"^(p-\d{8}-\d{3,}): add to ")
+_SUBJECT = re.compile(r"^([a-z]-\d{8}-\d{3,}): (?:add to|replace in|retire from) ")
 
 
 class Version(Protocol):
@@ -50,45 +50,63 @@ class Workspace(Protocol):
 
 
 @dataclass(frozen=True)
-class Promotion:
-    """One line to be written."""
+class Edit:
+    """One line to be added, replaced or removed."""
 
     proposal_id: str
     section: str
     line: str
+    """What is to stand there; empty where a line is only removed."""
+    replaces: str
+    """The line that goes; empty where one is only added."""
     reason: str
     actor: str
     session_ids: tuple[str, ...]
 
+    @property
+    def kind(self) -> str:
+        """The event that records it."""
+        return PROMOTED if self.line else RETIRED
 
-def plan_promotions(
+    def change(self, content: bytes, order: Sequence[str]) -> bytes | None:
+        """Returns the file as it is to be; None where nothing is left to do."""
+        return change(content, self.section, self.line, self.replaces, order)
+
+
+def plan_edits(
     decisions: Sequence[Mapping[str, Any]],
     proposals: Mapping[str, Mapping[str, Any]],
     events: Sequence[Event],
     committed: Collection[str],
-) -> list[Promotion]:
-    """Returns the promoted proposals without a recorded entry that is in the history, in order of their ids.
+) -> list[Edit]:
+    """Returns the edits of promoted proposals without a record that is in the history, in order of their ids.
 
-    `committed` are the proposals whose line a commit of ours brought; a line that a person had written has no such commit.
+    `committed` are the proposals whose edit a commit of ours brought; a line that a person had written, or one to be replaced
+    that they had changed before, has no such commit.
     """
-    recorded = {event.target: event.payload["commit"] for event in events if event.kind == PROMOTED}
+    recorded = {event.target: event.payload["commit"] for event in events if event.kind in (PROMOTED, RETIRED)}
     done = {id for id, commit in recorded.items() if commit is None or id in committed}
     return [
-        Promotion(
-            proposal_id=row["proposal_id"],
-            section=row["section"],
-            line=render_entry(proposals[row["proposal_id"]]["event_on"], row["text"]),
-            reason=row["reason"],
-            actor=row["actor"],
-            session_ids=tuple(proposals[row["proposal_id"]]["session_ids"]),
-        )
+        _edit(row, proposals[row["proposal_id"]])
         for row in sorted(decisions, key=lambda row: row["proposal_id"])
         if row["state"] == "promoted" and row["proposal_id"] not in done and row["proposal_id"] in proposals
     ]
 
 
+def _edit(decision: Mapping[str, Any], proposal: Mapping[str, Any]) -> Edit:
+    return Edit(
+        proposal_id=decision["proposal_id"],
+        section=decision["section"],
+        line=render_entry(proposal["event_on"], decision["text"]) if decision["text"] else "",
+        replaces=decision["entry"] or "",
+        reason=decision["reason"],
+        actor=decision["actor"],
+        session_ids=tuple(proposal["session_ids"]),
+    )
+
+
 def commits_of(workspace: Workspace) -> dict[str, str]:
-    """Returns the commits of ours that brought a promotion's line, by proposal."""
+    """Returns the commits of ours that brought an edit, by proposal."""
     found = ((_SUBJECT.match(commit.message), commit) for commit in workspace.history(MEMORY_MD) if commit.is_ours)
     return {subject[1]: commit.id for subject, commit in found if subject}
 
@@ -103,7 +121,7 @@ def begin_file(workspace: Workspace) -> None:
 
 
 def carry_out(
-    promotions: Sequence[Promotion],
+    edits: Sequence[Edit],
     workspace: Workspace,
     ledger: Ledger,
     *,
@@ -111,29 +129,30 @@ def carry_out(
     order: Sequence[str],
     evidence_of: Callable[[str], dict[str, Any]],
 ) -> list[str]:
-    """Writes each line, commits it, records it with its evidence, and returns the ids of the proposals promoted.
+    """Makes each edit, commits it, records it with its evidence, and returns the ids of the proposals carried out.
 
     One whose evidence cannot be read keeps no other one waiting; its error is raised when the others are done.
     """
     begin_file(workspace)
-    commits = commits_of(workspace) if promotions else {}
-    for promotion in promotions:
-        if promotion.proposal_id not in commits and (commit := _commit_left_over(promotion, workspace, order)):
-            commits[promotion.proposal_id] = commit
+    commits = commits_of(workspace) if edits else {}
+    for edit in edits:
+        if edit.proposal_id not in commits and (commit := _commit_left_over(edit, workspace, order)):
+            commits[edit.proposal_id] = commit
     workspace.commit_by_hand([MEMORY_MD], owner)
     unreadable: list[TranscriptError] = []
-    for promotion in promotions:
+    for edit in edits:
         try:
-            evidence = evidence_of(promotion.proposal_id)
+            evidence = evidence_of(edit.proposal_id) if edit.line else {}
         except TranscriptError as error:
             unreadable.append(error)
             continue
-        commit = commits.get(promotion.proposal_id) or _write_line(promotion, workspace, owner, order)
-        payload = {"section": promotion.section, "line": promotion.line, "commit": commit, **evidence}
-        ledger.append(PROMOTED, promotion.proposal_id, payload, actor=promotion.actor)
+        commit = commits.get(edit.proposal_id) or _make(edit, workspace, owner, order)
+        replaced = {"replaces": edit.replaces} if edit.replaces else {}
+        payload = {"section": edit.section, "line": edit.line, **replaced, "commit": commit, **evidence}
+        ledger.append(edit.kind, edit.proposal_id, payload, actor=edit.actor)
     if unreadable:
         raise unreadable[0]
-    return [promotion.proposal_id for promotion in promotions]
+    return [edit.proposal_id for edit in edits]
 
 
 def lost_lines(before: bytes, after: bytes) -> list[bytes]:
@@ -142,36 +161,33 @@ def lost_lines(before: bytes, after: bytes) -> list[bytes]:
     return [line for line in before.splitlines() if not any(line == other for other in rest)]
 
 
-def _commit_left_over(promotion: Promotion, workspace: Workspace, order: Sequence[str]) -> str | None:
-    """Commits a line that a killed run wrote and did not commit, so that it does not pass for a person's."""
+def _commit_left_over(edit: Edit, workspace: Workspace, order: Sequence[str]) -> str | None:
+    """Commits an edit that a killed run made and did not commit, so that it does not pass for a person's."""
     there, last = (workspace.root / MEMORY_MD).read_bytes(), workspace.at_head(MEMORY_MD) or b""
-    if promotion.line.encode() not in there or _is_there(last, promotion.line):
-        return None
-    return workspace.commit_content(_message(promotion), {MEMORY_MD: insert(last, promotion.section, promotion.line, order)})
+    changed = edit.change(last, order)
+    is_made = edit.line.encode() in there and edit.change(there, order) is None
+    return workspace.commit_content(_message(edit), {MEMORY_MD: changed}) if is_made and changed is not None else None
 
 
-def _write_line(promotion: Promotion, workspace: Workspace, owner: str, order: Sequence[str]) -> str | None:
-    """Inserts the line into what is there and commits that; returns None where a person had written it already."""
+def _make(edit: Edit, workspace: Workspace, owner: str, order: Sequence[str]) -> str | None:
+    """Edits what is there and commits that; returns None where a person had left nothing to do."""
     path = workspace.root / MEMORY_MD
     for _ in range(ATTEMPTS):
         content = path.read_bytes() if path.is_file() else None
         workspace.commit_content("Edited by hand", {MEMORY_MD: content}, author=owner)
-        if _is_there(content or b"", promotion.line):
+        changed = edit.change(content or b"", order)
+        if changed is None:
             return None
-        changed = insert(content or b"", promotion.section, promotion.line, order)
         if replace_if_same(path, content, changed):
-            return workspace.commit_content(_message(promotion), {MEMORY_MD: changed})
+            return workspace.commit_content(_message(edit), {MEMORY_MD: changed})
     raise ReviewError(
-        f"{path} changed {ATTEMPTS} times while {promotion.proposal_id} was being written. Save it, then run `memory review`."
+        f"{path} changed {ATTEMPTS} times while {edit.proposal_id} was being written. Save it, then run `memory review`."
     )
 
 
-def _is_there(content: bytes, line: str) -> bool:
-    wanted = normal(read_entries(line)[0].text)
-    return any(normal(entry.text) == wanted for entry in read_entries(content.decode("utf-8", "replace")))
-
-
-def _message(promotion: Promotion) -> str:
-    sessions = "\n".join(f"Session: {session}" for session in promotion.session_ids)
-    reason = f"Reason: {promotion.reason}\nDecided-by: {promotion.actor}"
-    return f"{promotion.proposal_id}: add to {promotion.section}\n\n{promotion.line}\n\n{reason}\n{sessions}\n"
+def _message(edit: Edit) -> str:
+    what = "add to" if not edit.replaces else "replace in" if edit.line else "retire from"
+    lines = "\n".join(f"{mark}{line}" for mark, line in (("Before: ", edit.replaces), ("", edit.line)) if line)
+    sessions = "\n".join(f"Session: {session}" for session in edit.session_ids)
+    reason = f"Reason: {edit.reason}\nDecided-by: {edit.actor}"
+    return f"{edit.proposal_id}: {what} {edit.section}\n\n{lines}\n\n{reason}\n{sessions}\n"

@@ -6,7 +6,7 @@ fold of the ledger, lines are written for promotions that have none, and REVIEW.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, date, datetime, tzinfo
 from typing import Any
 
 import polars as pl
@@ -15,7 +15,9 @@ from memory_assets.archive import Archive
 from memory_assets.files import replace_if_same
 from memory_assets.ledger import Ledger
 from memory_assets.protocols import Tables
-from memory_assets.triage.auto import Other, decide
+from memory_assets.reflect.proposals import NUMBERED
+from memory_assets.triage.amendments import number_amendments, plan_amendments, read_amendments
+from memory_assets.triage.auto import Other, Ruling, decide, decide_amendment
 from memory_assets.triage.decisions import (
     APPROVED,
     CLOCK,
@@ -28,14 +30,15 @@ from memory_assets.triage.decisions import (
     is_expired,
     overrulable,
 )
+from memory_assets.triage.entries import Standing, entry_rows, stand_entries
 from memory_assets.triage.evidence import gather_evidence
-from memory_assets.triage.human import Reading, dressed_like, read_notes, read_review, render_review
-from memory_assets.triage.memory_md import Entry, read_entries
-from memory_assets.triage.promote import ATTEMPTS, MEMORY_MD, Workspace, begin_file, carry_out, commits_of, plan_promotions
-from memory_assets.triage.standing import read_standing
+from memory_assets.triage.human import Reading, dressed_like, read_notes, read_review, render_review, shown_text
+from memory_assets.triage.memory_md import Entry, read_entries, render_entry
+from memory_assets.triage.promote import ATTEMPTS, MEMORY_MD, PROMOTED, Workspace, begin_file, carry_out, commits_of, plan_edits
+from memory_assets.triage.standing import read_proposals, read_standing
 
 REVIEW_MD = "REVIEW.md"
-TRIAGE_VERSION = "triage/2"
+TRIAGE_VERSION = "triage/3"
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,13 @@ class Rules:
     """Sections of MEMORY.md in their order."""
     guarded: frozenset[str]
     """Sections that only the owner's own words may enter, case-folded."""
+    zone: tzinfo = UTC
+    """The owner's zone, for the dates of entries."""
+
+    @property
+    def today(self) -> date:
+        """The local day."""
+        return self.now.astimezone(self.zone).date()
 
 
 @dataclass
@@ -68,55 +78,99 @@ def hear_person(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rul
     for _ in range(ATTEMPTS):
         there = path.read_bytes() if path.is_file() else None
         decisions = _decisions(tables, ledger, rules)
-        waiting = dict(decisions.filter(pl.col("state") == "pending").select("proposal_id", "text").iter_rows())
+        pending = decisions.filter(pl.col("state") == "pending").to_dicts()
+        waiting = {row["proposal_id"]: shown_text(row) for row in pending}
         reading = read_review(_text(workspace.at_head(REVIEW_MD)), _text(there), waiting, overrulable(decisions))
         heard.warnings = [*dict.fromkeys([*heard.warnings, *reading.warnings])]
         if reading.is_undecided:
             return heard
-        _say(reading, heard, ledger, rules.owner)
+        _say(reading, heard, ledger, rules.owner, going={row["proposal_id"] for row in pending if not row["text"]})
         workspace.commit_content("Edited by hand", {REVIEW_MD: there}, author=rules.owner)
         if (path.read_bytes() if path.is_file() else None) == there:
             return heard
     return heard
 
 
-def _say(reading: Reading, heard: Heard, ledger: Ledger, owner: str) -> None:
+def _say(reading: Reading, heard: Heard, ledger: Ledger, owner: str, *, going: Collection[str]) -> None:
+    """Appends what was decided; a line that is to go (`going`) cannot be reworded, so a rewording of it decides nothing."""
     said: list[tuple[str, str, dict[str, Any]]] = [
         *((APPROVED, id, {"text": text} if text else {}) for id, text in reading.approved.items()),
         *((REJECTED, id, {"reason": "struck from REVIEW.md"}) for id in reading.rejected),
         *((EDITED, id, {"text": text}) for id, text in reading.edited.items()),
     ]
     for kind, proposal_id, payload in said:
+        if proposal_id in going and "text" in payload:
+            heard.warnings.append(f"REVIEW.md rewords {proposal_id}, which asks whether its line may go; it was not decided.")
+            continue
         ledger.append(kind, proposal_id, {**payload, "surface": REVIEW_MD}, actor=owner)
         heard.counts[kind] = heard.counts.get(kind, 0) + 1
+
+
+def amend(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
+    """Gives numbers to the changes that entries of MEMORY.md ask for by now, and returns the table `amendments`."""
+    content = read_memory(workspace)
+    merged = _decisions(tables, ledger, rules).filter((pl.col("state") == "merged") & pl.col("entry").is_not_null())
+    dated = merged.join(tables.read("proposals", columns=["proposal_id", "event_on"]), on="proposal_id")
+    standings = stand(workspace, ledger, tables, rules)
+    events, memories = ledger.events(), tables.read("memories")
+    planned = plan_amendments(standings, len(content.encode()), memories, events, dated, rules.zone)
+    for number, payload in number_amendments(planned, events, rules.today):
+        ledger.append(NUMBERED, number, payload, actor=RULES)
+    return read_amendments(ledger.events([NUMBERED]))
+
+
+def stand(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> list[Standing]:
+    """Returns how each entry of MEMORY.md stands now."""
+    merged = _decisions(tables, ledger, rules).filter((pl.col("state") == "merged") & pl.col("entry").is_not_null())
+    return stand_entries(read_memory(workspace), ledger.events([PROMOTED]), tables.read("memories"), merged.to_dicts())
+
+
+def list_entries(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
+    """Returns the table `entries`."""
+    return entry_rows(MEMORY_MD, stand(workspace, ledger, tables, rules))
+
+
+def read_memory(workspace: Workspace) -> str:
+    """Returns MEMORY.md as it lies on disk; empty where there is none."""
+    path = workspace.root / MEMORY_MD
+    return (_text(path.read_bytes()) or "") if path.is_file() else ""
 
 
 def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
     """Lets rules and time decide what they can, as ledger events, and returns the table `decisions`."""
     standing, decisions = read_standing(tables), _decisions(tables, ledger, rules).to_dicts()
-    path = workspace.root / MEMORY_MD
-    entries = read_entries(_text(path.read_bytes()) or "") if path.is_file() else []
+    entries = read_entries(read_memory(workspace))
+    lines = frozenset(render_entry(entry.on, entry.text) for entry in entries)
     entries += _unwritten(decisions, standing, entries)
     waiting: dict[str, str] = {}
     others = [other for row in decisions if (other := _other(row)).is_by_person and other.state == "rejected"]
     for decision in (row for row in decisions if row["state"] in ("pending", EXPIRED)):
         proposal = {**standing[decision["proposal_id"]], "text": decision["text"]}
-        reason = _decide_one(proposal, decision, entries, others, ledger, rules)
+        is_amendment = decision["entry"] is not None
+        ruling = (
+            decide_amendment(proposal, lines)
+            if is_amendment
+            else decide(proposal, entries, guarded=rules.guarded, others=others)
+        )
+        reason = _settle(ruling, decision["proposal_id"], decision, ledger, rules)
+        if ruling.state == "promoted" and not is_amendment:
+            # So that a second proposal of the same round that says the same is merged and not promoted beside it.
+            entries.append(Entry(0, proposal["section"], proposal["event_on"], proposal["text"]))
         if reason is not None:
             waiting[decision["proposal_id"]] = reason
             others.append(_other(decision))
-    return fold_decisions(tables.read("proposals"), ledger.events(), review_days=rules.review_days, waiting=waiting)
+    return fold_decisions(read_proposals(tables), ledger.events(), review_days=rules.review_days, waiting=waiting)
 
 
 def write_memory(
     decisions: pl.DataFrame, workspace: Workspace, ledger: Ledger, tables: Tables, archive: Archive, rules: Rules
 ) -> list[str]:
-    """Writes and commits a line of MEMORY.md for each promoted proposal that has none, and returns their ids."""
+    """Makes and commits each promoted edit of MEMORY.md that was not made yet, and returns the ids of its proposals."""
     begin_file(workspace)
     standing = read_standing(tables)
-    promotions = plan_promotions(decisions.to_dicts(), standing, ledger.events(), commits_of(workspace))
+    edits = plan_edits(decisions.to_dicts(), standing, ledger.events(), commits_of(workspace))
     return carry_out(
-        promotions,
+        edits,
         workspace,
         ledger,
         owner=rules.owner,
@@ -148,26 +202,17 @@ def write_review(decisions: pl.DataFrame, workspace: Workspace, rules: Rules) ->
     return True
 
 
-def _decide_one(
-    proposal: Mapping[str, Any],
-    decision: Mapping[str, Any],
-    entries: list[Entry],
-    others: Sequence[Other],
-    ledger: Ledger,
-    rules: Rules,
-) -> str | None:
+def _settle(ruling: Ruling, proposal_id: str, decision: Mapping[str, Any], ledger: Ledger, rules: Rules) -> str | None:
     """Appends a decision where there is one, else returns why the proposal waits; an expired one can only be promoted."""
-    ruling = decide(proposal, entries, guarded=rules.guarded, others=others)
     if ruling.state == "pending" and is_expired(decision, rules.now):
         payload = {"state": EXPIRED, "tier": 3, "reason": f"nobody decided within {rules.review_days} days"}
-        ledger.append(DECIDED, proposal["proposal_id"], payload, actor=CLOCK)
+        ledger.append(DECIDED, proposal_id, payload, actor=CLOCK)
         return None
     if ruling.state == "pending" or (decision["state"] == EXPIRED and ruling.state != "promoted"):
         return ruling.reason if decision["state"] == "pending" else None
-    ledger.append(DECIDED, proposal["proposal_id"], {"state": ruling.state, "tier": 1, "reason": ruling.reason}, actor=RULES)
-    if ruling.state == "promoted":
-        # So that a second proposal of the same round that says the same is merged and not promoted beside it.
-        entries.append(Entry(0, proposal["section"], proposal["event_on"], proposal["text"]))
+    said = {"entry": ruling.entry} if ruling.entry else {}
+    payload = {"state": ruling.state, "tier": 1, "reason": ruling.reason, **said}
+    ledger.append(DECIDED, proposal_id, payload, actor=RULES)
     return None
 
 
@@ -179,7 +224,7 @@ def _unwritten(
     return [
         Entry(0, row["section"], standing[row["proposal_id"]]["event_on"], row["text"])
         for row in decisions
-        if row["state"] == "promoted" and row["text"] not in known
+        if row["state"] == "promoted" and row["entry"] is None and row["text"] not in known
     ]
 
 
@@ -188,7 +233,7 @@ def _other(decision: Mapping[str, Any]) -> Other:
 
 
 def _decisions(tables: Tables, ledger: Ledger, rules: Rules) -> pl.DataFrame:
-    return fold_decisions(tables.read("proposals"), ledger.events(), review_days=rules.review_days)
+    return fold_decisions(read_proposals(tables), ledger.events(), review_days=rules.review_days)
 
 
 def _without_dates(text: str) -> str:

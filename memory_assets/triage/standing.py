@@ -2,7 +2,8 @@
 
 A proposal is a row of the day it was first worth proposing, and stays as it was. What later sessions added stands in the
 present `memories`, and in other proposals with the same words (the same rule said in another project is a memory of its own).
-Only what the gate allowed confirms anything: a held echo in a web page or a tool's output does not.
+Only what the gate allowed confirms anything: a held echo in a web page or a tool's output does not. An amendment says itself
+what it rests on.
 """
 
 from collections import defaultdict
@@ -20,11 +21,17 @@ GONE = "gone"
 """State of a memory that a changed rule or prompt words otherwise now."""
 
 
+def read_proposals(tables: Tables) -> pl.DataFrame:
+    """Returns proposals and amendments together; `entry` is empty for what only adds a line."""
+    return pl.concat([tables.read("proposals"), tables.read("amendments").drop("reason")], how="diagonal")
+
+
 def read_standing(tables: Tables) -> dict[str, dict[str, Any]]:
-    """Returns the proposals by id, with the present observations, sessions, confidence and `memory_state` of each."""
+    """Returns the proposals and amendments by id, each proposal with its present observations, sessions and `memory_state`."""
     memories = tables.read("memories", columns=list(MEMORY_COLUMNS))
     observations = tables.read("observations", columns=list(OBSERVATION_COLUMNS))
-    return stand(tables.read("proposals"), memories, observations)
+    proposed = stand(tables.read("proposals"), memories, observations)
+    return proposed | {row["proposal_id"]: row for row in tables.read("amendments").iter_rows(named=True)}
 
 
 def stand(proposals: pl.DataFrame, memories: pl.DataFrame, observations: pl.DataFrame) -> dict[str, dict[str, Any]]:

@@ -52,7 +52,7 @@ def test_a_commit_of_ours_that_loses_a_line_is_found_and_one_by_hand_is_theirs_t
     for text, author in (("a\nb\n", None), ("a\n", "mira"), ("", None)):
         path.write_text(text)
         last = workspace.commit("change", ["MEMORY.md"], author=author)
-    assert workspace.lines_lost_by_us("MEMORY.md", lost_lines) == [(last, 1)]
+    assert workspace.lines_lost_by_us("MEMORY.md", lost_lines) == [(last, [b"a"])]
 
 
 def test_the_users_settings_and_hooks_are_left_out(workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -192,3 +192,42 @@ def test_a_broken_repository_is_named(workspace: GitWorkspace):
     (workspace.root / "MEMORY.md").write_text("one\n")
     with pytest.raises(StoreError, match="Mend the repository"):
         workspace.commit("add", ["MEMORY.md"])
+
+
+def remote_beside(workspace: GitWorkspace) -> Path:
+    remote = workspace.root.parent / "remote.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", str(remote)], check=True)
+    return remote
+
+
+def log_of(folder: Path) -> list[str]:
+    shown = subprocess.run(["git", "log", "--format=%s", "main"], cwd=folder, check=True, capture_output=True, text=True)
+    return shown.stdout.splitlines()
+
+
+def test_the_history_is_pushed_to_a_remote(workspace: GitWorkspace):
+    remote = remote_beside(workspace)
+    workspace.commit_content("p-1: add", {"MEMORY.md": b"a\n"})
+    assert workspace.push(str(remote)) is None
+    assert log_of(remote) == ["p-1: add", "Begin the workspace"]
+
+
+def test_a_remote_with_another_history_is_neither_pulled_nor_overwritten(workspace: GitWorkspace, tmp_path: Path):
+    remote = remote_beside(workspace)
+    other = GitWorkspace(tmp_path / "other")
+    other.prepare()
+    other.commit_content("theirs", {"MEMORY.md": b"theirs\n"})
+    assert other.push(str(remote)) is None
+    workspace.commit_content("ours", {"MEMORY.md": b"ours\n"})
+    before = workspace.head()
+    problem = workspace.push(str(remote))
+    assert problem is not None
+    assert "could not be pushed" in problem
+    assert (workspace.head(), workspace.at_head("MEMORY.md")) == (before, b"ours\n")
+    assert log_of(remote)[0] == "theirs"
+
+
+def test_a_remote_that_is_not_there_is_a_warning(workspace: GitWorkspace, tmp_path: Path):
+    problem = workspace.push(str(tmp_path / "nowhere"))
+    assert problem is not None
+    assert "could not be pushed" in problem

@@ -134,3 +134,22 @@ def test_an_explanation_is_json(world: World):
     reply = json.loads(json.dumps(explained(world, UV).to_dict()))
     assert (reply["target"], reply["is_verified"], reply["kind"]) == (UV, True, "entry")
     assert [step["kind"] for step in reply["behind"]] == ["commit", "proposal"]
+
+
+def test_a_corrected_line_leads_to_the_correction_and_to_what_stood_there_before(world: World):
+    world.replace("p-20260803-001", "Use `uv` for everything but the `legacy/` folder.", is_correction=True)
+    world.triage()
+    found = explained(world, "everything but the `legacy/` folder")
+    (proposal,) = [step for step in found.root.behind if step.kind == "proposal"]
+    assert [step.kind for step in proposal.behind] == ["note", "entry"]
+    assert proposal.facts["replaces"] == f"- (2026-08-03) {UV}"
+    assert ({record.facts["line"] for record in found.records}, found.is_verified) == ({0, 1}, True)
+
+
+def test_a_change_that_waits_names_the_line_it_would_change(world: World):
+    world.contradict("p-20260803-001")
+    world.triage()
+    (number,) = world.tables.read("amendments")["proposal_id"]
+    found = explained(world, number)
+    assert found.root.facts["entry"] == f"- (2026-08-03) {UV}"
+    assert [record.facts["holds_quote"] for record in found.records] == [True, True]

@@ -12,10 +12,17 @@ ROWS = [
         "section": "Hard Rules",
         "text": "Use uv, never pip.",
         "why": "no second session confirms it",
+        "entry": None,
     },
-    {"proposal_id": "p-20260803-002", "section": "Hard Rules", "text": "Never force-push to `main`.", "why": ""},
-    {"proposal_id": "p-20260804-001", "section": "Patterns", "text": "The gauge feed is one hour behind in summer.", "why": ""},
-    {"proposal_id": "p-20260804-002", "section": "Patterns", "text": "Redis runs on port 6380.", "why": ""},
+    {"proposal_id": "p-20260803-002", "section": "Hard Rules", "text": "Never force-push to `main`.", "why": "", "entry": None},
+    {
+        "proposal_id": "p-20260804-001",
+        "section": "Patterns",
+        "text": "The gauge feed is one hour behind in summer.",
+        "why": "",
+        "entry": None,
+    },
+    {"proposal_id": "p-20260804-002", "section": "Patterns", "text": "Redis runs on port 6380.", "why": "", "entry": None},
 ]
 OURS = render_review(ROWS, updated="2026-08-04T06:00:00Z")
 
@@ -177,7 +184,11 @@ def test_a_note_written_by_hand_stays_in_its_section():
         "# Pending Memory Proposals\n", "# Pending Memory Proposals\nMira, on Fridays\n"
     )
     notes = read_notes(there)
-    assert notes == {"": ["Mira, on Fridays"], "Hard Rules": ["Ask Ole about rules."], "Patterns": ["Gauges first!"]}
+    assert notes == {
+        "": ["Mira, on Fridays"],
+        "Proposed for: Hard Rules": ["Ask Ole about rules."],
+        "Proposed for: Patterns": ["Gauges first!"],
+    }
     again = render_review(ROWS[:3], updated="2026-08-05T06:00:00Z", notes=notes)
     assert read_notes(again) == notes
     assert again.index("Hard Rules") < again.index("Ask Ole") < again.index("Patterns") < again.index("Gauges first!")
@@ -185,7 +196,7 @@ def test_a_note_written_by_hand_stays_in_its_section():
 
 
 def test_a_note_whose_section_is_done_moves_to_the_top():
-    again = render_review(ROWS[:2], updated="2026-08-05T06:00:00Z", notes={"Patterns": ["Gauges first!"]})
+    again = render_review(ROWS[:2], updated="2026-08-05T06:00:00Z", notes={"Proposed for: Patterns": ["Gauges first!"]})
     assert read_notes(again) == {"": ["Gauges first!"]}
 
 
@@ -247,7 +258,10 @@ def test_whatever_stands_there_no_proposal_is_decided_without_a_mark_or_an_absen
 
 
 @given(
-    notes=st.dictionaries(st.sampled_from(["", "Hard Rules", "Patterns", "Gone"]), st.lists(WRITTEN, min_size=1, max_size=3))
+    notes=st.dictionaries(
+        st.sampled_from(["", "Proposed for: Hard Rules", "Proposed for: Patterns", "Gone"]),
+        st.lists(WRITTEN, min_size=1, max_size=3),
+    )
 )
 def test_no_line_written_by_hand_is_lost_when_the_file_is_rendered_again(notes):
     rendered = render_review(ROWS, updated="2026-08-05T06:00:00Z", notes=notes)

@@ -2,10 +2,11 @@
 
 from datetime import date
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.triage.memory_md import Entry, insert, read_entries, render_entry
+from memory_assets.triage.memory_md import Entry, change, insert, read_entries, render_entry
 
 LINE = "- (2026-08-03) Use uv, never pip."
 FILES = st.lists(
@@ -114,3 +115,56 @@ def test_a_hand_written_byte_survives_every_insertion(lines, ending, has_last_en
         e.section.casefold() for e in read_entries(changed.decode("utf-8", "replace")) if e.text == "Use uv, never pip."
     }
     assert sections == {section.casefold()}
+
+
+OLD = "- (2026-01-02) Use pip."
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("## Hard Rules\n- (2026-01-02) Use pip.\n- by hand\n", f"## Hard Rules\n{LINE}\n- by hand\n"),
+        ("## Hard Rules\r\n- (2026-01-02) Use pip.  \r\n", f"## Hard Rules\r\n{LINE}\r\n"),
+        ("## Hard Rules\n- (2026-01-02) Use pip.", f"## Hard Rules\n{LINE}"),
+        ("\ufeff- (2026-01-02) Use pip.\n", f"\ufeff{LINE}\n"),
+        ("```\n- (2026-01-02) Use pip.\n```\n- (2026-01-02) Use pip.\n", f"```\n- (2026-01-02) Use pip.\n```\n{LINE}\n"),
+    ],
+)
+def test_a_line_is_replaced_in_its_place_and_no_other_byte_changes(before: str, after: str):
+    assert change(before.encode(), "Hard Rules", LINE, OLD) == after.encode()
+
+
+def test_a_line_that_goes_takes_its_ending_along_and_nothing_else():
+    before = b"## Hard Rules\r\n\r\n- (2026-01-02) Use pip.\r\n- by hand"
+    assert change(before, "Hard Rules", "", OLD) == b"## Hard Rules\r\n\r\n- by hand"
+
+
+def test_a_line_that_somebody_has_reworded_is_theirs_and_is_not_replaced():
+    assert change(b"## Hard Rules\n- (2026-01-02) Use pip here.\n", "Hard Rules", LINE, OLD) is None
+    assert change(b"## Hard Rules\n- (2026-01-02) Use pip here.\n", "Hard Rules", "", OLD) is None
+
+
+def test_a_line_that_says_what_another_entry_says_goes_instead_of_being_doubled():
+    before = f"{OLD}\n* (2026-07-01) use uv, never pip\n".encode()
+    assert change(before, "Hard Rules", LINE, OLD) == b"* (2026-07-01) use uv, never pip\n"
+
+
+def test_a_line_that_is_there_is_not_added_again():
+    assert change(b"* (2026-07-01) use uv, never pip\n", "Hard Rules", LINE, "") is None
+
+
+@given(
+    lines=st.lists(st.one_of(FILES.map(lambda parts: b" ".join(parts)), st.just(OLD.encode())), max_size=10),
+    ending=ENDINGS,
+    has_last_ending=st.booleans(),
+    new=st.sampled_from([LINE, ""]),
+)
+def test_a_replacement_touches_one_line_of_any_file(lines, ending, has_last_ending, new):
+    content = ending.join(lines) + (ending if has_last_ending and lines else b"")
+    changed = change(content, "Hard Rules", new, OLD)
+    if changed is None:
+        return
+    before, after = content.split(ending), changed.split(ending)
+    first = next(n for n, line in enumerate(before) if line.strip() == OLD.encode())
+    assert before[:first] == after[:first]
+    assert after[first:] in ([new.encode(), *before[first + 1 :]], before[first + 1 :])

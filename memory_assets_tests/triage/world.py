@@ -10,10 +10,11 @@ from pathlib import Path
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.adapters.parquet_tables import ParquetTables
 from memory_assets.archive import Archive, Range, range_id
-from memory_assets.ledger import Ledger
+from memory_assets.embed.notes import LEDGER, note_id
+from memory_assets.ledger import CORRECTED, Ledger
 from memory_assets.reflect.proposals import NUMBERED
 from memory_assets.triage.promote import MEMORY_MD
-from memory_assets.triage.run import REVIEW_MD, Rules, decide_all, hear_person, write_memory, write_review
+from memory_assets.triage.run import REVIEW_MD, Rules, amend, decide_all, hear_person, list_entries, write_memory, write_review
 from memory_assets_tests.factories import START, frame, message, row
 
 DAY = date(2026, 8, 3)
@@ -40,6 +41,8 @@ class World:
     texts: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, list[str]] = field(default_factory=dict)
     known: dict[str, dict] = field(default_factory=dict)
+    replaced: dict[str, dict] = field(default_factory=dict)
+    """The memory that replaced a proposal's, by proposal."""
 
     def __post_init__(self) -> None:
         self.tables, self.archive = ParquetTables(self.root / "tables"), Archive(self.root / "resources")
@@ -81,6 +84,25 @@ class World:
         self.sessions[proposal_id].append(f"{proposal_id}-again-{len(self.sessions[proposal_id])}")
         self.write_tables()
 
+    def replace(self, proposal_id: str, text: str, *, is_correction: bool = False) -> None:
+        """Lets a newer memory say something else instead; as a correction, the owner says so outright."""
+        behind = [observed_id(proposal_id, session) for session in self.sessions[proposal_id]]
+        said = {"session": None, "category": "operations", "priority": "high", "sentiment": "neutral", "scope": "project"}
+        said |= {"text": text, "project": "tidewatch", "person": "mira", "taxonomy": "1", "observation_ids": behind}
+        noted = self.ledger.append(CORRECTED, behind[0], said, actor="mira") if is_correction else None
+        newer = note_id(noted) if noted else str(uuid.uuid5(uuid.NAMESPACE_URL, text))
+        sessions = [LEDGER] if noted else ["later"]
+        self.known[proposal_id] |= {"state": "superseded"}
+        self.replaced[proposal_id] = row(
+            "memories", id=newer, text=text, observation_ids=[newer], session_ids=sessions, state="active", author="owner"
+        )
+        self.write_memories()
+
+    def contradict(self, proposal_id: str) -> None:
+        """Lets more speak against a proposal's memory than for it."""
+        self.known[proposal_id] |= {"contradicted_count": 1}
+        self.write_memories()
+
     def write_tables(self) -> None:
         """Writes the archive and the tables that belong to the proposals."""
         said = [(id, session) for id, sessions in self.sessions.items() for session in sessions]
@@ -96,16 +118,21 @@ class World:
         self.archive.append(_range(source, content), content)
         self._write("messages", DAY.isoformat(), messages)
         self._write("observations", DAY.isoformat(), observations)
-        self._write("memories", "all", [self._memory(id) for id in self.texts])
+        self.write_memories()
         self._write("reflections", DAY.isoformat(), [row("reflections", reflection_id="r1", day=DAY, project="tidewatch")])
         self._write("proposals", DAY.isoformat(), [self._proposal(id) for id in self.texts])
+
+    def write_memories(self) -> None:
+        """Writes the memories as they are known."""
+        self._write("memories", "all", [*(self._memory(id) for id in self.texts), *self.replaced.values()])
 
     def hear(self):
         """Reads REVIEW.md as the pipeline does."""
         return hear_person(self.workspace, self.ledger, self.tables, self.rules)
 
     def decide(self) -> dict[str, tuple[str, str]]:
-        """Decides, keeps the table and returns state and reason by proposal."""
+        """Amends, decides, keeps the tables and returns state and reason by proposal."""
+        self.tables.write("amendments", "all", amend(self.workspace, self.ledger, self.tables, self.rules))
         decisions = decide_all(self.workspace, self.ledger, self.tables, self.rules)
         self.tables.write("decisions", "all", decisions)
         return {row["proposal_id"]: (row["state"], row["reason"]) for row in decisions.to_dicts()}
@@ -131,6 +158,10 @@ class World:
         content, box = self.review_md.read_bytes(), f"- [ ] `{proposal_id}`".encode()
         assert box in content
         self.review_md.write_bytes(content.replace(box, f"- [{mark}] `{proposal_id}`".encode()))
+
+    def standing(self) -> dict[str, str]:
+        """The state of each entry, by its text."""
+        return dict(list_entries(self.workspace, self.ledger, self.tables, self.rules).select("text", "state").iter_rows())
 
     def entries(self) -> list[str]:
         """The entries of MEMORY.md."""
@@ -160,7 +191,12 @@ class World:
             "state": "active",
             "author": "owner",
         }
-        known = {name: value for name, value in self.known[id].items() if name in ("confidence", "author", "state")}
+        known = {
+            name: value
+            for name, value in self.known[id].items()
+            if name in ("confidence", "author", "state", "contradicted_count")
+        }
+        known |= {"superseded_by": self.replaced[id]["id"]} if id in self.replaced else {}
         return row("memories", id=observed[0], text=self.texts[id], **{**plain, **known})
 
     def _proposal(self, id: str) -> dict:
@@ -172,7 +208,7 @@ class World:
             "author": "owner",
             "person": "mira",
         }
-        known = {name: value for name, value in self.known[id].items() if name != "state"}
+        known = {name: value for name, value in self.known[id].items() if name not in ("state", "contradicted_count")}
         return row(
             "proposals",
             proposal_id=id,
