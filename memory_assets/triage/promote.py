@@ -157,8 +157,13 @@ def carry_out(
 
 def lost_lines(before: bytes, after: bytes) -> list[bytes]:
     """Returns the lines of the file that are not there afterwards, in order (an insertion loses none)."""
-    rest = iter(after.splitlines())
-    return [line for line in before.splitlines() if not any(line == other for other in rest)]
+    rest, at, lost = after.splitlines(), 0, list[bytes]()
+    for line in before.splitlines():
+        if line in rest[at:]:
+            at = rest.index(line, at) + 1
+        else:
+            lost.append(line)
+    return lost
 
 
 def _commit_left_over(edit: Edit, workspace: Workspace, order: Sequence[str]) -> str | None:

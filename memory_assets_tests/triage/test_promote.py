@@ -267,6 +267,7 @@ def test_every_byte_a_person_left_between_promotions_survives(hands, ending, has
 def test_lines_that_moved_are_lost_and_lines_around_new_ones_are_not():
     assert lost_lines(b"a\nb\n", b"a\nnew\nb\n") == []
     assert lost_lines(b"a\nb\n", b"b\na\n") == [b"b"]
+    assert lost_lines(b"a\nb\nc\n", b"a\nanother\nc\n") == [b"b"]
 
 
 def test_evidence_that_cannot_be_read_keeps_no_other_promotion_waiting(world: World, monkeypatch: pytest.MonkeyPatch):
