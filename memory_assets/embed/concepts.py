@@ -93,6 +93,7 @@ CONCEPTS: dict[str, tuple[str, ...]] = {
         "eu-north-1",
     ),
     "file object storage bucket aws": ("s3",),
+    "law legal regulation privacy compliance": ("gdpr", "eu", "hipaa", "ccpa", "pci dss", "soc 2"),
     "payments card": ("stripe", "adyen", "paypal", "braintree"),
     "css styling": ("tailwind", "bootstrap", "sass", "styled-components"),
     "logging logs": ("structlog", "loguru", "log4j", "zap", "logback", "serilog"),

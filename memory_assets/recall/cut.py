@@ -5,7 +5,7 @@ of another project, whether it names the exact thing. Gives a relevance from 0 u
 belongs when it is relevant by itself and not far behind the best; with few candidates left by filters, less will do.
 
 The numbers are from two thirds of a suite of must-return and must-not-return questions over fifty facts (`leaving_out.toml`),
-looked at by hand; the third that was held back passes as often.
+looked at by hand; of the third that was held back nine in ten passed then, and all do since more names of things are known.
 """
 
 from dataclasses import dataclass

@@ -54,13 +54,13 @@ _TOKEN = re.compile(r"[\w@#~$%+-][\w./:@#~$%+-]*\w|\w")
 _EXACT = re.compile(r"\d|[_/\\@#$]|\w\.\w|^--?\w|[a-z][A-Z]")
 TALK = STOP | frozenset(
     """
-    able anything ask asked asking again around because better bit different else everything fine first found getting give
-    given goes going gone good great happen happened help here idea important instead keep kind know last later least less
-    like little look looking looks lot mean might mind much never next nothing often once one ones perhaps point possible
-    pretty put question quite rather remember right said same say says see seem seems show since someone something soon
-    start started still stuff such sure take tell thanks then thing things think though thought today together told tomorrow
-    took tried try trying turn understand until use used using very wait way week went whole why without wonder work working
-    works worth would wrong yes yesterday yet
+    able anything ask asked asking again around because better bit different else everything file files fine first found
+    getting give given goes going gone good great happen happened help here idea important instead keep kind know last later
+    least less like little look looking looks lot mean might mind much never next nothing often once one ones perhaps point
+    possible pretty put question quite rather remember right said same say says see seem seems show since someone something
+    soon start started still stuff such sure take tell thanks then thing things think though thought today together told
+    tomorrow took tried try trying turn understand until use used using very wait way week went whole why without wonder
+    work working works worth would wrong yes yesterday yet
     """.split()
 )
 """Words that say little of what is meant."""

@@ -1,8 +1,8 @@
 """A memory of fifty facts and what must and must not come back from it: reads `leaving_out.toml`, builds the store, judges.
 
 The facts go through the real tables, the real embedder and the assets that build the indexes; what was said stands behind each
-as a message, so that a raw search meets the same temptations. Two thirds of the cases are to work on (`dev`), a third is held
-back (`held`), by the hash of their names.
+as a message, so that a raw search meets the same temptations. The numbers of recall were chosen on two thirds of the cases
+(`dev`); of the other third (`held`, by the hash of their names) nine in ten passed before its misses were looked at.
 """
 
 import hashlib
