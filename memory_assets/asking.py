@@ -154,7 +154,7 @@ def _noted(noted: "Noted") -> Said:
 
 
 def _review(agent: MemoryAgent) -> Said:
-    return Said({"pending": agent.pending()})
+    return Said({"pending": agent.pending()}, agent.review_warnings())
 
 
 def _decide(agent: MemoryAgent, decision: str, proposals: Sequence[str], reason: str = "", text: str = "") -> Said:

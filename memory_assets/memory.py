@@ -245,6 +245,12 @@ class MemoryAgent:
         rows = waiting.select(list(Pending.__dataclass_fields__)).iter_rows(named=True)
         return tuple(Pending(**{**row, "session_ids": tuple(row["session_ids"])}) for row in rows)
 
+    def review_warnings(self) -> tuple[str, ...]:
+        """Returns what is odd about REVIEW.md, so that it decides nothing until somebody mends it."""
+        from memory_assets.reviewing import review_warnings
+
+        return review_warnings(self.store)
+
     def approve(self, *proposal_ids: str) -> tuple[Reviewed, ...]:
         """Approves the proposals, has MEMORY.md written, and returns what became of each."""
         waiting = self._waiting(proposal_ids)

@@ -3,14 +3,12 @@
 import dagster as dg
 import polars as pl
 
-from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.assets.checks import fresh, no_secrets_check, rows_check, schema_check, verdict
 from memory_assets.assets.glue import bars, counts_of, table_asset, write_whole
 from memory_assets.embed.notes import LEDGER
 from memory_assets.ledger import Event
 from memory_assets.pending import note_triaged, review_inputs
-from memory_assets.reflect.proposals import section_of
-from memory_assets.settings import Settings
+from memory_assets.reviewing import rules_of, workspace_of
 from memory_assets.store import Store
 from memory_assets.triage.amendments import AMEND_VERSION
 from memory_assets.triage.entries import ENTRIES_VERSION
@@ -19,11 +17,11 @@ from memory_assets.triage.promote import MEMORY_MD, PROMOTED, RETIRED, lost_line
 from memory_assets.triage.run import (
     REVIEW_MD,
     TRIAGE_VERSION,
-    Rules,
     amend,
     decide_all,
     hear_person,
     list_entries,
+    look,
     read_memory,
     write_memory,
     write_review,
@@ -32,21 +30,6 @@ from memory_assets.triage.standing import read_proposals
 
 GROUP = "triage"
 WORKSPACE_POOL = "memory_md"
-
-
-def rules_of(settings: Settings) -> Rules:
-    """Returns the rules of a triage with these settings."""
-    order = [section_of(category, settings.sections, settings.owner) for category in settings.sections]
-    guarded = {section_of(category, settings.sections, settings.owner) for category in ("preferences", "rules-conventions")}
-    names = frozenset(section.casefold() for section in guarded)
-    return Rules(settings.clock(), settings.owner, settings.review_days, order, names, settings.zone)
-
-
-def workspace_of(store: Store) -> GitWorkspace:
-    """Returns the workspace's repository, made where there is none."""
-    workspace = GitWorkspace(store.workspace)
-    workspace.prepare()
-    return workspace
 
 
 @table_asset("amendments", group=GROUP, version=AMEND_VERSION, daily=False, deps=["memories", "proposals"], pool=WORKSPACE_POOL)
@@ -64,7 +47,9 @@ def decisions(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
     """What became of each proposal: promoted, merged, rejected, expired or pending."""
     with store.lock():
         workspace, rules = workspace_of(store), rules_of(store.settings)
-        heard = hear_person(workspace, store.ledger, store.tables, rules)
+    seen = look(workspace)  # may take its time, in which others write
+    with store.lock():
+        heard = hear_person(workspace, store.ledger, store.tables, rules, seen)
         for warning in heard.warnings:
             context.log.warning(warning)
         frame = decide_all(workspace, store.ledger, store.tables, rules)

@@ -6,8 +6,9 @@
 
 An item may also ask about a line that MEMORY.md holds: to replace it, or, under a heading of its own, to let it go.
 
-What a person decided is read by comparing the file with what we last wrote. Nothing is invented: a file without our last line
-(half saved), or one that lost more than half of what waits, decides nothing and is asked about; a line that names a proposal
+What a person decided is read by comparing the file with what we last wrote. Nothing is invented: a file that changes while it
+is looked at, one without our last line (half saved), or one that lost more than half of what waits, decides nothing and is
+asked about; a line that names a proposal
 in a way we cannot read decides nothing either. Lines that are not ours stay in the section they were written in.
 """
 

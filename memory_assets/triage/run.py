@@ -4,9 +4,11 @@ Every decision is a ledger event before anything else happens, so a killed triag
 fold of the ledger, lines are written for promotions that have none, and REVIEW.md is rendered from what still waits.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -34,11 +36,13 @@ from memory_assets.triage.entries import Standing, entry_rows, stand_entries
 from memory_assets.triage.evidence import gather_evidence
 from memory_assets.triage.human import Reading, dressed_like, read_notes, read_review, render_review, shown_text
 from memory_assets.triage.memory_md import Entry, read_entries, render_entry
-from memory_assets.triage.promote import ATTEMPTS, MEMORY_MD, PROMOTED, Workspace, begin_file, carry_out, commits_of, plan_edits
+from memory_assets.triage.promote import MEMORY_MD, PROMOTED, Workspace, begin_file, carry_out, commits_of, plan_edits
 from memory_assets.triage.standing import read_proposals, read_standing
 
 REVIEW_MD = "REVIEW.md"
 TRIAGE_VERSION = "triage/3"
+LOOK_AGAIN_SECONDS = 5.0
+"""A file that is the same in two looks so far apart is not being saved just now."""
 
 
 @dataclass(frozen=True)
@@ -69,25 +73,46 @@ class Heard:
     warnings: list[str] = field(default_factory=list)
 
 
-def hear_person(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> Heard:
+@dataclass(frozen=True)
+class Surface:
+    """REVIEW.md as it lies there, what it decides, and which of its proposals ask whether a line may go."""
+
+    content: bytes | None
+    reading: Reading
+    going: frozenset[str]
+
+
+def look(workspace: Workspace, wait: Callable[[float], None] = time.sleep) -> bytes | None:
+    """Returns REVIEW.md as it lies there, and where a person changed it, takes the time for a second look to differ."""
+    there = _read(workspace.root / REVIEW_MD)
+    if there != workspace.at_head(REVIEW_MD):
+        wait(LOOK_AGAIN_SECONDS)
+    return there
+
+
+def read_surface(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> Surface:
+    """Returns what a person decided in REVIEW.md since we last wrote it or read it."""
+    there = _read(workspace.root / REVIEW_MD)
+    decisions = _decisions(tables, ledger, rules)
+    pending = decisions.filter(pl.col("state") == "pending").to_dicts()
+    waiting = {row["proposal_id"]: shown_text(row) for row in pending}
+    reading = read_review(_text(workspace.at_head(REVIEW_MD)), _text(there), waiting, overrulable(decisions))
+    return Surface(there, reading, frozenset(row["proposal_id"] for row in pending if not row["text"]))
+
+
+def hear_person(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules, seen: bytes | None) -> Heard:
     """Turns what a person changed in REVIEW.md into ledger events, and commits the file as they left it.
 
-    What they save while it is being read is read too: only what was read is committed, so the rest is a change once more.
+    `seen` is the file as it lay there at an earlier look; another one by now is being edited, and decides nothing yet. Only
+    what was read is committed, so that whatever is saved meanwhile is a change once more.
     """
-    heard, path = Heard(), workspace.root / REVIEW_MD
-    for _ in range(ATTEMPTS):
-        there = path.read_bytes() if path.is_file() else None
-        decisions = _decisions(tables, ledger, rules)
-        pending = decisions.filter(pl.col("state") == "pending").to_dicts()
-        waiting = {row["proposal_id"]: shown_text(row) for row in pending}
-        reading = read_review(_text(workspace.at_head(REVIEW_MD)), _text(there), waiting, overrulable(decisions))
-        heard.warnings = [*dict.fromkeys([*heard.warnings, *reading.warnings])]
-        if reading.is_undecided:
-            return heard
-        _say(reading, heard, ledger, rules.owner, going={row["proposal_id"] for row in pending if not row["text"]})
-        workspace.commit_content("Edited by hand", {REVIEW_MD: there}, author=rules.owner)
-        if (path.read_bytes() if path.is_file() else None) == there:
-            return heard
+    surface = read_surface(workspace, ledger, tables, rules)
+    heard = Heard(warnings=list(surface.reading.warnings))
+    if surface.content != seen:
+        return Heard(warnings=["REVIEW.md is being edited; what it says is read at the next triage."])
+    if not surface.reading.is_undecided:
+        _say(surface.reading, heard, ledger, rules.owner, going=surface.going)
+        workspace.commit_content("Edited by hand", {REVIEW_MD: surface.content}, author=rules.owner)
     return heard
 
 
@@ -132,8 +157,7 @@ def list_entries(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Ru
 
 def read_memory(workspace: Workspace) -> str:
     """Returns MEMORY.md as it lies on disk; empty where there is none."""
-    path = workspace.root / MEMORY_MD
-    return (_text(path.read_bytes()) or "") if path.is_file() else ""
+    return _text(_read(workspace.root / MEMORY_MD)) or ""
 
 
 def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
@@ -186,7 +210,7 @@ def write_review(decisions: pl.DataFrame, workspace: Workspace, rules: Rules) ->
     not what lies on disk by then: a box ticked in between stays a change that somebody made.
     """
     path = workspace.root / REVIEW_MD
-    there, last = path.read_bytes() if path.is_file() else None, workspace.at_head(REVIEW_MD)
+    there, last = _read(path), workspace.at_head(REVIEW_MD)
     if there is not None and there != last:
         return False
     pending = decisions.filter(pl.col("state") == "pending").sort("section", "proposal_id")
@@ -240,6 +264,10 @@ def _without_dates(text: str) -> str:
     return "\n".join(
         line for line in text.splitlines() if not line.startswith(("_Last updated: ", "_Reviewed by Reflector on "))
     )
+
+
+def _read(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
 
 
 def _text(content: bytes | None) -> str | None:

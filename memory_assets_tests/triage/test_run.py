@@ -195,7 +195,7 @@ def test_a_box_ticked_while_the_file_is_being_written_is_honoured(world: World, 
     assert states[make][0] == "pending"
 
 
-def test_a_box_ticked_while_the_file_is_being_read_is_honoured(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_a_box_ticked_while_the_file_is_being_read_is_honoured_next_time(world: World, monkeypatch: pytest.MonkeyPatch):
     dates, make = world.propose(DATES, MAKE)
     world.triage()
     world.tick(dates)
@@ -210,7 +210,25 @@ def test_a_box_ticked_while_the_file_is_being_read_is_honoured(world: World, mon
 
     monkeypatch.setattr(run, "read_review", read_and_tick)
     world.hear()
-    assert {id: state for id, (state, _) in world.decide().items()} == {dates: "promoted", make: "promoted"}
+    assert {id: state for id, (state, _) in world.decide().items()} == {dates: "promoted", make: "pending"}
+    assert {id: state for id, (state, _) in world.triage().items()} == {dates: "promoted", make: "promoted"}
+
+
+def test_a_file_that_differs_between_two_looks_decides_nothing(world: World):
+    dates, make = world.propose(DATES, MAKE)
+    world.triage()
+    world.tick(dates)
+    heard = world.hear(meanwhile=lambda seconds: world.tick(make) if seconds == 5 else None)
+    assert (heard.counts, heard.warnings) == ({}, ["REVIEW.md is being edited; what it says is read at the next triage."])
+    assert world.hear().counts == {"proposal.approved": 2}
+
+
+def test_a_file_that_nobody_touched_is_not_looked_at_twice(world: World):
+    world.propose(DATES)
+    world.triage()
+    looked: list[float] = []
+    world.hear(meanwhile=looked.append)
+    assert looked == []
 
 
 def test_a_persons_review_is_committed_in_their_name(world: World):

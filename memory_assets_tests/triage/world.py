@@ -3,6 +3,7 @@
 import hashlib
 import json
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -14,7 +15,17 @@ from memory_assets.embed.notes import LEDGER, note_id
 from memory_assets.ledger import CORRECTED, Ledger
 from memory_assets.reflect.proposals import NUMBERED
 from memory_assets.triage.promote import MEMORY_MD
-from memory_assets.triage.run import REVIEW_MD, Rules, amend, decide_all, hear_person, list_entries, write_memory, write_review
+from memory_assets.triage.run import (
+    REVIEW_MD,
+    Rules,
+    amend,
+    decide_all,
+    hear_person,
+    list_entries,
+    look,
+    write_memory,
+    write_review,
+)
 from memory_assets_tests.factories import START, frame, message, row
 
 DAY = date(2026, 8, 3)
@@ -126,9 +137,10 @@ class World:
         """Writes the memories as they are known."""
         self._write("memories", "all", [*(self._memory(id) for id in self.texts), *self.replaced.values()])
 
-    def hear(self):
-        """Reads REVIEW.md as the pipeline does."""
-        return hear_person(self.workspace, self.ledger, self.tables, self.rules)
+    def hear(self, meanwhile: Callable[[float], None] = lambda _: None):
+        """Reads REVIEW.md as the pipeline does; `meanwhile` happens between its two looks."""
+        seen = look(self.workspace, meanwhile)
+        return hear_person(self.workspace, self.ledger, self.tables, self.rules, seen)
 
     def decide(self) -> dict[str, tuple[str, str]]:
         """Amends, decides, keeps the tables and returns state and reason by proposal."""

@@ -1,0 +1,33 @@
+"""Opens what a triage needs of a store, and tells what waits in REVIEW.md that nobody can act on yet.
+
+Stands beside `corpus.py`: it opens and reads; `triage/` decides, and the assets of that name carry out.
+"""
+
+from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.reflect.proposals import section_of
+from memory_assets.settings import Settings
+from memory_assets.store import Store
+from memory_assets.triage.run import Rules, read_surface
+
+GUARDED = ("preferences", "rules-conventions")
+"""Categories whose sections take only the owner's own words."""
+
+
+def rules_of(settings: Settings) -> Rules:
+    """Returns the rules of a triage with these settings."""
+    order = [section_of(category, settings.sections, settings.owner) for category in settings.sections]
+    guarded = frozenset(section_of(category, settings.sections, settings.owner).casefold() for category in GUARDED)
+    return Rules(settings.clock(), settings.owner, settings.review_days, order, guarded, settings.zone)
+
+
+def workspace_of(store: Store) -> GitWorkspace:
+    """Returns the workspace's repository, made where there is none."""
+    workspace = GitWorkspace(store.workspace)
+    workspace.prepare()
+    return workspace
+
+
+def review_warnings(store: Store) -> tuple[str, ...]:
+    """Returns what is odd about REVIEW.md as it lies there: half saved, or emptied by more than somebody may have meant."""
+    workspace = GitWorkspace(store.workspace)
+    return read_surface(workspace, store.ledger, store.tables, rules_of(store.settings)).reading.warnings
