@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
+from memory_assets.deliver.spool import alarm
 from memory_assets.errors import QuestionError, ReviewError
 from memory_assets.failure import message_of
 from memory_assets.fast import NOTHING_YET
@@ -127,7 +128,8 @@ def _triggers(agent: MemoryAgent, on: str | None = None) -> Said:
 
 def _brief(agent: MemoryAgent) -> Said:
     briefing = agent.brief()
-    return Said(briefing, () if briefing.text else (NOTHING_YET,))
+    wrong = (NOTHING_YET if not briefing.text else None, alarm(str(agent.settings.data)))
+    return Said(briefing, tuple(filter(None, wrong)))
 
 
 def _remember(agent: MemoryAgent, text: str, **about: Any) -> Said:

@@ -13,12 +13,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
 from memory_assets import drawing, drawing_evaluation, verbs
 from memory_assets.asking import Desk, ask
+from memory_assets.deliver import hook, install
+from memory_assets.deliver.events import FIELDS
+from memory_assets.deliver.harnesses import harnesses
+from memory_assets.drawing_hooks import draw_changes
 from memory_assets.drawing_recall import draw_block
 from memory_assets.drawings import DRAWINGS
 from memory_assets.errors import QuestionError
@@ -26,7 +30,9 @@ from memory_assets.export import Format, export_table, rows_of
 from memory_assets.failure import message_of
 from memory_assets.loopback import LOOPBACK, address_of, listen
 from memory_assets.memory import MemoryAgent
+from memory_assets.places import find_data
 from memory_assets.progress import report_to
+from memory_assets.records import Harness
 from memory_assets.tables import table_names
 from memory_assets.terminal import Bars, Reply, print_error, print_reply
 
@@ -46,6 +52,9 @@ app.add_typer(review_app, name="review")
 eval_app = typer.Typer(help="Measure what was distilled, against sessions that people labelled.", no_args_is_help=True)
 app.add_typer(eval_app, name="eval")
 
+hooks_app = typer.Typer(help="Have harnesses hand out the briefing and tell what happens.", no_args_is_help=True)
+app.add_typer(hooks_app, name="hooks")
+
 HTTP_PORT, MCP_PORT = 3100, 3200
 
 MOST_FROM_STDIN = 1_000_000
@@ -56,7 +65,7 @@ def _completing(words: Sequence[str]) -> Callable[[str], list[str]]:
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
-CATEGORIES, PRIORITIES, SENTIMENTS, KINDS, TRIGGERS, STATES, CORPORA, TABLES = (
+CATEGORIES, PRIORITIES, SENTIMENTS, KINDS, TRIGGERS, STATES, CORPORA, TABLES, EVENTS, HARNESSES = (
     _completing(words)
     for words in (
         verbs.CATEGORIES,
@@ -67,6 +76,8 @@ CATEGORIES, PRIORITIES, SENTIMENTS, KINDS, TRIGGERS, STATES, CORPORA, TABLES = (
         verbs.STATES,
         verbs.CORPORA,
         table_names(),
+        tuple(FIELDS),
+        get_args(Harness),
     )
 )
 
@@ -91,6 +102,11 @@ OnlyPerson = Annotated[str | None, typer.Option(help="Only what was said in sess
 OnlySession = Annotated[str | None, typer.Option(help="Only what was said in this session.")]
 Include = Annotated[list[str] | None, typer.Option(help="Also memories in this state.", autocompletion=STATES)]
 Probe = Annotated[bool, typer.Option("--probe", help="Do not count the answer as used (for tests and monitors).")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be written; write nothing.")]
+OfHarness = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="HARNESS...", help="claude_code, codex or pi; all by default.", autocompletion=HARNESSES),
+]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows.")]
 
 
@@ -331,6 +347,53 @@ def doctor(as_json: Json = False) -> Reply:
     """Count everything from files to observations and check that it adds up; exit code 1 where it does not."""
     health = MemoryAgent().health()
     return Reply(health, drawing.draw_health(health), exit_code=DONE if health.is_well else FAILED)
+
+
+@app.command(epilog="Example: `memory send memory/session.ended --session 0a000001-1111-4222-8333-444455556666`")
+def send(
+    event: Annotated[str, typer.Argument(help="Its name, such as memory/session.ended.", autocompletion=EVENTS)],
+    session: Annotated[str | None, typer.Option(help="Id of the session that it is about.")] = None,
+    data: Annotated[str, typer.Option(help="Its other fields, as a JSON object; - reads it from stdin.")] = "{}",
+    store: Annotated[Path | None, typer.Option(help="Data folder; MEMORY_DATA by default.")] = None,
+    as_json: Json = False,
+) -> Reply:
+    """Tell the memory what happened, without waiting for anything; exit code 0, whatever is down."""
+    told = {"--session": session, "--data": data, "--store": store and str(store)}
+    options = [word for name, value in told.items() if value is not None for word in (name, value)]
+    sent, warnings = hook.sent([event, *options])
+    return Reply(sent, drawing.draw_text(f"{event} waits in {sent['store']} to be taken in."), warnings=warnings)
+
+
+@hooks_app.command("install", epilog="Example: `memory hooks install --dry-run`")
+def hooks_install(names: OfHarness = None, dry_run: DryRun = False, as_json: Json = False) -> Reply:
+    """Add our hooks to the settings of Claude Code, Codex and pi; nothing else in them is touched."""
+    return _hooked(install.plan_install, names, dry_run)
+
+
+@hooks_app.command("uninstall", epilog="Example: `memory hooks uninstall claude_code`")
+def hooks_uninstall(names: OfHarness = None, dry_run: DryRun = False, as_json: Json = False) -> Reply:
+    """Take our hooks out again; a file that you did not edit since becomes what it was, byte for byte."""
+    return _hooked(install.plan_uninstall, names, dry_run)
+
+
+@hooks_app.command("status", epilog="Example: `memory hooks status`")
+def hooks_status(names: OfHarness = None, as_json: Json = False) -> Reply:
+    """Show where our hooks are, and when each harness was last heard of."""
+    return _hooked(install.status, names, is_dry=True)
+
+
+def _hooked(plan: Callable[..., list[install.Change]], names: list[str] | None, is_dry: bool) -> Reply:
+    """Returns what becomes of each settings file, and does it unless only that is asked for."""
+    if unknown := sorted(set(names or ()) - set(get_args(Harness))):
+        raise QuestionError(f"There is no harness '{unknown[0]}'; choose from {', '.join(get_args(Harness))}.")
+    agent = MemoryAgent()
+    store = Path(find_data())
+    chosen = [one for one in harnesses(str(store)) if not names or one.name in names]
+    changes = plan(chosen, store)
+    done = changes if is_dry else install.carry_out(changes, store)
+    failed = any(change.state == install.FAILED for change in done)
+    data = {"is_dry_run": is_dry, "files": done, "last_heard": agent.last_heard()}
+    return Reply(data, draw_changes(data), exit_code=FAILED if failed else DONE)
 
 
 @app.command(epilog="Example: `memory export observations --format jsonl -o observations.jsonl`")

@@ -10,6 +10,7 @@ from memory_assets.assets import (
     automation,
     brief,
     capture,
+    deliver,
     distill,
     distillates,
     embed,
@@ -25,7 +26,22 @@ from memory_assets.assets.glue import DAYS, MONTHS, WEEKS, days_in, months_in, w
 from memory_assets.assets.resources import StoreResource
 from memory_assets.settings import RULES, read_settings
 
-STAGES = (capture, answers, distill, triggers, quality, evaluation, embed, graph, recall, reflect, distillates, triage, brief)
+STAGES = (
+    deliver,
+    capture,
+    answers,
+    distill,
+    triggers,
+    quality,
+    evaluation,
+    embed,
+    graph,
+    recall,
+    reflect,
+    distillates,
+    triage,
+    brief,
+)
 
 
 def in_zone(assets: dg.AssetsDefinition, zone: str) -> dg.AssetsDefinition:
@@ -53,7 +69,12 @@ def assemble(zone: str, model: str = RULES) -> dg.Definitions:
         assets=[asking(in_zone(asset, zone), model) for stage in STAGES for asset in stage.ASSETS],
         asset_checks=[check for stage in STAGES for check in stage.CHECKS],
         jobs=list(automation.JOBS.values()),
-        sensors=[automation.new_transcripts, automation.observations_accumulated, automation.review_changes],
+        sensors=[
+            automation.new_transcripts,
+            automation.spooled_events,
+            automation.observations_accumulated,
+            automation.review_changes,
+        ],
         schedules=automation.schedules(zone),
         resources={"store": StoreResource()},
         executor=dg.in_process_executor,

@@ -48,7 +48,8 @@ def draw_status(status: "Status") -> Draw:
     """Draws how the store stands and where its files lie."""
     from memory_assets.maintain.status import render_status
 
-    return lambda console: console.print(Text(render_status(status), no_wrap=True, overflow="ignore"), crop=False)
+    text = f"{render_status(status)}\n⚠ {status.alarm}" if status.alarm else render_status(status)
+    return lambda console: console.print(Text(text, no_wrap=True, overflow="ignore"), crop=False)
 
 
 def draw_status_line(status: "Status") -> Draw:

@@ -15,6 +15,8 @@
     ├── QuestionError       a recall cannot be made of what was asked
     ├── LedgerError         the ledger holds a line that cannot be understood
     ├── LabelsError         labelled sessions, or facts to compare with, cannot be used
+    ├── HooksError          the settings of a harness cannot be edited
+    │   └── NotOursError        what is in the place of ours is somebody else's, and stays
     ├── ReviewError         a decision about a proposal cannot be carried out
     │   └── UnknownIdError      nothing is known by the name that was given
     └── NoteError           something cannot be remembered, corrected or forgotten as it was said
@@ -88,6 +90,14 @@ class LedgerError(MemoryAssetsError):
 
 class LabelsError(MemoryAssetsError):
     """Labelled sessions, or facts to be scored against them, cannot be used as they are."""
+
+
+class HooksError(MemoryAssetsError):
+    """The settings of a harness cannot be edited as they are."""
+
+
+class NotOursError(HooksError):
+    """What is in the place of ours is somebody else's, and stays."""
 
 
 class ReviewError(MemoryAssetsError):

@@ -1,4 +1,4 @@
-"""The command's entry: `brief` and `status` at once, from files kept ready; everything else goes to `cli`.
+"""The command's entry: `brief` and `status` at once, from files kept ready, `send` and installed hooks; the rest goes to `cli`.
 
 Harnesses call these at every session start and at every prompt, so this path imports next to nothing and never fails: what is
 not there yet is said on stderr, and the exit code is 0.
@@ -8,6 +8,8 @@ import os
 import sys
 import time
 
+from memory_assets.deliver import hook
+from memory_assets.deliver.spool import alarm
 from memory_assets.places import find_data, present_root
 from memory_assets.ready import STATUS, changed_at, stamp
 
@@ -27,6 +29,10 @@ WAITING = "- [ ] `p-"
 def main(arguments: "Sequence[str] | None" = None) -> int:
     """Runs the command and returns its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:2] == ["hooks", "run"]:
+        return hook.run(words[2:], ready_briefing)
+    if words[:1] == ["send"] and hook.is_understood(words[1:]):
+        return hook.send(words[1:])
     quick: dict[tuple[str, ...], Callable[[str], int | None]] = {
         ("brief",): brief,
         ("brief", "--json"): brief_json,
@@ -47,12 +53,18 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
 
 def brief(root: str) -> int:
     """Prints the briefing that the pipeline keeps ready."""
-    text = _text(os.path.join(root, BRIEFING))
+    text = ready_briefing(root)
     if not text:
         print(NOTHING_YET, file=sys.stderr)
         return 0
     _print(text.rstrip("\n"))
     return 0
+
+
+def ready_briefing(root: str) -> str:
+    """Returns the briefing that the pipeline keeps ready, under what is wrong with the spool; empty where there is none."""
+    text, wrong = _text(os.path.join(root, BRIEFING)), alarm(root)
+    return f"⚠ {wrong}\n\n{text}" if text and wrong else text
 
 
 def brief_json(root: str) -> int:
@@ -62,7 +74,7 @@ def brief_json(root: str) -> int:
     path = os.path.join(root, BRIEFING)
     text = _text(path)
     data = {"text": text, "path": path, "written_at": _written_at(path)}
-    warnings = [] if text else [NOTHING_YET]
+    warnings = [*([] if text else [NOTHING_YET]), *filter(None, [alarm(root)])]
     _print(json.dumps({"v": 1, "ok": True, "data": data, "warnings": warnings}, ensure_ascii=False))
     return 0
 
@@ -72,7 +84,7 @@ def status(root: str) -> int | None:
     written, _, text = _text(os.path.join(root, STATUS)).partition("\n\n")
     if not text or written != stamp(root):
         return None
-    _print(text)
+    _print(f"{text}\n⚠ {wrong}" if (wrong := alarm(root)) else text)
     return 0
 
 
@@ -87,6 +99,7 @@ def status_line(root: str) -> int:
     if waiting := waiting_in(_text(os.path.join(root, REVIEW))):
         parts.append(f"{waiting} to review")
     parts.append(f"{_age(manifest)} old")
+    parts += ["⚠ events wait"] if alarm(root) else []
     _print("memory: " + " · ".join(parts))
     return 0
 

@@ -16,7 +16,7 @@ def make_folder(path: Path) -> Path:
     return path
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Replaces the file in one step: written beside, flushed to disk, renamed."""
     make_folder(path.parent)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
@@ -25,6 +25,8 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        if mode != 0o600:
+            Path(name).chmod(mode)
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
@@ -32,7 +34,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
-def replace_if_same(path: Path, expected: bytes | None, content: bytes) -> bool:
+def replace_if_same(path: Path, expected: bytes | None, content: bytes, mode: int = 0o600) -> bool:
     """Replaces the file in one step if it still holds what is expected (None: does not exist); returns whether it did.
 
     A change that somebody saves at the very moment is found on the displaced file, which is then put back.
@@ -42,7 +44,7 @@ def replace_if_same(path: Path, expected: bytes | None, content: bytes) -> bool:
     if (path.read_bytes() if path.is_file() else None) != expected:
         return False
     try:
-        write_atomically(beside, content)
+        write_atomically(beside, content, mode)
         displaced.unlink(missing_ok=True)
         if expected is not None:
             os.link(path, displaced)

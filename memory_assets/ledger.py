@@ -28,6 +28,14 @@ Kinds written so far, with their targets:
     memory.confirmed    observation id   payload: observation_ids, text_hashes, message_ids, sources, said_at (older, newer);
     memory.contradicted observation id            similarity, reason; the target is the older one
     sessions.flushed    all              a person ended every open session
+
+What was sent through the spool, with sent_at (when) and the other fields of the event in the payload (see `deliver.events`):
+
+    session.ended, session.compaction.pending            session id
+    observations.accumulated, observations.reflected     day
+    proposal.approved, proposal.rejected                 proposal id
+    friction.requested                                   all
+    event.put_aside     hash of the line   payload: reason, name, bytes, file (below `spool/aside/`), spooled_in, start
 """
 
 import json

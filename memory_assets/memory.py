@@ -327,6 +327,13 @@ class MemoryAgent:
 
         return flush(self.store.settings)
 
+    def last_heard(self) -> dict[str, datetime]:
+        """Returns when each harness last sent an event that was taken in."""
+        if not self.exists:
+            return {}
+        sent = self.store.tables.read("events", columns=["harness", "sent_at"]).drop_nulls()
+        return dict(sent.group_by("harness").agg(pl.col("sent_at").max()).sort("harness").iter_rows())
+
     def cost(self, first: date | None = None, last: date | None = None, *, model: str | None = None) -> "Costs":
         """Returns what asking the model, or another one, about the days would call and cost; asks nobody."""
         from memory_assets.build import days_between

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from memory_assets.capture.messages import pending_days
-from memory_assets.capture.windows import WINDOWS_VERSION
+from memory_assets.capture.windows import WINDOWS_VERSION, Told
+from memory_assets.deliver import spool
+from memory_assets.deliver.events import ACCUMULATED, COMPACTION_PENDING, ENDED, REFLECTED, SCHEMA_VERSION
+from memory_assets.deliver.inbox import moment_of
 from memory_assets.distill import ANSWERS_VERSION, DISTILL_VERSION
 from memory_assets.distill.allowance import plan_allowances
 from memory_assets.distill.triggers import TRIGGERS_VERSION
@@ -47,6 +50,11 @@ BRIDGED_GAP = 3
 
 
 FLUSHED = "sessions.flushed"
+SESSION_ENDED, SESSION_COMPACTING, DAY_ACCUMULATED, DAY_REFLECTED = (
+    name.removeprefix("memory/") for name in (ENDED, COMPACTION_PENDING, ACCUMULATED, REFLECTED)
+)
+"""What was sent, as the ledger calls it."""
+
 TOLD = NOTES | {FEEDBACK}
 """Events that ask for a new fold; recalls and their echoes wait for the next one."""
 
@@ -124,15 +132,61 @@ def flushes(store: "Store") -> tuple[datetime, ...]:
     return tuple(event.at for event in store.ledger.events([FLUSHED]))
 
 
+def told_of_sessions(store: "Store") -> dict[str, Told]:
+    """Returns what harnesses told of sessions: when each ended, and when it was about to be compacted."""
+    found: dict[str, dict[str, list[datetime]]] = {}
+    for event in store.ledger.events([SESSION_ENDED, SESSION_COMPACTING]):
+        moment = min(moment_of(event.payload["sent_at"]) or event.at, event.at)
+        found.setdefault(event.target, {}).setdefault(event.kind, []).append(moment)
+    return {
+        session: Told(tuple(told.get(SESSION_ENDED, ())), tuple(told.get(SESSION_COMPACTING, ())))
+        for session, told in found.items()
+    }
+
+
+def events_wait(store: "Store") -> bool:
+    """Returns whether something was sent that was not taken in."""
+    return bool(spool.unread(str(store.root)))
+
+
+def spool_inputs(store: "Store") -> str:
+    """Returns the hash of what waits in the spool."""
+    return hash_of(*spool.unread(str(store.root)).items())
+
+
+def event_inputs(events: Sequence[Event]) -> str:
+    """Returns the hash of what the tables `events` and `dead_letters` are folded from."""
+    return hash_of(SCHEMA_VERSION, *(event.id for event in events))
+
+
+def days_asked_for(store: "Store") -> dict[date, str]:
+    """Returns the days that somebody sent word of (`observations.accumulated`) and nobody reflected on, with its event."""
+    asked = {date.fromisoformat(event.target): event.id for event in store.ledger.events([DAY_ACCUMULATED])}
+    return {day: asked[day] for day in days_to_reflect(store.tables) if day in asked} if asked else {}
+
+
 def windows_inputs(store: "Store") -> str:
-    """Returns what windows are cut from, as JSON: the rules, the moments of a flush, and the records of each source."""
+    """Returns what windows are cut from, as JSON: the rules, the moments of a flush, and of each source its records and what
+    its harness told."""
     settings = store.settings
     rules = hash_of(
         WINDOWS_VERSION, settings.idle_minutes, settings.short_turns, settings.context_tokens, settings.owner, settings.people
     )
     moments = [moment.isoformat() for moment in flushes(store)]
-    sources = {name: info.fingerprint for name, info in store.tables.parts("records").items()}
+    told = _told_by_source(store)
+    sources = {
+        name: hash_of(info.fingerprint, told[name]) if name in told else info.fingerprint
+        for name, info in store.tables.parts("records").items()
+    }
     return json.dumps({"rules": rules, "flushes": moments, "sources": sources}, sort_keys=True)
+
+
+def _told_by_source(store: "Store") -> dict[str, Told]:
+    told = told_of_sessions(store)
+    if not told:
+        return {}
+    sources = store.archive.resources().filter(pl.col("conversation_id").is_in(list(told)))
+    return {source: told[session] for source, session in sources.select("source_id", "conversation_id").unique().iter_rows()}
 
 
 def days_to_learn(store: "Store") -> list[date]:
@@ -364,7 +418,7 @@ def review_inputs(store: "Store") -> str:
     """Returns the hash of what a triage reads: proposals, memories, the ledger's decisions, REVIEW.md and MEMORY.md."""
     names = ("proposals", "memories")
     parts = (f"{name}/{part}={info.fingerprint}" for name in names for part, info in store.tables.parts(name).items())
-    told = [event.id for event in store.ledger.events() if event.kind.startswith("proposal.")]
+    told = [event.id for event in store.ledger.events() if event.kind.startswith("proposal.") or event.kind == DAY_REFLECTED]
     files = (hash_file(store.workspace / name) for name in ("REVIEW.md", "MEMORY.md"))
     return hash_of(*parts, len(told), *told[-1:], *files)
 

@@ -83,6 +83,35 @@ class Record(BaseModel):
     key: ClassVar[tuple[str, ...]] = ()
 
 
+class SentEvent(Record):
+    """What a harness, a person or a program sent through the spool: each event once, as it was taken in."""
+
+    key: ClassVar = ("event_id",)
+    event_id: str = Field(
+        description="Id that the sender gave it, with `spool-` before it; its line in the ledger has the same."
+    )
+    name: str = Field(description="Name of the event, such as `memory/session.ended`; docs/hooks.md lists them.")
+    subject: str = Field(description="What it is about: the id of a session or of a proposal, or a day.")
+    harness: str | None = Field(description="Which coding agent sent it.")
+    details: str = Field(description="Its other fields (counts, a reason), as JSON.")
+    sent_at: datetime = Field(description="When it was sent.")
+    received_at: datetime = Field(description="When it was taken in.")
+
+
+class DeadLetter(Record):
+    """A line of the spool that could not be understood, or may not be carried out, put aside with the reason."""
+
+    key: ClassVar = ("letter_id",)
+    letter_id: str = Field(description="Hash of the line and its place in the spool.")
+    reason: str = Field(description="Why it was put aside.")
+    name: str = Field(description="Name of the event, where it is a known one.")
+    bytes: Count = Field(description="Length of the line.")
+    file: str = Field(description="File below `spool/aside/` that holds the line, secrets masked.")
+    spooled_in: str = Field(description="File of the spool that it stood in.")
+    start: Count = Field(description="Byte at which it began there.")
+    received_at: datetime = Field(description="When it was put aside.")
+
+
 class Resource(Record):
     """A byte range of a transcript, archived once with its secrets masked and never updated."""
 
@@ -696,6 +725,8 @@ class Decision(Record):
 
 
 TABLES: dict[str, type[Record]] = {
+    "events": SentEvent,
+    "dead_letters": DeadLetter,
     "resources": Resource,
     "records": TranscriptRecord,
     "windows": Window,

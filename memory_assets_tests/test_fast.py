@@ -9,10 +9,21 @@ import pytest
 
 from memory_assets import fast
 from memory_assets.cli import main as full
+from memory_assets.deliver.events import ENDED
+from memory_assets.deliver.spool import append
 from memory_assets.maintain.status import keep_status, render_status
 from memory_assets_tests.small_store import small_store, write
 
-OURS = {"memory_assets", "memory_assets.fast", "memory_assets.places", "memory_assets.ready"}
+OURS = {
+    "memory_assets",
+    "memory_assets.deliver",
+    "memory_assets.deliver.events",
+    "memory_assets.deliver.hook",
+    "memory_assets.deliver.spool",
+    "memory_assets.fast",
+    "memory_assets.places",
+    "memory_assets.ready",
+}
 BUILT_IN = "import sys; sys.argv = ['memory', {words}]; from memory_assets.fast import main; code = main(); {after}"
 
 
@@ -95,7 +106,52 @@ def test_the_status_line_of_an_empty_machine_is_no_failure(capsys: pytest.Captur
     assert capsys.readouterr().out == "memory: empty\n"
 
 
-@pytest.mark.parametrize("words", [("brief",), ("brief", "--json"), ("status",), ("status", "--line")])
+def wait_for_hours(root: Path) -> None:
+    """Puts an event into the spool that nobody took in."""
+    append(str(root), ENDED, {"sessionId": "s"}, version=1, at=0)
+
+
+def test_events_that_wait_for_hours_are_told_wherever_somebody_looks(capsys: pytest.CaptureFixture[str]):
+    store = small_store()
+    keep_status(store)
+    wait_for_hours(store.root)
+    told = "Events of sessions wait since 1970-01-01 00:00 UTC and nothing takes them in"
+    for words in (["brief"], ["status"]):
+        assert fast.main(words) == 0
+        assert f"⚠ {told}" in capsys.readouterr().out
+    assert fast.main(["status", "--line"]) == 0
+    assert "⚠ events wait" in capsys.readouterr().out
+    for run_it in (fast.main, full):
+        assert run_it(["brief", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["warnings"][0].startswith(told)
+    full(["status"])
+    slow = capsys.readouterr().out
+    fast.main(["status"])
+    assert capsys.readouterr().out == slow
+
+
+def test_sending_is_never_a_failure_and_says_what_will_be_put_aside(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    assert fast.main(["send", "memory/session.ended", "--session", "s1", "--store", str(tmp_path)]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert fast.main(["send", "memory/session.exploded", "--store", str(tmp_path), "--json"]) == 0
+    reply = json.loads(capsys.readouterr().out)
+    assert (reply["ok"], reply["data"]["name"]) == (True, "memory/session.exploded")
+    assert "will be put aside" in reply["warnings"][0]
+    assert fast.main(["send", "memory/session.ended", "--data", "{broken", "--store", str(tmp_path)]) == 0
+    assert "no JSON object" in capsys.readouterr().err
+    assert fast.main(["send", "memory/session.ended", "--store", "/proc/nowhere"]) == 0
+    assert "nothing was sent" in capsys.readouterr().err
+
+
+def test_the_quick_and_the_full_command_send_the_same(tmp_path: Path):
+    words = ["send", "memory/session.ended", "--session", "s1", "--data", '{"userMessageCount": 7}', "--store"]
+    fast.main([*words, str(tmp_path / "quick")])
+    full([*words, str(tmp_path / "full")])
+    files = [next((tmp_path / which / "spool").glob("*.jsonl")) for which in ("quick", "full")]
+    assert len({json.dumps(json.loads(file.read_text())["data"]) for file in files}) == 1
+
+
+@pytest.mark.parametrize("words", [("brief",), ("brief", "--json"), ("status",), ("status", "--line"), ("send", "memory/x")])
 def test_the_quick_way_imports_nothing_but_the_standard_library(words: tuple[str, ...]):
     keep_status(small_store())
     after = "import json; print('\\n' + json.dumps(sorted(sys.modules)))"

@@ -1,9 +1,9 @@
 """What starts runs, and when: jobs, sensors and schedules.
 
-    capture   archive, records, windows, open messages              sensor new_transcripts
+    capture   events, archive, records, windows, open messages      sensors new_transcripts, spooled_events
     learn     messages → distill → embed, for a stretch of days     sensor new_transcripts, yesterday at 02:00
     fold      merges, memories, graph, indexes, summaries, briefing sensor new_transcripts, nightly at 02:15
-    reflect   reflections and proposals, for a stretch of days      schedule 06:00, sensor observations_accumulated
+    reflect   reflections and proposals, for a stretch of days      06:00, sensors observations_accumulated, spooled_events
     distil_weeks, distil_months  what finished ones say together    schedules 06:30 and 06:45
     evaluate  figures against labelled sessions                     sensor new_transcripts, where the setting names some
     triage    decisions, MEMORY.md, REVIEW.md                       sensor review_changes, schedule every 30 minutes
@@ -21,6 +21,7 @@ from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PART
 
 from memory_assets import pending
 from memory_assets.assets.answers import NEW_ONLY
+from memory_assets.assets.deliver import SPOOL_CHECK, spool_evaluation
 from memory_assets.pending import Stretch, hash_of, stretches
 from memory_assets.reflect.gradient import Span
 from memory_assets.store import Store
@@ -28,6 +29,7 @@ from memory_assets.store import Store
 CAPTURE, LEARN, FOLD, REFLECT, TRIAGE, EVALUATE = "capture", "learn", "fold", "reflect", "triage", "evaluate"
 BRIEF = "brief"
 EVERY_MINUTE = 60
+TWICE_A_MINUTE = 30
 UNFINISHED = dg.RunsFilter(
     statuses=[
         dg.DagsterRunStatus.QUEUED,
@@ -38,7 +40,7 @@ UNFINISHED = dg.RunsFilter(
 )
 
 ASSETS_OF = {
-    CAPTURE: ["resources", "records", "windows", "messages_open"],
+    CAPTURE: ["events", "dead_letters", "resources", "records", "windows", "messages_open"],
     LEARN: [
         "messages",
         "sessions",
@@ -73,7 +75,7 @@ ASSETS_OF = {
 }
 DESCRIPTIONS = {
     BRIEF: "Render the briefing: what comes up today and tomorrow, and all else that it tells.",
-    CAPTURE: "Archive new transcript bytes and cut them into windows.",
+    CAPTURE: "Take in what was sent, archive new transcript bytes and cut them into windows.",
     LEARN: "Distil and embed the windows of a stretch of days.",
     FOLD: "Merge what is known, and rebuild the indexes, the summaries and the briefing from it.",
     REFLECT: "Condense days of observations and propose lines for MEMORY.md.",
@@ -133,6 +135,42 @@ def new_transcripts(context: dg.SensorEvaluationContext, store: dg.ResourceParam
     requests = next_requests(store, busy=bool(context.instance.get_run_records(UNFINISHED, limit=1)))
     reason = None if requests else dg.SkipReason("Nothing new, or a run is under way.")
     return dg.SensorResult(run_requests=requests, skip_reason=reason)
+
+
+@dg.sensor(
+    jobs=[JOBS[CAPTURE], JOBS[REFLECT]],
+    minimum_interval_seconds=TWICE_A_MINUTE,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Takes in what harnesses sent, at once: a session that ended, a compaction to come, a day to reflect on.",
+)
+def spooled_events(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
+    """Asks for what the spool asks for, and turns its check red where events wait for too long."""
+    busy = bool(context.instance.get_run_records(UNFINISHED, limit=1))
+    requests = event_requests(store, busy)
+    looked = spool_evaluation(str(store.root))
+    verdict = str(looked.metadata.get("problem", "")) if not looked.passed else ""
+    told = [] if verdict == (context.cursor or "") else [_evaluation(looked)]
+    reason = None if requests else dg.SkipReason(verdict or "Nothing was sent, or a run is under way.")
+    return dg.SensorResult(run_requests=requests, skip_reason=reason, asset_events=told, cursor=verdict)
+
+
+def event_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
+    """Returns the runs that the spool and what was taken in from it ask for; none while one of ours is under way.
+
+    An event that asks for a reflection asks once: its id is part of the key.
+    """
+    if busy:
+        return []
+    if pending.events_wait(store):
+        return [_request(CAPTURE, f"{store.settings.clock():%Y-%m-%dT%H}", pending.spool_inputs(store))]
+    asked = pending.days_asked_for(store)
+    return [_request(REFLECT, *(asked.get(day, "") for day in s.days()), stretch=s) for s in stretches(asked)]
+
+
+def _evaluation(looked: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
+    return dg.AssetCheckEvaluation(
+        asset_key=dg.AssetKey("events"), check_name=SPOOL_CHECK, passed=looked.passed, metadata=looked.metadata
+    )
 
 
 @dg.sensor(

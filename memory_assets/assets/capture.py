@@ -15,7 +15,7 @@ from memory_assets.capture.messages import build_messages, build_sessions, input
 from memory_assets.capture.redact import MASKING_VERSION, mask_all
 from memory_assets.capture.replan import plan_windows_incrementally
 from memory_assets.capture.windows import WINDOWS_VERSION, Cutting, plan_windows
-from memory_assets.pending import flushes, windows_inputs
+from memory_assets.pending import flushes, told_of_sessions, windows_inputs
 from memory_assets.sources import find_sources
 from memory_assets.store import Store
 from memory_assets.tables import hash_of
@@ -38,6 +38,7 @@ def cutting_of(store: Store) -> Cutting:
         people=settings.people,
         owner=settings.owner,
         flushes=flushes(store),
+        told=told_of_sessions(store),
     )
 
 
@@ -101,7 +102,7 @@ def records(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -
     )
 
 
-@table_asset("windows", group=GROUP, version=WINDOWS_VERSION, daily=False, deps=["records"])
+@table_asset("windows", group=GROUP, version=WINDOWS_VERSION, daily=False, deps=["records", "events"])
 def windows(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """Stretches of a session that are observed as a whole, closed by a compaction, the session's end or their size."""
     with store.lock():

@@ -4,15 +4,16 @@ A window is closed by a compaction, by the end of the session (no message for lo
 by its size once a new user turn begins. A session that ends with fewer than `short_turns` user turns is `skipped_short`:
 captured and searchable, not distilled; when it resumes, its messages are part of the next window. A window without any user
 turn is never observed (sub-agents, automated sessions), a compaction does not even close it. What a compaction kept in
-context belongs to the next window. The window's key is a hash of session, trigger and first message; what came later never
-changes it.
+context belongs to the next window. A harness may tell that a session ended, or that it is about to compact: then the window
+is closed at that moment, and not only once the transcript shows it. The window's key is a hash of session, trigger and first
+message; what came later never changes it.
 
 Everything here is a pure function of the records, the rules and `now`, so the order of arrival does not matter.
 """
 
 import hashlib
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -31,6 +32,14 @@ TOOL_CHARS = 1_500
 
 
 @dataclass(frozen=True)
+class Told:
+    """What a harness told of a session, by its hooks: the moments at which it ended, and at which it was about to compact."""
+
+    ended: tuple[datetime, ...] = ()
+    compacting: tuple[datetime, ...] = ()
+
+
+@dataclass(frozen=True)
 class Cutting:
     """The rules of one cut: the moment, the zone, and what counts as idle, short and long."""
 
@@ -43,6 +52,17 @@ class Cutting:
     owner: str
     flushes: tuple[datetime, ...] = ()
     """Moments at which a person ended every open session (`memory flush`)."""
+    told: Mapping[str, Told] = field(default_factory=dict)
+    """What harnesses told, by session."""
+    compacting: tuple[datetime, ...] = ()
+    """Of the one session that is cut: when its harness was about to compact."""
+
+    def of(self, session_id: str) -> "Cutting":
+        """Returns the rules for one session, with what its harness told of it."""
+        told = self.told.get(session_id)
+        if told is None:
+            return self
+        return replace(self, flushes=(*self.flushes, *told.ended), compacting=tuple(sorted(told.compacting)))
 
     def ends(self, latest: datetime, at: datetime) -> bool:
         """Returns whether a session silent since `latest` has ended by `at`: idle for long enough, or flushed meanwhile."""
@@ -80,6 +100,8 @@ class _Open:
     latest: datetime = EARLIEST
     size: int = 0
     user_turns: int = 0
+    compacted_at: datetime = EARLIEST
+    """When the session was last compacted."""
 
     def add(self, row: _Row) -> None:
         self.rows.append(row)
@@ -112,7 +134,7 @@ def cut_sessions(owned: pl.DataFrame, records: pl.LazyFrame, resources: pl.DataF
     facts = find_facts(records)
     found = []
     for source, rows in _rows_by_source(owned):
-        closed = list(_cut(rows, rules))
+        closed = list(_cut(rows, rules.of(origins[source]["conversation_id"])))
         nexts = [window.rows[0].place for window in closed[1:]]
         for window, until in zip(closed, [*nexts, FOREVER], strict=True):
             found.append(_window(window, until, origins[source], facts[source], rules))
@@ -135,18 +157,23 @@ def _cut(rows: Iterator[_Row], rules: Cutting) -> Iterator[_Closed]:
     enough = max(rules.short_turns, 1)
     current = _Open()
     for row in rows:
+        if row.boundary is None and _is_compacting(current, row.at, rules):
+            current = yield from _compact(current, row.at)
         # The end comes before the compaction: a window that was closed by the end has been observed under that key.
         if current.rows and current.user_turns >= enough and rules.ends(current.latest, row.at):
             yield _Closed("ended", "observed", current.rows)
             current = _Open()
         if row.boundary == "compaction":
-            current = yield from _compact(current, row)
+            kept = None if row.kept_from_line is None else (row.generation, row.kept_from_line)
+            current = yield from _compact(current, row.at, kept)
         if row.message_id is None:
             continue
         if current.size > rules.tail_chars and row.is_user_turn and current.user_turns:
             yield _Closed("tail", "observed", current.rows)
             current = _Open()
         current.add(row)
+    if _is_compacting(current, rules.now, rules):
+        current = yield from _compact(current, rules.now)
     if not current.rows:
         return
     if not rules.ends(current.latest, rules.now):
@@ -155,14 +182,26 @@ def _cut(rows: Iterator[_Row], rules: Cutting) -> Iterator[_Closed]:
         yield _Closed("ended", "observed" if current.user_turns >= enough else "skipped_short", current.rows)
 
 
-def _compact(current: _Open, boundary: _Row) -> Generator[_Closed, None, _Open]:
+def _is_compacting(current: _Open, until: datetime, rules: Cutting) -> bool:
+    """Returns whether the harness told, after what was said so far, that it was about to compact; and nothing ended it before.
+
+    Moments up to the last compaction are over: the transcript has shown what they announced.
+    """
+    since = max(current.latest, current.compacted_at + timedelta.resolution)
+    moment = next((moment for moment in rules.compacting if since <= moment <= until), None)
+    if moment is None or not current.rows:
+        return False
+    return current.user_turns < max(rules.short_turns, 1) or not rules.ends(current.latest, moment)
+
+
+def _compact(current: _Open, at: datetime, kept: Place | None = None) -> Generator[_Closed, None, _Open]:
     """Closes the window at a compaction, but for the tail that the compaction kept; returns what goes on."""
-    kept = None if boundary.kept_from_line is None else (boundary.generation, boundary.kept_from_line)
+    current.compacted_at = at
     closing = [row for row in current.rows if kept is None or row.place < kept]
     if not any(row.is_user_turn for row in closing):
         return current
     yield _Closed("compaction", "observed", closing)
-    rest = _Open()
+    rest = _Open(compacted_at=at)
     for row in current.rows[len(closing) :]:
         rest.add(row)
     return rest

@@ -96,6 +96,8 @@ def _surroundings(store: "Store", now: datetime) -> Iterator[Check]:
     for name in ("MEMORY.md", "REVIEW.md"):
         yield from _carry_out(name, lambda name=name: surroundings.check_text(store.workspace / name))
     yield from _carry_out("ledger", lambda: _check_ledger(store))
+    yield from _carry_out("spool", lambda: surroundings.check_spool(store.root))
+    yield from _carry_out("dead letters", lambda: surroundings.check_dead_letters(store.root))
     yield from _carry_out("secrets", lambda: check_secrets(store.tables, store.root))
     yield from _carry_out("freshness", lambda: _check_freshness(store, now))
 

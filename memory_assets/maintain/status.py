@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from memory_assets.deliver import spool
 from memory_assets.files import write_atomically
 from memory_assets.protocols import Tables
 from memory_assets.ready import STATUS, stamp
@@ -43,6 +44,8 @@ class Status:
     memory_md: Path
     review_md: Path
     briefing_md: Path
+    alarm: str | None = None
+    """What is wrong with the spool, and what to do."""
 
     @property
     def is_empty(self) -> bool:
@@ -68,6 +71,7 @@ def status_of(store: "Store", *, is_sample: bool = False) -> Status:
         memory_md=store.workspace / "MEMORY.md",
         review_md=store.workspace / "REVIEW.md",
         briefing_md=store.workspace / "briefing.md",
+        alarm=spool.alarm(str(store.root)),
     )
 
 
@@ -80,7 +84,10 @@ def keep_status(store: "Store", *, is_sample: bool = False) -> Status:
 
 
 def render_status(status: Status) -> str:
-    """Returns the status as people read it, with the one command that is worth running next."""
+    """Returns the status as people read it, with the one command that is worth running next.
+
+    The alarm is left out: it is told as it stands when the text is printed.
+    """
     if status.is_empty:
         return f"There is no memory in {status.store} yet. Run `memory up` to take in transcripts."
     told = {

@@ -12,6 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_assets.capture.discover import TranscriptFile
+from memory_assets.deliver import spool
+from memory_assets.deliver.inbox import ASIDE
 from memory_assets.maintain.checks import Check
 
 SPARE_BYTES = 1_000_000_000
@@ -77,6 +79,25 @@ def check_projection(name: str, of: str, expected: set[str], found: set[str]) ->
         return Check(f"{name} index", promise, True, f"{len(found):,} entries")
     difference = f"{len(expected - found):,} missing, {len(found - expected):,} too many"
     return Check(f"{name} index", promise, False, difference, "Run `memory ingest`; if it stays so, `memory rebuild`.")
+
+
+def check_spool(root: Path) -> Check:
+    """Tells whether what harnesses sent is taken in."""
+    promise = "events that sessions send are taken in within hours"
+    wrong = spool.alarm(str(root))
+    waiting = sum(end - start for start, end in spool.unread(str(root)).values())
+    return Check("spool", promise, wrong is None, wrong or f"{waiting:,} bytes wait", "Run `memory ingest`." if wrong else "")
+
+
+def check_dead_letters(root: Path) -> Check:
+    """Tells whether lines of the spool were put aside and nobody has read and deleted them yet."""
+    promise = "every line of the spool could be understood"
+    aside = root / spool.FOLDER / ASIDE
+    count = sum(1 for _ in aside.iterdir()) if aside.is_dir() else 0
+    if not count:
+        return Check("dead letters", promise, True)
+    remedy = f"`memory show dead_letters` says why; delete what you have read in {aside}."
+    return Check("dead letters", promise, False, f"{count:,} put aside", remedy)
 
 
 def check_freshness(waiting: Sequence[TranscriptFile], now: datetime) -> Check:

@@ -51,9 +51,9 @@ def answer_of(module: str, *arguments: str) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def run(command: list[str], environ: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs the command to its end; stops the bench with what it said when it fails."""
-    done = subprocess.run(command, env=environ, capture_output=True, text=True)
+def run(command: list[str], environ: dict[str, str] | None = None, said: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs the command to its end, with what is said on stdin; stops the bench with what it answered when it fails."""
+    done = subprocess.run(command, env=environ, input=said, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-2_000:]}\n{done.stderr[-4_000:]}")
     return done

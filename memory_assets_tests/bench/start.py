@@ -1,6 +1,6 @@
-"""How long whole commands take, from the start of their process: brief, status and recall, beside a bare interpreter.
+"""How long whole commands take, from the start of their process: brief, status, hooks, send and recall, beside a bare interpreter.
 
-Harnesses call the first two at every session start and at every prompt. The commands take turns with the bare interpreter,
+Harnesses call all but the last at every session start and end, or at every prompt. The commands take turns with the bare interpreter,
 whose site is the same, and the shortest time of each counts; compiled modules are written in a round before.
 """
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 
 from memory_assets.corpus import open_embedder
+from memory_assets.deliver.events import ENDED
 from memory_assets.files import write_atomically
 from memory_assets.maintain.status import keep_status
 from memory_assets.settings import Settings
@@ -21,29 +22,39 @@ from memory_assets_tests.bench.synthetic import fill, make_topics, questions
 MEMORIES = 2_500
 ROUNDS = 15
 MOST_TIMES = 2.0
-"""Of brief and status, over a bare interpreter."""
+"""Of what harnesses call, over a bare interpreter."""
 MOST_SECONDS = 1.5
 """Of a recall."""
 
+PAYLOAD = '{"session_id": "0a000001-1111-4222-8333-444455556666", "hook_event_name": "SessionEnd", "reason": "other"}'
 ENTRY = "import sys; from memory_assets.fast import main; sys.exit(main())"
 
 
 def start() -> list[Row]:
-    """Returns brief and status over a bare interpreter's start, and the seconds of a recall."""
+    """Returns brief, status, an installed hook and send over a bare interpreter's start, and the seconds of a recall."""
     with tempfile.TemporaryDirectory(prefix="bench-start-") as folder:
         asked = _fill(Path(folder))
         left = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environ = {**left, "MEMORY_DATA": folder, "MEMORY_TIMEZONE": "UTC"}
-        commands = (["-c", "pass"], [*_memory(), "brief"], [*_memory(), "status"], [*_memory(), "recall", asked, "--probe"])
-        works = [lambda words=words: run([sys.executable, *words], environ) for words in commands]
-        for work in works:
+        commands = {
+            "brief": ["brief"],
+            "status": ["status"],
+            "hook at the end": ["hooks", "run", "claude_code", "SessionEnd", "--store", folder],
+            "send": ["send", ENDED, "--session", "s1", "--data", '{"userMessageCount": 7}'],
+        }
+        starts = [["-c", "pass"], *([*_memory(), *words] for words in commands.values())]
+        works = [lambda words=words: run([sys.executable, *words], environ, PAYLOAD) for words in starts]
+        recalling = [sys.executable, *_memory(), "recall", asked, "--probe"]
+        for work in (*works, lambda: run(recalling, environ)):
             work()
-        bare, brief, status = best_of(ROUNDS, *works[:3])
-        (recall,) = best_of(5, works[3])
+        bare, *times = best_of(ROUNDS, *works)
+        (recall,) = best_of(5, lambda: run(recalling, environ))
     told = f"bare interpreter {1_000 * bare:.0f} ms"
     return [
-        Row("start: brief / bare interpreter", brief / bare, f"{1_000 * brief:.0f} ms, {told}", limit=MOST_TIMES),
-        Row("start: status / bare interpreter", status / bare, f"{1_000 * status:.0f} ms, {told}", limit=MOST_TIMES),
+        *(
+            Row(f"start: {name} / bare interpreter", seconds / bare, f"{1_000 * seconds:.0f} ms, {told}", limit=MOST_TIMES)
+            for name, seconds in zip(commands, times, strict=True)
+        ),
         Row("start: seconds of a recall", recall, f"over {MEMORIES:,} memories", limit=MOST_SECONDS),
     ]
 

@@ -1,0 +1,132 @@
+"""Edits JSON as text, so that everything which is not touched keeps its bytes: order, indentation, line ends, spelling.
+
+`parse` tells where each value stands; `insert_members` and `append_item` say what to insert and where; `cut` takes one member
+or item out with the comma that went with it.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_DECODER = json.JSONDecoder()
+_INDENT = re.compile(r"\n([ \t]+)\S")
+BOM = "\ufeff"
+
+
+@dataclass(frozen=True)
+class Node:
+    """A value and where it stands: `text[start:end]`. Children of an object begin at their key."""
+
+    start: int
+    end: int
+    value: Any
+    keys: tuple[str, ...] = ()
+    children: tuple["Node", ...] = ()
+    spans: tuple[tuple[int, int], ...] = ()
+    """Of each child with its key."""
+
+    def child(self, key: str) -> "Node | None":
+        """Returns the value of an object's member; the last one where a key repeats, as JSON reads it."""
+        found = [child for name, child in zip(self.keys, self.children, strict=True) if name == key]
+        return found[-1] if found else None
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """Text to insert before the character at that place."""
+
+    at: int
+    text: str
+
+
+def parse(text: str) -> Node:
+    """Returns the root of the text; raises `ValueError` where it is no JSON."""
+    json.loads(text.removeprefix(BOM))
+    return _parse(text, len(text) - len(text.removeprefix(BOM)))
+
+
+def insert_members(text: str, node: Node, members: Mapping[str, Any]) -> Insertion:
+    """Returns what adds members to the end of an object."""
+    return _insert(text, node, [(f"{json.dumps(key, ensure_ascii=False)}: ", value) for key, value in members.items()])
+
+
+def append_item(text: str, node: Node, value: Any) -> Insertion:
+    """Returns what adds an item to the end of an array."""
+    return _insert(text, node, [("", value)])
+
+
+def apply(text: str, insertions: Sequence[Insertion]) -> str:
+    """Returns the text with all of them, each at its place in the text as it was."""
+    for one in sorted(insertions, key=lambda one: one.at, reverse=True):
+        text = text[: one.at] + one.text + text[one.at :]
+    return text
+
+
+def cut(text: str, node: Node, index: int) -> str:
+    """Returns the text without one child of the node; the others stay as they are."""
+    spans = node.spans
+    if index > 0:
+        start, end = _skip(text, spans[index - 1][1]), spans[index][1]
+    elif len(spans) > 1:
+        start, end = spans[0][0], spans[1][0]
+    else:
+        start, end = node.start + 1, node.end - 1
+    return text[:start] + text[end:]
+
+
+def _parse(text: str, at: int) -> Node:
+    start = _skip(text, at)
+    if text[start] not in "{[":
+        value, end = _DECODER.raw_decode(text, start)
+        return Node(start, end, value)
+    keys: list[str] = []
+    children: list[Node] = []
+    spans: list[tuple[int, int]] = []
+    is_object = text[start] == "{"
+    at = _skip(text, start + 1)
+    while text[at] not in "}]":
+        begin = at
+        if is_object:
+            key, at = _DECODER.raw_decode(text, at)
+            keys.append(key)
+            at = _skip(text, at) + 1
+        child = _parse(text, at)
+        children.append(child)
+        spans.append((begin, child.end))
+        at = _skip(text, child.end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    values = [child.value for child in children]
+    value = dict(zip(keys, values, strict=True)) if is_object else values
+    return Node(start, at + 1, value, tuple(keys), tuple(children), tuple(spans))
+
+
+def _insert(text: str, node: Node, added: Sequence[tuple[str, Any]]) -> Insertion:
+    newline = "\r\n" if "\r\n" in text else "\n"
+    unit = found.group(1) if (found := _INDENT.search(text)) else "  "
+    outer = _indent_of_line(text, node.start)
+    indent = _indent_of_line(text, node.spans[-1][0]) if _stand_on_lines(text, node) else outer + unit
+    rendered = (key + json.dumps(value, indent=unit, ensure_ascii=False) for key, value in added)
+    lines = ",".join(newline + indent + one.replace("\n", newline + indent) for one in rendered)
+    if node.spans:
+        return Insertion(node.spans[-1][1], "," + lines)
+    is_closed_on_a_line = "\n" in text[node.start : node.end]
+    return Insertion(node.start + 1, lines if is_closed_on_a_line else lines + newline + outer)
+
+
+def _stand_on_lines(text: str, node: Node) -> bool:
+    return bool(node.spans) and not text[: node.spans[-1][0]].rpartition("\n")[2].strip()
+
+
+def _indent_of_line(text: str, at: int) -> str:
+    line = text[:at].removeprefix(BOM).rpartition("\n")[2]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    assert found is not None
+    return found.end()

@@ -1,0 +1,78 @@
+// memory_assets in pi: the briefing before the first prompt of a session, and one line sent when it is compacted or ends.
+// MARK
+import { execFile, spawn } from "node:child_process";
+
+const COMMAND = "COMMAND";
+const STORE = "STORE";
+const BRIEFING_MS = 2000;
+
+function send(name, ctx, data) {
+  try {
+    const sessionId = idOf(ctx);
+    const words = ["send", name, "--store", STORE, "--data", JSON.stringify({ harness: "pi", sessionId, ...data })];
+    const options = { detached: true, stdio: "ignore", windowsHide: true };
+    const child = spawn(COMMAND[0], [...COMMAND.slice(1), ...words], options);
+    child.on("error", () => {});
+    child.unref();
+  } catch {
+    // A session goes on without its memory.
+  }
+}
+
+function idOf(ctx) {
+  const manager = ctx?.sessionManager;
+  return manager?.getSessionId?.() ?? idIn(manager?.getSessionFile?.());
+}
+
+function idIn(file) {
+  return /_([^_/\\]+)\.jsonl$/.exec(file ?? "")?.[1];
+}
+
+function briefing() {
+  const words = [...COMMAND.slice(1), "hooks", "run", "pi", "SessionStart", "--store", STORE];
+  return new Promise((resolve) => {
+    try {
+      const options = { timeout: BRIEFING_MS, windowsHide: true };
+      const child = execFile(COMMAND[0], words, options, (error, stdout) => resolve(error ? "" : stdout.trim()));
+      child.stdin?.end();
+    } catch {
+      resolve("");
+    }
+  });
+}
+
+export default function (pi) {
+  let isBriefed = false;
+
+  pi.on("session_start", (event, ctx) => {
+    isBriefed = false;
+    leave(event);
+  });
+  pi.on("session_switch", (event, ctx) => {
+    isBriefed = false;
+    leave(event);
+  });
+  pi.on("session_compact", () => {
+    isBriefed = false;
+  });
+  pi.on("before_agent_start", async () => {
+    if (isBriefed) return undefined;
+    isBriefed = true;
+    const content = await briefing();
+    return content ? { message: { customType: "memory-briefing", content, display: false } } : undefined;
+  });
+  pi.on("session_before_compact", (event, ctx) => {
+    const { tokensBefore, messagesToSummarize } = event?.preparation ?? {};
+    send("memory/session.compaction.pending", ctx, {
+      trigger: event?.reason ?? "unknown",
+      tokensBefore,
+      messageCount: messagesToSummarize?.length,
+    });
+  });
+  pi.on("session_shutdown", (event, ctx) => send("memory/session.ended", ctx, { reason: event?.reason ?? "shutdown" }));
+
+  function leave(event) {
+    const sessionId = idIn(event?.previousSessionFile);
+    if (sessionId) send("memory/session.ended", undefined, { sessionId, reason: event?.reason ?? "switch" });
+  }
+}

@@ -1,0 +1,127 @@
+"""The spool: one line an event, appended by whoever sends it, read by whoever takes in; and an alarm where nobody does.
+
+    MEMORY_DATA/spool/2026-11-21.jsonl   the events of a day, in UTC; deleted once the day is over and all of it was taken in
+    MEMORY_DATA/spool/read.txt           how many bytes of each file were taken in
+    MEMORY_DATA/spool/aside/             lines that could not be understood, secrets masked
+
+A sender opens, writes once and closes; it takes no lock, waits for nobody and needs no store to be there. Each line has a
+newline before it too, so that one torn by a full disk spoils only itself. Standard library only: a harness waits for this.
+"""
+
+import errno
+import os
+import time
+
+FOLDER = "spool"
+READ_TO = "read.txt"
+SUFFIX = ".jsonl"
+
+MOST_BYTES = 64_000_000
+"""Of a day's file; a harness that sends more has gone wild, and must not fill the disk."""
+
+ALARM_BYTES = 1_000_000
+"""Some four thousand events: months of sessions."""
+
+ALARM_SECONDS = 2 * 3_600
+"""Sensors look twice a minute, and the longest runs of every day take minutes."""
+
+_HEAD = b'{"capturedAt": "'
+"""How a line begins, so that its moment is found without a parser."""
+
+
+def append(root: str, name: str, data: "dict[str, object]", *, version: int, at: float | None = None) -> str:
+    """Appends one event and returns its id; raises `OSError` where it cannot be written."""
+    import json
+
+    moment = time.time() if at is None else at
+    # Ids begin with the moment, so that events which are taken in together keep their order.
+    id = f"{int(moment * 1e9):016x}-{os.urandom(4).hex()}"
+    sent = {"capturedAt": stamp_of(moment), "id": id, "name": name, "schemaVersion": version, "uid": user_id(), "data": data}
+    _write(os.path.join(root, FOLDER, f"{day_of(moment)}{SUFFIX}"), b"\n" + json.dumps(sent).encode() + b"\n")
+    return id
+
+
+def sizes(root: str) -> dict[str, int]:
+    """Returns the bytes of each file of events, the oldest first; nothing where there is no spool."""
+    try:
+        with os.scandir(os.path.join(root, FOLDER)) as entries:
+            found = {entry.name: entry.stat().st_size for entry in entries if _is_ours(entry)}
+    except OSError:
+        return {}
+    return dict(sorted(found.items()))
+
+
+def read_to(root: str) -> dict[str, int]:
+    """Returns how many bytes of each file were taken in."""
+    try:
+        with open(os.path.join(root, FOLDER, READ_TO), encoding="utf-8") as file:
+            pairs = [line.split() for line in file]
+    except (OSError, UnicodeDecodeError):
+        return {}
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
+
+
+def unread(root: str) -> dict[str, tuple[int, int]]:
+    """Returns, for each file with bytes that nobody took in, from which byte on they stand and where they end."""
+    done, found = read_to(root), sizes(root)
+    starts = {name: done.get(name, 0) if done.get(name, 0) <= size else 0 for name, size in found.items()}
+    return {name: (starts[name], size) for name, size in found.items() if size > starts[name]}
+
+
+def alarm(root: str, now: float | None = None) -> str | None:
+    """Returns what is wrong with the spool and what to do, where events wait for too long or are too many."""
+    waiting = unread(root)
+    if not waiting:
+        return None
+    name, (start, _) = next(iter(waiting.items()))
+    since = _moment_at(os.path.join(root, FOLDER, name), start)
+    is_old = since < stamp_of((time.time() if now is None else now) - ALARM_SECONDS)
+    if not is_old and sum(end - start for start, end in waiting.values()) < ALARM_BYTES:
+        return None
+    told = f"since {since[:10]} {since[11:16]} UTC" if is_old else f"in {os.path.join(root, FOLDER)}"
+    return f"Events of sessions wait {told} and nothing takes them in: run `memory ingest`, or keep `memory up` running."
+
+
+def stamp_of(moment: float) -> str:
+    """Returns the moment, in seconds since 1970, as ISO 8601 in UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f".{int(moment % 1 * 1e6):06d}Z"
+
+
+def day_of(moment: float) -> str:
+    """Returns the day of the moment, in UTC."""
+    return time.strftime("%Y-%m-%d", time.gmtime(moment))
+
+
+def user_id() -> int | None:
+    """Returns the number of the user whose process this is; None where the platform has none."""
+    return os.getuid() if hasattr(os, "getuid") else None
+
+
+def _is_ours(entry: "os.DirEntry[str]") -> bool:
+    return entry.name.endswith(SUFFIX) and entry.is_file()
+
+
+def _write(path: str, content: bytes) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    # Not blocking, so that something else than a file in its place (a pipe without a reader) is an error and no wait.
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        is_full = os.fstat(descriptor).st_size + len(content) > MOST_BYTES
+        if is_full or os.write(descriptor, content) != len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+    finally:
+        os.close(descriptor)
+
+
+def _moment_at(path: str, start: int) -> str:
+    """Returns the moment of the line that begins there, or when the file was last written where the line does not tell."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(start)
+            head = file.read(200).lstrip(b"\n")
+        if head.startswith(_HEAD):
+            return head[len(_HEAD) :].partition(b'"')[0].decode("ascii", "replace")
+        return stamp_of(os.stat(path).st_mtime)
+    except OSError:
+        return stamp_of(0)
