@@ -73,8 +73,6 @@ class Past:
         self._observations = store.tables.read("observations")
         self._merges = store.tables.read("merges")
         self._said = store.ledger.events([*EVIDENCE, FORGOTTEN])
-        path = store.workspace / "MEMORY.md"
-        self._memory_md = path.read_text("utf-8", errors="replace") if path.is_file() else ""
 
     def memories(self, day: str) -> pl.DataFrame:
         """Returns the memories of that day."""
@@ -82,8 +80,8 @@ class Past:
         return fold_memories(known, self._merges, self._said)
 
     def background(self, day: date) -> Background:
-        """Returns what is known of facts beside their words at the end of the day, and what MEMORY.md says now."""
-        return Background.of(self.memories(day.isoformat()), self._memory_md)
+        """Returns what is known of facts beside their words at the end of the day."""
+        return Background.of(self.memories(day.isoformat()))
 
 
 def propose_day(store: Store, past: Past, day: str) -> pl.DataFrame:

@@ -1,7 +1,6 @@
 """What is known of facts beside their words when a day, a week or a month is told of: repeats, confirmations, replacements.
 
-Made from the memories as they stood at the end of that time, and from MEMORY.md; gives each fact its rank and tells why one
-is not told.
+Made from the memories as they stood at the end of that time; gives each fact its rank and tells why one is not told.
 """
 
 import math
@@ -34,10 +33,9 @@ class Background:
     session_counts: Mapping[str, int]
     replaced_by: Mapping[str, str]
     forgotten: frozenset[str]
-    memory_md: str = ""
 
     @classmethod
-    def of(cls, memories: pl.DataFrame, memory_md: str = "") -> "Background":
+    def of(cls, memories: pl.DataFrame) -> "Background":
         """Returns what the memories tell."""
         rows = memories.select("id", "observation_ids", "session_ids", "superseded_by", "state").to_dicts()
         return cls(
@@ -45,7 +43,6 @@ class Background:
             {row["id"]: len(row["session_ids"]) for row in rows},
             {row["id"]: row["superseded_by"] for row in rows if row["superseded_by"]},
             frozenset(row["id"] for row in rows if row["state"] == "forgotten"),
-            memory_md,
         )
 
     def memory(self, observation_id: str) -> str:
@@ -53,11 +50,8 @@ class Background:
         return self.memory_of.get(observation_id, observation_id)
 
     def rank(self, bullet: Bullet, is_owners: bool) -> tuple[Any, ...]:
-        """Returns what sorts the most important first: 🔴, the owner's words, confirmed ones, and those exact for their length.
-
-        What MEMORY.md holds word for word was confirmed by whoever let it in.
-        """
-        confirmed = self.session_counts.get(self.memory(bullet.ids[0]), 1) + (bullet.text in self.memory_md)
+        """Returns what sorts the important first: 🔴, the owner's words, confirmed ones, what is exact for its length."""
+        confirmed = self.session_counts.get(self.memory(bullet.ids[0]), 1)
         exactness = (1 + math.log1p(len(exact_names(bullet.text)))) / bullet.weight
         return (ORDER[bullet.priority], not is_owners, -confirmed, -exactness, bullet.ids[0])
 

@@ -32,8 +32,8 @@ def memory(*numbers: int, **changes) -> dict:
     return row("memories", **{"id": ids(*numbers)[0], "observation_ids": ids(*numbers), "superseded_by": None, **changes})
 
 
-def reflect(*observations: dict, memories: tuple[dict, ...] = (), memory_md: str = "") -> pl.DataFrame:
-    return reflect_day(DAY, frame("observations", *observations), Background.of(frame("memories", *memories), memory_md))
+def reflect(*observations: dict, memories: tuple[dict, ...] = ()) -> pl.DataFrame:
+    return reflect_day(DAY, frame("observations", *observations), Background.of(frame("memories", *memories)))
 
 
 def ids(*numbers: int) -> list[str]:
@@ -122,13 +122,11 @@ def test_under_pressure_the_owners_words_stay_longest_and_every_high_fact_stays(
     assert 0.65 < found["output_tokens"] / found["input_tokens"] <= gradient.DAY.limit
 
 
-def test_of_two_equal_facts_the_confirmed_and_the_one_in_memory_md_go_before_the_other():
-    facts = plain_facts(300)
-    confirmed = memory(298, session_ids=["s1", "s2", "s3"])
-    (found,) = reflect(*facts, memories=(confirmed,), memory_md=f"- {facts[299]['text']}\n").to_dicts()
-    without = reflect(*facts)["observation_ids"].item().to_list()
-    assert {facts[298]["id"], facts[299]["id"]} <= set(found["observation_ids"])
-    assert not {facts[298]["id"], facts[299]["id"]} & set(without)
+def test_of_two_equal_facts_the_one_that_more_sessions_said_stays():
+    facts, last = plain_facts(300), ids(299)[0]
+    (found,) = reflect(*facts, memories=(memory(299, session_ids=["s1", "s2", "s3"]),)).to_dicts()
+    assert last in found["observation_ids"]
+    assert last not in reflect(*facts)["observation_ids"].item().to_list()
 
 
 def test_of_two_equal_facts_the_more_exact_for_its_length_stays():
