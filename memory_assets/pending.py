@@ -435,6 +435,15 @@ def review_is_behind(store: "Store") -> bool:
     return waiting.filter(pl.col("expires_at") <= store.settings.clock()).height > 0
 
 
+def reviews_are_due(store: "Store") -> bool:
+    """Returns whether a model is named and has not seen all that waits."""
+    if store.settings.model == RULES:
+        return False
+    from memory_assets.triage.run import waits_for_review
+
+    return bool(waits_for_review(store.tables, store.tables.read("model_reviews")))
+
+
 def note_triaged(store: "Store", inputs: str) -> None:
     """Keeps what the last triage read, as it left things."""
     write_atomically(store.root / TRIAGED, inputs.encode())

@@ -43,6 +43,7 @@ RelationKind = Literal["mentioned_together", "uses", "part_of", "replaced_by"]
 SpanName = Literal["day", "week", "month"]
 DropReason = Literal["held", "low", "resolved", "replaced", "forgotten", "no room", "left out"]
 DecisionState = Literal["promoted", "merged", "rejected", "expired", "pending"]
+ReviewVerdict = Literal["promote", "reject", "review"]
 EntryState = Literal["candidate", "established", "proven", "deprecated"]
 RecallOutcome = Literal["summaries", "memories", "word for word", "not in memory", "unrecorded"]
 QualityMeasure = Literal[
@@ -682,6 +683,35 @@ class Amendment(Proposal):
     reason: str = Field(description="Why.")
 
 
+class ModelReview(Record):
+    """What a model said of a proposal that rules left to a person."""
+
+    key: ClassVar = ("proposal_id",)
+    proposal_id: str = Field(description="The proposal.")
+    verdict: ReviewVerdict = Field(description="promote, reject, or review: a person has to say.")
+    text: str = Field(description="The line as it should stand, where it is to be promoted.")
+    reason: str = Field(description="Why not, or what the owner has to answer.")
+    text_hash: str = Field(description="SHA-256 of the proposed text that was shown.")
+    model: str = Field(description="Who said it.")
+    prompt_hash: str = Field(description="Hash of the prompt.")
+    answer: str = Field(description="Name of the stored answer, below `answers/triage/`.")
+    asked_at: datetime = Field(description="When.")
+
+
+class TrustRow(Record):
+    """What a person made of the proposals of one category."""
+
+    key: ClassVar = ("category",)
+    category: Category = Field(description="Category.")
+    approved: Count = Field(description="Proposals approved, in their own or other words.")
+    rejected: Count = Field(description="Proposals rejected.")
+    acceptance: Score = Field(description="Share of the approved.")
+    points: Count = Field(description="One for each approval, three back for each rejection, never below none.")
+    needed: Count = Field(description="Points from which high-priority proposals need no tick; 0: never.")
+    is_trusted: bool = Field(description="Whether they need none now.")
+    decided_at: datetime = Field(description="When the last one was decided.")
+
+
 class EntryRow(Record):
     """A dated line of MEMORY.md as it lies on disk, and how far it has proven itself."""
 
@@ -755,6 +785,8 @@ TABLES: dict[str, type[Record]] = {
     "dropped_facts": DroppedFact,
     "proposals": Proposal,
     "amendments": Amendment,
+    "model_reviews": ModelReview,
     "decisions": Decision,
+    "trust": TrustRow,
     "entries": EntryRow,
 }

@@ -4,6 +4,7 @@ Stands beside `corpus.py`: it opens and reads; `triage/` decides, and the assets
 """
 
 from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.distill.answers import AnswerStore
 from memory_assets.reflect.proposals import section_of
 from memory_assets.settings import Settings
 from memory_assets.store import Store
@@ -17,7 +18,8 @@ def rules_of(settings: Settings) -> Rules:
     """Returns the rules of a triage with these settings."""
     order = [section_of(category, settings.sections, settings.owner) for category in settings.sections]
     guarded = frozenset(section_of(category, settings.sections, settings.owner).casefold() for category in GUARDED)
-    return Rules(settings.clock(), settings.owner, settings.review_days, order, guarded, settings.zone)
+    how = {"trust_after": settings.trust_after, "zone": settings.zone}
+    return Rules(settings.clock(), settings.owner, settings.review_days, order, guarded, **how)
 
 
 def workspace_of(store: Store) -> GitWorkspace:
@@ -25,6 +27,11 @@ def workspace_of(store: Store) -> GitWorkspace:
     workspace = GitWorkspace(store.workspace)
     workspace.prepare()
     return workspace
+
+
+def triage_answers(store: Store) -> AnswerStore:
+    """Returns the raw answers of models about proposals."""
+    return AnswerStore(store.root / "answers" / "triage")
 
 
 def review_warnings(store: Store) -> tuple[str, ...]:

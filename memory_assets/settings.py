@@ -99,6 +99,9 @@ class Settings(BaseSettings):
     short_turns: int = Field(5, ge=0, description="Sessions that end with fewer user turns are not distilled.")
     context_tokens: int = Field(200_000, ge=8_000, description="Context size that budgets derive from.")
     review_days: int = Field(7, ge=1, description="A proposal nobody decided expires after so many days.")
+    trust_after: int = Field(
+        0, ge=0, description="Approvals after which a category's high-priority proposals need no tick; 0: never."
+    )
     sections: dict[str, str] = Field(default_factory=lambda: dict(SECTIONS), description="Category → section of MEMORY.md.")
     remote: str = Field(
         "", description="A git remote (a path or an address) that the workspace's history is pushed to; never pulled from."

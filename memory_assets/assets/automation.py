@@ -6,7 +6,8 @@
     reflect   reflections and proposals, for a stretch of days      06:00, sensors observations_accumulated, spooled_events
     distil_weeks, distil_months  what finished ones say together    schedules 06:30 and 06:45
     evaluate  figures against labelled sessions                     sensor new_transcripts, where the setting names some
-    triage    decisions, MEMORY.md, REVIEW.md                       sensor review_changes, schedule every 30 minutes
+    triage    decisions, MEMORY.md, REVIEW.md                       sensor review_changes
+    review    a model's reviews of what waits, then a triage        schedule every 30 minutes
     brief     the briefing, with what comes up                      schedule 00:05
 
 The sensors are level-triggered: each tick looks at the state of the store (files that grew, days whose windows changed, a
@@ -27,7 +28,7 @@ from memory_assets.reflect.gradient import Span
 from memory_assets.store import Store
 
 CAPTURE, LEARN, FOLD, REFLECT, TRIAGE, EVALUATE = "capture", "learn", "fold", "reflect", "triage", "evaluate"
-BRIEF = "brief"
+BRIEF, REVIEW = "brief", "review"
 EVERY_MINUTE = 60
 TWICE_A_MINUTE = 30
 UNFINISHED = dg.RunsFilter(
@@ -39,6 +40,7 @@ UNFINISHED = dg.RunsFilter(
     ]
 )
 
+TRIAGED = ["amendments", "decisions", "trust", "memory_md", "entries", "review_md", "briefing"]
 ASSETS_OF = {
     CAPTURE: ["events", "dead_letters", "resources", "records", "windows", "messages_open"],
     LEARN: [
@@ -69,7 +71,8 @@ ASSETS_OF = {
     REFLECT: ["reflections", "dropped_facts", "proposals"],
     "distil_weeks": ["weekly_distillates", "dropped_facts"],
     "distil_months": ["monthly_distillates", "dropped_facts"],
-    TRIAGE: ["amendments", "decisions", "memory_md", "entries", "review_md", "briefing"],
+    TRIAGE: TRIAGED,
+    REVIEW: ["model_reviews", *TRIAGED],
     EVALUATE: ["evaluation"],
     BRIEF: ["briefing"],
 }
@@ -82,6 +85,7 @@ DESCRIPTIONS = {
     "distil_weeks": "Distil finished weeks from the reflections of their days.",
     "distil_months": "Distil finished months from the reflections of their days.",
     TRIAGE: "Decide proposals by rules and by what people ticked; write MEMORY.md and REVIEW.md.",
+    REVIEW: "Let a model review what rules left to a person, where one is named; then triage.",
     EVALUATE: "Score the observations against the labelled sessions that the setting `gold` names.",
 }
 JOBS = {
@@ -259,11 +263,11 @@ def schedules(zone: str) -> list[dg.ScheduleDefinition]:
 
     triage_often = dg.ScheduleDefinition(
         name="triage_half_hourly",
-        job=JOBS[TRIAGE],
+        job=JOBS[REVIEW],
         cron_schedule="*/30 * * * *",
         execution_timezone=zone,
         default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="Every 30 minutes, decides what rules can decide and lets old proposals expire.",
+        description="Every 30 minutes, decides what rules and a model can decide and lets old proposals expire.",
     )
     nightly = dg.ScheduleDefinition(
         name="nightly",

@@ -61,6 +61,8 @@ def ingest(store: Store, *, reflect: bool = True) -> Ran:
                 runner.run(job, Stretch(periods[0], periods[-1]))
         if pending.review_is_behind(store):
             runner.run("triage")
+        if pending.reviews_are_due(store):
+            runner.run("review")
     if pending.briefing_is_behind(store):
         runner.run("brief")
     if pending.evaluation_is_behind(store):

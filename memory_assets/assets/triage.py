@@ -5,12 +5,17 @@ import polars as pl
 
 from memory_assets.assets.checks import fresh, no_secrets_check, rows_check, schema_check, verdict
 from memory_assets.assets.glue import bars, counts_of, table_asset, write_whole
+from memory_assets.distill.answers import AnswerStore
 from memory_assets.embed.notes import LEDGER
+from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.ledger import Event
+from memory_assets.models import open_model
 from memory_assets.pending import note_triaged, review_inputs
-from memory_assets.reviewing import rules_of, workspace_of
+from memory_assets.protocols import Model
+from memory_assets.reviewing import rules_of, triage_answers, workspace_of
 from memory_assets.store import Store
 from memory_assets.triage.amendments import AMEND_VERSION
+from memory_assets.triage.batch import BATCH_VERSION, ask_in_batches, read_verdicts
 from memory_assets.triage.entries import ENTRIES_VERSION
 from memory_assets.triage.memory_md import MOST_BYTES, MOST_ENTRIES, read_entries
 from memory_assets.triage.promote import MEMORY_MD, PROMOTED, RETIRED, lost_lines
@@ -19,14 +24,17 @@ from memory_assets.triage.run import (
     TRIAGE_VERSION,
     amend,
     decide_all,
+    earn_trust,
     hear_person,
     list_entries,
     look,
     read_memory,
+    waits_for_review,
     write_memory,
     write_review,
 )
 from memory_assets.triage.standing import read_proposals
+from memory_assets.triage.trust import TRUST_VERSION
 
 GROUP = "triage"
 WORKSPACE_POOL = "memory_md"
@@ -41,7 +49,12 @@ def amendments(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]
 
 
 @table_asset(
-    "decisions", group=GROUP, version=TRIAGE_VERSION, daily=False, deps=["proposals", "amendments"], pool=WORKSPACE_POOL
+    "decisions",
+    group=GROUP,
+    version=TRIAGE_VERSION,
+    daily=False,
+    deps=["proposals", "amendments", "model_reviews"],
+    pool=WORKSPACE_POOL,
 )
 def decisions(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """What became of each proposal: promoted, merged, rejected, expired or pending."""
@@ -86,6 +99,40 @@ def memory_md(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
             "path": dg.MetadataValue.path(str(path)),
         }
     )
+
+
+@table_asset("model_reviews", group=GROUP, version=BATCH_VERSION, daily=False, deps=["proposals"])
+def model_reviews(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """What a model says of proposals that rules left to a person, twenty at a time; skipped where no model is named."""
+    answers, model = triage_answers(store), open_model(store.settings)
+    told = _ask(store, answers, model) if model else "skipped: no model is named (MEMORY_MODEL)"
+    if told.startswith("failed"):
+        context.log.warning(told)
+    with store.lock():
+        frame = read_verdicts(answers.every())
+        verdicts = bars(counts_of(frame, "verdict"))
+        return write_whole(store, "model_reviews", frame, BATCH_VERSION, asked=told, verdicts=verdicts)
+
+
+def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
+    """Asks about what no model has seen, and returns in words what came of it; a wrong setting fails the run."""
+    waiting = waits_for_review(store.tables, read_verdicts(answers.every()))
+    entries = read_entries(read_memory(workspace_of(store)))
+    try:
+        calls = ask_in_batches(waiting, entries, model, answers, store.settings.clock)
+    except ModelSetupError as error:
+        raise dg.Failure(str(error), allow_retries=False) from error
+    except ModelError as error:
+        return f"failed, and will be tried again in half an hour: {error}"
+    return f"{len(waiting)} proposals in {calls} calls"
+
+
+@table_asset("trust", group=GROUP, version=TRUST_VERSION, daily=False, deps=["decisions"])
+def trust(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """What a person made of the proposals of each category, and which need no tick any more."""
+    with store.lock():
+        frame = earn_trust(store.ledger, store.tables, rules_of(store.settings))
+        return write_whole(store, "trust", frame, TRUST_VERSION, trusted=int(frame["is_trusted"].sum()))
 
 
 @table_asset("entries", group=GROUP, version=ENTRIES_VERSION, daily=False, deps=["memory_md", "memories"], pool=WORKSPACE_POOL)
@@ -187,10 +234,11 @@ def memory_md_is_small(context: dg.AssetCheckExecutionContext, store: dg.Resourc
     return verdict(is_small, severity=dg.AssetCheckSeverity.WARN, entries=count, bytes=size)
 
 
-ASSETS = [amendments, decisions, memory_md, entries, review_md]
+ASSETS = [amendments, model_reviews, decisions, trust, memory_md, entries, review_md]
+TABLES = ("amendments", "model_reviews", "decisions", "trust", "entries")
 CHECKS = [
-    *(schema_check(table) for table in ("amendments", "decisions", "entries")),
-    *(no_secrets_check(table) for table in ("amendments", "decisions", "entries")),
+    *(schema_check(table) for table in TABLES),
+    *(no_secrets_check(table) for table in TABLES),
     rows_check("decisions", "proposals_add_up", "Every proposal is in exactly one state.", _undecided),
     memory_md_kept_every_line,
     promotions_are_there,

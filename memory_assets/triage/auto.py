@@ -6,15 +6,19 @@ other change of a line waits for a person. Of what would be a new line:
 Rejected: too short, an instruction artefact, an exact duplicate, replaced or forgotten since, hardly believed, or the same as
 what a person rejected. Merged: an entry, or an earlier proposal that waits, says the same. Promoted: believed (over 0.8),
 specific (names a decision record, a path or a command), confirmed by a second session, and, for rules and what is the owner's,
-said in the owner's own words. Everything else waits for a person.
+said in the owner's own words. What a category's earned trust covers needs none of this but the owner's own words. Of the rest a
+model's review may decide; everything else waits for a person.
 """
 
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from memory_assets.embed.claims import read_claim, same_claim
+from memory_assets.triage.batch import PROMOTE, REJECT, problem_of
+from memory_assets.triage.decisions import RULES
 from memory_assets.triage.memory_md import Entry, normal, render_entry
 
 SHORTEST = 12
@@ -54,6 +58,10 @@ class Ruling:
     reason: str
     entry: str | None = None
     """The line that says the same."""
+    text: str | None = None
+    """Another wording."""
+    tier: int = 1
+    actor: str = RULES
 
 
 @dataclass(frozen=True)
@@ -67,9 +75,18 @@ class Other:
 
 
 def decide(
-    proposal: Mapping[str, Any], entries: Sequence[Entry], *, guarded: frozenset[str], others: Sequence[Other] = ()
+    proposal: Mapping[str, Any],
+    entries: Sequence[Entry],
+    *,
+    guarded: frozenset[str],
+    others: Sequence[Other] = (),
+    trusted: Mapping[str, str] = MappingProxyType({}),
 ) -> Ruling:
-    """Returns the ruling on one proposal; `guarded` are the sections that only the owner's own words may enter."""
+    """Returns the ruling on one proposal.
+
+    `guarded` are the sections that only the owner's own words may enter; `trusted` the categories whose high-priority
+    proposals need no tick, each with what earned it that.
+    """
     text = proposal["text"]
     if len(text.strip()) < SHORTEST:
         return Ruling("rejected", f"shorter than {SHORTEST} characters")
@@ -84,7 +101,7 @@ def decide(
     if similar := next((entry for entry in entries if says_the_same(text, entry.text)), None):
         line = render_entry(similar.on, similar.text)
         return Ruling("merged", f"entry of {similar.on} in {similar.section} says the same", line)
-    return _repeat_of(text, others) or _promote_or_wait(proposal, guarded)
+    return _repeat_of(text, others) or _promote_or_wait(proposal, guarded, trusted)
 
 
 def decide_amendment(amendment: Mapping[str, Any], lines: Collection[str]) -> Ruling:
@@ -113,7 +130,25 @@ def _repeat_of(text: str, others: Sequence[Other]) -> Ruling | None:
     return None
 
 
-def _promote_or_wait(proposal: Mapping[str, Any], guarded: frozenset[str]) -> Ruling:
+def follow_review(review: Mapping[str, Any], proposal: Mapping[str, Any], guarded: frozenset[str]) -> Ruling:
+    """Returns what a model's review (a row of `model_reviews`) makes of a proposal that rules left to a person."""
+    said = {"tier": 2, "actor": review["model"]}
+    if review["verdict"] == REJECT:
+        return Ruling("rejected", f"{review['model']}: {review['reason']}", **said)
+    if review["verdict"] != PROMOTE:
+        return Ruling("pending", f"{review['model']} asks: {review['reason']}")
+    if problem := is_barred(proposal, guarded) or problem_of(review["text"], proposal["text"]):
+        return Ruling("pending", f"{review['model']} would promote it, but {problem}")
+    return Ruling("promoted", f"{review['model']} found it worth keeping", text=review["text"], **said)
+
+
+def is_barred(proposal: Mapping[str, Any], guarded: frozenset[str]) -> str | None:
+    """Returns why the proposal may not enter its section without a person, or nothing."""
+    is_guarded = proposal["section"].casefold() in guarded and proposal["author"] != "owner"
+    return f"{proposal['section']} takes only the owner's own words" if is_guarded else None
+
+
+def _promote_or_wait(proposal: Mapping[str, Any], guarded: frozenset[str], trusted: Mapping[str, str]) -> Ruling:
     missing = []
     if proposal.get("memory_state", "active") != "active":
         missing.append(f"its memory is {proposal['memory_state']} by now")
@@ -123,8 +158,12 @@ def _promote_or_wait(proposal: Mapping[str, Any], guarded: frozenset[str]) -> Ru
         missing.append("names no decision record, path or command")
     if len(proposal["session_ids"]) < CONFIRMING_SESSIONS:
         missing.append("no second session confirms it")
-    if proposal["section"].casefold() in guarded and proposal["author"] != "owner":
-        missing.append(f"{proposal['section']} takes only the owner's own words")
+    barred = is_barred(proposal, guarded)
+    if barred:
+        missing.append(barred)
+    is_trusted = proposal.get("priority") == "high" and proposal.get("category") in trusted
+    if missing and is_trusted and not barred and proposal.get("memory_state", "active") == "active":
+        return Ruling("promoted", trusted[proposal["category"]])
     if missing:
         return Ruling("pending", "; ".join(missing))
     return Ruling("promoted", "believed, specific and confirmed by a second session")

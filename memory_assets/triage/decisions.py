@@ -76,12 +76,13 @@ def _decided(event: Event, row: Mapping[str, Any]) -> dict[str, Any]:
     if event.kind == REJECTED:
         return {**common, "state": "rejected", "reason": event.payload.get("reason") or "rejected by a person"}
     told = {name: event.payload[name] for name in ("state", "tier", "reason")}
-    return {**common, **told, "entry": event.payload.get("entry", row["entry"])}
+    said = {name: event.payload.get(name, row[name]) for name in ("entry", "text")}
+    return {**common, **told, **said}
 
 
 def overrulable(decisions: pl.DataFrame) -> list[str]:
-    """Returns the proposals that rules or the clock decided without writing a line: a person's mark still counts."""
-    unwritten = pl.col("state").is_in(["merged", "rejected", EXPIRED]) & pl.col("actor").is_in([RULES, CLOCK])
+    """Returns the proposals that rules, a model or the clock decided without writing a line: a person's mark still counts."""
+    unwritten = pl.col("state").is_in(["merged", "rejected", EXPIRED]) & ((pl.col("tier") < 3) | (pl.col("actor") == CLOCK))
     return decisions.filter(unwritten)["proposal_id"].to_list()
 
 

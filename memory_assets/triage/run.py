@@ -14,12 +14,14 @@ from typing import Any
 import polars as pl
 
 from memory_assets.archive import Archive
+from memory_assets.distill.rows import text_hash
 from memory_assets.files import replace_if_same
 from memory_assets.ledger import Ledger
 from memory_assets.protocols import Tables
 from memory_assets.reflect.proposals import NUMBERED
 from memory_assets.triage.amendments import number_amendments, plan_amendments, read_amendments
-from memory_assets.triage.auto import Other, Ruling, decide, decide_amendment
+from memory_assets.triage.auto import Other, Ruling, decide, decide_amendment, follow_review
+from memory_assets.triage.batch import unreviewed
 from memory_assets.triage.decisions import (
     APPROVED,
     CLOCK,
@@ -38,6 +40,7 @@ from memory_assets.triage.human import Reading, dressed_like, read_notes, read_r
 from memory_assets.triage.memory_md import Entry, read_entries, render_entry
 from memory_assets.triage.promote import MEMORY_MD, PROMOTED, Workspace, begin_file, carry_out, commits_of, plan_edits
 from memory_assets.triage.standing import read_proposals, read_standing
+from memory_assets.triage.trust import read_trust, trusted_in
 
 REVIEW_MD = "REVIEW.md"
 TRIAGE_VERSION = "triage/3"
@@ -56,6 +59,8 @@ class Rules:
     """Sections of MEMORY.md in their order."""
     guarded: frozenset[str]
     """Sections that only the owner's own words may enter, case-folded."""
+    trust_after: int = 0
+    """Points from which a category's high-priority proposals need no tick; 0: never."""
     zone: tzinfo = UTC
     """The owner's zone, for the dates of entries."""
 
@@ -155,6 +160,19 @@ def list_entries(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Ru
     return entry_rows(MEMORY_MD, stand(workspace, ledger, tables, rules))
 
 
+def earn_trust(ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
+    """Returns the table `trust`."""
+    return read_trust(read_proposals(tables).to_dicts(), ledger.events([APPROVED, REJECTED]), rules.trust_after)
+
+
+def waits_for_review(tables: Tables, reviews: pl.DataFrame) -> list[dict[str, Any]]:
+    """Returns the proposals that rules left to a person and that no model has seen, with what they rest on."""
+    standing = read_standing(tables)
+    pending = tables.read("decisions").filter(pl.col("state") == "pending").sort("proposal_id")
+    rows = unreviewed(pending.iter_rows(named=True), reviews)
+    return [{**standing[row["proposal_id"]], "text": row["text"]} for row in rows if row["proposal_id"] in standing]
+
+
 def read_memory(workspace: Workspace) -> str:
     """Returns MEMORY.md as it lies on disk; empty where there is none."""
     return _text(_read(workspace.root / MEMORY_MD)) or ""
@@ -167,6 +185,8 @@ def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rule
     lines = frozenset(render_entry(entry.on, entry.text) for entry in entries)
     entries += _unwritten(decisions, standing, entries)
     waiting: dict[str, str] = {}
+    reviews = {row["proposal_id"]: row for row in tables.read("model_reviews").iter_rows(named=True)}
+    trusted = trusted_in(earn_trust(ledger, tables, rules))
     others = [other for row in decisions if (other := _other(row)).is_by_person and other.state == "rejected"]
     for decision in (row for row in decisions if row["state"] in ("pending", EXPIRED)):
         proposal = {**standing[decision["proposal_id"]], "text": decision["text"]}
@@ -174,12 +194,15 @@ def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rule
         ruling = (
             decide_amendment(proposal, lines)
             if is_amendment
-            else decide(proposal, entries, guarded=rules.guarded, others=others)
+            else decide(proposal, entries, guarded=rules.guarded, others=others, trusted=trusted)
         )
+        review = reviews.get(decision["proposal_id"])
+        if ruling.state == "pending" and review and review["text_hash"] == text_hash(decision["text"]):
+            ruling = follow_review(review, proposal, rules.guarded)
         reason = _settle(ruling, decision["proposal_id"], decision, ledger, rules)
         if ruling.state == "promoted" and not is_amendment:
             # So that a second proposal of the same round that says the same is merged and not promoted beside it.
-            entries.append(Entry(0, proposal["section"], proposal["event_on"], proposal["text"]))
+            entries.append(Entry(0, proposal["section"], proposal["event_on"], ruling.text or proposal["text"]))
         if reason is not None:
             waiting[decision["proposal_id"]] = reason
             others.append(_other(decision))
@@ -234,9 +257,9 @@ def _settle(ruling: Ruling, proposal_id: str, decision: Mapping[str, Any], ledge
         return None
     if ruling.state == "pending" or (decision["state"] == EXPIRED and ruling.state != "promoted"):
         return ruling.reason if decision["state"] == "pending" else None
-    said = {"entry": ruling.entry} if ruling.entry else {}
-    payload = {"state": ruling.state, "tier": 1, "reason": ruling.reason, **said}
-    ledger.append(DECIDED, proposal_id, payload, actor=RULES)
+    said = {name: value for name, value in (("entry", ruling.entry), ("text", ruling.text)) if value}
+    payload = {"state": ruling.state, "tier": ruling.tier, "reason": ruling.reason, **said}
+    ledger.append(DECIDED, proposal_id, payload, actor=ruling.actor)
     return None
 
 
