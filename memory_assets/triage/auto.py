@@ -3,11 +3,11 @@
 An amendment is carried out where the owner's own correction asks for it, and is over where its line has changed by hand; every
 other change of a line waits for a person. Of what would be a new line:
 
-Rejected: too short, an instruction artefact, an exact duplicate, replaced or forgotten since, hardly believed, or the same as
-what a person rejected. Merged: an entry, or an earlier proposal that waits, says the same. Promoted: believed (over 0.8),
-specific (names a decision record, a path or a command), confirmed by a second session, and, for rules and what is the owner's,
-said in the owner's own words. What a category's earned trust covers needs none of this but the owner's own words. Of the rest a
-model's review may decide; everything else waits for a person.
+Rejected: too short, an instruction artefact, something that passes (`lasting.py`), an exact duplicate, replaced or forgotten
+since, hardly believed, or the same as what a person rejected. Merged: an entry or an earlier proposal that waits says the same.
+Promoted: believed (over 0.8), specific (names a decision record, a path or a command), confirmed by a second session, and, for
+rules and what is the owner's, said in the owner's own words. What a category's earned trust covers needs none of this but the
+owner's own words. Of the rest a model's review may decide; everything else waits for a person.
 """
 
 import re
@@ -19,6 +19,7 @@ from typing import Any
 from memory_assets.embed.claims import read_claim, same_claim
 from memory_assets.triage.batch import PROMOTE, REJECT, problem_of
 from memory_assets.triage.decisions import RULES
+from memory_assets.triage.lasting import line_of, why_passing
 from memory_assets.triage.memory_md import Entry, normal, render_entry
 
 SHORTEST = 12
@@ -96,12 +97,21 @@ def decide(
         return Ruling("rejected", "an exact duplicate of an entry")
     if proposal.get("memory_state") in GIVEN_UP:
         return Ruling("rejected", GIVEN_UP[proposal["memory_state"]])
+    if passing := _passing(proposal):
+        return Ruling("rejected", passing)
     if proposal["confidence"] < REJECTED_BELOW:
         return Ruling("rejected", f"confidence below {REJECTED_BELOW}")
     if similar := next((entry for entry in entries if says_the_same(text, entry.text)), None):
         line = render_entry(similar.on, similar.text)
         return Ruling("merged", f"entry of {similar.on} in {similar.section} says the same", line)
     return _repeat_of(text, others) or _promote_or_wait(proposal, guarded, trusted)
+
+
+def _passing(proposal: Mapping[str, Any]) -> str | None:
+    """Returns why it is nothing for months; what a person has worded anew is not asked."""
+    said = proposal.get("said", proposal["text"])
+    is_repeated = len(proposal["session_ids"]) >= CONFIRMING_SESSIONS
+    return why_passing(said, is_repeated=is_repeated) if proposal["text"] == line_of(said) else None
 
 
 def decide_amendment(amendment: Mapping[str, Any], lines: Collection[str]) -> Ruling:

@@ -10,6 +10,7 @@ import polars as pl
 from memory_assets import tables as schemas
 from memory_assets.ledger import Event
 from memory_assets.reflect.proposals import NUMBERED
+from memory_assets.triage.lasting import line_of
 
 APPROVED, REJECTED, EDITED, DECIDED = "proposal.approved", "proposal.rejected", "proposal.edited", "proposal.decided"
 KINDS = (NUMBERED, APPROVED, REJECTED, EDITED, DECIDED)
@@ -36,7 +37,7 @@ def _decision(proposal: Mapping[str, Any], events: list[Event], review_days: int
         "reason": waiting.get(proposal["proposal_id"], "waits for a person"),
         "actor": RULES,
         "section": proposal["section"],
-        "text": proposal["text"],
+        "text": line_of(proposal["text"]),
         "entry": proposal.get("entry"),
         "decided_at": None,
         "expires_at": None,

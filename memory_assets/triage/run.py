@@ -189,7 +189,8 @@ def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rule
     trusted = trusted_in(earn_trust(ledger, tables, rules))
     others = [other for row in decisions if (other := _other(row)).is_by_person and other.state == "rejected"]
     for decision in (row for row in decisions if row["state"] in ("pending", EXPIRED)):
-        proposal = {**standing[decision["proposal_id"]], "text": decision["text"]}
+        proposal = standing[decision["proposal_id"]]
+        proposal = {**proposal, "text": decision["text"], "said": proposal["text"]}
         is_amendment = decision["entry"] is not None
         ruling = (
             decide_amendment(proposal, lines)

@@ -1,0 +1,74 @@
+"""Tells whether a sentence could stand in MEMORY.md for months, and how it reads there.
+
+Most of what a session says is right, was wanted, and is over by next week. It stays a memory that recall finds; a line of
+MEMORY.md it must not become. Each rule has a name, which is the reason that a person reads. What a second session says again is
+no errand and no chat, though it may still be a state.
+"""
+
+import re
+
+_SAID = re.compile(r"^The owner (?:decided|wants|corrected|prefers|said): “(?P<said>.+?)”?\.?$", re.DOTALL)
+_AGREED = re.compile(r"\s*(?:\(|: )the owner(?: decided| corrected)?:? “(?P<said>[^”]*)”\)?\.?$", re.IGNORECASE)
+_LASTS = re.compile(
+    r"\b(?:always|never|from now on|every time|by default|instead of|rather than|prefers?|not on|only (?:use|in|with)|must|"
+    r"should not|shouldn't|do not|don't|no longer|remember)\b",
+    re.IGNORECASE,
+)
+_ERRAND = re.compile(
+    r"^(?:(?:ok|okay|yes|yep|yeah|na|no|and|so|now|then|also|please|the other thing is|just noticed)\b[\s,:]*)*"
+    r"(?:let'?s|let me|we also|i need|i'd go|i'm|can you|could you|put|remove|add|review|note|do|make|createa?|start|open|"
+    r"bump|cut|fix|rename|update|skip|leave|disable|enable|for --|continue|turn|merge|push|commit|write|check|run)\b",
+    re.IGNORECASE,
+)
+_STATE = re.compile(
+    r"\b(?:is|are) (?:now )?green\b|\bahead and \d+ behind\b|^(?:PR|Issue|Branch) (?:opened|created|merged)|"
+    r"^(?:Removed|Added|Fixed|Bumped|Bump|Done|Renamed|Updated|Created|Skip|Start|Continue)\b|\bis already kicking in\b|"
+    r"\badvanced to\b|\b(?:gaps|work) (?:left|is done)\b|\bnow (?:works|fails|passes|failing|passing)\b|\bnow fails too\b",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(r"\b[\w/-]+\.\w{1,4}:\d+|\bcommit [0-9a-f]{7,}|(?<![\w`/.-])`?[0-9a-f]{8}[0-9a-f]*`?(?![\w/.-])")
+_LEANS = re.compile(
+    r"^(?:it|this|that|these|those|they|he|she|the (?:fix|issue|problem|change|changes|error|bug|new tests?|memo|branch|"
+    r"allowed list|real fix|old code|owner's)|for a|if direct|root cause(?: found)?: the (?:error|problem|issue) is)\b",
+    re.IGNORECASE,
+)
+_OPTION = re.compile(r"\bNot: |\(Recommended\)|\b(?:Worth doing here too)\b", re.IGNORECASE)
+SHORT_ANSWER_WORDS = 4
+
+
+def line_of(said: str) -> str:
+    """Returns the sentence as a line of MEMORY.md: what was decided, without who agreed to it and in which words."""
+    text = said.strip()
+    quoted = _SAID.match(text)
+    if quoted:
+        return _capital(quoted["said"].rstrip("…").strip())
+    agreed = _AGREED.search(text)
+    if agreed and len(text[: agreed.start()]) > len(agreed["said"]) / 2:
+        return _capital(text[: agreed.start()].rstrip(" :"))
+    return text
+
+
+def why_passing(said: str, *, is_repeated: bool = False) -> str | None:
+    """Returns why the sentence is none for months, or nothing; `said` is the memory's own wording."""
+    quoted, agreed, line = _SAID.match(said), _AGREED.search(said), line_of(said)
+    if _PLACE.search(line):
+        return "points at a line or commit that moves on"
+    if _STATE.search(line):
+        return "tells a state that passes"
+    if is_repeated:
+        return None
+    if _OPTION.search(said) or (agreed and len(agreed["said"].split()) < SHORT_ANSWER_WORDS and "—" in line):
+        return "an option that was picked; what it answers is not said"
+    if _LASTS.search(line):
+        return None
+    if (quoted or agreed) and _ERRAND.match(line):
+        return "asks for something to be done in that session"
+    if quoted:
+        return "is what somebody said in a conversation, not a statement"
+    if _LEANS.match(line):
+        return "leans on what was said before it"
+    return None
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,52 @@
+"""The thirty busiest real days, reviewed as people do: every proposal ends in one state, every line explains itself."""
+
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.assets import launch
+from memory_assets.settings import read_settings
+from memory_assets.store import open_store
+from memory_assets.triage.explain import explain
+from memory_assets.triage.memory_md import read_entries
+from memory_assets.triage.standing import read_proposals
+from memory_assets_tests.triage.real_days import Days, copy_learnt
+
+DAYS = 30
+
+
+@pytest.fixture
+def learnt(real_transcripts: Path, tmp_path: Path) -> Path:
+    """A store that has learnt everything; REAL_STORE may name one that is ready."""
+    if ready := os.environ.get("REAL_STORE"):
+        return copy_learnt(Path(ready), tmp_path / "learnt")
+    store = open_store(read_settings(data=tmp_path / "built", sources=str(real_transcripts)))
+    launch.ingest(store)
+    return copy_learnt(store.root, tmp_path / "learnt")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_thirty_days_of_proposals_each_end_in_one_state_and_every_line_explains_itself(learnt: Path):
+    days = Days(learnt, zone="UTC")
+    decisions = days.run(days.busiest(DAYS))
+    store = open_store(read_settings(data=learnt))
+    proposed = read_proposals(store.tables)["proposal_id"]
+    assert sorted(decisions["proposal_id"]) == sorted(proposed)
+    assert decisions["proposal_id"].is_unique().all()
+    states = dict(decisions.group_by("state").len().iter_rows())
+    assert "pending" not in states
+    assert sum(states.values()) == len(proposed) > 0
+    wanted = {"approve": "promoted", "edit": "promoted", "reject": "rejected", "ignore": "expired"}
+    found = dict(decisions.select("proposal_id", "state").iter_rows())
+    assert {id: wanted[action] for id, action in days.acted.items()} == {id: found[id] for id in days.acted}
+    workspace = GitWorkspace(store.workspace)
+    entries = read_entries((store.workspace / "MEMORY.md").read_text())
+    assert len(entries) == decisions.filter(pl.col("state") == "promoted").height
+    for entry in entries:
+        chain = explain(str(entry.number), tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=workspace)
+        assert chain.is_verified, entry.text
+        assert chain.records, entry.text
