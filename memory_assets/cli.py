@@ -258,8 +258,17 @@ def reflect(
 
 @review_app.callback(invoke_without_command=True)
 def review(context: typer.Context, as_json: Json = False) -> Reply | None:
-    """Decide what MEMORY.md may learn; without a subcommand, list what waits."""
-    return None if context.invoked_subcommand else review_list()
+    """Decide what MEMORY.md may learn: on a terminal one proposal after the other, one key a decision; elsewhere list them."""
+    if context.invoked_subcommand:
+        return None
+    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return review_list()
+    from memory_assets.review_terminal import Sitting
+
+    def sit(console: Any) -> None:
+        Sitting(MemoryAgent(), console, typer.getchar, console.input).run()
+
+    return Reply(None, sit, warnings=MemoryAgent().review_warnings())
 
 
 @review_app.command("list", epilog="Example: `memory review list`")

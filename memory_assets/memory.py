@@ -234,7 +234,7 @@ class MemoryAgent:
             return Briefing("", path, None)
 
     def pending(self) -> tuple[Pending, ...]:
-        """Returns the proposals that wait for a decision, in order of their ids."""
+        """Returns the proposals that wait for a decision, in order of their ids, as the ledger knows by now."""
         from memory_assets.triage.standing import read_proposals
 
         tables = self.store.tables
@@ -242,8 +242,15 @@ class MemoryAgent:
         decisions = tables.read("decisions", columns=decided)
         proposals = read_proposals(tables).drop("section", "text", "entry")
         waiting = proposals.join(decisions.filter(pl.col("state") == "pending"), on="proposal_id").sort("proposal_id")
+        said = self.store.ledger.events(["proposal.approved", "proposal.rejected", "proposal.decided", "proposal.edited"])
+        reworded = {event.target: event.payload["text"] for event in said if event.kind == "proposal.edited"}
+        decided = {event.target for event in said if event.kind != "proposal.edited"}
         rows = waiting.select(list(Pending.__dataclass_fields__)).iter_rows(named=True)
-        return tuple(Pending(**{**row, "session_ids": tuple(row["session_ids"])}) for row in rows)
+        return tuple(
+            Pending(**{**row, "session_ids": tuple(row["session_ids"]), "text": reworded.get(row["proposal_id"], row["text"])})
+            for row in rows
+            if row["proposal_id"] not in decided
+        )
 
     def review_warnings(self) -> tuple[str, ...]:
         """Returns what is odd about REVIEW.md, so that it decides nothing until somebody mends it."""
@@ -251,20 +258,26 @@ class MemoryAgent:
 
         return review_warnings(self.store)
 
-    def approve(self, *proposal_ids: str) -> tuple[Reviewed, ...]:
-        """Approves the proposals, has MEMORY.md written, and returns what became of each."""
-        waiting = self._waiting(proposal_ids)
-        for one in waiting:
-            self._say("proposal.approved", one.proposal_id, {"text": one.text, "section": one.section})
-        return self._carry_out(proposal_ids)
+    def hear(self) -> None:
+        """Carries out what a person changed in REVIEW.md or MEMORY.md since the last triage, where they did."""
+        from memory_assets.pending import review_is_behind
 
-    def reject(self, *proposal_ids: str, reason: str = "") -> tuple[Reviewed, ...]:
+        if review_is_behind(self.store):
+            self.settle()
+
+    def approve(self, *proposal_ids: str, settle: bool = True) -> tuple[Reviewed, ...]:
+        """Approves the proposals, has MEMORY.md written, and returns what became of each; without `settle` only notes it."""
+        for one in self._waiting(proposal_ids):
+            self._say("proposal.approved", one.proposal_id, {"text": one.text, "section": one.section})
+        return self.settle(*proposal_ids) if settle else ()
+
+    def reject(self, *proposal_ids: str, reason: str = "", settle: bool = True) -> tuple[Reviewed, ...]:
         """Rejects the proposals, with a reason where one is given, and returns what became of each."""
         for one in self._waiting(proposal_ids):
             self._say("proposal.rejected", one.proposal_id, {"reason": reason})
-        return self._carry_out(proposal_ids)
+        return self.settle(*proposal_ids) if settle else ()
 
-    def edit(self, proposal_id: str, text: str) -> tuple[Reviewed, ...]:
+    def edit(self, proposal_id: str, text: str, *, settle: bool = True) -> tuple[Reviewed, ...]:
         """Rewords a waiting proposal; it still waits for approval afterwards."""
         wording = " ".join(text.split())
         if not wording:
@@ -273,7 +286,14 @@ class MemoryAgent:
         if not waiting.text:
             raise ReviewError(f"{proposal_id} asks whether a line may go; there is nothing to reword. Approve or reject it.")
         self._say("proposal.edited", proposal_id, {"text": wording})
-        return self._carry_out([proposal_id])
+        return self.settle(proposal_id) if settle else ()
+
+    def settle(self, *proposal_ids: str) -> tuple[Reviewed, ...]:
+        """Carries out every decision that was noted, and returns what became of these proposals."""
+        from memory_assets.assets import launch
+
+        launch.triage(self.store)
+        return self._decided(proposal_ids)
 
     def explain(self, target: str) -> "Explanation":
         """Returns where a line of MEMORY.md, a proposal, a memory or an observation comes from, down to the bytes."""
@@ -390,16 +410,11 @@ class MemoryAgent:
         if proposal_id not in known:
             return UnknownIdError(f"There is no proposal {proposal_id}. `memory review` lists those that wait.")
         told = f"`memory explain {proposal_id}` tells why. Only waiting ones can be decided."
-        return ReviewError(f"{proposal_id} is already {known[proposal_id].state}; {told}")
+        state = known[proposal_id].state
+        return ReviewError(f"{proposal_id} is already {'decided' if state == 'pending' else state}; {told}")
 
     def _say(self, kind: str, target: str, payload: dict[str, Any]) -> None:
         self.store.ledger.append(kind, target, payload, actor=self.settings.owner)
-
-    def _carry_out(self, proposal_ids: Sequence[str]) -> tuple[Reviewed, ...]:
-        from memory_assets.assets import launch
-
-        launch.triage(self.store)
-        return self._decided(proposal_ids)
 
     def _decided(self, proposal_ids: Sequence[str]) -> tuple[Reviewed, ...]:
         rows = self.store.tables.read("decisions", columns=list(Reviewed.__dataclass_fields__))

@@ -1,0 +1,128 @@
+"""The review in a terminal: one proposal at a time with its evidence, one key a decision.
+
+Every decision is in the ledger before the next proposal is shown, so an interrupted review goes on where it stopped, and what
+was decided meanwhile elsewhere (in REVIEW.md, by a rule, in another terminal) is not asked about. MEMORY.md is written once,
+when the review ends, however it ends.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from memory_assets.errors import ReviewError
+from memory_assets.memory import MemoryAgent, Pending
+
+APPROVE, REJECT, EDIT, SKIP, EVIDENCE, QUIT = "a", "r", "e", "s", "v", "q"
+KEYS = "[a]pprove  [r]eject  [e]dit  [s]kip  all e[v]idence  [q]uit"
+INTERRUPTS = ("\x03", "\x04", "")
+SHOWN_QUOTES, ALL_QUOTES = 2, 50
+QUOTE_CHARS = 280
+
+
+@dataclass
+class Sitting:
+    """One person's review at one terminal."""
+
+    agent: MemoryAgent
+    console: Console
+    read_key: Callable[[], str]
+    read_line: Callable[[str], str]
+
+    def run(self) -> list[str]:
+        """Asks about everything that waits, and returns the proposals that were decided or reworded."""
+        self.agent.hear()
+        touched: list[str] = []
+        skipped: set[str] = set()
+        try:
+            while one := next((one for one in self.agent.pending() if one.proposal_id not in skipped), None):
+                done = self._ask(one, len(self.agent.pending()) - len(skipped))
+                if done is None:
+                    break
+                (touched.append if done else skipped.add)(one.proposal_id)
+        finally:
+            if touched:
+                self._tell(touched)
+        if not touched and not skipped:
+            self.console.print(Text("Nothing waits for a decision." if not self.agent.pending() else "Nothing was decided."))
+        return touched
+
+    def _tell(self, touched: list[str]) -> None:
+        self.console.print(Rule(style="dim"))
+        for one in self.agent.settle(*dict.fromkeys(touched)):
+            self.console.print(Text(f"{one.proposal_id} {one.state}", style="bold") + Text(f" → {one.section}: {one.text}"))
+
+    def _ask(self, one: Pending, left: int) -> bool | None:
+        """Returns whether the proposal was decided or reworded; nothing where the person wants to stop."""
+        self._show(one, left, SHOWN_QUOTES)
+        while True:
+            self.console.print(Text(KEYS, style="bold"), end=" ")
+            key = self._key()
+            self.console.print(Text(key if key.isalpha() else ""))
+            if key in (QUIT, *INTERRUPTS):
+                return None
+            if key in (SKIP, " "):
+                return False
+            if key == EVIDENCE:
+                self._show(one, left, ALL_QUOTES)
+                continue
+            with self._saying_what_is_wrong():
+                if self._decide(one, key):
+                    return True
+
+    def _decide(self, one: Pending, key: str) -> bool:
+        """Carries out the key and returns whether it meant something."""
+        if key == APPROVE:
+            self.agent.approve(one.proposal_id, settle=False)
+        elif key == REJECT:
+            self.agent.reject(one.proposal_id, settle=False)
+        elif key == EDIT and (text := self.read_line("New wording (empty: leave it): ").strip()):
+            self.agent.edit(one.proposal_id, text, settle=False)
+        else:
+            return False
+        return True
+
+    @contextlib.contextmanager
+    def _saying_what_is_wrong(self) -> Iterator[None]:
+        try:
+            yield
+        except ReviewError as error:
+            self.console.print(Text(str(error), style="yellow"))
+
+    def _key(self) -> str:
+        try:
+            return self.read_key().lower()
+        except (KeyboardInterrupt, EOFError):
+            return INTERRUPTS[0]
+
+    def _show(self, one: Pending, left: int, most: int) -> None:
+        what = "retire" if not one.text else "replace a line in" if one.entry else "add to"
+        where = "a line" if not one.text else one.section
+        self.console.print(Rule(style="dim"))
+        self.console.print(Text(f"{one.proposal_id}  {what} {where}", style="bold") + Text(f"   {left} left", style="dim"))
+        if one.entry:
+            self.console.print(Text(f"- {one.entry.removeprefix('- ')}", style="red"))
+        if one.text:
+            self.console.print(Text(f"+ {one.text}", style="green"))
+        until = f", until {one.expires_at:%Y-%m-%d}" if one.expires_at else ""
+        self.console.print(
+            Text(f"{one.confidence:.2f} sure, {one.priority}, {one.category}, {one.project}{until}", style="dim")
+        )
+        self.console.print(Text(f"It waits because: {one.reason}.", style="dim"))
+        for line in self._evidence(one.proposal_id, most):
+            self.console.print(line)
+
+    def _evidence(self, proposal_id: str, most: int) -> Iterator[Text]:
+        """Yields what was said, where, and whether the bytes are still those that were read."""
+        found = self.agent.explain(proposal_id).records
+        for record in found[:most]:
+            facts = record.facts
+            holds = facts["is_unchanged"] and facts["holds_quote"]
+            quote = " ".join(facts["quote"].split())
+            yield Text(f"  “{quote[:QUOTE_CHARS]}{'…' if len(quote) > QUOTE_CHARS else ''}”")
+            yield Text(f"    {'✓' if holds else '✗'} {facts['path']}:{facts['line']}", style="dim" if holds else "bold red")
+        if len(found) > most:
+            yield Text(f"  and {len(found) - most} more: press {EVIDENCE}", style="dim")
