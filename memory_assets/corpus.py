@@ -148,11 +148,13 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
 
 def passages_to_index(tables: Tables) -> pl.DataFrame:
     """Returns all passages with their texts; those of windows that are still open have no vector yet."""
-    wanted = ["id", "message_id", "session_id", "line", "number", "text", "vector"]
+    wanted = ["id", "message_id", "session_id", "line", "number", "text", "vector", "words"]
     texts = tables.scan("messages").select("message_id", pl.col("text").alias("whole"))
     closed = tables.scan("passages").join(texts, on="message_id", how="inner")
     span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
-    opened = cut_messages(tables.read("messages_open")).with_columns(vector=pl.lit(None, pl.List(pl.Float32)))
+    opened = cut_messages(tables.read("messages_open")).with_columns(
+        vector=pl.lit(None, pl.List(pl.Float32)), words=pl.lit(None, pl.Binary)
+    )
     return pl.concat([closed.with_columns(text=span).select(wanted).collect(), opened.select(wanted)])
 
 

@@ -4,6 +4,7 @@ Takes a table, writes rows part by part, so that no table need fit in memory. An
 among them, `session`: what the columns call `session_id`.
 """
 
+import base64
 import json
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
@@ -76,7 +77,7 @@ def _write_jsonl(frames: Iterable[pl.DataFrame], into: IO[bytes]) -> int:
     count = 0
     for frame in frames:
         for row in frame.iter_rows(named=True):
-            into.write(orjson.dumps(row) + b"\n")
+            into.write(orjson.dumps(row, default=_text) + b"\n")
         count += frame.height
     return count
 
@@ -86,6 +87,7 @@ def _write_csv(frames: Iterable[pl.DataFrame], into: IO[bytes]) -> int:
     for number, frame in enumerate(frames):
         nested = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
         flat = frame.with_columns(pl.col(name).map_elements(_as_json, pl.String, skip_nulls=True) for name in nested)
+        flat = flat.with_columns(pl.selectors.binary().bin.encode("base64"))
         flat.write_csv(into, include_header=number == 0)
         count += frame.height
     return count
@@ -97,3 +99,7 @@ def _as_json(values: Any) -> str:
 
 def _plain(value: date | datetime) -> str:
     return value.isoformat()
+
+
+def _text(value: bytes) -> str:
+    return base64.b64encode(value).decode()

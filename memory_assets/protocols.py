@@ -91,6 +91,20 @@ class Model(Protocol):
         ...
 
 
+CODE_BYTES = 48
+"""Of what one word means in its text."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """What an embedder makes of a text: what it means as a whole, and what each of its words means in it."""
+
+    vector: np.ndarray
+    """Unit length, float32, shape (dimension,)."""
+    words: np.ndarray = field(default_factory=lambda: np.zeros((0, CODE_BYTES), dtype=np.int8))
+    """Codes to be compared by their products, int8, shape (words, 48); none where the model has no codes."""
+
+
 class Embedder(Protocol):
     """Turns texts into unit-length vectors."""
 
@@ -115,6 +129,14 @@ class Embedder(Protocol):
 
     def encode_query(self, text: str) -> np.ndarray:
         """Returns a float32 array of shape (dimension,)."""
+        ...
+
+    def read(self, texts: Sequence[str]) -> list[Read]:
+        """Returns the vector of each text, and the codes of its words."""
+        ...
+
+    def read_query(self, text: str) -> Read:
+        """Returns the same of a question."""
         ...
 
 
@@ -209,6 +231,10 @@ class Texts(Protocol):
         """Returns the rows of those ids that are there."""
         ...
 
+    def words_of(self, row: int) -> np.ndarray:
+        """Returns the codes of what the row's words mean in it, int8, shape (words, 48); none where it has none."""
+        ...
+
     def score(self, terms: Iterable[str] | Mapping[str, float]) -> np.ndarray:
         """Returns the BM25 score of every row; float32; terms may come with weights."""
         ...
@@ -224,7 +250,7 @@ class TextIndex(Protocol):
     def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
         """Publishes a new generation and returns its name; `rebuild` starts from nothing.
 
-        `upserts` has columns `id`, `corpus`, `text`, and, where they are known, `parent`, `group`, `order` and `vector`.
+        `upserts` has columns `id`, `corpus`, `text`, and, where known, `parent`, `group`, `order`, `vector` and `words`.
         """
         ...
 

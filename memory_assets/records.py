@@ -465,6 +465,7 @@ class Passage(Record):
     model: str = Field(description="Model that made the vector.")
     model_version: str = Field(description="Hash of the model's weights, shortened.")
     vector: list[float] | None = Field(description="Unit-length vector, float32; none past the 24th passage of a message.")
+    words: bytes | None = Field(description="What its words mean in it, 48 signed bytes for each; with the vector.")
 
 
 class MergeEdge(Record):

@@ -25,6 +25,7 @@ _SCALARS: dict[Any, pl.DataType] = {
     int: pl.Int64(),
     float: pl.Float64(),
     bool: pl.Boolean(),
+    bytes: pl.Binary(),
     datetime: pl.Datetime("us", "UTC"),
     date: pl.Date(),
 }

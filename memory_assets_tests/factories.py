@@ -1,12 +1,14 @@
 """Rows and sessions with complete defaults, so that a test says only what its case is about."""
 
 import types
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import polars as pl
 
 from memory_assets import tables
+from memory_assets.protocols import Read
 
 START = datetime(2026, 8, 3, 9, 0, tzinfo=UTC)
 
@@ -64,3 +66,16 @@ def _plain(annotation: Any) -> Any:
     if get_origin(annotation) is list:
         return []
     return {str: "x", int: 0, float: 0.5, bool: False, datetime: START, date: START.date()}[annotation]
+
+
+class ReadsWhole:
+    """For embedders without codes of words: what they make of a text as a whole is all."""
+
+    encode: Any
+    encode_query: Any
+
+    def read(self, texts: Sequence[str]) -> list[Read]:
+        return [Read(vector) for vector in self.encode(texts)]
+
+    def read_query(self, text: str) -> Read:
+        return Read(self.encode_query(text))

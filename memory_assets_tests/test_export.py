@@ -39,6 +39,14 @@ def test_csv_keeps_lists_as_json():
     assert found["session"] == "session-1"
 
 
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+def test_bytes_are_written_as_base64(format: Format):
+    store, into = small_store(), io.BytesIO()
+    write(store, "passages", "2026-08-03", row("passages", words=b"\x01\xff"))
+    export_table(store.tables, "passages", into, format)
+    assert b"Af8=" in into.getvalue()
+
+
 def test_parquet_keeps_the_types():
     found = pl.read_parquet(io.BytesIO(exported("parquet")))
     assert found["lines"].to_list() == [[3]]

@@ -7,15 +7,17 @@ network in numpy, so that a question is answered at once.
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memory_assets.adapters.word_codes import encode_words, unit
 from memory_assets.errors import ModelError
+from memory_assets.protocols import Read
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -85,6 +87,30 @@ class LocalEmbedder:
         if self.name == DEFAULT_MODEL:
             return self._light.encode(self._query + text)
         return self._sentence_transformer.encode(self._query + text, normalize_embeddings=True, show_progress_bar=False)
+
+    def read(self, texts: Sequence[str]) -> list[Read]:
+        """Returns the vector of each text and the codes of its words; no codes from another model than the built-in one."""
+        if self.name != DEFAULT_MODEL:
+            return [Read(vector) for vector in self.encode(texts)]
+        if not texts:
+            return []
+        made: Any = self._sentence_transformer.encode(
+            [self._document + text for text in texts], batch_size=BATCH_TEXTS, show_progress_bar=False, output_value=None
+        )
+        return [self._read(one) for one in made]
+
+    def read_query(self, text: str) -> Read:
+        """Returns the same of a question."""
+        if self.name != DEFAULT_MODEL:
+            return Read(self.encode_query(text))
+        reading = self._light.read(self._query + text)
+        return Read(reading.vector, encode_words(reading.states, reading.ids, self._light.silent))
+
+    def _read(self, made: Mapping[str, Any]) -> Read:
+        """Returns what sentence-transformers says of one text."""
+        kept = made["attention_mask"].numpy().astype(bool)
+        states, ids = made["token_embeddings"].numpy()[: len(kept)][kept], made["input_ids"].numpy()[kept].tolist()
+        return Read(unit(states.mean(axis=0)).astype(np.float32), encode_words(states, ids, self._light.silent))
 
     @cached_property
     def _light(self) -> "MiniLM":

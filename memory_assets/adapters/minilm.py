@@ -5,11 +5,26 @@ own weights and tokenizer and needs no torch, whose import takes longer than the
 """
 
 import json
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from memory_assets.adapters.weights import map_weights
+from memory_assets.adapters.word_codes import silent_ids
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the network makes of one text."""
+
+    vector: np.ndarray
+    """Unit length, float32, shape (384,)."""
+    states: np.ndarray
+    """Last state of each word piece, shape (pieces, 384)."""
+    ids: list[int]
+    """The pieces in the vocabulary."""
 
 
 class MiniLM:
@@ -30,12 +45,25 @@ class MiniLM:
 
     def encode(self, text: str) -> np.ndarray:
         """Returns the unit vector, float32."""
+        return self.read(text).vector
+
+    def read(self, text: str) -> "Reading":
+        """Returns the unit vector and the states of the word pieces that it is the mean of."""
         ids = self._tokenizer.encode(text).ids
         state = self._embed(ids)
         for layer in range(self._layers):
             state = self._layer(f"encoder.layer.{layer}.", state)
         mean = state.mean(axis=0)
-        return (mean / np.linalg.norm(mean)).astype(np.float32)
+        return Reading((mean / np.linalg.norm(mean)).astype(np.float32), state, ids)
+
+    def vocabulary(self) -> dict[str, int]:
+        """Returns the ids of all word pieces."""
+        return self._tokenizer.get_vocab()
+
+    @cached_property
+    def silent(self) -> frozenset[int]:
+        """Ids of pieces that say nothing by themselves."""
+        return silent_ids(self._tokenizer)
 
     def _embed(self, ids: list[int]) -> np.ndarray:
         weights = self._weights

@@ -17,6 +17,7 @@ import polars as pl
 from memory_assets.adapters.array_files import Names, read_array, write_array
 from memory_assets.bm25 import bm25
 from memory_assets.files import make_folder
+from memory_assets.protocols import CODE_BYTES
 from memory_assets.terms import count_terms, key_of
 
 MOST_COUNTED = 255
@@ -44,6 +45,10 @@ class TextArrays:
     has_vector: np.ndarray
     vectors: np.ndarray
     """float32, shape (rows, dimension); zeros where a row has none, dimension 0 where no row has one."""
+    word_starts: np.ndarray
+    """Where the word codes of each row begin, and where the last end, int64."""
+    word_codes: np.ndarray
+    """What the words of all rows mean in them, int8, shape (words, 48)."""
     keys: np.ndarray
     """Hashes of all terms, uint64, ascending."""
     starts: np.ndarray
@@ -66,6 +71,10 @@ class TextArrays:
         """Returns the rows of those ids that are there."""
         places = self.ids.places
         return np.array([places[id] for id in ids if id in places], dtype=np.int64)
+
+    def words_of(self, row: int) -> np.ndarray:
+        """Returns the codes of the row's words, int8, shape (words, 48)."""
+        return self.word_codes[self.word_starts[row] : self.word_starts[row + 1]]
 
     def score(self, terms: Iterable[str] | Mapping[str, float]) -> np.ndarray:
         """Returns the BM25 score of every row, float32; terms may come with weights."""
@@ -119,6 +128,8 @@ def empty_arrays() -> TextArrays:
         lengths=none,
         has_vector=none.astype(bool),
         vectors=np.zeros((0, 0), dtype=np.float32),
+        word_starts=np.zeros(1, dtype=np.int64),
+        word_codes=np.zeros((0, CODE_BYTES), dtype=np.int8),
         keys=none.astype(np.uint64),
         starts=np.zeros(1, dtype=np.int64),
         rows=none,
@@ -153,6 +164,7 @@ def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) ->
     lengths = np.bincount(counted.texts, counted.counts, minlength=new.height)
     has_vector, vectors = _vectors(old, new)
     parents, groups = _numbered(rows["parent"]), _numbered(rows["group"])
+    word_starts, word_codes = _words(old, new, was)
     return TextArrays(
         ids=Names.of(rows["id"]),
         parent_ids=parents[0],
@@ -163,6 +175,8 @@ def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) ->
         lengths=np.concatenate([old.lengths, lengths.astype(np.int32)])[was],
         has_vector=has_vector[was],
         vectors=vectors[was],
+        word_starts=word_starts,
+        word_codes=word_codes,
         **_postings(old, counted.keys, becomes[len(old) + counted.texts], counted.counts, becomes),
     )
 
@@ -186,6 +200,18 @@ def _vectors(old: TextArrays, new: pl.DataFrame) -> tuple[np.ndarray, np.ndarray
     if given.any():
         vectors[len(old) :][given] = new["vector"].drop_nulls().explode().to_numpy().reshape(-1, dimension)
     return np.concatenate([old.has_vector & keeps, given]), vectors
+
+
+def _words(old: TextArrays, new: pl.DataFrame, was: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the word codes of the rows in their new order, old then new as `was` counts them."""
+    packed = [words or b"" for words in new["words"]]
+    fresh = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(-1, CODE_BYTES)
+    codes = np.concatenate([old.word_codes, fresh])
+    sizes = np.concatenate([np.diff(old.word_starts), [len(one) // CODE_BYTES for one in packed]]).astype(np.int64)
+    firsts = (np.cumsum(sizes) - sizes)[was]
+    starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[was])])
+    places = np.repeat(firsts - starts[:-1], sizes[was]) + np.arange(starts[-1])
+    return starts, codes[places]
 
 
 def _postings(
@@ -222,5 +248,7 @@ def _check(texts: TextArrays) -> None:
     of_rows = (texts.ids, texts.parents, texts.order, texts.lengths, texts.has_vector, texts.vectors)
     if any(len(one) != len(texts) for one in of_rows):
         raise ValueError("its arrays are not about the same rows")
+    if len(texts.word_starts) != len(texts) + 1 or len(texts.word_codes) != texts.word_starts[-1]:
+        raise ValueError("its words are not whole")
     if len(texts.starts) != len(texts.keys) + 1 or not len(texts.rows) == len(texts.counts) == texts.starts[-1]:
         raise ValueError("its postings are not whole")

@@ -29,6 +29,7 @@ COLUMNS = {
     "group": pl.String,
     "order": pl.Int64,
     "vector": pl.List(pl.Float32),
+    "words": pl.Binary,
 }
 """Of what is put in; all but the first three may be left out."""
 
@@ -49,7 +50,7 @@ class TextIndex:
         """Publishes a generation with the changes and returns its name.
 
         `upserts` has columns `id`, `corpus`, `text`, and, where they are known, `parent` (else the row itself), `group`,
-        `order` and `vector`. `deletes` names ids, in whichever corpus they are.
+        `order`, `vector` and `words`. `deletes` names ids, in whichever corpus they are.
         """
         base = None if rebuild else self._generations.published()
         given = completed(upserts)

@@ -36,7 +36,7 @@ GROUP = "embed"
 """Group of the assets of this stage."""
 
 VECTORS_VERSION = "vectors/2"
-TEXTS_VERSION = f"texts/{TERMS_VERSION}"
+TEXTS_VERSION = f"texts/2/{TERMS_VERSION}"
 """Of the indexes: what another version built is built anew."""
 
 WARN = dg.AssetCheckSeverity.WARN

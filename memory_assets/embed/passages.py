@@ -1,4 +1,4 @@
-"""Cuts what was said into passages of a few sentences, and gives each its vector.
+"""Cuts what was said into passages of a few sentences, and gives each its vector and the codes of its words.
 
 One vector of a long message is about everything and near to nothing, so a message is found by its best passage. Only what
 people and assistants said in words is cut; calls and outputs of tools are not. A passage knows the part that its message
@@ -10,13 +10,12 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-import numpy as np
 import polars as pl
 
 from memory_assets import tables as schemas
 from memory_assets.protocols import Embedder
 
-PASSAGES_VERSION = "passages/1"
+PASSAGES_VERSION = "passages/2"
 
 PASSAGE_CHARS = 500
 """About 125 tokens, half of what MiniLM reads. On questions about labelled sessions single sentences found less, and whole
@@ -106,12 +105,15 @@ _CUT = (
 )  # what is known before a vector is made
 
 
+_MADE = ("vector", "words")
+
+
 def make_passages(day: date, messages: pl.DataFrame, embedder: Embedder, known: pl.DataFrame | None = None) -> pl.DataFrame:
     """Returns the table `passages` of a day; `known` holds rows whose vectors need not be made again."""
     cut = cut_messages(messages)
     hashes = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in cut["text"]]
     texts = {h: text for h, text, number in zip(hashes, cut["text"], cut["number"], strict=True) if number < MOST_VECTORS}
-    vectors = _vectors(texts, embedder, known)
+    made = _read(texts, embedder, known)
     return schemas.frame_of(
         "passages",
         (
@@ -121,21 +123,20 @@ def make_passages(day: date, messages: pl.DataFrame, embedder: Embedder, known: 
                 "text_hash": text_hash,
                 "model": embedder.name,
                 "model_version": embedder.version,
-                "vector": vectors.get(text_hash) if row["number"] < MOST_VECTORS else None,
+                **dict(zip(_MADE, made[text_hash] if row["number"] < MOST_VECTORS else (None, None), strict=True)),
             }
             for row, text_hash in zip(cut.iter_rows(named=True), hashes, strict=True)
         ),
     )
 
 
-def _vectors(texts: dict[str, str], embedder: Embedder, known: pl.DataFrame | None) -> dict[str, list[float]]:
-    """Returns the vector of each text by its hash."""
-    found: dict[str, list[float]] = {}
+def _read(texts: dict[str, str], embedder: Embedder, known: pl.DataFrame | None) -> dict[str, tuple[list[float], bytes]]:
+    """Returns the vector of each text and the codes of its words, by the text's hash."""
+    found: dict[str, tuple[list[float], bytes]] = {}
     if known is not None and not known.is_empty():
         same = known.filter((pl.col("model") == embedder.name) & (pl.col("model_version") == embedder.version))
-        found = dict(same.drop_nulls("vector").select("text_hash", "vector").iter_rows())
+        rows = same.drop_nulls(_MADE).select("text_hash", *_MADE).iter_rows()
+        found = {text_hash: (vector, words) for text_hash, vector, words in rows}
     missing = sorted((h for h in texts if h not in found), key=lambda h: (len(texts[h]), h))
-    if missing:
-        made: np.ndarray = embedder.encode([texts[h] for h in missing])
-        found |= {h: vector.tolist() for h, vector in zip(missing, made, strict=True)}
-    return found
+    read = embedder.read([texts[h] for h in missing])
+    return found | {h: (one.vector.tolist(), one.words.tobytes()) for h, one in zip(missing, read, strict=True)}

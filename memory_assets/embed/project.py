@@ -60,6 +60,7 @@ def memory_rows(memories: pl.DataFrame) -> pl.DataFrame:
         pl.col("session_id").alias("group"),
         pl.col("event_at").dt.epoch("ms").alias("order"),
         pl.lit(None, pl.List(pl.Float32)).alias("vector"),
+        pl.lit(None, pl.Binary).alias("words"),
     )
 
 
@@ -73,6 +74,7 @@ def passage_rows(passages: pl.DataFrame) -> pl.DataFrame:
         pl.col("session_id").alias("group"),
         place_in_session(pl.col("line"), pl.col("number")).alias("order"),
         "vector",
+        "words",
     )
 
 
@@ -94,5 +96,5 @@ def plan_texts(rows: pl.DataFrame, published: Mapping[str, str]) -> Plan:
 
 def hashes_of(rows: pl.DataFrame) -> dict[str, str]:
     """Returns `corpus/id` → hash of what is put in, to be kept beside the published generation."""
-    head = pl.col("vector").list.head(4) if "vector" in rows.columns else pl.lit(None).alias("vector")  # tells models apart
-    return {f"{row[1]}/{row[0]}": hash_of("\n".join(map(str, row[2:]))) for row in rows.with_columns(head).iter_rows()}
+    heads = rows.with_columns(pl.col("vector").list.head(4), pl.col("words").bin.head(16))  # they tell models apart
+    return {f"{row[1]}/{row[0]}": hash_of("\n".join(map(str, row[2:]))) for row in heads.iter_rows()}

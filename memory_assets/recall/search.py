@@ -18,7 +18,7 @@ import polars as pl
 
 from memory_assets.aliases import expand, words_in
 from memory_assets.errors import IndexFailedError, ModelError, QuestionError
-from memory_assets.protocols import Embedder, TextIndex, Texts, VectorIndex
+from memory_assets.protocols import Embedder, Read, TextIndex, Texts, VectorIndex
 from memory_assets.recall.asked import Asked, read_question
 from memory_assets.recall.excerpt import Excerpt, around, beside, excerpt
 from memory_assets.recall.facts import Candidates, find_facts
@@ -158,13 +158,13 @@ class _Search:
         """Returns the answer."""
         asked = self._asked = self._read()
         text = self.whole if self.wanted else asked.text
-        sought = Sought(text, self._terms(), self._vector(text))
+        sought = self._sought(text)
         searches_said = self.profile.searches_raw or "messages" in self.wanted
         found = Found()
         if not self.wanted or {"memories", "segments"} & set(self.wanted):
             found += self._memories(sought)
         if searches_said or not (self.wanted or (found.kept and self._likelihood(found) >= KNOWN)):
-            typed = sought if text == self.whole else Sought(self.whole, sought.terms, self._vector(self.whole))
+            typed = sought if text == self.whole else self._sought(self.whole)
             found += self._said(typed, sought.vector)
         likelihood = self._likelihood(found)
         is_known = likelihood >= KNOWN
@@ -215,7 +215,11 @@ class _Search:
                 terms.setdefault(term, weight)
         return terms
 
-    def _vector(self, text: str) -> np.ndarray | None:
+    def _sought(self, text: str) -> Sought:
+        read = self._embedded(text)
+        return Sought(text, self._terms(), read.vector if read else None, read.words if read else None)
+
+    def _embedded(self, text: str) -> Read | None:
         if self.corpus.vectors is None or self.corpus.embedder is None:
             self.lost.add("vector")
             return None
@@ -223,7 +227,7 @@ class _Search:
             return self._lose("vector", IndexFailedError(MISSING.format("vectors")))
         try:
             self.embeddings += 1
-            return self.corpus.embedder.encode_query(text)
+            return self.corpus.embedder.read_query(text)
         except ModelError as error:
             return self._lose("vector", error)
 

@@ -7,13 +7,13 @@ import numpy as np
 import polars as pl
 
 from memory_assets.embed.encode import encode_day, matrix_of
-from memory_assets_tests.factories import START, frame, row
+from memory_assets_tests.factories import START, ReadsWhole, frame, row
 
 DAY = START.date()
 
 
 @dataclass
-class CountingEmbedder:
+class CountingEmbedder(ReadsWhole):
     version: str = "1"
     name: str = "counting"
     dimension: int = 2

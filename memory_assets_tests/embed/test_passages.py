@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.embed.passages import MOST_VECTORS, PASSAGE_CHARS, cut_messages, cut_spans, make_passages
-from memory_assets_tests.factories import frame, message
+from memory_assets.protocols import Read
+from memory_assets_tests.factories import ReadsWhole, frame, message
 
 DAY = date(2026, 8, 3)
 
 
-class Lengths:
+class Lengths(ReadsWhole):
     """A vector is the length of the text; what was asked is kept."""
 
     name, version, dimension = "lengths", "1", 1
@@ -64,6 +65,22 @@ def test_each_text_gets_a_vector_once_and_known_ones_are_taken_over():
     assert sorted(embedder.asked) == ["Never pip.", "Use uv."]
     assert make_passages(DAY, said, embedder, first).equals(first)
     assert len(embedder.asked) == 2
+
+
+class WordsToo(Lengths):
+    """Has one code for each word."""
+
+    def read(self, texts: list[str]) -> list[Read]:
+        return [
+            Read(one.vector, np.full((len(text.split()), 48), 3, dtype=np.int8))
+            for one, text in zip(super().read(texts), texts, strict=True)
+        ]
+
+
+def test_the_codes_of_the_words_are_kept_beside_the_vector():
+    said = frame("messages", message("Use uv.", 0), message("Never pip.", 1))
+    assert make_passages(DAY, said, WordsToo())["words"].to_list() == [b"\x03" * 96] * 2
+    assert make_passages(DAY, said, Lengths())["words"].to_list() == [b""] * 2
 
 
 def test_the_end_of_an_endless_paste_has_words_but_no_vector():

@@ -92,7 +92,9 @@ def passages(*places: tuple[str, int, int]) -> pl.DataFrame:
         for m, line, n in places
     ]
     schema = {"id": pl.String, "message_id": pl.String, "session_id": pl.String, "line": pl.Int64, "number": pl.Int64}
-    return pl.DataFrame(rows, schema={**schema, "text": pl.String, "vector": pl.List(pl.Float32)}, orient="row")
+    return pl.DataFrame(
+        rows, schema={**schema, "text": pl.String, "vector": pl.List(pl.Float32), "words": pl.Binary}, orient="row"
+    )
 
 
 NO_PASSAGES = passages()

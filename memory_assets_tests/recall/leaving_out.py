@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import dagster as dg
-import numpy as np
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.assets import embed
 from memory_assets.embed.passages import make_passages
 from memory_assets.memory import MemoryAgent
-from memory_assets.protocols import Embedder
+from memory_assets.protocols import Embedder, Read
 from memory_assets.recall.results import Answer, Filters
 from memory_assets.settings import read_settings
 from memory_assets.store import Store, open_store
@@ -166,8 +165,8 @@ class _OneByOne:
         self.name, self.version = embedder.name, embedder.version
         self._embedder = embedder
 
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        return np.stack([self._embedder.encode_query(text) for text in texts])
+    def read(self, texts: Sequence[str]) -> list[Read]:
+        return [self._embedder.read_query(text) for text in texts]
 
 
 def _memory(fact: Mapping[str, Any], at: datetime, digest: str, where: Mapping[str, str]) -> dict[str, Any]:

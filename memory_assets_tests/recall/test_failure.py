@@ -114,7 +114,7 @@ def test_with_an_embedder_that_fails_in_the_midst_the_words_answer(store: Path, 
     def fail(*_: object) -> None:
         raise ModelError("The weights are gone.")
 
-    monkeypatch.setattr("memory_assets.adapters.local_embedder.LocalEmbedder.encode_query", fail)
+    monkeypatch.setattr("memory_assets.adapters.local_embedder.LocalEmbedder.read_query", fail)
     answer = agent_of(store).recall(QUESTION, is_probe=True)
     assert ([one.memory_id for one in answer.results], answer.degraded) == ([ANSWER], "keyword")
     assert "The weights are gone." in answer.notes

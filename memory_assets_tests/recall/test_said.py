@@ -10,7 +10,7 @@ from memory_assets.adapters.text_index import TextIndex
 from memory_assets.embed.project import PASSAGES_A_LINE
 from memory_assets.protocols import Texts
 from memory_assets.recall.levels import Layout
-from memory_assets.recall.said import Learnt, Sought, adjust, find_said, lines_around
+from memory_assets.recall.said import Learnt, Sought, adjust, find_said, lines_around, match_words
 
 SAID = {
     ("a", 1): "Where does the tunnel end?",
@@ -23,7 +23,7 @@ SAID = {
 
 
 def ids(texts: Texts, terms: str, **how) -> list[str]:
-    sought = Sought(terms, dict.fromkeys(terms.split(), 1.0), how.pop("vector", None))
+    sought = Sought(terms, dict.fromkeys(terms.split(), 1.0), how.pop("vector", None), how.pop("words", None))
     return [one.passage_id for one in find_said(sought, texts, Layout(texts, 2), how.pop("learnt", []), **how)]
 
 
@@ -59,6 +59,31 @@ def test_only_rows_that_are_allowed_come_back(texts: Texts):
 
 def test_nothing_to_look_for_finds_nothing(texts: Texts):
     assert ids(texts, "zebra") == []
+
+
+def codes(*places: int) -> np.ndarray:
+    """Codes that are like one another where they have the same place."""
+    return (np.eye(48)[list(places)] * 127).astype(np.int8)
+
+
+def test_of_messages_alike_the_one_whose_words_mean_what_is_asked_comes_first(tmp_path: Path):
+    index = TextIndex(tmp_path)
+    rows = [(id, "messages", "the tunnel", id, codes(*places).tobytes()) for id, places in (("m", [1, 2]), ("n", [2, 3]))]
+    rows.append(("o", "messages", "the tunnel", "o", None))
+    index.update(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "words"], orient="row"), [])
+    texts = index.open("messages")
+    assert ids(texts, "tunnel", words=codes(3))[0] == "n"
+    assert ids(texts, "tunnel", words=codes(1))[0] == "m"
+
+
+def test_each_word_that_is_asked_is_matched_with_the_word_most_like_it():
+    fits = match_words(codes(1, 2), [codes(1, 5, 2), codes(1, 7), codes(9)])
+    assert fits == pytest.approx([127**2, 127**2 / 2, 0.0])
+
+
+def test_a_text_without_codes_is_as_unlike_as_the_least_like():
+    assert match_words(codes(1), [codes(1), codes(), codes(3)])[1] == 0.0
+    assert match_words(codes(1), [codes(), codes()]).tolist() == [0.0, 0.0]
 
 
 def test_a_message_comes_once_by_its_best_passage(tmp_path: Path):

@@ -15,7 +15,7 @@ from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import IndexFailedError, ModelError, QuestionError
 from memory_assets.protocols import Hit
 from memory_assets.recall.search import Answer, Asker, Corpus, Filters, search
-from memory_assets_tests.factories import START, frame, row
+from memory_assets_tests.factories import START, ReadsWhole, frame, row
 
 NOW = START + timedelta(days=10)
 TEXTS = {
@@ -44,7 +44,7 @@ class Vectors:
         return self.hits[:limit]
 
 
-class AnyEmbedder:
+class AnyEmbedder(ReadsWhole):
     name, version, dimension = "any", "1", 2
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:

@@ -1,0 +1,78 @@
+"""Short codes for what the words of a text mean in it: 48 signed bytes for each word piece worth comparing.
+
+A vector of a whole passage blurs what its words say; comparing word by word (late interaction: Khattab and Zaharia 2020) finds
+more, and MiniLM computes the states of all words anyway. They are projected on the 48 directions in which the states of
+the model's own vocabulary differ most, brought to unit length, and rounded to bytes, a 32nd of their size as float32.
+`word_codes.npy` holds the directions of the built-in model; `python -m memory_assets.adapters.word_codes` makes it again from
+the weights alone. Stop words and punctuation have no code.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memory_assets.protocols import CODE_BYTES
+from memory_assets.terms import STOP_WORDS
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+FILE = Path(__file__).with_suffix(".npy")
+SCALE = 254.0
+"""A coordinate of a unit vector in 48 dimensions is seldom beyond ±0.5, which becomes ±127."""
+
+VOCABULARY = 12_000
+"""Word pieces, the most frequent first, that the directions are found from."""
+
+
+def encode_words(states: np.ndarray, ids: Sequence[int], silent: frozenset[int]) -> np.ndarray:
+    """Returns the codes of the pieces that are not silent (all, where none is left); int8, shape (pieces, 48)."""
+    spoken = [place for place, id in enumerate(ids) if id not in silent] or list(range(len(ids)))
+    projected = unit(unit(states[spoken]) @ directions())
+    return np.rint(np.clip(projected * SCALE, -127, 127)).astype(np.int8)
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    """Returns the rows at unit length."""
+    return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)
+
+
+@cache
+def directions() -> np.ndarray:
+    """Returns the directions, float32, shape (384, 48)."""
+    return np.load(FILE).astype(np.float32)
+
+
+def silent_ids(tokenizer: "Tokenizer") -> frozenset[int]:
+    """Returns the ids of stop words, punctuation and the tokenizer's own marks."""
+    return frozenset(
+        id for piece, id in tokenizer.get_vocab().items()
+        if piece in STOP_WORDS or not re.search(r"\w", piece) or re.fullmatch(r"\[\w+\]", piece)
+    )  # fmt: skip
+
+
+def find_directions(states: np.ndarray) -> np.ndarray:
+    """Returns the directions in which unit states differ most from nothing, the strongest first; shape (width, 48)."""
+    states = unit(states.astype(np.float64))
+    _, vectors = np.linalg.eigh(states.T @ states)
+    found = vectors[:, ::-1][:, :CODE_BYTES]
+    return found * np.sign(found[np.abs(found).argmax(axis=0), range(CODE_BYTES)])  # else their signs are chance
+
+
+def main() -> None:
+    """Makes the file of directions again from the built-in model."""
+    from memory_assets.adapters.local_embedder import DEFAULT_MODEL, model_folder
+    from memory_assets.adapters.minilm import MiniLM
+
+    model = MiniLM(model_folder(DEFAULT_MODEL))
+    pieces = sorted((id, piece) for piece, id in model.vocabulary().items() if re.fullmatch("[a-z]{3,}", piece))
+    states = np.stack([model.read(piece).states[1] for _, piece in pieces[:VOCABULARY]])
+    np.save(FILE, find_directions(states).astype(np.float16))
+
+
+if __name__ == "__main__":
+    main()
