@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
+from typing import Protocol
 
 import filelock
 import polars as pl
@@ -67,6 +68,14 @@ class Costs:
     """Price of all answers in the store so far."""
 
 
+class Estimated(Protocol):
+    """A question whose size is known before it is asked."""
+
+    def estimated_tokens(self) -> int:
+        """Returns about how many tokens are sent."""
+        ...
+
+
 @dataclass(frozen=True)
 class Consultation:
     """A store and the name of the model that is, or would be, asked."""
@@ -120,10 +129,20 @@ class Consultation:
     def _price(self, answer: ModelAnswer) -> float | None:
         return cost_of(answer, self._prices)
 
-    def price_of(self, questions: Sequence[Question], *, in_batches: bool) -> float | None:
+    def price_of(self, questions: Sequence[Estimated], *, in_batches: bool) -> float | None:
         """Returns about what the questions would cost in US dollars; nothing where the model's price is unknown."""
         sent, told = self._tokens(questions)
         return estimate_of(self.model_name, sent, told, self._prices, in_batches=in_batches)
+
+    def check_budget(self, questions: Sequence[Estimated], *, in_batches: bool) -> None:
+        """Raises `ModelSetupError` where the questions would cost more than the settings allow for one run."""
+        most = self.store.settings.model_most_usd
+        usd = self.price_of(questions, in_batches=in_batches)
+        if usd is not None and usd > most:
+            raise ModelSetupError(
+                f"Asking {self.model_name} {len(questions)} questions would cost about ${usd:.2f}; MEMORY_MODEL_MOST_USD "
+                f"allows ${most:.2f} for one run. `memory cost` lists the days; raise the limit, or take fewer days."
+            )
 
     def _cost(self, day: str, standings: Sequence[Standing]) -> Cost:
         waiting = [standing.question for standing in standings if standing.state == "open"]
@@ -137,7 +156,7 @@ class Consultation:
             self.price_of(waiting, in_batches=True),
         )
 
-    def _tokens(self, questions: Sequence[Question]) -> tuple[int, int]:
+    def _tokens(self, questions: Sequence[Estimated]) -> tuple[int, int]:
         """Returns about how many tokens would be sent and answered."""
         return sum(question.estimated_tokens() for question in questions), len(questions) * self._usual_answer
 
@@ -173,7 +192,7 @@ class Consultant:
         with filelock.FileLock(folder / "asking.lock", mode=0o600):
             waiting = [s for day in days for s in self.consultation.standings(day) if s.state == "open"]
             in_batches = self._in_batches(len(waiting))
-            self._check_budget(waiting, in_batches)
+            self.consultation.check_budget([standing.question for standing in waiting], in_batches=in_batches)
             if in_batches:
                 clock = self.consultation.store.settings.clock
                 desk = BatchDesk(folder / "batches", self.model, clock, self.wait, self.poll_seconds)
@@ -188,15 +207,6 @@ class Consultant:
     def _in_batches(self, waiting: int) -> bool:
         wish = self.consultation.store.settings.model_batches
         return wish == "always" or (wish == "auto" and self.backfill and waiting >= FEWEST_IN_A_BATCH)
-
-    def _check_budget(self, waiting: Sequence[Standing], in_batches: bool) -> None:
-        most = self.consultation.store.settings.model_most_usd
-        usd = self.consultation.price_of([standing.question for standing in waiting], in_batches=in_batches)
-        if usd is not None and usd > most:
-            raise ModelSetupError(
-                f"Asking {self.model.name} {len(waiting)} questions would cost about ${usd:.2f}; MEMORY_MODEL_MOST_USD allows "
-                f"${most:.2f} for one run. `memory cost` lists the days; raise the limit, or take fewer days."
-            )
 
     @cached_property
     def _remembered(self) -> list[Remembered]:

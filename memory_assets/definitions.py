@@ -10,6 +10,7 @@ from memory_assets.assets import (
     automation,
     brief,
     capture,
+    condensing,
     deliver,
     distill,
     distillates,
@@ -53,14 +54,14 @@ def in_zone(assets: dg.AssetsDefinition, zone: str) -> dg.AssetsDefinition:
 
 
 def asking(assets: dg.AssetsDefinition, model: str) -> dg.AssetsDefinition:
-    """Returns the assets; the version of the one that asks a model names the model and the prompt."""
-    return assets.map_asset_specs(
-        lambda spec: (
-            spec.replace_attributes(code_version=answers.version_with(model))
-            if spec.key.to_user_string() == answers.TABLE
-            else spec
-        )
-    )
+    """Returns the assets; the versions of those that ask a model name the model and the prompt."""
+    versions = {answers.TABLE: answers.version_with(model), **condensing.versions_with(model)}
+
+    def with_version(spec: dg.AssetSpec) -> dg.AssetSpec:
+        version = versions.get(spec.key.to_user_string())
+        return spec.replace_attributes(code_version=version) if version else spec
+
+    return assets.map_asset_specs(with_version)
 
 
 def assemble(zone: str, model: str = RULES) -> dg.Definitions:

@@ -252,7 +252,12 @@ def windows_to_ask(store: "Store", windows: pl.DataFrame, days: Iterable[str]) -
 
 def _was_asked(written: PartInfo | None, windows: str) -> bool:
     """Returns whether the day's answers are about these windows, under whatever prompt."""
-    return written is not None and written.inputs.split(" ")[0] == windows
+    return written is not None and made_from(written) == windows
+
+
+def made_from(written: PartInfo) -> str:
+    """Returns the hash of what a part was made from, whatever model and prompt it was made with."""
+    return written.inputs.split(" ")[0]
 
 
 def notes_by_day(store: "Store") -> dict[str, list[str]]:
@@ -398,7 +403,9 @@ def periods_to_distil(store: "Store", span: Span) -> list[date]:
     """Returns the first days of the finished weeks, or months, whose days were reflected on since they were distilled."""
     written = store.tables.parts(TABLE_OF[span.name])
     wanted = telling_inputs(store, span)
-    return [date.fromisoformat(part) for part, what in wanted.items() if part not in written or written[part].inputs != what]
+    return [
+        date.fromisoformat(part) for part, what in wanted.items() if part not in written or made_from(written[part]) != what
+    ]
 
 
 def telling_inputs(store: "Store", span: Span) -> dict[str, str]:

@@ -636,6 +636,10 @@ class Reflection(Record):
     output_tokens: Count = Field(description="Estimated tokens of the text.")
     level: Count = Field(description="Compression pressure that was needed: 0, 1 or 2.")
     reflector: str = Field(description="Who wrote it: `rules/<version>` or a model's name.")
+    answers: list[str] = Field(description="Names of a model's raw answers below `answers/`; the last of them is used.")
+    prompt_hash: str | None = Field(description="Hash of the prompt, where a model was asked.")
+    cost_usd: float | None = Field(description="Price of its answers in US dollars; empty where the model's price is unknown.")
+    problem: str | None = Field(description="Why what the model wrote is not told.")
 
 
 class DroppedFact(Record):

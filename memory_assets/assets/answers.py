@@ -1,6 +1,6 @@
 """The model's part of the distill stage as an asset: raw answers about the windows of each day, before anyone reads them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import dagster as dg
@@ -41,7 +41,10 @@ def observer_answers(context: dg.AssetExecutionContext, config: Asking, store: d
     days, model = context.partition_keys, open_model(store.settings)
     inputs = answers_inputs(store, store.tables.read("windows"), days)
     consultation = Consultation(store, store.settings.model, any_prompt=not config.ask_again)
-    problems = _ask(Consultant(consultation, model, backfill=config.ask_again), days) if model else {}
+    problems: dict[str, ModelError] = {}
+    if model:
+        consultant = Consultant(consultation, model, backfill=config.ask_again)
+        problems = raising_for_dagster(lambda: consultant.ask(days))
     known = store.tables.read("memories", columns=["id"])["id"]
     for day in track(days, TABLE):
         rows = consultation.rows(day, problems) if model else empty(TABLE)
@@ -51,10 +54,10 @@ def observer_answers(context: dg.AssetExecutionContext, config: Asking, store: d
     return result_of(context, store, TABLE, days, len(days), _metadata(store.tables.read(TABLE, days)))
 
 
-def _ask(consultant: Consultant, days: Sequence[str]) -> dict[str, ModelError]:
+def raising_for_dagster(ask: Callable[[], dict[str, ModelError]]) -> dict[str, ModelError]:
     """Asks; a wrong setting fails the run at once, an overload lets Dagster try again later."""
     try:
-        return consultant.ask(days)
+        return ask()
     except ModelSetupError as error:
         raise dg.Failure(str(error), allow_retries=False) from error
     except ModelBusyError as error:

@@ -8,19 +8,18 @@ import dagster as dg
 import polars as pl
 
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
+from memory_assets.assets.condensing import days_of, materialise_told
 from memory_assets.assets.glue import (
     DAYS_PER_RUN,
     MONTHS,
     WEEKS,
     bars,
     counts_of,
-    materialise_days,
     table_asset,
 )
-from memory_assets.assets.reflect import GROUP, Past, citations_check, told_of
-from memory_assets.pending import telling_inputs
+from memory_assets.assets.reflect import GROUP, citations_check
+from memory_assets.pending import made_from, telling_inputs
 from memory_assets.reflect import DISTILLER
-from memory_assets.reflect.distillates import distil
 from memory_assets.reflect.dropped import find_vanished, list_dropped
 from memory_assets.reflect.gradient import DAY, MONTH, SPANS, TABLE_OF, WEEK, Span
 from memory_assets.store import Store
@@ -41,7 +40,7 @@ IN_RUNS = dg.BackfillPolicy.multi_run(DAYS_PER_RUN)
 )
 def weekly_distillates(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """What the days of a finished week say together about each project, shorter than they do, with their citations."""
-    return _distil(context, store, WEEK)
+    return materialise_told(context, store, WEEK)
 
 
 @table_asset(
@@ -55,26 +54,7 @@ def weekly_distillates(context: dg.AssetExecutionContext, store: dg.ResourcePara
 )
 def monthly_distillates(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """What the days of a finished month say together about each project, shorter than its weeks, with their citations."""
-    return _distil(context, store, MONTH)
-
-
-def _distil(context: dg.AssetExecutionContext, store: Store, span: Span) -> dg.MaterializeResult:
-    table, inputs, past = TABLE_OF[span.name], telling_inputs(store, span), Past(store)
-
-    def build(part: str) -> pl.DataFrame:
-        first = date.fromisoformat(part)
-        days = _days(span, first)
-        said, seen = store.tables.read("reflections", days), store.tables.read("observations", days)
-        return distil(span, first, said, seen, past.background(span.last_day(first)))
-
-    result = materialise_days(context, store, table, inputs=lambda part: inputs.get(part, "-"), build=build)
-    found = store.tables.read(table, context.partition_keys)
-    return result._replace(metadata={**(result.metadata or {}), **told_of(found)})
-
-
-def _days(span: Span, first: date) -> list[str]:
-    days = pl.date_range(first, span.last_day(first), eager=True)
-    return [day.isoformat() for day in days]
+    return materialise_told(context, store, MONTH)
 
 
 @table_asset(DROPPED, group=GROUP, version=DROPPED_VERSION, daily=False, deps=list(TABLE_OF.values()))
@@ -113,7 +93,7 @@ def _vanished(store: Store, parts: list[str] | None) -> pl.DataFrame:
 def _vanished_in(store: Store, span: Span, parts: list[str] | None) -> pl.DataFrame:
     """Returns the facts that the span's parts read and neither tell nor list; parts that are due to be made anew can wait."""
     wanted, table = telling_inputs(store, span), TABLE_OF[span.name]
-    present = [part for part, info in store.tables.parts(table, parts).items() if info.inputs == wanted.get(part)]
+    present = [part for part, info in store.tables.parts(table, parts).items() if made_from(info) == wanted.get(part)]
     told = store.tables.read(table, present)
     dropped = store.tables.read(DROPPED, [f"{span.name}-{part}" for part in present])
     return find_vanished(span.name, _read_by(store, span, present), told, dropped)
@@ -121,7 +101,7 @@ def _vanished_in(store: Store, span: Span, parts: list[str] | None) -> pl.DataFr
 
 def _read_by(store: Store, span: Span, parts: list[str]) -> Iterator[str]:
     """Yields what the parts were made from: all allowed facts of a day, and what its days tell of a week or month."""
-    days = {day for part in parts for day in _days(span, date.fromisoformat(part))}
+    days = {day for part in parts for day in days_of(span, date.fromisoformat(part))}
     if span == DAY:
         seen = store.tables.read("observations", days)
         yield from seen.filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow"))["id"]
@@ -132,7 +112,7 @@ def _read_by(store: Store, span: Span, parts: list[str]) -> Iterator[str]:
 def _longer_than_days(span: Span, store: Store, parts: list[str] | None) -> pl.DataFrame:
     """Returns the weeks or months that take more tokens than the reflections they are made from."""
     told = store.tables.read(TABLE_OF[span.name], parts, columns=["day", "output_tokens"])
-    days = {day for first in told["day"].unique() for day in _days(span, first)}
+    days = {day for first in told["day"].unique() for day in days_of(span, first)}
     reflected = store.tables.read("reflections", days, columns=["day", "output_tokens"])
     first = pl.col("day").map_elements(span.first_day, pl.Date)
     of_days = reflected.group_by(first).agg(pl.col("output_tokens").sum().alias("tokens_of_days"))

@@ -1,22 +1,17 @@
 """The reflect stage as assets: a day's observations become reflections, and those become proposals for MEMORY.md."""
 
 from datetime import date
-from typing import Any
 
 import dagster as dg
 import polars as pl
 
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
-from memory_assets.assets.glue import bars, counts_of, materialise_days, table_asset
-from memory_assets.embed.evidence import EVIDENCE
-from memory_assets.embed.memories import fold_memories
-from memory_assets.ledger import FORGOTTEN
+from memory_assets.assets.condensing import Past, materialise_told
+from memory_assets.assets.glue import materialise_days, table_asset
 from memory_assets.pending import proposal_inputs
 from memory_assets.reflect import REFLECTOR
-from memory_assets.reflect.background import Background
-from memory_assets.reflect.gradient import SMALL_TOKENS
+from memory_assets.reflect.gradient import DAY, SMALL_TOKENS
 from memory_assets.reflect.proposals import NUMBERED, PROPOSE_VERSION, propose
-from memory_assets.reflect.reflector import reflect_day
 from memory_assets.store import Store
 
 GROUP = "reflect"
@@ -25,36 +20,10 @@ GROUP = "reflect"
 @table_asset("reflections", group=GROUP, version=REFLECTOR, daily=True, deps=["observations", "memories"])
 def reflections(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """What a day's sessions say together about each project, condensed and cited."""
-    inputs, past = proposal_inputs(store.tables), Past(store)
-    result = materialise_days(
-        context,
-        store,
-        "reflections",
-        inputs=lambda day: inputs.get(day, "-"),
-        build=lambda day: reflect_day(
-            date.fromisoformat(day), store.tables.read("observations", [day]), past.background(date.fromisoformat(day))
-        ),
-    )
+    result = materialise_told(context, store, DAY)
     found = store.tables.read("reflections", context.partition_keys)
     small = found.group_by("day").agg(pl.col("fact_tokens").sum()).filter(pl.col("fact_tokens") <= SMALL_TOKENS)
-    return result._replace(metadata={**(result.metadata or {}), "days_passed_through": small.height, **told_of(found)})
-
-
-def told_of(found: pl.DataFrame) -> dict[str, Any]:
-    """Returns what Dagster is told of reflections or distillates: how far they shrank, and what became of the rest."""
-    observed, facts, told = (int(found[f"{name}_tokens"].sum()) for name in ("input", "fact", "output"))
-    dropped = found.select(pl.col("dropped_why").explode(empty_as_null=False).alias("reason"))
-    return {
-        "observed_tokens": observed,
-        "fact_tokens": facts,
-        "told_tokens": told,
-        "told_share_of_observed": round(told / max(observed, 1), 4),
-        "told_share_of_facts": round(told / max(facts, 1), 4),
-        "facts_told": int(found["observation_ids"].list.len().sum()),
-        "facts_dropped": dropped.height,
-        "dropped_mix": bars(counts_of(dropped, "reason")),
-        "pressure_mix": bars(counts_of(found.with_columns(pl.format("level {}", "level").alias("level")), "level")),
-    }
+    return result._replace(metadata={**(result.metadata or {}), "days_passed_through": small.height})
 
 
 @table_asset("proposals", group=GROUP, version=PROPOSE_VERSION, daily=True, deps=["reflections", "memories"])
@@ -66,30 +35,12 @@ def proposals(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
     )
 
 
-class Past:
-    """Memories as they stood at the end of a day, without what is forgotten since; nobody had recalled any. Read once a run."""
-
-    def __init__(self, store: Store) -> None:
-        self._observations = store.tables.read("observations")
-        self._merges = store.tables.read("merges")
-        self._said = store.ledger.events([*EVIDENCE, FORGOTTEN])
-
-    def memories(self, day: str) -> pl.DataFrame:
-        """Returns the memories of that day."""
-        known = self._observations.filter(pl.col("day") <= date.fromisoformat(day))
-        return fold_memories(known, self._merges, self._said)
-
-    def background(self, day: date) -> Background:
-        """Returns what is known of facts beside their words at the end of the day."""
-        return Background.of(self.memories(day.isoformat()))
-
-
 def propose_day(store: Store, past: Past, day: str) -> pl.DataFrame:
     """Returns the day's proposals, their numbers written to the ledger first."""
     frame, numbers = propose(
         date.fromisoformat(day),
         store.tables.read("reflections", [day]),
-        past.memories(day),
+        past.memories(date.fromisoformat(day)),
         store.ledger.events([NUMBERED]),
         owner=store.settings.owner,
         sections=store.settings.sections,

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol, TypeVar
 
-from memory_assets.distill.answers import AnswerStore, KeptAnswer
+from memory_assets.distill.answers import AnswerKey, AnswerStore, KeptAnswer
 from memory_assets.distill.batches import BatchDesk, HandedIn
 from memory_assets.distill.earlier import Remembered
 from memory_assets.distill.questions import Images, Question, Standing, next_attempt, standing_of
@@ -39,7 +40,7 @@ class Asker:
         problems: dict[str, ModelError] = {}
         waiting = [standing for standing in standings if standing.state == "open"]
         for _ in range(ATTEMPTS):
-            problems |= self._ask_each([next_attempt(standing) for standing in waiting])
+            problems |= ask_each([next_attempt(standing) for standing in waiting], self._ask, self.at_once, self.model.name)
             waiting = self._still_open(waiting, problems)
         return problems
 
@@ -62,29 +63,6 @@ class Asker:
         again = [standing_of(standing.question, self.answers) for standing in standings]
         return [s for s in again if s.state == "open" and problem_of(s.question, problems) is None]
 
-    def _ask_each(self, questions: Sequence[Question]) -> dict[str, ModelError]:
-        problems: dict[str, ModelError] = {}
-        is_over = threading.Event()
-
-        def put(question: Question) -> None:
-            if not is_over.is_set():
-                try:
-                    self._ask(question)
-                except (ModelSetupError, ModelBusyError):
-                    is_over.set()
-                    raise
-
-        with ThreadPoolExecutor(max_workers=self.at_once) as pool:  # those under way are paid for: their answers are kept
-            running = {pool.submit(put, question): question for question in questions}
-            for done in track(as_completed(running), f"asking {self.model.name}", total=len(running)):
-                error = done.exception()
-                if isinstance(error, ModelError) and not isinstance(error, ModelSetupError | ModelBusyError):
-                    problems[running[done].key.name] = error
-                elif error is not None:
-                    is_over.set()
-                    raise error
-        return problems
-
     def _ask(self, question: Question) -> None:
         """Asks one question and stores the answer; without its pictures where the model cannot see."""
         request, shown_ids = self._prepared(question)
@@ -101,6 +79,46 @@ class Asker:
         earlier = self.earlier(question)
         images = self.images(question) if question.has_images else {}
         return question.request(earlier, images), tuple(memory.id for memory in earlier)
+
+
+class Named(Protocol):
+    """A question whose answer is stored under a key."""
+
+    @property
+    def key(self) -> AnswerKey:
+        """What its answer is made from."""
+        ...
+
+
+Q = TypeVar("Q", bound=Named)
+
+
+def ask_each(questions: Sequence[Q], ask: Callable[[Q], None], at_once: int, model: str) -> dict[str, ModelError]:
+    """Asks several at a time; returns, by the name of its key, why a question has no answer.
+
+    Where asking as things stand is useless (a wrong key, an overload) the rest is not asked, and the error is raised.
+    """
+    problems: dict[str, ModelError] = {}
+    is_over = threading.Event()
+
+    def put(question: Q) -> None:
+        if not is_over.is_set():
+            try:
+                ask(question)
+            except (ModelSetupError, ModelBusyError):
+                is_over.set()
+                raise
+
+    with ThreadPoolExecutor(max_workers=at_once) as pool:  # those under way are paid for: their answers are kept
+        running = {pool.submit(put, question): question for question in questions}
+        for done in track(as_completed(running), f"asking {model}", total=len(running)):
+            error = done.exception()
+            if isinstance(error, ModelError) and not isinstance(error, ModelSetupError | ModelBusyError):
+                problems[running[done].key.name] = error
+            elif error is not None:
+                is_over.set()
+                raise error
+    return problems
 
 
 def problem_of(question: Question, problems: Mapping[str, ModelError]) -> ModelError | None:

@@ -1,126 +1,70 @@
-"""Condenses what one day's sessions said about a project: one reflection for each project and person.
+"""Condenses what there is to tell of projects and people into reflections of a day and distillates of a week or month.
 
-The rules reflector tells the 🔴 and 🟡 facts whole, repeats once, what was replaced or solved on the same day not at all,
-grouped by category, each with the ids it rests on. Where that is more than the day has room for, level 1 keeps every 🔴 and
-as many 🟡 as fit, the most important first, and level 2 the 🔴 alone, each cut to its first sentence. A small day passes
-through, and where no pressure helps everything notable is kept: a check warns. What is left out is listed with the reason.
+The rules tell facts whole, grouped by category, each with the ids it rests on. Where that is more than there is room for,
+level 1 keeps the most important ones (of a day every 🔴), and level 2 of a day the 🔴 alone, each cut to its first sentence.
+A small day passes through, and where no pressure helps everything notable is kept: a check warns. What a model wrote is told
+in its words instead, where it has answered. What is left out is listed with the reason.
 """
 
 import re
-import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Any
 
 import polars as pl
 
 from memory_assets import tables as schemas
-from memory_assets.reflect import REFLECTOR
-from memory_assets.reflect.background import Background, Dropped, Row
-from memory_assets.reflect.bullets import ORDER, Bullet, heading, in_order, render
-from memory_assets.reflect.gradient import DAY, SMALL_TOKENS, Span
+from memory_assets.reflect import DISTILLER, REFLECTOR
+from memory_assets.reflect.background import Background, Dropped
+from memory_assets.reflect.bullets import Bullet, heading, in_order, render
+from memory_assets.reflect.gradient import DAY, TABLE_OF, Span
+from memory_assets.reflect.matter import Matter
 from memory_assets.tokens import CHARS_A_TOKEN, count_tokens
-
-NAMESPACE = uuid.UUID("5f0f8c1e-6a0f-4d55-9d0e-2a6b8f6f6b10")
 
 _FIRST_SENTENCE = re.compile(r"^.{20,}?[.!?”](?=\s)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Condensed:
-    """What is told of one project and person, and the pressure that it took."""
+class Told:
+    """What is told of a matter, who wrote it, and the pressure that it took."""
 
     bullets: Sequence[Bullet]
     level: int
-
-    @property
-    def ids(self) -> list[str]:
-        """The observations that it rests on."""
-        return [id for bullet in self.bullets for id in bullet.ids]
-
-
-def reflect_day(day: date, observations: pl.DataFrame, background: Background) -> pl.DataFrame:
-    """Returns the day's reflections; those of a day without facts that may be told are none."""
-    ordered = observations.sort("event_at", "id")
-    share = _share_of(ordered)
-    rows = []
-    for (project, person), group in ordered.group_by("project", "person", maintain_order=True):
-        told = _told(group)
-        if told.is_empty():
-            continue
-        fact_tokens = int(told["tokens"].sum())
-        room = None if share is None else int(share * fact_tokens)
-        facts = group.filter(pl.col("kind") == "fact").to_dicts()
-        dropped = background.set_aside(facts)
-        bullets = merge([_bullet(row) for row in facts if row["id"] not in dropped], background)
-        found = condense(bullets, room, DAY, background, owners_among(facts))
-        row = {
-            "reflection_id": str(uuid.uuid5(NAMESPACE, f"{day}\x1f{project}\x1f{person}")),
-            "day": day,
-            "until_on": day,
-            "reflection_ids": [],
-            "project": project,
-            "person": person,
-            "input_tokens": int(group["tokens"].sum()),
-            "fact_tokens": fact_tokens,
-            "reflector": REFLECTOR,
-        }
-        rows.append(row | told_columns(found, facts, dropped, background))
-    return schemas.frame_of("reflections", rows).sort("reflection_id")
+    reflector: str
+    answers: tuple[str, ...] = ()
+    """Names of the raw answers of a model."""
+    prompt_hash: str | None = None
+    cost_usd: float | None = None
+    problem: str | None = None
+    """Why a model's words are not used."""
 
 
-def _share_of(observations: pl.DataFrame) -> float | None:
-    """Returns the share of the day's facts that may be told, or nothing where the day is small and all of them may."""
-    observed_tokens, fact_tokens = int(observations["tokens"].sum()), int(_told(observations)["tokens"].sum())
-    if observed_tokens <= SMALL_TOKENS:
-        return None
-    if fact_tokens <= SMALL_TOKENS:
-        return DAY.limit * observed_tokens / max(fact_tokens, 1)
-    return DAY.share_left(observed_tokens, fact_tokens)
+def tell(
+    span: Span, matters: Iterable[Matter], background: Background, written: Callable[[Matter], Told | None] = lambda _: None
+) -> pl.DataFrame:
+    """Returns the rows of the span's table; `written` gives what a model wrote of a matter, if it did."""
+    rows = [_row(matter, written(matter) or condense(matter, background), background) for matter in matters]
+    return schemas.frame_of(TABLE_OF[span.name], rows).sort("reflection_id")
 
 
-def _told(observations: pl.DataFrame) -> pl.DataFrame:
-    return observations.filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow"))
+def condense(matter: Matter, background: Background) -> Told:
+    """Returns what the rules tell of the matter."""
+    by = REFLECTOR if matter.span == DAY else DISTILLER
+    bullets, room = matter.bullets, matter.room
+    if room is None or weigh(bullets) <= room:
+        return Told(bullets, 0, by)
+    owners = matter.owners
+    ranked = sorted(bullets, key=lambda bullet: background.rank(bullet, any(id in owners for id in bullet.ids)))
+    fitting = in_order(_fit(ranked, room, keeps_high=matter.span.keeps_high))
+    if weigh(fitting) <= room or not matter.span.keeps_high:
+        return Told(fitting, 1, by)
+    cores = [replace(bullet, text=_core(bullet.text)) for bullet in bullets if bullet.priority == "high"]
+    return Told(cores if weigh(cores) <= room else bullets, 2, by)
 
 
-def _bullet(row: Row) -> Bullet:
-    return Bullet(row["category"], row["priority"], row["text"], (row["id"],))
-
-
-def owners_among(facts: Iterable[Row]) -> frozenset[str]:
-    """Returns the facts in the owner's words."""
-    return frozenset(row["id"] for row in facts if row["author"] == "owner")
-
-
-def merge(bullets: Iterable[Bullet], background: Background) -> list[Bullet]:
-    """Returns one bullet for each memory, in its newest words and with all ids; the bullets are given in order of time."""
-    groups: dict[str, list[Bullet]] = {}
-    for bullet in bullets:
-        groups.setdefault(background.memory(bullet.ids[0]), []).append(bullet)
-    return [
-        replace(
-            members[-1],
-            priority=min((bullet.priority for bullet in members), key=ORDER.__getitem__),
-            ids=tuple(dict.fromkeys(id for bullet in members for id in bullet.ids)),
-        )
-        for members in groups.values()
-    ]
-
-
-def condense(
-    bullets: Sequence[Bullet], room: int | None, span: Span, background: Background, owners: frozenset[str]
-) -> Condensed:
-    """Returns what of the bullets there is room for, in tokens; without a limit, all of it."""
-    ordered = in_order(bullets)
-    if room is None or count_tokens(render(ordered)) <= room:
-        return Condensed(ordered, 0)
-    ranked = sorted(ordered, key=lambda bullet: background.rank(bullet, any(id in owners for id in bullet.ids)))
-    fitting = _fit(ranked, room, keeps_high=span.keeps_high)
-    if count_tokens(render(in_order(fitting))) <= room or not span.keeps_high:
-        return Condensed(in_order(fitting), 1)
-    cores = [replace(bullet, text=_core(bullet.text)) for bullet in ordered if bullet.priority == "high"]
-    return Condensed(cores if count_tokens(render(cores)) <= room else ordered, 2)
+def weigh(bullets: Sequence[Bullet]) -> int:
+    """Returns about how many tokens the bullets take as they are written."""
+    return count_tokens(render(bullets))
 
 
 def _fit(ranked: Sequence[Bullet], room: int, *, keeps_high: bool) -> list[Bullet]:
@@ -141,23 +85,34 @@ def _core(text: str) -> str:
     return found[0] if found else text
 
 
-def told_columns(
-    found: Condensed, facts: Sequence[Row], set_aside: Mapping[str, Dropped], background: Background
-) -> dict[str, Any]:
-    """Returns the columns that say what is told, and for every other fact why it is not and what still holds it."""
-    text, cited = render(found.bullets), found.ids
-    told = set(cited)
+def _row(matter: Matter, told: Told, background: Background) -> dict[str, Any]:
+    """Returns the row: what is told, and for every other fact why it is not and what still holds it."""
+    text, cited = render(told.bullets), dict.fromkeys(id for bullet in told.bullets for id in bullet.ids)
+    reason = "left out" if told.prompt_hash else "no room"
     dropped = {
-        row["id"]: set_aside.get(row["id"]) or Dropped("no room", background.memory(row["id"]))
-        for row in facts
-        if row["id"] not in told
+        row["id"]: matter.set_aside.get(row["id"]) or Dropped(reason, background.memory(row["id"]))
+        for row in matter.facts
+        if row["id"] not in cited
     }
     return {
+        "reflection_id": matter.id,
+        "day": matter.first,
+        "until_on": matter.span.last_day(matter.first),
+        "project": matter.project,
+        "person": matter.person,
         "text": text,
-        "observation_ids": cited,
+        "observation_ids": list(cited),
+        "reflection_ids": list(matter.reflection_ids),
         "dropped_ids": list(dropped),
         "dropped_why": [one.reason for one in dropped.values()],
         "dropped_to": [one.kept_as for one in dropped.values()],
+        "input_tokens": matter.observed_tokens,
+        "fact_tokens": matter.fact_tokens,
         "output_tokens": count_tokens(text),
-        "level": found.level,
+        "level": told.level,
+        "reflector": told.reflector,
+        "answers": list(told.answers),
+        "prompt_hash": told.prompt_hash,
+        "cost_usd": told.cost_usd,
+        "problem": told.problem,
     }

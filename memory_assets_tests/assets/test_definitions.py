@@ -6,6 +6,7 @@ import sys
 import dagster as dg
 import pytest
 
+from memory_assets.assets import condensing
 from memory_assets.assets.automation import ASSETS_OF
 from memory_assets.definitions import STAGES, assemble
 from memory_assets.distill import questions
@@ -25,6 +26,7 @@ LEARNT = {
     "embeddings",
 }
 DAILY = LEARNT | {"reflections", "proposals"}
+ASKING = {"observer_answers", "reflections", "weekly_distillates", "monthly_distillates"}
 DISTILLED = {"weekly_distillates": dg.WeeklyPartitionsDefinition, "monthly_distillates": dg.MonthlyPartitionsDefinition}
 
 
@@ -93,10 +95,14 @@ def test_another_model_or_prompt_marks_answers_as_stale_and_nothing_else(
 
     ruled, asked = versions("rules"), versions("claude-haiku-4-5")
     assert ruled == {name: spec.code_version for name, spec in specs.items()}
-    assert {name for name in ruled if ruled[name] != asked[name]} == {"observer_answers"}
+    assert {name for name in ruled if ruled[name] != asked[name]} == ASKING
     monkeypatch.setattr(questions, "prompt_hash", lambda: "another prompt")
     changed = versions("claude-haiku-4-5")
     assert {name for name in asked if asked[name] != changed[name]} == {"observer_answers"}
+    monkeypatch.undo()
+    monkeypatch.setattr(condensing, "prompt_hash", lambda: "another prompt")
+    changed = versions("claude-haiku-4-5")
+    assert {name for name in asked if asked[name] != changed[name]} == ASKING - {"observer_answers"}
 
 
 def test_every_asset_is_in_a_job(specs: dict[str, dg.AssetSpec]):

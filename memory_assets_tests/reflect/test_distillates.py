@@ -6,10 +6,10 @@ from random import Random
 import polars as pl
 
 from memory_assets.reflect.background import Background
-from memory_assets.reflect.distillates import distil
 from memory_assets.reflect.dropped import find_vanished, list_dropped
 from memory_assets.reflect.gradient import DAY, MONTH, TABLE_OF, WEEK, Span
-from memory_assets.reflect.reflector import reflect_day
+from memory_assets.reflect.matter import matters_of_day, matters_of_period
+from memory_assets.reflect.reflector import tell
 from memory_assets.tables import check
 from memory_assets.tokens import count_tokens
 from memory_assets_tests.factories import START, frame, row
@@ -29,7 +29,11 @@ def fact(number: int, text: str, day: date = MONDAY, **changes) -> dict:
 
 def reflect(observations: pl.DataFrame, background: Background = NOTHING_KNOWN) -> pl.DataFrame:
     days = observations.sort("day").group_by("day", maintain_order=True)
-    return pl.concat(reflect_day(day, own, background) for (day,), own in days)
+    return pl.concat(tell(DAY, matters_of_day(day, own, background), background) for (day,), own in days)
+
+
+def distil(span: Span, first: date, days: pl.DataFrame, observations: pl.DataFrame, background: Background) -> pl.DataFrame:
+    return tell(span, matters_of_period(span, first, days, observations, background), background)
 
 
 def distil_all(span: Span, observations: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:

@@ -10,7 +10,8 @@ from memory_assets.distill.rows import short_id
 from memory_assets.reflect import gradient
 from memory_assets.reflect.background import Background
 from memory_assets.reflect.gradient import SMALL_TOKENS
-from memory_assets.reflect.reflector import reflect_day
+from memory_assets.reflect.matter import matters_of_day
+from memory_assets.reflect.reflector import tell
 from memory_assets.tokens import count_tokens
 from memory_assets_tests.factories import START, frame, row
 
@@ -33,7 +34,8 @@ def memory(*numbers: int, **changes) -> dict:
 
 
 def reflect(*observations: dict, memories: tuple[dict, ...] = ()) -> pl.DataFrame:
-    return reflect_day(DAY, frame("observations", *observations), Background.of(frame("memories", *memories)))
+    background = Background.of(frame("memories", *memories))
+    return tell(gradient.DAY, matters_of_day(DAY, frame("observations", *observations), background), background)
 
 
 def ids(*numbers: int) -> list[str]:

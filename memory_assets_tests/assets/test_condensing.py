@@ -1,0 +1,125 @@
+"""With a model: it is asked once about what does not fit, over HTTP, its raw answer stored first; the rules stand in for it."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+
+from memory_assets.assets.condensing import Condensing
+from memory_assets.distill.answers import AnswerStore
+from memory_assets.errors import ModelSetupError
+from memory_assets.models import open_model
+from memory_assets.protocols import Model
+from memory_assets.reflect import REFLECTOR
+from memory_assets.reflect.gradient import DAY
+from memory_assets.settings import read_settings
+from memory_assets.store import Store, open_store
+from memory_assets_tests.factories import START, row
+from memory_assets_tests.messages_api import KEY, Fault, MessagesApi, Said, serve
+from memory_assets_tests.small_store import write
+
+MODEL = "claude-haiku-4-5"
+ON = date(2026, 8, 3)
+
+
+def terse(body: dict[str, Any]) -> str:
+    """A reflector that tells the first three facts it is shown."""
+    shown = re.findall(r"^[🔴🟡] (.+ \[mem_[0-9a-f]{12}\])$", body["messages"][0]["content"][-1]["text"], re.M)
+    return "\n".join(f"- {line}" for line in shown[:3])
+
+
+@pytest.fixture
+def api() -> Iterator[MessagesApi]:
+    with serve(terse) as found:
+        yield found
+
+
+@pytest.fixture
+def store(api: MessagesApi, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store with a day of forty facts."""
+    prices = json.dumps({MODEL: {"input": 1, "output": 5}})
+    for name, value in {"MODEL": MODEL, "MODEL_URL": api.url, "MODEL_RETRIES": "0", "MODEL_PRICES": prices}.items():
+        monkeypatch.setenv(f"MEMORY_{name}", value)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    store = open_store(read_settings())
+    plain = {
+        "kind": "fact",
+        "gate": "allow",
+        "priority": "medium",
+        "author": "assistant",
+        "category": "operations",
+        "tokens": 20,
+    }
+    facts = [
+        row(
+            "observations",
+            id=f"{port:08x}-0000-5000-8000-000000000000",
+            text=f"Service number {port} listens on port {port} of the harbor.",
+            event_at=START,
+            day=ON,
+            **plain,
+        )
+        for port in range(6380, 6420)
+    ]
+    write(store, "observations", ON.isoformat(), *facts)
+    write(store, "merges", "all")
+    return store
+
+
+def ask(store: Store) -> dict[str, Any]:
+    """Asks about the day and returns the one row that is told of it."""
+    condensing = Condensing(store, DAY)
+    model = open_model(store.settings)
+    assert model is not None
+    problems = condensing.ask(model, [ON])
+    (found,) = condensing.rows(ON).to_dicts()
+    return found | {"problems": list(problems.values())}
+
+
+def test_the_model_is_asked_once_and_a_second_run_pays_nothing(store: Store, api: MessagesApi):
+    found = ask(store)
+    assert found["reflector"].startswith(MODEL)
+    assert (found["level"], len(found["observation_ids"])) == (0, 3)
+    assert found["cost_usd"] > 0 and found["problem"] is None
+    (kept,) = AnswerStore(store.root / "answers").every()
+    assert found["answers"] == [kept.key.name] and kept.answer.text == terse(api.questions()[0])
+    assert ask(store) == found
+    assert len(api.questions()) == 1
+
+
+def test_a_model_that_will_not_shrink_is_asked_three_times_and_nothing_is_lost(store: Store):
+    with serve(lambda body: "\n".join([terse(body)] * 40)) as endless:
+        found = ask(with_url(store, endless.url))
+    assert len(endless.questions()) == 3
+    assert (found["level"], found["problem"], len(found["observation_ids"])) == (2, "no answer was smaller than the facts", 40)
+
+
+def test_where_the_model_refuses_the_rules_stand_in(store: Store):
+    with serve(lambda _: Said("", stop_reason="refusal")) as refusing:
+        found = ask(with_url(store, refusing.url))
+    assert (found["reflector"], found["answers"], found["prompt_hash"]) == (REFLECTOR, [], None)
+    assert found["observation_ids"]
+
+
+def test_a_question_that_cannot_be_answered_is_told_and_the_rules_stand_in(store: Store):
+    with serve(lambda _: Fault(400, "invalid_request_error", "This is too much.")) as broken:
+        found = ask(with_url(store, broken.url))
+    assert "refuses a question" in str(found["problems"][0])
+    assert (found["reflector"], found["answers"]) == (REFLECTOR, [])
+
+
+def test_nothing_is_asked_beyond_the_budget(store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_MODEL_MOST_USD", "0.000001")
+    poor = open_store(read_settings())
+    model: Model | None = open_model(poor.settings)
+    assert model is not None
+    with pytest.raises(ModelSetupError, match="MEMORY_MODEL_MOST_USD"):
+        Condensing(poor, DAY).ask(model, [ON])
+    assert api.questions() == []
+
+
+def with_url(store: Store, url: str) -> Store:
+    return open_store(store.settings.model_copy(update={"model_url": url}))
