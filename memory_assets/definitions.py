@@ -17,6 +17,7 @@ from memory_assets.assets import (
     embed,
     evaluation,
     graph,
+    harness_memories,
     quality,
     recall,
     reflect,
@@ -30,6 +31,7 @@ from memory_assets.settings import RULES, read_settings
 STAGES = (
     deliver,
     capture,
+    harness_memories,
     answers,
     distill,
     triggers,

@@ -113,6 +113,10 @@ def _end_of_chain(explanation: "Explanation") -> Text:
         return Text("Written by hand: the chain ends at its commit.", style="green")
     if explanation.root.kind == "note":
         return Text("Told outright: the chain ends at its line in the ledger.", style="green")
+    if explanation.root.kind == "file":
+        return Text(
+            "Remembered by the harness itself: the chain ends at its file, which is read and never written.", style="green"
+        )
     return Text("No archived record lies behind it.", style="yellow")
 
 

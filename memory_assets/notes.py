@@ -238,7 +238,9 @@ def _evidence(store: "Store", observation_ids: Sequence[str]) -> tuple[dict[str,
     columns = ["id", "text_hash", "message_ids", "segment_id"]
     observed = store.tables.scan("observations").filter(pl.col("id").is_in(list(observation_ids))).select(columns).collect()
     notes = note_rows(store.ledger.events([NOTED, CORRECTED])).filter(pl.col("id").is_in(list(observation_ids))).select(columns)
-    rows = pl.concat([observed, notes])
+    told = pl.col("id").is_in(list(observation_ids))
+    remembered = store.tables.scan("harness_memories").filter(told).select(columns).collect()
+    rows = pl.concat([observed, notes, remembered])
     kept = {
         "observation_ids": rows["id"].to_list(),
         "text_hashes": rows["text_hash"].to_list(),

@@ -16,6 +16,7 @@ import polars as pl
 
 from memory_assets.capture.messages import pending_days
 from memory_assets.capture.windows import WINDOWS_VERSION, Told
+from memory_assets.coexist import find_memory_files, memory_file_inputs
 from memory_assets.deliver import spool
 from memory_assets.deliver.events import ACCUMULATED, COMPACTION_PENDING, ENDED, REFLECTED, SCHEMA_VERSION
 from memory_assets.deliver.inbox import moment_of
@@ -110,7 +111,20 @@ def capture_inputs(store: "Store") -> str:
     changed = changed_files(find_sources(store.settings), store.archive, store.settings.clock())
     looks = [f"{file.path}:{file.size}:{file.mtime_ns}" for file in changed]
     written = store.tables.parts("windows").get("all")
-    return hash_of(*looks, windows_inputs(store), written.fingerprint if written else "-")
+    return hash_of(*looks, windows_inputs(store), written.fingerprint if written else "-", memory_file_inputs(store))
+
+
+def capture_is_due(store: "Store") -> bool:
+    """Returns whether there is something to take in, or a window to close."""
+    return transcripts_changed(store) or windows_due(store) or harness_memories_changed(store)
+
+
+def harness_memories_changed(store: "Store") -> bool:
+    """Returns whether what a harness remembers by itself changed since it was read."""
+    written = store.tables.parts("harness_memories").get("all")
+    if written is None:
+        return bool(store.tables.parts("windows")) and bool(find_memory_files(store.settings))
+    return written.inputs != memory_file_inputs(store)
 
 
 def windows_due(store: "Store") -> bool:
@@ -261,11 +275,13 @@ def made_from(written: PartInfo) -> str:
 
 
 def notes_by_day(store: "Store") -> dict[str, list[str]]:
-    """Returns the ids of what was noted on each local day."""
+    """Returns the ids of what was noted, or remembered by a harness, on each local day."""
     from memory_assets.embed.notes import note_rows
 
     found: dict[str, list[str]] = {}
-    for id, day in note_rows(store.ledger.events(NOTES), store.settings.zone).select("id", "day").iter_rows():
+    notes = note_rows(store.ledger.events(NOTES), store.settings.zone).select("id", "day")
+    remembered = store.tables.read("harness_memories", columns=["id", "day"])
+    for id, day in pl.concat([notes, remembered]).iter_rows():
         found.setdefault(day.isoformat(), []).append(id)
     return found
 
@@ -321,7 +337,7 @@ def merge_inputs(store: "Store") -> str:
 
 def fold_inputs(tables: Tables, events: Iterable[Event]) -> str:
     """Returns the hash of everything that the memories are folded from; of the ledger, what people and agents told."""
-    names = ("observations", "embeddings", "passages")
+    names = ("observations", "harness_memories", "embeddings", "passages")
     parts = (f"{name}/{day}={info.fingerprint}" for name in names for day, info in tables.parts(name).items())
     told = (event.id for event in events if event.kind in TOLD)
     return hash_of(FOLD_VERSION, MERGE_VERSION, *parts, *told)
@@ -331,7 +347,7 @@ def fold_is_behind(store: "Store") -> bool:
     """Returns whether something was observed or told since memories were folded, or what follows from them was never made."""
     written, told = store.tables.parts("memories").get("all"), store.ledger.events(TOLD)
     if written is None:
-        return bool(told or store.tables.parts("observations"))
+        return bool(told or store.tables.parts("observations") or store.tables.parts("harness_memories"))
     return "all" not in store.tables.parts("recalls") or written.inputs != fold_inputs(store.tables, told)
 
 

@@ -375,6 +375,17 @@ class Observation(Record):
     schema_version: Count = Field(description="Version of this row's schema.")
 
 
+class HarnessMemory(Observation):
+    """One fact that Claude Code or Codex remembers by itself, as its file says it now."""
+
+    id: str = Field(description="UUIDv5 of harness, file and text.")
+    session_id: str = Field(description="`memory of` and the harness: no session said it.")
+    path: str = Field(description="The file, which is read and never written.")
+    event_at: datetime = Field(description="When the file was last changed.")
+    lines: list[int] = Field(description="Lines of the file that it stands on, from 0.")
+    observer: str = Field(description="The harness.")
+
+
 class QualityRow(Record):
     """How good what was kept of one day is: how many rows have one value of one measure."""
 
@@ -772,6 +783,7 @@ TABLES: dict[str, type[Record]] = {
     "segments": Segment,
     "verdicts": VerdictRow,
     "observations": Observation,
+    "harness_memories": HarnessMemory,
     "triggers": TriggerRow,
     "quality": QualityRow,
     "evaluation": EvaluationRow,

@@ -94,6 +94,9 @@ class Settings(BaseSettings):
         default_factory=lambda: ["decay", "stale", "elsewhere", "used"],
         description="What weighs recalled memories; see docs/recall.md.",
     )
+    harness_memories: bool = Field(
+        True, description="Whether what Claude Code and Codex remember by themselves is read and recalled, too."
+    )
     since_days: int = Field(14, ge=1, description="Days of this machine's own transcripts to take in at first.")
     idle_minutes: int = Field(60, ge=1, description="A session without a message for this long has ended.")
     short_turns: int = Field(5, ge=0, description="Sessions that end with fewer user turns are not distilled.")

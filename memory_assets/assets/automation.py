@@ -42,7 +42,7 @@ UNFINISHED = dg.RunsFilter(
 
 TRIAGED = ["amendments", "decisions", "trust", "memory_md", "entries", "review_md", "briefing"]
 ASSETS_OF = {
-    CAPTURE: ["events", "dead_letters", "resources", "records", "windows", "messages_open"],
+    CAPTURE: ["events", "dead_letters", "resources", "records", "windows", "messages_open", "harness_memories"],
     LEARN: [
         "messages",
         "sessions",
@@ -111,7 +111,7 @@ def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
     if busy:
         return []
     hour = f"{store.settings.clock():%Y-%m-%dT%H}"
-    if pending.transcripts_changed(store) or pending.windows_due(store):
+    if pending.capture_is_due(store):
         return [_request(CAPTURE, hour, pending.capture_inputs(store))]
     if days := pending.days_to_learn(store):
         return [_request(LEARN, hour, pending.windows_inputs(store), s, stretch=s) for s in stretches(days)]

@@ -14,6 +14,7 @@ from memory_assets.corpus import open_embedder, open_texts, open_vectors, passag
 from memory_assets.embed.echoes import SHOWING, find_echoes, suspects
 from memory_assets.embed.encode import EMBED_VERSION, encode_day
 from memory_assets.embed.evidence import EVIDENCE, allowed_facts, families_of, plan_evidence
+from memory_assets.embed.harness_memories import with_harness_memories
 from memory_assets.embed.homes import find_orphans
 from memory_assets.embed.memories import FOLD_VERSION, fold_memories
 from memory_assets.embed.merge import MERGE_VERSION, find_edges
@@ -42,11 +43,11 @@ TEXTS_VERSION = f"texts/2/{TERMS_VERSION}"
 WARN = dg.AssetCheckSeverity.WARN
 
 
-@table_asset("embeddings", group=GROUP, version=EMBED_VERSION, daily=True, deps=["observations"])
+@table_asset("embeddings", group=GROUP, version=EMBED_VERSION, daily=True, deps=["observations", "harness_memories"])
 def embeddings(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
-    """One vector for each distinct text observed or noted on the day, made on this machine and kept by the text's hash."""
+    """One vector for each distinct text observed or told on the day, made on this machine and kept by the text's hash."""
     embedder, noted = open_embedder(store.settings.embedding_model), notes_by_day(store)
-    notes = note_rows(store.ledger.events(NOTES), store.settings.zone)
+    notes = _notes_of(store, None)
     return materialise_days(
         context,
         store,
@@ -95,14 +96,20 @@ def merges(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) ->
         return write_whole(store, "merges", frame, inputs, reasons=bars(counts_of(frame, "reason")))
 
 
-@table_asset("memories", group=GROUP, version=FOLD_VERSION, daily=False, deps=["observations", "merges", "windows", "messages"])
+@table_asset(
+    "memories",
+    group=GROUP,
+    version=FOLD_VERSION,
+    daily=False,
+    deps=["observations", "harness_memories", "merges", "windows", "messages"],
+)
 def memories(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
-    """The present state of what is known: observations folded with merges and the ledger."""
+    """The present state of what is known: observations folded with merges, the ledger and what harnesses remember."""
     with store.lock():
         observations, edges = store.tables.read("observations"), store.tables.read("merges")
         heard = [*note_evidence(store, observations, edges), *note_uses(store)]
         events = store.ledger.events()
-        frame = fold_memories(observations, edges, events)
+        frame = fold_memories(with_harness_memories(observations, store.tables.read("harness_memories")), edges, events)
         merged = int(frame["merged_count"].sum()) - frame.height
         plots = {column: bars(counts_of(frame, column)) for column in ("state", "category", "priority")}
         plots |= {column: bars(_spread(frame, column)) for column in ("confirmed_count", "contradicted_count")}
@@ -209,7 +216,9 @@ def _publish(index, kept: _Kept, plan: Plan, rows: dict[str, str], *, rebuild: b
 
 
 def _notes_of(store: Store, days: list[str] | None) -> pl.DataFrame:
-    notes = note_rows(store.ledger.events(NOTES), store.settings.zone)
+    """Returns what no session said: notes, and what harnesses remember."""
+    noted = note_rows(store.ledger.events(NOTES), store.settings.zone)
+    notes = with_harness_memories(noted, store.tables.read("harness_memories"))
     return notes if days is None else notes.filter(pl.col("day").cast(pl.String).is_in(days))
 
 
@@ -246,7 +255,7 @@ def _in_conflict(store: Store, days: list[str] | None) -> pl.DataFrame:
 
 def _without_home(store: Store, days: list[str] | None) -> pl.DataFrame:
     observations = store.tables.read("observations", columns=["id", "kind", "gate", "event_at", "text_hash", "message_ids"])
-    notes = note_rows(store.ledger.events(NOTES)).select(observations.columns)
+    notes = _notes_of(store, None).select(observations.columns)
     return find_orphans(allowed_facts(pl.concat([observations, notes])), store.ledger.events(EVIDENCE))
 
 

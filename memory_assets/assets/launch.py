@@ -47,7 +47,7 @@ def ingest(store: Store, *, reflect: bool = True) -> Ran:
     started = time.monotonic()
     ran = Ran()
     runner = _Runner(store, ran)
-    if pending.events_wait(store) or pending.transcripts_changed(store) or pending.windows_due(store):
+    if pending.events_wait(store) or pending.capture_is_due(store):
         runner.run("capture")
     for stretch in stretches(pending.days_to_learn(store)):
         runner.run("learn", stretch)

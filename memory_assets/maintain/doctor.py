@@ -69,7 +69,7 @@ class Projections:
 
 def examine(store: "Store", projections: Projections) -> Health:
     """Returns the counts and checks of the store; a check that cannot be carried out is a broken one."""
-    noted = len(store.ledger.events([NOTED, CORRECTED]))
+    noted = len(store.ledger.events([NOTED, CORRECTED])) + store.tables.read("harness_memories", columns=["id"]).height
     sums = sums_of(read_frames(store.tables, store.archive.resources(), noted))
     now = store.settings.clock()
     checks = (*sums.checks, *_projected(store, projections), *_surroundings(store, now))

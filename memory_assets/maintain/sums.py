@@ -59,7 +59,7 @@ class Frames:
     amendments: pl.DataFrame
     decisions: pl.DataFrame
     noted: int = 0
-    """Notes in the ledger, which are part of memories, too."""
+    """Notes in the ledger and what harnesses remember, which are part of memories, too."""
 
 
 COLUMNS: dict[str, Sequence[str]] = {

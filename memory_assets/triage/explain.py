@@ -1,7 +1,8 @@
 """Follows a line of MEMORY.md, a proposal, a memory or an observation back to archived records, and verifies each again.
 
 A line that was written by hand ends at its commit. The chain of a promoted line comes from the ledger, where its evidence
-was kept with the promotion, so it holds whatever became of the tables since. A note ends at its line in the ledger.
+was kept with the promotion, so it holds whatever became of the tables since. A note ends at its line in the ledger, what a
+harness remembers by itself at the lines of its file.
 """
 
 import hashlib
@@ -63,9 +64,9 @@ class Explanation:
     def is_verified(self) -> bool:
         """Whether every record still has its hash and every quote stands in the records it was taken from.
 
-        What ends at a commit or a note has no records to verify; what was learnt from a session must have some.
+        What ends at a commit, a note or a file has no records to verify; what was learnt from a session must have some.
         """
-        if not any(_steps(self.root, "record", "note")) and any(_steps(self.root, "observation", "proposal", "memory")):
+        if not any(_steps(self.root, "record", "note", "file")) and any(_steps(self.root, "observation", "proposal", "memory")):
             return False
         quoted = {step.facts["quote"] for step in self.records if step.facts["quote"]}
         held = {step.facts["quote"] for step in self.records if step.facts["holds_quote"]}
@@ -82,7 +83,7 @@ def explain(target: str, *, tables: Tables, ledger: Ledger, archive: Archive, wo
     events = ledger.events()
     entry = _entry_step(target, events, tables, archive, workspace)
     step = entry or _proposal_step(target, events, tables, archive) or _memory_step(target, tables, archive)
-    step = step or _note_step(target, events, tables, archive)
+    step = step or _note_step(target, events, tables, archive) or _file_step(target, tables)
     if step is None:
         raise UnknownIdError(
             f"Nothing is known as '{target[:80]}'. Give a line of MEMORY.md, a proposal (p-YYYYMMDD-NNN), or an id (mem_…)."
@@ -203,6 +204,18 @@ def _note_step(target: str, events: Sequence[Event], tables: Tables, archive: Ar
     before = event.target if event.kind == CORRECTED else None
     corrected = before and (_memory_step(before, tables, archive) or _note_step(before, events, tables, archive))
     return Step("note", note_id(event), facts, (corrected,) if corrected else ())
+
+
+def _file_step(target: str, tables: Tables) -> Step | None:
+    """Returns what a harness remembers by itself, which ends at the lines of its file."""
+    prefix = target.removeprefix("mem_").replace("-", "").lower()
+    starts = pl.col("id").str.replace_all("-", "").str.starts_with(prefix)
+    found = tables.scan("harness_memories").filter(starts).collect().to_dicts() if len(prefix) >= 6 else []
+    if not found:
+        return None
+    told = {"text": found[0]["text"], "harness": found[0]["observer"], "project": found[0]["project"]}
+    lines = ", ".join(str(line + 1) for line in found[0]["lines"])
+    return Step("file", found[0]["path"], {**told, "lines": lines, "changed_at": found[0]["event_at"].isoformat()})
 
 
 def _reflection_step(payload: dict[str, Any], tables: Tables, archive: Archive) -> Step:
