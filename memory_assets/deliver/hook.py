@@ -133,7 +133,7 @@ def _read(words: "Sequence[str]") -> "tuple[list[str], dict[str, str]]":
         if not word.startswith("--"):
             told.append(word)
         else:
-            options[word[2:]] = "" if word == "--json" else rest.pop(0)
+            options[word[2:]] = rest.pop(0) if rest and word != "--json" else ""
     return told, options
 
 

@@ -46,6 +46,8 @@ _PATTERNS = {
     "trigger": re.compile(r"[\w-]{1,40}"),
 }
 _ID = re.compile(r"[0-9a-f-]{8,64}")
+LONGEST_TEXT = 500
+"""Characters of a reason that somebody gives."""
 
 Mask = Callable[[Sequence[bytes]], Sequence[tuple[bytes, int]]]
 """Returns the lines with their secrets masked, and how many there were in each."""
@@ -136,6 +138,8 @@ def judge(line: Line, rules: Rules) -> Planned:
     name, data = sent["name"], {field: value for field, value in sent["data"].items() if field in events.FIELDS[sent["name"]]}
     subject = events.subject_of(name)
     payload = {**{field: value for field, value in data.items() if field != subject}, "sent_at": sent["capturedAt"]}
+    if "reason" in payload:
+        payload["reason"] = " ".join(payload["reason"].split())
     if name in (events.APPROVED, events.REJECTED):
         payload["surface"] = "event"
     return Planned(f"spool-{sent['id']}", name.removeprefix("memory/"), data[subject] if subject else "all", payload)
@@ -182,6 +186,8 @@ def _problem_of_data(name: str, data: Mapping[str, Any], rules: Rules) -> str | 
             continue
         if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
             return f"a bad payload: {wanted} is no {_KINDS[kind]}"
+        if isinstance(value, str) and not _is_plain(value):
+            return f"a bad payload: {wanted} is too long, or no text that can be written"
         if wanted in _PATTERNS and not _PATTERNS[wanted].fullmatch(value):
             return f"a bad payload: {wanted} cannot be such a name"
     if subject == "date" and _day_of(data[subject]) is None:
@@ -193,6 +199,11 @@ def _problem_of_data(name: str, data: Mapping[str, Any], rules: Rules) -> str | 
     return None
 
 
+def _is_plain(text: str) -> bool:
+    """Returns whether the text is short and can be written as UTF-8: JSON may hold halves of characters."""
+    return len(text) <= LONGEST_TEXT and text == text.encode("utf-8", "replace").decode()
+
+
 _KINDS = {str: "text", int: "whole number", float: "number"}
 
 
@@ -200,9 +211,9 @@ def moment_of(stamp: Any) -> datetime | None:
     """Returns the moment that a sender wrote, in UTC; None where it is none."""
     try:
         moment = datetime.fromisoformat(stamp)
-    except (TypeError, ValueError):
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (TypeError, ValueError, OverflowError):
         return None
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _day_of(text: str) -> date | None:

@@ -21,8 +21,8 @@ from memory_assets.errors import HooksError, NotOursError
 HOOK_SECONDS = 5
 """After which a harness may end a hook; it is done in hundredths of a second."""
 
-
 MARK = "# by `memory hooks install`"
+"""Tells our line of a TOML file from others."""
 
 
 class Part(Protocol):
