@@ -1,4 +1,4 @@
-"""The text index: finds rows of three corpora by their words, in immutable generations of arrays that are opened by mapping.
+"""The text index: finds rows of two corpora by their words, in immutable generations of arrays that are opened by mapping.
 
     index/texts/000012/messages/ids.npy …      one folder per corpus, one file per array
 
@@ -19,7 +19,7 @@ from memory_assets.errors import IndexFailedError
 from memory_assets.protocols import Hit, Texts
 from memory_assets.terms import query_terms
 
-CORPORA = ("memories", "segments", "messages")
+CORPORA = ("memories", "messages")
 
 COLUMNS = {
     "id": pl.String,

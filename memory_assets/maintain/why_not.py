@@ -16,6 +16,7 @@ from memory_assets.capture.readers import open_reader
 from memory_assets.distill.rows import short_id, text_hash
 from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.recall.results import Answer
+from memory_assets.recall.wording import one_line
 from memory_assets.sources import find_sources
 from memory_assets.terms import query_terms, text_terms
 
@@ -58,7 +59,7 @@ class WhyNot:
 
 def why_not(text: str, store: "Store", present: "Present", ask: Ask, *, question: str | None = None) -> WhyNot:
     """Returns where the words stopped; `question` is the one that they were missed in, by default the words themselves."""
-    wanted = " ".join("".join(ch if ch.isprintable() else " " for ch in text).split())
+    wanted = one_line(text)
     if not wanted or len(wanted) > LONGEST:
         raise QuestionError(f"Say in 1 to {LONGEST:,} characters what you missed: words of it, or the id of a memory (mem_…).")
     looks = (

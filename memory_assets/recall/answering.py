@@ -16,7 +16,7 @@ from memory_assets.protocols import Model, ModelAnswer
 from memory_assets.recall.budget import BUDGET_TOKENS, fit, thrift
 from memory_assets.recall.profiles import MOST, Profile, choose_profile
 from memory_assets.recall.query import BREAKER, DEADLINE_SECONDS, Breaker, Query, rewrite
-from memory_assets.recall.results import Answer, Asker, Cost, Filters, LeftOut, Recalled, remembered
+from memory_assets.recall.results import Answer, Asker, Cost, Filters, LeftOut, Recalled, as_result
 from memory_assets.recall.search import Corpus, search
 from memory_assets.recall.summaries import brought_up_to_date
 from memory_assets.recall.tiers import SUMMARIES, find_summarised, is_open, read_question
@@ -118,7 +118,7 @@ def _from_summaries(
         return None
     count = len(found.memory_ids)
     results = [
-        remembered(rows[id], asker.now, score=round(1.0 - place / (count + 1), 6), arms=(FROM_SUMMARIES,))
+        as_result(rows[id], asker.now, score=round(1.0 - place / (count + 1), 6), arms=(FROM_SUMMARIES,))
         for place, id in enumerate(found.memory_ids)
     ]
     kept, over = results[: profile.limit], results[profile.limit :]

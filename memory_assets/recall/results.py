@@ -150,7 +150,7 @@ class Recalled:
     """uncertain, unconfirmed (inferred, and no other source says so), a state that is not active, `conflict:mem_…`."""
 
 
-def remembered(
+def as_result(
     row: Mapping[str, Any], now: datetime, *, score: float, arms: Sequence[str], weights: Mapping[str, float] | None = None
 ) -> Recalled:
     """Returns a row of `memories` as a result."""

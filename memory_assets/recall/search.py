@@ -18,6 +18,7 @@ import polars as pl
 
 from memory_assets.aliases import expand, words_in
 from memory_assets.errors import IndexFailedError, ModelError, QuestionError
+from memory_assets.lookups import remembered
 from memory_assets.protocols import Embedder, Read, TextIndex, Texts, VectorIndex
 from memory_assets.recall.asked import Asked, read_question
 from memory_assets.recall.excerpt import Excerpt, around, beside, excerpt
@@ -27,9 +28,10 @@ from memory_assets.recall.known import KNOWN, probability_known
 from memory_assets.recall.levels import Layout
 from memory_assets.recall.profiles import Profile, choose_profile
 from memory_assets.recall.rank import FACTORS, age_days, weights_of
-from memory_assets.recall.results import CORPORA, Answer, Asker, Cost, Filters, LeftOut, Recalled, remembered, surer_first
+from memory_assets.recall.results import CORPORA, Answer, Asker, Cost, Filters, LeftOut, Recalled, as_result, surer_first
 from memory_assets.recall.said import CANDIDATES, REACH, Learnt, Sought, adjust, find_said, lines_around
 from memory_assets.recall.scope import shadowed, stood
+from memory_assets.recall.wording import one_line
 from memory_assets.terms import query_terms
 
 __all__ = ["Answer", "Asker", "Corpus", "Cost", "Filters", "LeftOut", "Recalled", "search"]
@@ -81,7 +83,7 @@ def search(
     asked for does not exist.
     """
     began = perf_counter()
-    question, context = _printable(question)[:LONGEST_QUESTION], _printable(context)[:LONGEST_QUESTION]
+    question, context = one_line(question)[:LONGEST_QUESTION], one_line(context)[:LONGEST_QUESTION]
     wanted = _wanted(corpora)
     chosen = choose_profile(profile, question, limit, is_listing="messages" in wanted)
     if not question:
@@ -270,7 +272,7 @@ class _Search:
     def _memory(self, row: Mapping[str, Any], found: Candidates) -> Recalled:
         weights = weights_of(row, self.asker, self.question, self.corpus.factors)
         score = found.fused[row["id"]] * math.prod(weights.values())
-        return remembered(row, self.asker.now, score=score, arms=found.arms_of(row["id"]), weights=weights)
+        return as_result(row, self.asker.now, score=score, arms=found.arms_of(row["id"]), weights=weights)
 
     def _said(self, sought: Sought, asked: np.ndarray | None) -> Found:
         texts = self._texts("messages")
@@ -352,31 +354,16 @@ def _wanted(corpora: str | Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def _printable(text: str) -> str:
-    return " ".join("".join(ch if ch.isprintable() else " " for ch in text).split())
-
-
-_names: dict[int, tuple[pl.DataFrame, tuple[list[str], list[str]]]] = {}
-
-
+@remembered
 def _known_names(memories: pl.DataFrame) -> tuple[list[str], list[str]]:
-    """Returns the projects and the persons that there are, kept for the memories that were asked last."""
-    kept = _names.get(0)
-    if kept is None or kept[0] is not memories:
-        found = [[name for name in memories[column].unique().sort() if name] for column in ("project", "person")]
-        kept = _names[0] = (memories, (found[0], found[1]))
-    return kept[1]
+    """Returns the projects and the persons that there are."""
+    projects, persons = ([name for name in memories[column].unique().sort() if name] for column in ("project", "person"))
+    return projects, persons
 
 
-_layouts: dict[int, tuple[Texts, Layout]] = {}
-
-
+@remembered
 def _layout(texts: Texts) -> Layout:
-    """Returns how the rows stand to each other, kept for the last corpus that was asked."""
-    kept = _layouts.get(0)
-    if kept is None or kept[0] is not texts:
-        kept = _layouts[0] = (texts, Layout(texts, REACH))
-    return kept[1]
+    return Layout(texts, REACH)
 
 
 def _distinct(ordered: Sequence[Recalled], profile: Profile) -> list[Recalled]:

@@ -73,6 +73,11 @@ def in_context(question: str, recent: Sequence[str] = (), frequency: Frequency |
     return cleaned, " ".join(terms)
 
 
+def one_line(text: str) -> str:
+    """Returns the text on one line, without what cannot be printed."""
+    return " ".join("".join(ch if ch.isprintable() else " " for ch in text).split())
+
+
 def clean(question: str) -> str:
     """Returns the question without greetings, politeness and run-up; as it stands where nothing else would be left."""
     text = " ".join(_POLITE.sub(" ", question).split())

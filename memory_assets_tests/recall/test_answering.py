@@ -20,7 +20,7 @@ from memory_assets.recall.budget import BUDGET_TOKENS
 from memory_assets.recall.log import log_recalls
 from memory_assets.recall.profiles import MOST
 from memory_assets.recall.query import Breaker
-from memory_assets.recall.results import Answer, Asker, Cost, Filters, remembered
+from memory_assets.recall.results import Answer, Asker, Cost, Filters, as_result
 from memory_assets.recall.summaries import summarise
 from memory_assets.recall.tiers import SUMMARIES
 from memory_assets.tokens import count_tokens
@@ -59,7 +59,7 @@ class Searched:
     def __call__(self, question: str, corpus: Any, asker: Asker, **options: Any) -> Answer:
         self.asked.append((question, options))
         rows = self.memories.iter_rows(named=True)
-        results = [remembered(one, asker.now, score=1 - place / 10, arms=("keyword",)) for place, one in enumerate(rows)]
+        results = [as_result(one, asker.now, score=1 - place / 10, arms=("keyword",)) for place, one in enumerate(rows)]
         return Answer(question, options["profile"], tuple(results), len(results), asked=question, cost=Cost(1, 2))
 
 
@@ -197,9 +197,7 @@ def test_budget_mode_hands_out_five_within_its_tokens_from_the_lean_profile(
 def test_in_budget_mode_what_was_dear_and_never_used_comes_later():
     dear = "The long story of the deploy pipeline. " * 6
     known = memories(d1={"text": dear, "recall_count": 5, "used_count": 0})
-    results = [
-        remembered(one, START, score=1.0 - place / 100, arms=()) for place, one in enumerate(known.iter_rows(named=True))
-    ]
+    results = [as_result(one, START, score=1.0 - place / 100, arms=()) for place, one in enumerate(known.iter_rows(named=True))]
     found = within_budget(Answer("q", "lean", tuple(results), 3), known)
     assert [one.memory_id for one in found.results] == ["d2", "o1", "d1"]
     assert found.results[-1].weights == {"thrift": 0.82}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memory_assets.distill.rows import short_id
-from memory_assets.recall.results import remembered, surer_first
+from memory_assets.recall.results import as_result, surer_first
 from memory_assets_tests.factories import START, row
 
 IDS = [f"{number}f3a5c1e-0000-5000-8000-000000000001" for number in range(3)]
@@ -14,7 +14,7 @@ IDS = [f"{number}f3a5c1e-0000-5000-8000-000000000001" for number in range(3)]
 def result(id: str, confidence: float, **changes):
     known = {"state": "active", "strength": "explicit", "author": "owner", "confirmed_count": 0, "event_at": START}
     memory = row("memories", id=id, confidence=confidence, **{**known, "conflicts_with": [], **changes})
-    return remembered(memory, START, score=confidence, arms=["keyword"])
+    return as_result(memory, START, score=confidence, arms=["keyword"])
 
 
 @pytest.mark.parametrize(
