@@ -20,7 +20,7 @@ from memory_assets.coexist import find_memory_files, memory_file_inputs
 from memory_assets.deliver import spool
 from memory_assets.deliver.events import ACCUMULATED, COMPACTION_PENDING, ENDED, REFLECTED, SCHEMA_VERSION
 from memory_assets.deliver.inbox import moment_of
-from memory_assets.distill import ANSWERS_VERSION, DISTILL_VERSION
+from memory_assets.distill import ANSWERS_VERSION, DISTILL_VERSION, LESSONS_VERSION
 from memory_assets.distill.allowance import plan_allowances
 from memory_assets.distill.triggers import TRIGGERS_VERSION
 from memory_assets.embed.encode import EMBED_VERSION
@@ -222,7 +222,10 @@ def days_to_learn(store: "Store") -> list[date]:
     unmeasured = {day for day, inputs in due.items() if day not in measured or measured[day].inputs != inputs}
     triggered, wanted = store.tables.parts("triggers"), trigger_inputs(store, days)
     unread = {day for day, inputs in wanted.items() if day not in triggered or triggered[day].inputs != inputs}
-    return sorted(date.fromisoformat(day) for day in moved | stale | unembedded | uncut | unmeasured | unread)
+    taught, asked_for = store.tables.parts("lessons"), lesson_inputs(store, days)
+    untaught = {day for day, inputs in asked_for.items() if day not in taught or taught[day].inputs != inputs}
+    due = moved | stale | unembedded | uncut | unmeasured | unread | untaught
+    return sorted(date.fromisoformat(day) for day in due)
 
 
 def distil_inputs(store: "Store", windows: pl.DataFrame, days: Iterable[str]) -> dict[str, str]:
@@ -300,6 +303,12 @@ def trigger_inputs(store: "Store", days: Iterable[str]) -> dict[str, str]:
     return {day: hash_of(*how, *(_fingerprint(one, day) for one in parts)) for day in days}
 
 
+def lesson_inputs(store: "Store", days: Iterable[str]) -> dict[str, str]:
+    """Returns, by day, the hash of what its lessons are made from; windows say which messages those are."""
+    said = store.tables.parts("messages")
+    return {day: hash_of(LESSONS_VERSION, DISTILL_VERSION, _fingerprint(said, day)) for day in days}
+
+
 def passage_inputs(store: "Store", day: str) -> str:
     """Returns the hash of what the day's passages are made from."""
     said = store.tables.parts("messages", [day]).get(day)
@@ -373,16 +382,29 @@ def index_is_missing(store: "Store") -> bool:
 
 
 def briefing_is_behind(store: "Store") -> bool:
-    """Returns whether something comes up, today or tomorrow, that the briefing does not tell of, or tells of what is over."""
+    """Returns whether a lesson, or something that comes up today or tomorrow, is not told, or told though it is over."""
     from memory_assets.brief.briefing import due_lines
     from memory_assets.coming import coming_up
+    from memory_assets.learnt import lessons_are_behind
 
+    if lessons_are_behind(store):
+        return True
     path = store.workspace / "briefing.md"
     if not path.is_file() or not store.tables.parts("triggers"):
         return False
     told = {line for line in path.read_text("utf-8", errors="replace").splitlines() if line.startswith(DUE_MARK)}
     wanted = due_lines(coming_up(store, empty("memories")))  # what is recalled with them does not matter here
     return told != {line for line in wanted if line.startswith(DUE_MARK)}
+
+
+def briefing_inputs(store: "Store") -> str:
+    """Returns the hash of what makes a briefing due by itself: lessons, triggers and the day."""
+    parts = (
+        f"{table}/{day}={one.fingerprint}"
+        for table in ("lessons", "triggers")
+        for day, one in store.tables.parts(table).items()
+    )
+    return hash_of(store.settings.clock().astimezone(store.settings.zone).date(), *parts)
 
 
 def days_to_reflect(tables: Tables) -> list[date]:

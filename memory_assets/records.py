@@ -444,6 +444,26 @@ class TriggerRow(Record):
     )
 
 
+class Lesson(Record):
+    """What a correction or rule of the owner asks of every later session; known at once, without a reflection."""
+
+    key: ClassVar = ("lesson_id",)
+    lesson_id: str = Field(description="`les_` and a hash of window and text.")
+    day: date = Field(description="Local day of the window.")
+    text: str = Field(description="The lesson, in the owner's words.")
+    wanted: str = Field(description="What to use, where the lesson sets one thing against another.")
+    unwanted: str = Field(description="What to use it instead of.")
+    quote: str = Field(description="The words of the turn that it is taken from.")
+    said_at: datetime = Field(description="When it was said.")
+    message_id: str = Field(description="The message.")
+    line: Count = Field(description="Its record number in the transcript.")
+    session_id: str = Field(description="The session.")
+    window_id: str = Field(description="The window; short ones are read, too.")
+    path: str = Field(description="Path of the transcript.")
+    project: str = Field(description="Project.")
+    person: str = Field(description="The human of the session.")
+
+
 class Embedding(Record):
     """The vector of one text, keyed by the text's hash."""
 
@@ -785,6 +805,7 @@ TABLES: dict[str, type[Record]] = {
     "observations": Observation,
     "harness_memories": HarnessMemory,
     "triggers": TriggerRow,
+    "lessons": Lesson,
     "quality": QualityRow,
     "evaluation": EvaluationRow,
     "embeddings": Embedding,

@@ -8,7 +8,7 @@
     evaluate  figures against labelled sessions                     sensor new_transcripts, where the setting names some
     triage    decisions, MEMORY.md, REVIEW.md                       sensor review_changes
     review    a model's reviews of what waits, then a triage        schedule every 30 minutes
-    brief     the briefing, with what comes up                      schedule 00:05
+    brief     lessons.md and the briefing, with what comes up       sensor new_transcripts, schedule 00:05
 
 The sensors are level-triggered: each tick looks at the state of the store (files that grew, days whose windows changed, a
 fold that lags behind, a REVIEW.md that a person edited) and asks for the next step, so that a lost tick, a failed run or a
@@ -51,6 +51,7 @@ ASSETS_OF = {
         "observations",
         "verdicts",
         "triggers",
+        "lessons",
         "quality",
         "daily_log",
         "embeddings",
@@ -66,6 +67,7 @@ ASSETS_OF = {
         "text_index",
         "category_summaries",
         "recalls",
+        "lessons_md",
         "briefing",
     ],
     REFLECT: ["reflections", "dropped_facts", "proposals"],
@@ -74,10 +76,10 @@ ASSETS_OF = {
     TRIAGE: TRIAGED,
     REVIEW: ["model_reviews", *TRIAGED],
     EVALUATE: ["evaluation"],
-    BRIEF: ["briefing"],
+    BRIEF: ["lessons_md", "briefing"],
 }
 DESCRIPTIONS = {
-    BRIEF: "Render the briefing: what comes up today and tomorrow, and all else that it tells.",
+    BRIEF: "Render lessons.md and the briefing: what comes up today and tomorrow, and all else that it tells.",
     CAPTURE: "Take in what was sent, archive new transcript bytes and cut them into windows.",
     LEARN: "Distil and embed the windows of a stretch of days.",
     FOLD: "Merge what is known, and rebuild the indexes, the summaries and the briefing from it.",
@@ -117,6 +119,8 @@ def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
         return [_request(LEARN, hour, pending.windows_inputs(store), s, stretch=s) for s in stretches(days)]
     if pending.fold_is_behind(store) or pending.index_is_missing(store) or pending.graph_is_behind(store):
         return [_request(FOLD, hour, pending.fold_inputs(store.tables, store.ledger.events(pending.TOLD)))]
+    if pending.briefing_is_behind(store):
+        return [_request(BRIEF, hour, pending.briefing_inputs(store))]
     if pending.evaluation_is_behind(store):
         return [_request(EVALUATE, hour, pending.evaluation_inputs(store))]
     return []
@@ -129,7 +133,7 @@ def _request(job: str, *state: object, stretch: Stretch | None = None) -> dg.Run
 
 
 @dg.sensor(
-    jobs=[JOBS[CAPTURE], JOBS[LEARN], JOBS[FOLD], JOBS[EVALUATE]],
+    jobs=[JOBS[CAPTURE], JOBS[LEARN], JOBS[FOLD], JOBS[BRIEF], JOBS[EVALUATE]],
     minimum_interval_seconds=EVERY_MINUTE,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Takes in new transcripts, then distils, embeds and folds what they changed.",

@@ -6,6 +6,7 @@ import polars as pl
 from memory_assets.brief.briefing import BUDGET_TOKENS, render_briefing
 from memory_assets.coming import coming_up
 from memory_assets.files import write_atomically
+from memory_assets.learnt import lessons_of
 from memory_assets.maintain.status import keep_status
 from memory_assets.present import is_sample
 from memory_assets.store import Store
@@ -19,8 +20,8 @@ BRIEFING_MD = "briefing.md"
     group_name=GROUP,
     owners=["team:memory"],
     kinds={"markdown"},
-    code_version="brief/2",
-    deps=["memories", "memory_md", "decisions", "triggers"],
+    code_version="brief/3",
+    deps=["memories", "memory_md", "decisions", "triggers", "lessons"],
 )
 def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """What the next session should know at once: MEMORY.md, recent facts, what comes up, what waits for a decision."""
@@ -34,6 +35,7 @@ def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) 
             pending=store.tables.read("decisions", columns=["state"]).filter(pl.col("state") == "pending").height,
             owner=store.settings.owner,
             due=coming_up(store, memories),
+            lessons=lessons_of(store),
             as_of=newest.astimezone(store.settings.zone).date() if newest else None,
         )
         path = store.workspace / BRIEFING_MD

@@ -2,8 +2,8 @@
 
 What comes in is MEMORY.md as it lies on disk, the present memories, how many proposals wait, and, where known, the task at
 hand, an excerpt of the log, and what comes up that day or the next. It holds no clock, so it stays the same byte for byte until
-something in it changes, and prompt caches survive. It keeps within its budget in the order of importance: what comes up, rules
-and what else MEMORY.md says, the task, 🔴 facts, the log. What is cut is named.
+something in it changes, and prompt caches survive. It keeps within its budget in the order of importance: what comes up, rules,
+lessons, what else MEMORY.md says, the task, 🔴 facts, the log. What is cut is named.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from datetime import date
 import polars as pl
 
 from memory_assets.brief.due import Trigger
+from memory_assets.brief.lessons import Lesson, lesson_lines
 from memory_assets.tokens import CHARS_A_TOKEN
 
 BUDGET_TOKENS = 2_000
@@ -44,19 +45,24 @@ def render_briefing(
     task: str | None = None,
     log: Sequence[str] = (),
     due: Sequence[Trigger] = (),
+    lessons: Sequence[Lesson] = (),
     budget_tokens: int = BUDGET_TOKENS,
 ) -> str:
     """Returns the briefing within the budget; `as_of` is the day of the newest memory.
 
     With a project, only its facts and the owner's own are shown; `log` are lines of the last day's log, `due` are the
-    triggers that come up.
+    triggers that come up, `lessons` are those that hold.
     """
     head = [f"# Memory briefing{f' (known up to {as_of})' if as_of else ''}"]
     if pending:
         head.append(f"📋 {pending} pending memory proposal{'' if pending == 1 else 's'} in REVIEW.md: review when ready.")
+    of_memory = _memory_parts(memory_md, owner)
+    rules = [part for part in of_memory if part.title.casefold() in {"", *(name.casefold() for name in FIRST_SECTIONS)}]
     parts = [
         Part("Coming up", due_lines(due, project)),
-        *_memory_parts(memory_md, owner),
+        *rules,
+        Part("Lessons", lesson_lines(lessons, memory_md, project)),
+        *(part for part in of_memory if part not in rules),
         Part("Current task", [task] if task else []),
         Part("Recent facts", _recent(memories, memory_md, owner, project)),
         Part("Last log", [line.rstrip() for line in log if line.strip()]),

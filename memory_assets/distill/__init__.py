@@ -5,3 +5,6 @@ DISTILL_VERSION = "distill/2"
 
 ANSWERS_VERSION = "answers/1"
 """Version of the way a model is asked, apart from the prompt and the model, which every row names."""
+
+LESSONS_VERSION = "lessons/1"
+"""Version of the rules that find lessons."""

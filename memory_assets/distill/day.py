@@ -56,8 +56,8 @@ def build_observations(
         found = segments.filter(pl.col("window_id") == window["window_id"]).sort("ordinal").to_dicts()
         observed = observe_window(own, answered=answers.get(window["window_id"], ()), segments=found, wants="facts")
         judged = [
-            *_judge(list(observed.candidates), allowances[window["window_id"]]),
-            *_judge(_narratives(found, own.to_dicts())),
+            *judge_candidates(list(observed.candidates), allowances[window["window_id"]]),
+            *judge_candidates(_narratives(found, own.to_dicts())),
         ]
         for entry in _each_once(judged, found):
             verdicts.append(verdict_row(entry, window, found, observed))
@@ -74,7 +74,8 @@ def _observed_windows(windows: pl.DataFrame, messages: pl.DataFrame) -> Iterator
             yield window, own.sort("ordinal")
 
 
-def _judge(candidates: list[Candidate], most_allowed: int = 0) -> list[Judged]:
+def judge_candidates(candidates: Sequence[Candidate], most_allowed: int = 0) -> list[Judged]:
+    """Returns the candidates with their categories and what the write gate says of them."""
     entries = [(c, *categorise(_subject(c), c.kind, c.author, c.hint_category)) for c in candidates]
     return judge(entries, most_allowed=most_allowed)
 
@@ -87,7 +88,7 @@ def _subject(candidate: Candidate) -> str:
 def _safe(own: list[Row], narrative: str) -> str:
     """Returns the narrative without orders that are not the owner's: it must not instruct whoever reads the log."""
     kept = without_orders(narrative, own)
-    return EMPTY if not kept or _judge([narrative_candidate(own, kept, 0)])[0].verdict == "discard" else kept
+    return EMPTY if not kept or judge_candidates([narrative_candidate(own, kept, 0)])[0].verdict == "discard" else kept
 
 
 def _narratives(segments: list[dict[str, Any]], rows: list[Row]) -> list[Candidate]:

@@ -20,6 +20,7 @@ LEARNT = {
     "observations",
     "verdicts",
     "triggers",
+    "lessons",
     "quality",
     "daily_log",
     "passages",

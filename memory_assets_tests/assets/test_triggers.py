@@ -95,7 +95,7 @@ def test_a_schedule_checks_every_day_in_the_owners_zone():
     (daily,) = [one for one in automation.schedules("Europe/Berlin") if one.name == "briefing_daily"]
     assert (daily.cron_schedule, daily.execution_timezone, daily.job_name) == ("5 0 * * *", "Europe/Berlin", "brief")
     assert daily.default_status == dg.DefaultScheduleStatus.RUNNING
-    assert automation.ASSETS_OF["brief"] == ["briefing"]
+    assert automation.ASSETS_OF["brief"] == ["lessons_md", "briefing"]
 
 
 def test_ingest_renders_the_briefing_when_something_comes_up(store: Store, monkeypatch: pytest.MonkeyPatch):

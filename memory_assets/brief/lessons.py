@@ -1,0 +1,63 @@
+"""Lessons as they stand: what the owner taught, without what they took back, each once and the newest first.
+
+Takes the table `lessons`; gives those that hold, the lines of the briefing, and the file lessons.md.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+MOST_TOLD = 10
+"""Lessons in the briefing; all of them are in lessons.md."""
+
+HEAD = """# Lessons
+
+What corrections and rules taught, the newest first. Made anew from what was said: to keep or change one for good, write it into
+MEMORY.md or say it in a session.
+"""
+
+Lesson = Mapping[str, Any]
+
+
+def standing(lessons: pl.DataFrame, owner: str, hidden: Collection[str] = ()) -> list[Lesson]:
+    """Returns the owner's lessons that hold; `hidden` are messages that carry what is forgotten or was replaced."""
+    own = lessons.filter((pl.col("person") == owner) & ~pl.col("message_id").is_in(list(hidden)))
+    kept: list[Lesson] = []
+    for lesson in own.sort(["said_at", "lesson_id"], descending=[True, False]).iter_rows(named=True):
+        if not any(_settles(later, lesson) for later in kept):
+            kept.append(lesson)
+    return kept
+
+
+def _settles(later: Lesson, earlier: Lesson) -> bool:
+    """Returns whether the later lesson says the same as the earlier one, or the contrary, about the same project."""
+    if later["project"] != earlier["project"]:
+        return False
+    if later["text"].lower() == earlier["text"].lower():
+        return True
+    sets_apart = bool(later["wanted"] and earlier["wanted"])
+    return sets_apart and (later["wanted"] == earlier["unwanted"] or later["unwanted"] == earlier["wanted"])
+
+
+def lesson_lines(lessons: Sequence[Lesson], memory_md: str, project: str | None = None) -> list[str]:
+    """Returns the lines of the briefing, without what MEMORY.md says already."""
+    near = [one for one in lessons if project is None or one["project"] == project]
+    told = [one for one in near if one["text"].rstrip(".") not in memory_md]
+    return [f"- {one['text']} [{one['project']}]" for one in told[:MOST_TOLD]]
+
+
+def render_lessons(lessons: Sequence[Lesson]) -> str:
+    """Returns the content of lessons.md; empty where there are none."""
+    if not lessons:
+        return ""
+    lines = [HEAD]
+    for project in dict.fromkeys(lesson["project"] for lesson in lessons):
+        own = [lesson for lesson in lessons if lesson["project"] == project]
+        lines += [f"## {project}", "", *(_line(lesson) for lesson in own), ""]
+    return "\n".join(lines)
+
+
+def _line(lesson: Lesson) -> str:
+    where = f"session {lesson['session_id']}, record {lesson['line']}"
+    return f"- ({lesson['said_at']:%Y-%m-%d}) {lesson['text']} <!-- {lesson['lesson_id']}: {where} -->"
