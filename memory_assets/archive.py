@@ -1,4 +1,4 @@
-"""The archive: byte ranges of transcripts with their secrets masked, each written once and never changed.
+"""The archive: byte ranges of transcripts with their secrets masked, each written once.
 
     resources/ranges/<source>/<generation>-<first byte>.zst    whole lines, compressed
     resources/catalog.jsonl                                    one line a range; writing it commits the range
@@ -6,13 +6,14 @@
 
 A range without a catalog line was left by a killed process and is written again by the next one. Offsets are those of the
 decompressed transcript. `raw_hmac` is a keyed hash of the range's bytes before masking: it tells an append from a rewrite
-without keeping what was masked.
+without keeping what was masked. Forgetting alone changes a range: words are masked in it, its hash is restated with the reason,
+and its length stays, so that every offset still resolves.
 """
 
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -26,7 +27,7 @@ from memory_assets.errors import StoreError, TranscriptError
 from memory_assets.files import append_line, write_atomically, write_json
 from memory_assets.records import Harness
 
-VERSION = 1
+VERSION = 2
 CONTENT_TYPE = "application/jsonl"
 
 
@@ -54,6 +55,9 @@ class Range:
     starts_with_newline: bool = False
     """The range begins with the newline that the line before it was still waiting for when it was captured."""
     content_type: str = CONTENT_TYPE
+    restated_at: str | None = None
+    """When bytes of it were masked after it was archived, and its hash was restated."""
+    restated_because: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,25 @@ class Archive:
         self._loaded.setdefault(entry.source_id, []).append(entry)
         self._by_id[entry.id] = entry
         self._loaded_size = self._catalog.stat().st_size
+
+    def restate(self, resource_id: str, content: bytes, *, at: datetime, because: str) -> None:
+        """Replaces the bytes of the range by others of the same length, and its hash; a killed call is made again as it was.
+
+        The catalog comes first: whoever reads in between finds bytes that do not have their hash, and never the reverse.
+        """
+        entry = self._by_id[resource_id]
+        if len(content) != entry.byte_to - entry.byte_from:
+            raise StoreError(
+                f"The range {resource_id} has {entry.byte_to - entry.byte_from} bytes and cannot take {len(content)}."
+            )
+        digest = hashlib.sha256(content).hexdigest()
+        restated = replace(entry, sha256=digest, restated_at=at.isoformat(), restated_because=because)
+        self._load()[entry.source_id] = [restated if one is entry else one for one in self.ranges(entry.source_id)]
+        rows = (entry for ranges in self._loaded.values() for entry in ranges)
+        write_atomically(self._catalog, b"".join(orjson.dumps({"v": VERSION, **asdict(row)}) + b"\n" for row in rows))
+        write_atomically(self._file(entry), zstandard.ZstdCompressor(level=3).compress(content))
+        self._loaded_size = -1
+        self._cached_content.cache_clear()
 
     def read(self, source_id: str, generation: int, byte_from: int, byte_to: int) -> bytes:
         """Returns archived bytes of the source; raises `TranscriptError` where they were never captured."""

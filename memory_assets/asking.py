@@ -140,8 +140,9 @@ def _correct(agent: MemoryAgent, memory_id: str, text: str, session: str | None 
     return _noted(agent.correct(memory_id, text, session=session))
 
 
-def _forget(agent: MemoryAgent, target: str, apply: bool = False) -> Said:
-    return Said(agent.forget(target, apply=apply))
+def _forget(agent: MemoryAgent, target: str, apply: bool = False, history: bool = False) -> Said:
+    found = agent.forget(target, apply=apply, history=history)
+    return Said(found, found.warnings)
 
 
 def _feedback(agent: MemoryAgent, memory_ids: Sequence[str], used: bool, session: str | None = None) -> Said:

@@ -204,10 +204,13 @@ def correct(
 def forget(
     target: Annotated[str, typer.Argument(help="A memory (mem_…), or words that are to be forgotten wherever they were said.")],
     apply: Annotated[bool, typer.Option("--apply", help="Do it; without, only show what carries it.")] = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="Rewrite the workspace's git, too; every commit from there on gets another id.")
+    ] = False,
     as_json: Json = False,
 ) -> Reply:
-    """Show what carries a memory or words; with --apply, hide it from recall at once and for good."""
-    return _asked("forget", target=target, apply=apply)
+    """Show what carries a memory or words; with --apply, erase it from everything, down to the archived bytes, and prove it."""
+    return _asked("forget", target=target, apply=apply, history=history)
 
 
 @app.command("why-not", epilog='Example: `memory why-not "the shop runs on Postgres" --question "which database"`')

@@ -38,8 +38,11 @@ def find_memory_files(settings: Settings) -> list[MemoryFile]:
 
 
 def read_memory_files(store: "Store") -> pl.DataFrame:
-    """Returns the table `harness_memories`: what the files say now; one that cannot be read says nothing."""
-    settings = store.settings
+    """Returns the table `harness_memories`: what the files say now, what is forgotten apart.
+
+    A file that cannot be read says nothing.
+    """
+    settings, stones = store.settings, store.tombstones
     rows, files = [], find_memory_files(settings)
     projects = projects_of(store, files)
     for file in files:
@@ -49,7 +52,7 @@ def read_memory_files(store: "Store") -> pl.DataFrame:
             continue  # deleted, or closed to us, since it was listed
         about = {"project": projects[file.beside], "person": settings.owner}
         rows += rows_of(file, text, **about, now=settings.clock(), zone=settings.zone)
-    return frame_of(rows)
+    return frame_of([row for row in rows if not stones.holds(row["text"].encode())])
 
 
 def memory_file_inputs(store: "Store") -> str:

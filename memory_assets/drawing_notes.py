@@ -9,8 +9,9 @@ from memory_assets.distill.rows import short_id
 from memory_assets.drawing import Draw
 
 if TYPE_CHECKING:
+    from memory_assets.forgetting import Forgetting
     from memory_assets.maintain.why_not import WhyNot
-    from memory_assets.notes import Forgetting, Noted
+    from memory_assets.notes import Noted
 
 
 def draw_noted(noted: "Noted") -> Draw:
@@ -37,16 +38,29 @@ def draw_forgetting(found: "Forgetting") -> Draw:
             console.print(Text(short_id(one.memory_id), style="bold") + Text(f" {one.text}"))
             console.print(Text(f"   {one.state}, {one.project or 'everywhere'}", style="dim"))
         behind = (f"{found.observation_count:,} observations", f"{len(found.message_ids):,} messages")
-        console.print(Text(f"Carried by {', '.join(behind)} and {len(found.segment_ids):,} narratives."))
+        console.print(Text(f"Made of {', '.join(behind)} and {len(found.segment_ids):,} segments."))
+        for place in found.found.places:
+            times, files = (
+                _counted(place.count, "time"),
+                _counted(place.files, "object" if place.kind.startswith("git") else "file"),
+            )
+            console.print(Text(f"   {place.kind}: {times} in {files}"))
         if found.entry_lines:
-            lines = ", ".join(map(str, found.entry_lines))
-            console.print(Text(f"MEMORY.md holds it, too (line {lines}); that file is yours to edit.", style="yellow"))
-        if found.is_applied:
-            console.print(Text("Hidden from recall, now and when it is observed again. Its bytes are still on this machine."))
-        else:
-            console.print(Text("Nothing was changed; --apply hides it from recall, at once and for good.", style="dim"))
+            console.print(Text(f"   MEMORY.md, line {', '.join(map(str, found.entry_lines))}"))
+        if found.proof is None:
+            console.print(Text("Nothing was changed; --apply erases it everywhere, for good.", style="dim"))
+            return
+        looked = ", ".join(f"{kind} {count:,}" for kind, count in found.proof.looked_at.items())
+        console.print(Text(f"Erased. Searched once more, every file decoded: {looked}."))
+        console.print(Text("Nothing carries it any more." if found.is_gone else "It is still there.", style="bold"))
+        if found.is_gone:
+            console.print(Text("The next run makes anew what was made of it, without it.", style="dim"))
 
     return draw
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def draw_why_not(found: "WhyNot") -> Draw:

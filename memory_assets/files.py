@@ -4,8 +4,11 @@ import errno
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+BLOCK_BYTES = 4_096
 
 
 def make_folder(path: Path) -> Path:
@@ -80,6 +83,27 @@ def append_line(path: Path, line: bytes) -> None:
         os.close(descriptor)
     if size == 0:
         sync_folder(path.parent)
+
+
+def overwrite(path: Path, change: Callable[[bytes], bytes]) -> bool:
+    """Overwrites, in the file itself, what the change makes different, and returns whether that was anything.
+
+    The length must stay. Nothing is renamed, so lines that another process appends meanwhile are kept, and the old bytes are
+    not left behind in a file that lost its name.
+    """
+    with path.open("r+b") as file:
+        before = file.read()
+        after = change(before)
+        if len(after) != len(before):
+            raise ValueError(f"{path} would change its length from {len(before)} to {len(after)}")
+        for start in range(0, len(before), BLOCK_BYTES):
+            block = slice(start, start + BLOCK_BYTES)
+            if before[block] != after[block]:
+                file.seek(start)
+                file.write(after[block])
+        file.flush()
+        os.fsync(file.fileno())
+    return before != after
 
 
 def sync_folder(path: Path) -> None:

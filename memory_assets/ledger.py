@@ -1,4 +1,4 @@
-"""What happened to memories, appended and never changed; state is folded from it.
+"""What happened to memories, appended; state is folded from it. Only forgetting changes a line, which it masks.
 
 One JSONL segment per process and day below `ledger/`, what must be read at every recall in segments of its own
 (`.notes.jsonl`). A line is `{v, id, at, actor, kind, target, payload}`; the fold order is (at, id). Ids begin with the line's
@@ -25,6 +25,8 @@ Kinds written so far, with their targets:
     memory.noted        all              payload: text, category, priority, sentiment, scope, project, person, session
     memory.corrected    memory id        payload: as noted, and observation_ids, text_hashes, message_ids of what it replaces
     memory.forgotten    memory id        payload: observation_ids, text_hashes, message_ids of it, and what is hidden with it
+    words.forgotten     all              payload: tombstones (keyed hashes), with_history; from here on the words are masked
+    words.erased        event id         payload: what was erased, in counts; a words.forgotten without one is unfinished
     memory.confirmed    observation id   payload: observation_ids, text_hashes, message_ids, sources, said_at (older, newer);
     memory.contradicted observation id            similarity, reason; the target is the older one
     sessions.flushed    all              a person ended every open session
@@ -49,12 +51,13 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.errors import LedgerError
-from memory_assets.files import append_line
+from memory_assets.files import append_line, overwrite
 
 VERSION = 1
 CONFIRMED, CONTRADICTED = "memory.confirmed", "memory.contradicted"
 RECALLED, USED, IGNORED, FEEDBACK = "memory.recalled", "memory.used", "memory.ignored", "memory.feedback"
 NOTED, CORRECTED, FORGOTTEN = "memory.noted", "memory.corrected", "memory.forgotten"
+WORDS_FORGOTTEN, WORDS_ERASED = "words.forgotten", "words.erased"
 
 NOTES = frozenset({NOTED, CORRECTED, FORGOTTEN})
 """Kinds that change what is known at once: every recall lays them over the tables."""
@@ -115,6 +118,15 @@ class Ledger:
         self._write([event for event in events if event.kind not in NOTES])
         self._write([event for event in events if event.kind in NOTES])
         return events
+
+    def overwrite(self, change: Callable[[bytes], bytes]) -> int:
+        """Changes what stands in the segments to something as long, and returns how many segments that were.
+
+        The one way in which a line is ever changed: what is forgotten is masked, and ids and hashes that masking moved follow.
+        """
+        with self._guard:
+            self._segments.clear()
+            return sum(overwrite(path, change) for path in sorted(self._root.glob("*.jsonl")))
 
     def _write(self, events: list[Event]) -> None:
         if not events:

@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from memory_assets.build import Built
     from memory_assets.consult import Costs
     from memory_assets.evaluate.gold import Evaluation, Shown
+    from memory_assets.forgetting import Forgetting
     from memory_assets.maintain.doctor import Health
     from memory_assets.maintain.status import Status
     from memory_assets.maintain.why_not import WhyNot
-    from memory_assets.notes import Forgetting, Noted
+    from memory_assets.notes import Noted
     from memory_assets.protocols import Model
     from memory_assets.recall.neighbourhood import Neighbourhood
     from memory_assets.recall.reflect import Reflected
@@ -178,11 +179,14 @@ class MemoryAgent:
 
         return notes.correct(self.store, memory_id, text, session=session)
 
-    def forget(self, target: str, *, apply: bool = False) -> "Forgetting":
-        """Returns everything that carries the memory, or the words; with `apply` recall never shows it again."""
-        from memory_assets import notes
+    def forget(self, target: str, *, apply: bool = False, history: bool = False) -> "Forgetting":
+        """Returns everything that carries the memory, or the words; with `apply` it is erased, with `history` from git, too.
 
-        return notes.forget(self.store, target, apply=apply)
+        What was made of the erased rows is made again by the next run.
+        """
+        from memory_assets import forgetting
+
+        return forgetting.forget(self.store, target, apply=apply, history=history)
 
     def feedback(self, memory_ids: str | Sequence[str], *, used: bool, session: str | None = None) -> "Noted":
         """Notes that memories helped, or that they were shown for nothing; the next fold ranks them by it."""

@@ -1,13 +1,12 @@
-"""What the facade's verbs remember, correct, forget and feedback do: look at what was said, then write one line of the ledger.
+"""What the facade's verbs remember, correct and feedback do: look at what was said, then write one line of the ledger.
 
 Each returns when its line is on disk; from then on every process overlays it on what it recalls. Nothing is written where
-anything is wrong with what was said, and a secret in it is masked before the line is made. Forgetting hides, at once and for
-good, whatever is observed again; the bytes stay where they are.
+anything is wrong with what was said, and a secret in it is masked before the line is made.
 """
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args
@@ -21,7 +20,7 @@ from memory_assets.distill.taxonomy import TAXONOMY_VERSION, categorise
 from memory_assets.embed.notes import note_id, note_rows
 from memory_assets.embed.overlay import read_present
 from memory_assets.errors import MemoryGoneError, NoteError, UnknownMemoryError
-from memory_assets.ledger import CORRECTED, FEEDBACK, FORGOTTEN, NOTED, Event
+from memory_assets.ledger import CORRECTED, FEEDBACK, NOTED, Event
 from memory_assets.records import Category, Priority, Sentiment
 
 if TYPE_CHECKING:
@@ -34,14 +33,9 @@ LONGEST_NAME = 200
 SHORTEST_ID = 6
 """Characters of an id that are enough, where they name one memory."""
 
-SHORTEST_PHRASE = 4
-"""Characters of a phrase that is to be forgotten; shorter ones are in everything."""
-
 _ID = re.compile(r"(?:mem_)?[0-9a-fA-F][0-9a-fA-F-]*")
-_WHOLE_ID = re.compile(r"mem_\S*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-"""What is taken for an id where words are expected, too."""
 
-_COLUMNS = ["id", "state", "text", "wordings", "observation_ids", "category", "priority", "scope", "project", "person",
+COLUMNS = ["id", "state", "text", "wordings", "observation_ids", "category", "priority", "scope", "project", "person",
             "superseded_by"]  # fmt: skip
 
 
@@ -70,31 +64,6 @@ class Noted:
     def memory_id(self) -> str:
         """The memory, as people and models are shown it."""
         return short_id(self.memory_ids[0])
-
-
-@dataclass(frozen=True)
-class Carrier:
-    """A memory that carries what is to be forgotten."""
-
-    memory_id: str
-    state: str
-    text: str
-    project: str
-
-
-@dataclass(frozen=True)
-class Forgetting:
-    """Everything that carries what is to be forgotten; hidden from recall where it was applied."""
-
-    target: str
-    is_applied: bool
-    memories: tuple[Carrier, ...]
-    observation_count: int
-    message_ids: tuple[str, ...]
-    """Raw messages that deep recall leaves out with it."""
-    segment_ids: tuple[str, ...]
-    entry_lines: tuple[int, ...]
-    """Lines of MEMORY.md that hold the words; the file is its owner's to edit."""
 
 
 def remember(
@@ -134,47 +103,9 @@ def correct(store: "Store", memory_id: str, text: str, *, session: str | None = 
         "text": kept,
         **{name: memory[name] for name in ("category", "priority", "scope", "project", "person")},
         "sentiment": sentiment_of(kept),
-        **_evidence(store, memory["observation_ids"])[0],
+        **evidence_of(store, memory["observation_ids"]),
     }
     return _write(store, CORRECTED, memory["id"], payload, session, masked)
-
-
-def forget(store: "Store", target: str, *, apply: bool = False) -> Forgetting:
-    """Returns everything that carries the memory, or the phrase; with `apply` it is hidden from recall at once and for good."""
-    memories = read_present(store.tables, store.ledger)
-    target = " ".join(_printable(target, "what is to be forgotten").split())
-    if not target:
-        raise NoteError("Name what is to be forgotten: the id of a memory (mem_…), or words of it.")
-    is_phrase = _WHOLE_ID.fullmatch(target) is None
-    if is_phrase:
-        rows, spoken = _holding(memories, target), _spoken(store, target)
-    else:
-        rows, spoken = [_not_forgotten(find_memory(memories, target))], _Spoken((), ())
-    if not rows and not spoken.message_ids and not spoken.segment_ids:
-        raise UnknownMemoryError(
-            f"Nothing that is remembered holds '{mask_text(target[:80])[0]}'. Recall it first, and take its id."
-        )
-    plans = [(row["id"], *_evidence(store, row["observation_ids"])) for row in rows]
-    telling = _narratives(store, memories, {*spoken.segment_ids, *(id for _, _, hidden in plans for id in hidden.segment_ids)})
-    telling = [row for row in telling if row["id"] not in {each["id"] for each in rows}]
-    rows = [*rows, *telling]
-    plans += [(row["id"], _evidence(store, row["observation_ids"])[0], _Spoken((), ())) for row in telling]
-    found = Forgetting(
-        target=mask_text(target)[0],
-        is_applied=apply,
-        memories=tuple(Carrier(row["id"], row["state"], row["text"], row["project"]) for row in rows),
-        observation_count=sum(len(row["observation_ids"]) for row in rows),
-        message_ids=tuple(dict.fromkeys([*(id for _, _, hidden in plans for id in hidden.message_ids), *spoken.message_ids])),
-        segment_ids=tuple(dict.fromkeys([*(id for _, _, hidden in plans for id in hidden.segment_ids), *spoken.segment_ids])),
-        entry_lines=_entry_lines(store, [target] if is_phrase else [rows[0]["text"], *rows[0]["wordings"]]),
-    )
-    if apply:
-        for memory_id, evidence, hidden in plans:
-            _say(store, FORGOTTEN, memory_id, {**evidence, "messages": hidden.message_ids, "segments": hidden.segment_ids})
-        if spoken.message_ids or spoken.segment_ids:
-            nothing = {"observation_ids": [], "text_hashes": [], "message_ids": []}
-            _say(store, FORGOTTEN, "all", {**nothing, "messages": spoken.message_ids, "segments": spoken.segment_ids})
-    return found
 
 
 def feedback(store: "Store", memory_ids: str | Sequence[str], *, used: bool, session: str | None = None) -> Noted:
@@ -183,9 +114,9 @@ def feedback(store: "Store", memory_ids: str | Sequence[str], *, used: bool, ses
     if not named:
         raise NoteError("Name at least one memory (mem_…) that helped, or did not.")
     memories = read_present(store.tables, store.ledger)
-    found = tuple(dict.fromkeys(_not_forgotten(find_memory(memories, id))["id"] for id in named))
+    found = tuple(dict.fromkeys(not_forgotten(find_memory(memories, id))["id"] for id in named))
     payload = {"memory_ids": list(found), "used": bool(used), "session": _name(session or "", "session")}
-    event = _say(store, FEEDBACK, "all", payload)
+    event = say(store, FEEDBACK, "all", payload)
     return Noted(event.id, "feedback", event.at, found, is_used=bool(used))
 
 
@@ -197,7 +128,7 @@ def find_memory(memories: pl.DataFrame, name: str) -> dict[str, Any]:
         raise NoteError(
             f"'{_shown(given)}' is no id of a memory. Give `mem_` and at least {SHORTEST_ID} characters of it, as recall shows."
         )
-    rows = memories.select(_COLUMNS)
+    rows = memories.select(COLUMNS)
     found = rows.filter(pl.col("id").str.replace_all("-", "").str.starts_with(prefix))
     if found.is_empty():
         is_part = pl.col("observation_ids").list.eval(pl.element().str.replace_all("-", "").str.starts_with(prefix)).list.any()
@@ -212,93 +143,40 @@ def find_memory(memories: pl.DataFrame, name: str) -> dict[str, Any]:
     return found.row(0, named=True)
 
 
-@dataclass(frozen=True)
-class _Spoken:
-    """Raw material: messages, and segments, whose narratives tell of them."""
-
-    message_ids: tuple[str, ...]
-    segment_ids: tuple[str, ...]
-
-
 def _standing(memory: dict[str, Any]) -> dict[str, Any]:
     if memory["state"] == "superseded":
         newer = short_id(memory["superseded_by"])
         raise MemoryGoneError(f"{short_id(memory['id'])} was replaced by {newer} already; correct that one.")
-    return _not_forgotten(memory)
+    return not_forgotten(memory)
 
 
-def _not_forgotten(memory: dict[str, Any]) -> dict[str, Any]:
+def not_forgotten(memory: dict[str, Any]) -> dict[str, Any]:
+    """Returns the memory; raises `MemoryGoneError` where it is forgotten."""
     if memory["state"] == "forgotten":
         raise MemoryGoneError(f"{short_id(memory['id'])} is forgotten already; `memory remember` writes it down anew.")
     return memory
 
 
-def _evidence(store: "Store", observation_ids: Sequence[str]) -> tuple[dict[str, list], _Spoken]:
-    """Returns what an event keeps of the observations, and the raw material that they rest on."""
-    columns = ["id", "text_hash", "message_ids", "segment_id"]
+def evidence_of(store: "Store", observation_ids: Sequence[str]) -> dict[str, list]:
+    """Returns what an event keeps of the observations: their ids, the hashes of their texts, and the messages behind each."""
+    columns = ["id", "text_hash", "message_ids"]
     observed = store.tables.scan("observations").filter(pl.col("id").is_in(list(observation_ids))).select(columns).collect()
     notes = note_rows(store.ledger.events([NOTED, CORRECTED])).filter(pl.col("id").is_in(list(observation_ids))).select(columns)
     told = pl.col("id").is_in(list(observation_ids))
     remembered = store.tables.scan("harness_memories").filter(told).select(columns).collect()
     rows = pl.concat([observed, notes, remembered])
-    kept = {
+    return {
         "observation_ids": rows["id"].to_list(),
         "text_hashes": rows["text_hash"].to_list(),
         "message_ids": rows["message_ids"].to_list(),
     }
-    messages = dict.fromkeys(id for ids in kept["message_ids"] for id in ids)
-    return kept, _Spoken(tuple(messages), tuple(dict.fromkeys(observed["segment_id"].to_list())))
-
-
-def _narratives(store: "Store", memories: pl.DataFrame, segments: Collection[str]) -> list[dict[str, Any]]:
-    """Returns the memories that tell these segments in a few words."""
-    observed = store.tables.scan("observations").filter(
-        (pl.col("kind") == "narrative") & pl.col("segment_id").is_in(list(segments))
-    )
-    ids = observed.select("id").collect()["id"].to_list()
-    tells = pl.col("observation_ids").list.set_intersection(ids).list.len() > 0
-    return memories.filter((pl.col("state") != "forgotten") & tells).select(_COLUMNS).to_dicts() if ids else []
-
-
-def _holding(memories: pl.DataFrame, phrase: str) -> list[dict[str, Any]]:
-    if len(phrase) < SHORTEST_PHRASE:
-        raise NoteError(
-            f"'{phrase}' is in too much. Give at least {SHORTEST_PHRASE} characters, or the id of a memory (mem_…)."
-        )
-    wordings = _squeezed(pl.concat_str("text", pl.col("wordings").list.join("\n"), separator="\n"))
-    return memories.filter((pl.col("state") != "forgotten") & _holds(wordings, phrase)).select(_COLUMNS).to_dicts()
-
-
-def _spoken(store: "Store", phrase: str) -> _Spoken:
-    tables = store.tables
-    messages = pl.concat([tables.scan("messages"), tables.scan("messages_open")]).select("message_id", "text")
-    found = messages.filter(_holds(_squeezed(pl.col("text")), phrase)).collect()["message_id"].unique().sort()
-    told = pl.col("message_ids").list.set_intersection(found.to_list()).list.len() > 0
-    segments = tables.scan("segments").select("segment_id", "narrative", "message_ids")
-    telling = segments.filter(told | _holds(_squeezed(pl.col("narrative")), phrase)).collect()
-    return _Spoken(tuple(found), tuple(telling["segment_id"].unique().sort()))
-
-
-def _squeezed(text: pl.Expr) -> pl.Expr:
-    return text.str.to_lowercase().str.replace_all(r"\s+", " ")
-
-
-def _holds(text: pl.Expr, phrase: str) -> pl.Expr:
-    return text.str.contains(phrase.lower(), literal=True)
-
-
-def _entry_lines(store: "Store", phrases: Sequence[str]) -> tuple[int, ...]:
-    path = store.workspace / "MEMORY.md"
-    lines = path.read_text("utf-8", errors="replace").splitlines() if path.is_file() else []
-    wanted = [" ".join(phrase.lower().split()) for phrase in phrases]
-    return tuple(n for n, line in enumerate(lines, 1) if any(one in " ".join(line.lower().split()) for one in wanted))
 
 
 def _clean(text: str) -> tuple[str, int]:
     """Returns the text as one line with its secrets masked, and how many there were."""
     if len(text) > LONGEST:
         raise NoteError(f"{len(text):,} characters are too many to remember; say it in {LONGEST:,}, or as several facts.")
-    kept, masked = mask_text(_printable(text, "the text"))
+    kept, masked = mask_text(printable(text, "the text"))
     kept = " ".join(kept.split())
     if not kept:
         raise NoteError("There is nothing to remember: the text is empty.")
@@ -307,7 +185,7 @@ def _clean(text: str) -> tuple[str, int]:
     return kept, masked
 
 
-def _printable(text: str, what: str) -> str:
+def printable(text: str, what: str) -> str:
     """Returns the text; raises where it holds what is no text: control characters, halves of characters."""
     bad = next((one for one in text if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\r\t"), None)
     if bad is not None:
@@ -316,7 +194,7 @@ def _printable(text: str, what: str) -> str:
 
 
 def _name(name: str, what: str) -> str:
-    kept = " ".join(_printable(name, f"the {what}").split())
+    kept = " ".join(printable(name, f"the {what}").split())
     if len(kept) > LONGEST_NAME:
         raise NoteError(f"The {what} has {len(kept):,} characters; {LONGEST_NAME} are the most.")
     return mask_text(kept)[0]
@@ -334,7 +212,7 @@ def _shown(word: str) -> str:
 
 def _write(store: "Store", kind: str, target: str, payload: dict[str, Any], session: str | None, masked: int) -> Noted:
     told = {**payload, "session": _name(session or "", "session"), "taxonomy": TAXONOMY_VERSION}
-    event = _say(store, kind, target, told)
+    event = say(store, kind, target, told)
     return Noted(
         event_id=event.id,
         kind=kind.removeprefix("memory."),
@@ -346,5 +224,6 @@ def _write(store: "Store", kind: str, target: str, payload: dict[str, Any], sess
     )
 
 
-def _say(store: "Store", kind: str, target: str, payload: dict[str, Any]) -> Event:
+def say(store: "Store", kind: str, target: str, payload: dict[str, Any]) -> Event:
+    """Writes what the owner said to the ledger."""
     return store.ledger.append(kind, target, payload, actor=store.settings.owner)

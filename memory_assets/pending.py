@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from memory_assets.capture.messages import pending_days
+from memory_assets.capture.tombstones import unfinished
 from memory_assets.capture.windows import WINDOWS_VERSION, Told
 from memory_assets.coexist import find_memory_files, memory_file_inputs
 from memory_assets.deliver import spool
@@ -32,7 +33,7 @@ from memory_assets.embed.passages import PASSAGES_VERSION
 from memory_assets.evaluate import EVALUATION_VERSION
 from memory_assets.evaluate.quality import QUALITY_VERSION
 from memory_assets.files import write_atomically
-from memory_assets.ledger import FEEDBACK, NOTES, Event
+from memory_assets.ledger import FEEDBACK, NOTES, WORDS_ERASED, WORDS_FORGOTTEN, Event
 from memory_assets.protocols import PartInfo, Tables
 from memory_assets.reflect import DISTILLER, REFLECTOR
 from memory_assets.reflect.gradient import DAY, MONTH, TABLE_OF, WEEK, Span
@@ -104,6 +105,11 @@ def transcripts_changed(store: "Store") -> bool:
     return has_changes(find_sources(store.settings), store.archive, store.settings.clock())
 
 
+def erasing_is_due(store: "Store") -> bool:
+    """Returns whether words are forgotten that were not erased everywhere yet: a process was killed, or found a file busy."""
+    return bool(unfinished(store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])))
+
+
 def capture_inputs(store: "Store") -> str:
     """Returns the hash of what a capture would look at: the files that changed, and what windows are cut from."""
     from memory_assets.capture.intake import changed_files
@@ -111,12 +117,14 @@ def capture_inputs(store: "Store") -> str:
     changed = changed_files(find_sources(store.settings), store.archive, store.settings.clock())
     looks = [f"{file.path}:{file.size}:{file.mtime_ns}" for file in changed]
     written = store.tables.parts("windows").get("all")
-    return hash_of(*looks, windows_inputs(store), written.fingerprint if written else "-", memory_file_inputs(store))
+    erasing = str(erasing_is_due(store))
+    return hash_of(*looks, windows_inputs(store), written.fingerprint if written else "-", memory_file_inputs(store), erasing)
 
 
 def capture_is_due(store: "Store") -> bool:
-    """Returns whether there is something to take in, or a window to close."""
-    return transcripts_changed(store) or windows_due(store) or harness_memories_changed(store)
+    """Returns whether there is something to take in, a window to close, or a forgetting to finish."""
+    changed = transcripts_changed(store) or harness_memories_changed(store)
+    return changed or windows_due(store) or erasing_is_due(store)
 
 
 def harness_memories_changed(store: "Store") -> bool:

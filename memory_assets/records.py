@@ -114,7 +114,7 @@ class DeadLetter(Record):
 
 
 class Resource(Record):
-    """A byte range of a transcript, archived once with its secrets masked and never updated."""
+    """A byte range of a transcript, archived once with its secrets masked; only forgetting masks more of it."""
 
     key: ClassVar = ("id",)
     id: str = Field(description="Stable id of the range: source, generation and first byte, hashed.")

@@ -27,9 +27,10 @@ import filelock
 
 from memory_assets.adapters.parquet_tables import ParquetTables
 from memory_assets.archive import Archive
+from memory_assets.capture.tombstones import Tombstones, read_tombstones
 from memory_assets.errors import SettingsError, StoreBusyError, StoreError, StoreVersionError
 from memory_assets.files import make_folder, write_atomically, write_json
-from memory_assets.ledger import Ledger
+from memory_assets.ledger import WORDS_FORGOTTEN, Ledger
 from memory_assets.settings import Settings
 
 VERSION = 1
@@ -66,6 +67,11 @@ class Store:
         if not path.is_file():
             write_atomically(path, secrets.token_hex(32).encode())
         return path.read_bytes()
+
+    @property
+    def tombstones(self) -> Tombstones:
+        """Everything that is forgotten; whatever takes texts in masks what these recognise."""
+        return read_tombstones(self.ledger.events([WORDS_FORGOTTEN]), self.key)
 
     @property
     def workspace(self) -> Path:

@@ -288,11 +288,18 @@ FORGET = Verb(
     "forget",
     "memory_forget",
     "Forget a memory or words",
-    "Show everything that carries a memory, or words; with apply, hide it from recall at once, for good. Use it only when the "
-    "owner asks for it: first without apply, show them what it would hide, and apply when they agree.",
+    "Show everything that carries a memory, or words; with apply, erase it from the whole store, for good, down to "
+    "archived bytes. Use it only when the owner asks for it: first without apply, show them what it would erase, and apply "
+    "when they agree.",
     (
         Parameter("target", "A memory (mem_…), or words that are to be forgotten wherever they were said.", is_required=True),
         Parameter("apply", "Do it; without, only show what carries it.", type="boolean", default=False),
+        Parameter(
+            "history",
+            "Rewrite the history of MEMORY.md in git, too; only where the owner says so.",
+            type="boolean",
+            default=False,
+        ),
     ),
     is_writing=True,
     is_destructive=True,

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import stat
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,7 @@ def test_a_range_whose_file_is_gone_does_not_verify(archive: Archive):
 
 def test_a_catalog_of_a_newer_release_is_refused(archive: Archive):
     catalog = archive.root / "catalog.jsonl"
-    catalog.write_bytes(catalog.read_bytes().replace(b'"v":1', b'"v":9'))
+    catalog.write_bytes(catalog.read_bytes().replace(b'"v":2', b'"v":9'))
     with pytest.raises(StoreError, match="newer release"):
         Archive(archive.root).sources()
 
@@ -124,3 +125,35 @@ def test_what_files_looked_like_can_be_lost_without_harm(archive: Archive):
     archive.remember_seen({"/t/one.jsonl": [1, 2, 3]})
     (archive.root / "seen.json").write_bytes(b'{"/t/one')
     assert archive.seen() == {}
+
+
+def test_a_range_is_restated_with_a_reason_and_every_offset_stays(archive: Archive):
+    first, second = archive.ranges("one")
+    archive.restate(first.id, b"a\n**\n", at=datetime.fromisoformat(WHEN), because="forgotten")
+    for reader in (archive, Archive(archive.root)):
+        assert reader.read("one", 0, 0, 9) == b"a\n**\nccc\n"
+        assert [reader.verify(one.id) for one in reader.ranges("one")] == [True, True]
+        assert [(one.restated_because, one.restated_at) for one in reader.ranges("one")] == [("forgotten", WHEN), (None, None)]
+    with pytest.raises(StoreError, match="has 4 bytes and cannot take 1"):
+        archive.restate(second.id, b"x", at=datetime.fromisoformat(WHEN), because="forgotten")
+
+
+def test_a_restating_that_was_killed_shows_as_a_changed_range_and_is_made_again(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+):
+    first, _ = archive.ranges("one")
+    write = files.write_atomically
+
+    def killed_at_the_range(path: Path, content: bytes) -> None:
+        if path.suffix == ".zst":
+            raise KeyboardInterrupt
+        write(path, content)
+
+    monkeypatch.setattr("memory_assets.archive.write_atomically", killed_at_the_range)
+    with pytest.raises(KeyboardInterrupt):
+        archive.restate(first.id, b"a\n**\n", at=datetime.fromisoformat(WHEN), because="forgotten")
+    monkeypatch.undo()
+    again = Archive(archive.root)
+    assert not again.verify(first.id)
+    again.restate(first.id, b"a\n**\n", at=datetime.fromisoformat(WHEN), because="forgotten")
+    assert again.verify(first.id)

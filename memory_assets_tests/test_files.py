@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.files import append_line, make_folder, write_atomically, write_json
+from memory_assets.files import append_line, make_folder, overwrite, write_atomically, write_json
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -51,3 +51,27 @@ def test_a_torn_line_is_closed_before_the_next_is_appended(tmp_path: Path):
     path.write_bytes(path.read_bytes() + b'{"n":2,"te')
     append_line(path, b'{"n":3}\n')
     assert path.read_bytes() == b'{"n":1}\n{"n":2,"te\n{"n":3}\n'
+
+
+def test_overwriting_changes_the_file_itself_and_keeps_its_length(tmp_path: Path):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"a" * 5_000 + b"secret" + b"b" * 5_000)
+    number = path.stat().st_ino
+    assert overwrite(path, lambda raw: raw.replace(b"secret", b"******"))
+    assert path.read_bytes() == b"a" * 5_000 + b"******" + b"b" * 5_000
+    assert path.stat().st_ino == number
+    assert not overwrite(path, lambda raw: raw)
+    with pytest.raises(ValueError, match="would change its length from 10006 to 1"):
+        overwrite(path, lambda _: b"x")
+
+
+def test_what_is_appended_while_a_file_is_overwritten_is_kept(tmp_path: Path):
+    path = tmp_path / "log.jsonl"
+    append_line(path, b"secret")
+
+    def change(raw: bytes) -> bytes:
+        append_line(path, b"another")
+        return raw.replace(b"secret", b"******")
+
+    overwrite(path, change)
+    assert path.read_bytes() == b"******\nanother\n"

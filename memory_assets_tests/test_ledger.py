@@ -94,3 +94,11 @@ def test_a_planned_event_is_written_once_whoever_plans_it_again(tmp_path: Path):
 def test_planning_nothing_writes_nothing(tmp_path: Path):
     assert ledger(tmp_path).append_once([], actor="rules") == []
     assert list(tmp_path.glob("*.jsonl")) == []
+
+
+def test_what_is_overwritten_is_read_as_it_is_now(tmp_path: Path):
+    one = ledger(tmp_path)
+    said = one.append("memory.noted", "all", {"text": "Herons nest."}, actor="mira")
+    assert one.overwrite(lambda raw: raw.replace(b"Herons nest", b"***********")) == 1
+    for reader in (one, ledger(tmp_path)):
+        assert [(event.id, event.payload) for event in reader.events()] == [(said.id, {"text": "***********."})]

@@ -15,7 +15,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.notes import LONGEST, Noted, find_memory
 from memory_assets.store import Store
 from memory_assets_tests.factories import row
-from memory_assets_tests.small_store import DAY, FACT, IDS, MEMORY, NARRATIVE, TURNS, index, small_store, write
+from memory_assets_tests.small_store import FACT, MEMORY, NARRATIVE, TURNS, index, small_store, write
 
 SHOWN = f"mem_{MEMORY.replace('-', '')[:12]}"
 SECRET = "ghp_" + "R7dKq2vXw9Lm4TzB8sNf3Yh6Jc1PgUa5Eo0I"
@@ -114,7 +114,8 @@ def test_what_does_not_stand_any_more_cannot_be_corrected(agent: MemoryAgent, st
         agent.correct(newer.memory_id, "Use pixi.")
     with pytest.raises(NoteError, match="is forgotten already"):
         agent.forget(newer.memory_id, apply=True)
-    assert [kind for kind, _, _ in said(store)] == ["memory.corrected", "memory.forgotten"]
+    told = [kind for kind, _, _ in said(store)]
+    assert sorted(told) == ["memory.corrected", "memory.forgotten", "words.erased", "words.forgotten"]
 
 
 @pytest.mark.parametrize("name", ["mem_0f3a5", "mem_", "", "fly.io", "mem_0f3a5c1e00", "mem_ffffffffffff"])
@@ -138,64 +139,6 @@ def test_a_memory_is_known_by_the_id_of_any_observation_behind_it(store: Store):
     )
     memories = store.tables.read("memories")
     assert find_memory(memories, "mem_abcdef12")["id"] == find_memory(memories, MEMORY)["id"] == MEMORY
-
-
-def test_forgetting_shows_what_carries_it_and_writes_nothing_until_it_is_applied(agent: MemoryAgent, store: Store):
-    write(
-        store,
-        "observations",
-        DAY.isoformat(),
-        row("observations", id=MEMORY, text=FACT, message_ids=[IDS[2]], segment_id="seg", day=DAY, gate="allow"),
-    )
-    (store.workspace / "MEMORY.md").write_text(f"# MEMORY.md\n\n- (2026-08-03) {FACT}\n")
-    preview = agent.forget(SHOWN)
-    assert (preview.is_applied, said(store)) == (False, [])
-    assert [(one.memory_id, one.state, one.text) for one in preview.memories] == [(MEMORY, "active", FACT)]
-    assert (preview.message_ids, preview.segment_ids, preview.entry_lines) == ((IDS[2],), ("seg",), (3,))
-    assert agent.forget(SHOWN, apply=True).is_applied
-    ((kind, target, payload),) = said(store)
-    assert (kind, target, payload["messages"], payload["segments"]) == ("memory.forgotten", MEMORY, [IDS[2]], ["seg"])
-    assert FACT not in str(payload)
-
-
-def test_the_narrative_of_what_is_forgotten_is_forgotten_with_it(agent: MemoryAgent, store: Store):
-    plain = {"segment_id": "seg", "day": DAY, "gate": "allow", "message_ids": [IDS[2]]}
-    told = "2f3a5c1e-0000-5000-8000-000000000003"
-    write(
-        store,
-        "observations",
-        DAY.isoformat(),
-        row("observations", id=MEMORY, text=FACT, kind="fact", text_hash="a", **plain),
-        row("observations", id=told, text=NARRATIVE, kind="narrative", text_hash="b", **plain),
-    )
-    memory = {"state": "active", "superseded_by": None}
-    write(
-        store,
-        "memories",
-        "all",
-        row("memories", id=MEMORY, text=FACT, text_hash="a", observation_ids=[MEMORY], **memory),
-        row("memories", id=told, text=NARRATIVE, text_hash="b", kind="narrative", observation_ids=[told], **memory),
-    )
-    assert [one.memory_id for one in agent.forget(SHOWN, apply=True).memories] == [MEMORY, told]
-    laid = overlay(store.tables.read("memories"), store.ledger.events(NOTES)).memories
-    assert laid["state"].to_list() == ["forgotten", "forgotten"]
-
-
-def test_words_are_forgotten_wherever_they_were_said(agent: MemoryAgent, store: Store):
-    preview = agent.forget("use UV,  never pip", apply=True)
-    assert [one.memory_id for one in preview.memories] == [MEMORY]
-    assert IDS[2] in preview.message_ids
-    assert [(kind, target) for kind, target, _ in said(store)] == [("memory.forgotten", MEMORY), ("memory.forgotten", "all")]
-    assert b"use uv" not in b"".join(path.read_bytes() for path in (store.root / "ledger").iterdir()).lower()
-
-
-@pytest.mark.parametrize(
-    ("target", "why"),
-    [("", "Name what is to be forgotten"), ("uv", "is in too much"), ("a pelican on the roof", "Nothing that is remembered")],
-)
-def test_what_is_nowhere_or_everywhere_cannot_be_forgotten(target: str, why: str, agent: MemoryAgent):
-    with pytest.raises(NoteError, match=why):
-        agent.forget(target, apply=True)
 
 
 def test_feedback_is_about_memories_that_exist(agent: MemoryAgent, store: Store):
@@ -252,9 +195,10 @@ class TestRecall:
         assert texts(other, "how do we install packages") == ["Use pixi to install packages."]
 
     def test_what_is_forgotten_is_not_recalled_not_even_from_what_was_said(self, agent: MemoryAgent, other: MemoryAgent):
-        assert TURNS[2] in texts(other, "use uv never pip", profile="deep")
+        assert TURNS[2] in "\n".join(texts(other, "use uv never pip", profile="deep"))
         agent.forget("use uv, never pip", apply=True)
-        assert not {FACT, TURNS[2], NARRATIVE} & set(texts(other, "use uv never pip", profile="deep"))
+        found = "\n".join(texts(other, "use uv never pip", profile="deep"))
+        assert not [text for text in (FACT, TURNS[2], NARRATIVE) if text in found]
 
     def test_a_note_of_a_published_generation_is_found_once(self, agent: MemoryAgent, store: Store, other: MemoryAgent):
         noted = agent.remember("Herons nest beside the reactor.")

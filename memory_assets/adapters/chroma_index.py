@@ -92,6 +92,11 @@ class ChromaIndex:
                 continue
         return set()
 
+    def keep_published_only(self) -> None:
+        """Removes every generation but the published one."""
+        self.close()
+        self._generations.keep_published_only()
+
     def close(self) -> None:
         """Lets go of the open generation."""
         with self._lock:

@@ -58,6 +58,14 @@ class Generations:
             ) from error
         self._remove_old()
 
+    def keep_published_only(self) -> None:
+        """Removes every other generation, those in quarantine included, whoever may still be reading them."""
+        published = self.published()
+        for folder in [
+            folder for folder in (*self._folders(), *self._quarantine.glob(f"{self._name}-*")) if folder != published
+        ]:
+            shutil.rmtree(folder, ignore_errors=True)
+
     def quarantine(self, failed: Path | None = None) -> Path | None:
         """Moves the published generation aside and returns where it lies now.
 

@@ -3,7 +3,7 @@
 git runs with its own identity and without the user's settings, hooks, signatures, ignore rules or line-ending conversions, so
 that bytes stay as they are; a push alone asks the user's settings, for who they are at the remote. Our own commits hold exactly
 the bytes we wrote, whatever lies on disk by then; what differs is a person's, and is committed in their name. History is only
-ever added to.
+ever added to (what is forgotten with it apart: `git_history`).
 """
 
 import hashlib
@@ -105,6 +105,10 @@ class GitWorkspace:
         """Returns the id of the last commit."""
         found = self._git("rev-parse", "--verify", "--quiet", "HEAD", may_fail=True)
         return found.stdout.decode().strip() or None
+
+    def paths(self) -> list[str]:
+        """Returns the committed files."""
+        return list(self._blobs())
 
     def at_head(self, path: str) -> bytes | None:
         """Returns the file as last committed, or None where it never was."""

@@ -107,6 +107,17 @@ class ParquetTables:
             folder.rmdir()
             self._mark_changed(table)
 
+    def purge(self) -> None:
+        """Removes every file that no manifest of today's schemas names: replaced parts, half-written ones, tables of old."""
+        current = {
+            self._folder(table) / part / name
+            for table in schemas.table_names()
+            for part, manifest in self._manifests(table)
+            for name in ("manifest.json", *(file["name"] for file in manifest["files"]))
+        }
+        for path in [path for path in self.root.rglob("*") if path.is_file() and path not in current]:
+            path.unlink(missing_ok=True)
+
     def _mark_changed(self, table: str) -> None:
         # The folder's own time tells, without reading a manifest, that some part of the table was written.
         now = time.time_ns()

@@ -39,6 +39,8 @@ class TextIndex:
 
     def __init__(self, root: Path) -> None:
         self._generations = Generations(root, "texts")
+        self._replaced = root / "keywords"
+        """The index of words of earlier stores, which kept the texts."""
         self._open: tuple[Path, dict[str, TextArrays | None]] | None = None
 
     def generation(self) -> str | None:
@@ -62,6 +64,7 @@ class TextIndex:
                     shutil.copytree(base / corpus, folder / corpus)
                 elif old is not None or not new.is_empty():
                     write_arrays(folder / corpus, change_arrays(old or empty_arrays(), new, deletes))
+        shutil.rmtree(self._replaced, ignore_errors=True)
         return folder.name
 
     def open(self, corpus: str) -> TextArrays | None:
@@ -89,6 +92,10 @@ class TextIndex:
         """Returns the ids in the published generation of the corpus."""
         texts = self.open(corpus)
         return set(texts.ids) if texts is not None else set()
+
+    def keep_published_only(self) -> None:
+        """Removes every generation but the published one."""
+        self._generations.keep_published_only()
 
     def _read(self, folder: Path, corpus: str) -> TextArrays | None:
         try:

@@ -12,9 +12,11 @@ from memory_assets.assets.glue import bars, counts_of, materialise_days, table_a
 from memory_assets.capture.index import INDEX_VERSION, index_sources
 from memory_assets.capture.intake import take_in
 from memory_assets.capture.messages import build_messages, build_sessions, inputs_of
-from memory_assets.capture.redact import MASKING_VERSION, mask_all
+from memory_assets.capture.redact import MASKING_VERSION
 from memory_assets.capture.replan import plan_windows_incrementally
+from memory_assets.capture.tombstones import masking
 from memory_assets.capture.windows import WINDOWS_VERSION, Cutting, plan_windows
+from memory_assets.forget.erase import finish
 from memory_assets.pending import flushes, told_of_sessions, windows_inputs
 from memory_assets.sources import find_sources
 from memory_assets.store import Store
@@ -56,13 +58,14 @@ def plan(store: Store, inputs: str) -> pl.DataFrame:
 
 @table_asset("resources", group=GROUP, version=MASKING_VERSION, daily=False, freshness_policy=fresh(days=7))
 def resources(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
-    """Byte ranges of transcripts, archived once with their secrets masked."""
+    """Byte ranges of transcripts, archived once with their secrets, and what is forgotten, masked."""
     with store.lock():
+        finish(store)
         report = take_in(
             find_sources(store.settings),
             store.archive,
             now=store.settings.clock(),
-            mask=mask_all,
+            mask=masking(store.tombstones),
             masking_version=MASKING_VERSION,
             key=store.key,
         )

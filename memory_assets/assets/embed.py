@@ -25,7 +25,7 @@ from memory_assets.embed.project import RETRIEVABLE, Plan, hashes_of, plan_texts
 from memory_assets.embed.repeats import MOST_SHARE, find_repeats
 from memory_assets.embed.uses import OWN_WORDS, plan_uses, sessions_shown
 from memory_assets.files import write_json
-from memory_assets.ledger import IGNORED, NOTES, RECALLED, USED, Event
+from memory_assets.ledger import FORGOTTEN, IGNORED, NOTES, RECALLED, USED, Event
 from memory_assets.pending import embed_inputs, fold_inputs, merge_inputs, notes_by_day, passage_inputs
 from memory_assets.store import Store
 from memory_assets.terms import TERMS_VERSION
@@ -256,7 +256,9 @@ def _in_conflict(store: Store, days: list[str] | None) -> pl.DataFrame:
 def _without_home(store: Store, days: list[str] | None) -> pl.DataFrame:
     observations = store.tables.read("observations", columns=["id", "kind", "gate", "event_at", "text_hash", "message_ids"])
     notes = _notes_of(store, None).select(observations.columns)
-    return find_orphans(allowed_facts(pl.concat([observations, notes])), store.ledger.events(EVIDENCE))
+    forgotten = {id for event in store.ledger.events([FORGOTTEN]) for id in event.payload["observation_ids"]}
+    events = [event for event in store.ledger.events(EVIDENCE) if forgotten.isdisjoint(event.payload["observation_ids"])]
+    return find_orphans(allowed_facts(pl.concat([observations, notes])), events)
 
 
 conflicts_are_settled = rows_check(

@@ -40,6 +40,13 @@ def index_sources(archive: Archive, tables: Tables) -> list[str]:
     return changed
 
 
+def read_ids(archive: Archive, source: str) -> pl.DataFrame:
+    """Returns generation, line and id of each message of the source, as its archived bytes give them now."""
+    rows = _Reading(archive, archive.ranges(source), _State()).rows()
+    told = [(row["generation"], row["line"], row["message_id"]) for row in rows if row["message_id"]]
+    return pl.DataFrame(told, schema={"generation": pl.Int64, "line": pl.Int64, "message_id": pl.String}, orient="row")
+
+
 @dataclass
 class _State:
     """What reading goes on from: how many ranges were read, and what reader and identifier remember."""

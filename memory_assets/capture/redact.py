@@ -297,7 +297,7 @@ def _merged(found: list[Found]) -> list[Found]:
 
 def _inside_strings(line: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Returns the parts of the spans that lie inside the strings of a JSON line; all of them when it is no JSON."""
-    strings = [match.span() for match in _STRING.finditer(line)] if _BETWEEN_STRINGS.fullmatch(_STRING.sub(b"", line)) else None
+    strings = strings_of(line)
     if strings is None:
         return [_without_newline(line, span) for span in spans]
     inside, index = [], 0
@@ -309,6 +309,12 @@ def _inside_strings(line: bytes, spans: list[tuple[int, int]]) -> list[tuple[int
             inside += [(left, right)] if left < right else []
             index += 1
     return inside
+
+
+def strings_of(line: bytes) -> list[tuple[int, int]] | None:
+    """Returns where the strings of a JSON line, or of a piece of one, stand with their quotes; None when it is no JSON."""
+    is_json = _BETWEEN_STRINGS.fullmatch(_STRING.sub(b"", line)) is not None
+    return [match.span() for match in _STRING.finditer(line)] if is_json else None
 
 
 def _off_escapes(line: bytes, left: int, right: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ material was written out. The rest of the store never edits these files.
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,18 @@ class AnswerStore:
         """Yields all answers that were ever paid for."""
         for path in sorted(self.root.glob("*.json")):
             yield _read(path)
+
+    def rekey(self, before: str, after: str) -> dict[str, str]:
+        """Has the answers about the material found under what it has become, and returns their names, old → new."""
+        names = {}
+        for path in sorted(self.root.glob(f"{_hash(before)[:CONTENT_CHARS]}-*.json")):
+            kept = _read(path)
+            if kept.key.content == before:
+                moved = replace(kept, key=replace(kept.key, content=after))
+                self.write(moved)
+                path.unlink()
+                names[path.stem] = name_of(moved)
+        return names
 
     def write(self, kept: KeptAnswer) -> None:
         """Stores the answer as it came."""

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from memory_assets.capture.tombstones import unfinished
 from memory_assets.embed.passages import cut_messages
 from memory_assets.embed.project import RETRIEVABLE
 from memory_assets.errors import MemoryAssetsError
-from memory_assets.ledger import CORRECTED, NOTED
+from memory_assets.ledger import CORRECTED, NOTED, WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.maintain import surroundings
 from memory_assets.maintain.checks import Check
 from memory_assets.maintain.secrets import check_secrets
@@ -98,12 +99,21 @@ def _surroundings(store: "Store", now: datetime) -> Iterator[Check]:
     yield from _carry_out("ledger", lambda: _check_ledger(store))
     yield from _carry_out("spool", lambda: surroundings.check_spool(store.root))
     yield from _carry_out("dead letters", lambda: surroundings.check_dead_letters(store.root))
+    yield from _carry_out("forgetting", lambda: _check_forgetting(store))
     yield from _carry_out("secrets", lambda: check_secrets(store.tables, store.root))
     yield from _carry_out("freshness", lambda: _check_freshness(store, now))
 
 
 def _check_ledger(store: "Store") -> Check:
     return Check("ledger", "every line of the ledger can be read", True, f"{len(store.ledger.events()):,} events")
+
+
+def _check_forgetting(store: "Store") -> Check:
+    told = store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])
+    promise, waiting = "what is forgotten is erased everywhere", unfinished(told)
+    if waiting:
+        return Check("forgetting", promise, False, f"{len(waiting)} interrupted", "Run `memory ingest`; it finishes it.")
+    return Check("forgetting", promise, True, f"{sum(event.kind == WORDS_FORGOTTEN for event in told):,} forgettings")
 
 
 def _check_freshness(store: "Store", now: datetime) -> Check:

@@ -64,6 +64,7 @@ def why_not(text: str, store: "Store", present: "Present", ask: Ask, *, question
         raise QuestionError(f"Say in 1 to {LONGEST:,} characters what you missed: words of it, or the id of a memory (mem_…).")
     looks = (
         lambda: _in_memories(wanted, store, present, ask, question or wanted),
+        lambda: _erased(wanted, store),
         lambda: _discarded(wanted, store),
         lambda: _in_messages(wanted, store, present),
         lambda: _in_records(wanted, store),
@@ -71,6 +72,12 @@ def why_not(text: str, store: "Store", present: "Present", ask: Ask, *, question
     )
     found = next((one for look in looks if (one := look()) is not None), None)
     return found or WhyNot(wanted, "not captured", "no transcript that was taken in says it, and none that waits does")
+
+
+def _erased(wanted: str, store: "Store") -> WhyNot | None:
+    if not store.tombstones.holds(wanted.encode("utf-8", "replace")):
+        return None
+    return WhyNot(wanted, "forgotten", "somebody asked to forget these words; they are masked wherever they are captured again")
 
 
 def _in_memories(wanted: str, store: "Store", present: "Present", ask: Ask, question: str) -> WhyNot | None:

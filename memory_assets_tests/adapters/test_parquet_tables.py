@@ -153,3 +153,15 @@ def test_files_are_their_owners_alone(tables: ParquetTables):
     tables.write(TABLE, "a", rows(0))
     (file,) = tables.root.rglob("part-*.parquet")
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_purge_leaves_nothing_but_what_the_manifests_name(tables: ParquetTables):
+    tables.write(TABLE, "2026-08-03", rows(0))
+    tables.write(TABLE, "2026-08-03", rows(1))
+    for name in ("messages/2026-08-03/.12-3.tmp", "a_table_of_old/all/part-0.parquet"):
+        (tables.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (tables.root / name).write_bytes(b"x")
+    tables.purge()
+    left = sorted(path.name.split("-")[0] for path in tables.root.rglob("*") if path.is_file())
+    assert left == ["manifest.json", "part"]
+    assert tables.read(TABLE).equals(rows(1))

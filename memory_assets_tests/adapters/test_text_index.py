@@ -254,3 +254,19 @@ def test_readers_in_threads_and_processes_see_every_published_generation_while_o
     for one in asking:
         one.join()
     assert errors.empty(), errors.get()
+
+
+def test_publishing_removes_the_index_of_words_of_earlier_stores(tmp_path: Path, index: TextIndex):
+    (tmp_path / "keywords" / "000001").mkdir(parents=True)
+    (tmp_path / "keywords" / "000001" / "texts.db").write_text("Use uv.")
+    index.update(rows(z="uv"), [])
+    assert not (tmp_path / "keywords").exists()
+
+
+def test_only_the_published_generation_is_kept_where_that_is_asked_for(tmp_path: Path, index: TextIndex):
+    index.update(rows(z="herons"), [])
+    (tmp_path / "quarantine" / "texts-000000-0").mkdir(parents=True)
+    index.keep_published_only()
+    assert [path.name for path in (tmp_path / "texts").iterdir() if path.is_dir()] == [index.generation()]
+    assert list((tmp_path / "quarantine").iterdir()) == []
+    assert found(index, "herons") == ["z"]

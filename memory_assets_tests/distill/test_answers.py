@@ -66,3 +66,17 @@ def test_a_broken_file_is_named(tmp_path: Path):
 def test_a_missing_file_is_named():
     with pytest.raises(StoreError, match="nothing"):
         AnswerStore(Path("/nonexistent")).read_named("nothing")
+
+
+def test_what_was_said_of_material_that_changed_is_found_under_what_it_is_now(tmp_path: Path):
+    store = AnswerStore(tmp_path)
+    cut = ended("max_tokens")
+    store.write(KEPT)
+    store.write(replace(cut, key=replace(KEY, parameters="max_tokens=1")))
+    store.write(replace(KEPT, key=replace(KEY, content="another")))
+    names = store.rekey("content", "masked")
+    assert store.about("content") == [] and len(store.about("another")) == 1
+    assert store.read(replace(KEY, content="masked")) == replace(KEPT, key=replace(KEY, content="masked"))
+    assert names[name_of(KEPT)] == name_of(replace(KEPT, key=replace(KEY, content="masked")))
+    assert len(names) == 2 and all(len(old) == len(new) for old, new in names.items())
+    assert store.rekey("content", "masked") == {}

@@ -1,0 +1,85 @@
+"""The history of the workspace as git keeps it: every object that there is, and the one way to write history anew.
+
+Only forgetting does that, and only where a person asks for it: words become asterisks in every version of every file and in
+every message, so that commits stay as many as they were, and what nothing leads to any more is dropped from the disk.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from memory_assets.adapters.git_workspace import GitWorkspace
+
+ORIGINAL = re.compile(rb"mark :(\d+)\noriginal-oid ([0-9a-f]{40})\n")
+LEFT_OVERS = ("ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "COMMIT_EDITMSG", "memory_assets.index")
+_DATA = re.compile(rb"(?m)^data (\d+)\n")
+
+
+@dataclass(frozen=True)
+class GitObject:
+    """One object: its id, what it is (blob, tree, commit or tag), and its bytes."""
+
+    id: str
+    kind: str
+    content: bytes
+
+
+class GitHistory(GitWorkspace):
+    """Reads all objects of the workspace's repository and rewrites its history."""
+
+    def objects(self) -> Iterator[GitObject]:
+        """Yields every object on disk, whether a commit leads to it or not."""
+        told, at = self._git("cat-file", "--batch", "--batch-all-objects", may_fail=True).stdout, 0
+        while at < len(told):
+            end = told.index(b"\n", at)
+            id, kind, size = told[at:end].decode().split(" ")
+            start, at = end + 1, end + 1 + int(size) + 1
+            yield GitObject(id, kind, told[start : at - 1])
+
+    def commits_about(self, ids: Iterable[str]) -> int:
+        """Returns how many commits brought or took away one of these blobs, or are among the ids themselves."""
+        told = self._git("log", "--all", "--root", "-m", "--raw", "--no-abbrev", "--format=commit %H", may_fail=True).stdout
+        found, commit, wanted = set(), "", frozenset(ids)
+        for line in told.decode("utf-8", "replace").splitlines():
+            if line.startswith("commit "):
+                commit = line.removeprefix("commit ")
+            if not wanted.isdisjoint(line.removeprefix("commit ").split(" ")):
+                found.add(commit)
+        return len(found)
+
+    def remotes(self) -> list[str]:
+        """Returns the names of the remotes that the repository knows."""
+        return self._git("remote", may_fail=True).stdout.decode().split()
+
+    def rewrite(self, mask: Callable[[bytes], bytes]) -> dict[str, str]:
+        """Masks every version of every file and every message, and returns the ids of commits that changed, old → new.
+
+        `mask` keeps lengths. Files on disk stay as they are. A call that was killed is made again as it was.
+        """
+        if self.head() is None:
+            return {}
+        exported = self._git("fast-export", "--all", "--show-original-ids", "--signed-tags=strip", "--reencode=no").stdout
+        marks = self.root / ".git" / "memory_assets.marks"
+        self._git("fast-import", "--force", "--quiet", f"--export-marks={marks}", given=_masked(exported, mask))
+        now = dict(line.removeprefix(":").split(" ") for line in marks.read_text().splitlines())
+        marks.unlink()
+        self._git("read-tree", "HEAD")
+        self._drop_unreachable()
+        moved = ((id.decode(), now[mark.decode()]) for mark, id in ORIGINAL.findall(exported) if mark.decode() in now)
+        return {before: after for before, after in moved if before != after}
+
+    def _drop_unreachable(self) -> None:
+        for name in LEFT_OVERS:
+            (self.root / ".git" / name).unlink(missing_ok=True)
+        self._git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+        self._git("gc", "--prune=now", "--quiet")
+
+
+def _masked(stream: bytes, mask: Callable[[bytes], bytes]) -> bytes:
+    """Returns what `fast-export` wrote with the content of each block masked."""
+    pieces, at = [], 0
+    while found := _DATA.search(stream, at):
+        end = found.end() + int(found[1])
+        pieces += [stream[at : found.end()], mask(stream[found.end() : end])]
+        at = end
+    return b"".join([*pieces, stream[at:]])
