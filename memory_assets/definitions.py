@@ -16,6 +16,7 @@ from memory_assets.assets import (
     distillates,
     embed,
     evaluation,
+    friction,
     graph,
     harness_memories,
     lessons,
@@ -44,6 +45,7 @@ STAGES = (
     recall,
     reflect,
     distillates,
+    friction,
     triage,
     brief,
 )

@@ -13,6 +13,7 @@ Kinds written so far, with their targets:
     proposal.rejected   proposal id      payload: reason, surface
     proposal.edited     proposal id      payload: text, surface
     proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock: expired); entry that says the same
+    friction.patched    proposal id      payload: target, patch (its path), line, section, evidence
     entry.promoted      proposal id      payload: section, line, commit, evidence (ranges, hashes, quotes); replaces: the line
                                          that was there before
     entry.retired       proposal id      payload: section, replaces (the line that went), commit

@@ -33,6 +33,8 @@ from memory_assets.embed.passages import PASSAGES_VERSION
 from memory_assets.evaluate import EVALUATION_VERSION
 from memory_assets.evaluate.quality import QUALITY_VERSION
 from memory_assets.files import write_atomically
+from memory_assets.friction.number import FRICTION_VERSION
+from memory_assets.friction.week import DAYS as FRICTION_DAYS
 from memory_assets.ledger import FEEDBACK, NOTES, WORDS_ERASED, WORDS_FORGOTTEN, Event
 from memory_assets.protocols import PartInfo, Tables
 from memory_assets.reflect import DISTILLER, REFLECTOR
@@ -51,6 +53,7 @@ BRIDGED_GAP = 3
 """Idle days inside a stretch that cost less to materialise than a run of their own (0.1 s a day against 0.5 s a run)."""
 
 
+FRICTION_REQUESTED = "friction.requested"
 FLUSHED = "sessions.flushed"
 SESSION_ENDED, SESSION_COMPACTING, DAY_ACCUMULATED, DAY_REFLECTED = (
     name.removeprefix("memory/") for name in (ENDED, COMPACTION_PENDING, ACCUMULATED, REFLECTED)
@@ -422,6 +425,37 @@ def days_to_reflect(tables: Tables) -> list[date]:
     return [date.fromisoformat(d) for d, inputs in wanted.items() if d not in written or written[d].inputs != inputs]
 
 
+def days_to_find_friction(store: "Store") -> list[date]:
+    """Returns the days with messages, of the last seven, whose frictions were found in other messages than the present ones."""
+    today = store.settings.clock().astimezone(store.settings.zone).date()
+    recent = [day for day in store.tables.parts("messages") if (today - date.fromisoformat(day)).days <= FRICTION_DAYS]
+    written = store.tables.parts("friction")
+    wanted = {day: friction_inputs(store, day) for day in recent}
+    return [date.fromisoformat(d) for d, inputs in wanted.items() if d not in written or written[d].inputs != inputs]
+
+
+def friction_asked_for(store: "Store") -> dict[date, str]:
+    """Returns the days in which frictions are to be found at once, with the latest event that asks for it."""
+    asked = store.ledger.events([FRICTION_REQUESTED])
+    return dict.fromkeys(days_to_find_friction(store), asked[-1].id) if asked else {}
+
+
+def friction_inputs(store: "Store", day: str) -> str:
+    """Returns the hash of what the frictions of the seven days that end with the day are found in."""
+    last = date.fromisoformat(day)
+    days = [(last - timedelta(days=back)).isoformat() for back in range(FRICTION_DAYS)]
+    parts = [store.tables.parts(table) for table in ("messages", "observations")]
+    is_enough = observations_until(store.tables, day) >= store.settings.friction_observations
+    return hash_of(
+        FRICTION_VERSION, store.settings.embedding_model, is_enough, *(_fingerprint(p, d) for p in parts for d in days)
+    )
+
+
+def observations_until(tables: Tables, day: str) -> int:
+    """Returns how many observations there are up to the day."""
+    return sum(info.rows for part, info in tables.parts("observations").items() if part <= day)
+
+
 def proposal_inputs(tables: Tables) -> dict[str, str]:
     """Returns, by day, the hash of what its proposals rest on: the observations of that day and of all days before it.
 
@@ -469,7 +503,7 @@ def telling_inputs(store: "Store", span: Span) -> dict[str, str]:
 
 def review_inputs(store: "Store") -> str:
     """Returns the hash of what a triage reads: proposals, memories, the ledger's decisions, REVIEW.md and MEMORY.md."""
-    names = ("proposals", "memories")
+    names = ("proposals", "friction", "memories")
     parts = (f"{name}/{part}={info.fingerprint}" for name in names for part, info in store.tables.parts(name).items())
     told = [event.id for event in store.ledger.events() if event.kind.startswith("proposal.") or event.kind == DAY_REFLECTED]
     files = (hash_file(store.workspace / name) for name in ("REVIEW.md", "MEMORY.md"))
@@ -479,7 +513,7 @@ def review_inputs(store: "Store") -> str:
 def review_is_behind(store: "Store") -> bool:
     """Returns whether a proposal, a decision, an edit by hand or the calendar asks for a triage."""
     path = store.root / TRIAGED
-    if not store.tables.parts("proposals"):
+    if not store.tables.parts("proposals") and not store.tables.parts("friction"):
         return False
     is_decided = "all" in store.tables.parts("decisions")  # derived, so a newer schema starts it anew
     if not is_decided or not path.is_file() or path.read_text() != review_inputs(store):

@@ -10,6 +10,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+FrictionKind = Literal[
+    "repeated_correction", "recurring_failure", "tool_misuse", "configuration_drift", "missing_skill", "stale_memory"
+]  # fmt: skip
 Harness = Literal["claude_code", "pi", "codex"]
 Author = Literal["owner", "assistant", "subagent", "tool", "file", "web", "injected"]
 MessageKind = Literal["text", "tool_call", "tool_result", "summary"]
@@ -711,6 +714,34 @@ class Proposal(Record):
     reflection_id: str = Field(description="The reflection that proposed it.")
 
 
+class Friction(Proposal):
+    """What went wrong in one session after another within seven days, and the exact change that would end it."""
+
+    proposal_id: str = Field(description="`f-YYYYMMDD-NNN`, given once.")
+    day: date = Field(description="Local day on which the seven days ended in which it was first found.")
+    kind: FrictionKind = Field(
+        description="`repeated_correction`: a person says the same again; `recurring_failure`: a call fails in the same way; "
+        "`tool_misuse`: a tool is used against a rule, or as it cannot be; `configuration_drift`: something is put back again "
+        "and again; `missing_skill`: a procedure is found out anew; `stale_memory`: a line of MEMORY.md is contradicted."
+    )
+    title: str = Field(description="What goes wrong.")
+    target: str = Field(description="The file to change: `MEMORY.md`, or the path of another one.")
+    folder: str = Field(description="Folder of the project that the target belongs to; empty for MEMORY.md.")
+    section: str = Field(description="Section of the target, where it has sections.")
+    text: str = Field(description="What the line would say, in one line; of other files and edits, what is changed.")
+    entry: str | None = Field(description="The line of MEMORY.md that would be replaced.")
+    old: str = Field(description="Text of the target that would go; empty where something is only added.")
+    new: str = Field(description="Text that would come.")
+    message_ids: list[str] = Field(description="The messages that show it.")
+    occurrence_count: Count = Field(description="How often it happened.")
+    session_count: Count = Field(description="In how many sessions: its frequency.")
+    week_session_count: Count = Field(description="Sessions of the seven days.")
+    minutes: Annotated[float, Field(ge=0)] = Field(description="Minutes that one occurrence cost on average: its impact.")
+    severity: Annotated[float, Field(ge=0)] = Field(description="Frequency times impact.")
+    first_event_at: datetime = Field(description="When it first happened.")
+    event_at: datetime = Field(description="When it last happened.")
+
+
 class Amendment(Proposal):
     """A change of a line that MEMORY.md holds already, proposed by what became of the memory behind it."""
 
@@ -822,6 +853,7 @@ TABLES: dict[str, type[Record]] = {
     "monthly_distillates": Reflection,
     "dropped_facts": DroppedFact,
     "proposals": Proposal,
+    "friction": Friction,
     "amendments": Amendment,
     "model_reviews": ModelReview,
     "decisions": Decision,

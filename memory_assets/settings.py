@@ -101,6 +101,11 @@ class Settings(BaseSettings):
     idle_minutes: int = Field(60, ge=1, description="A session without a message for this long has ended.")
     short_turns: int = Field(5, ge=0, description="Sessions that end with fewer user turns are not distilled.")
     context_tokens: int = Field(200_000, ge=8_000, description="Context size that budgets derive from.")
+    friction_observations: int = Field(
+        100,
+        ge=0,
+        description="Frictions are looked for once there are so many observations; before, chance looks like a pattern.",
+    )
     review_days: int = Field(7, ge=1, description="A proposal nobody decided expires after so many days.")
     trust_after: int = Field(
         0, ge=0, description="Approvals after which a category's high-priority proposals need no tick; 0: never."

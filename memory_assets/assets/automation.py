@@ -6,7 +6,8 @@
     reflect   reflections and proposals, for a stretch of days      06:00, sensors observations_accumulated, spooled_events
     distil_weeks, distil_months  what finished ones say together    schedules 06:30 and 06:45
     evaluate  figures against labelled sessions                     sensor new_transcripts, where the setting names some
-    triage    decisions, MEMORY.md, REVIEW.md                       sensor review_changes
+    friction  what goes wrong again and again, of seven days         07:00, sensor spooled_events
+    triage    decisions, MEMORY.md, REVIEW.md, patches              sensor review_changes
     review    a model's reviews of what waits, then a triage        schedule every 30 minutes
     brief     lessons.md and the briefing, with what comes up       sensor new_transcripts, schedule 00:05
 
@@ -28,7 +29,7 @@ from memory_assets.reflect.gradient import Span
 from memory_assets.store import Store
 
 CAPTURE, LEARN, FOLD, REFLECT, TRIAGE, EVALUATE = "capture", "learn", "fold", "reflect", "triage", "evaluate"
-BRIEF, REVIEW = "brief", "review"
+BRIEF, REVIEW, FRICTION = "brief", "review", "friction"
 EVERY_MINUTE = 60
 TWICE_A_MINUTE = 30
 UNFINISHED = dg.RunsFilter(
@@ -40,7 +41,7 @@ UNFINISHED = dg.RunsFilter(
     ]
 )
 
-TRIAGED = ["amendments", "decisions", "trust", "memory_md", "entries", "review_md", "briefing"]
+TRIAGED = ["amendments", "decisions", "trust", "memory_md", "patches", "entries", "review_md", "briefing"]
 ASSETS_OF = {
     CAPTURE: ["events", "dead_letters", "resources", "records", "windows", "messages_open", "harness_memories"],
     LEARN: [
@@ -73,12 +74,14 @@ ASSETS_OF = {
     REFLECT: ["reflections", "dropped_facts", "proposals"],
     "distil_weeks": ["weekly_distillates", "dropped_facts"],
     "distil_months": ["monthly_distillates", "dropped_facts"],
+    FRICTION: ["friction"],
     TRIAGE: TRIAGED,
     REVIEW: ["model_reviews", *TRIAGED],
     EVALUATE: ["evaluation"],
     BRIEF: ["lessons_md", "briefing"],
 }
 DESCRIPTIONS = {
+    FRICTION: "Find what goes wrong in one session after another, and propose the change that would end it.",
     BRIEF: "Render lessons.md and the briefing: what comes up today and tomorrow, and all else that it tells.",
     CAPTURE: "Take in what was sent, archive new transcript bytes and cut them into windows.",
     LEARN: "Distil and embed the windows of a stretch of days.",
@@ -146,7 +149,7 @@ def new_transcripts(context: dg.SensorEvaluationContext, store: dg.ResourceParam
 
 
 @dg.sensor(
-    jobs=[JOBS[CAPTURE], JOBS[REFLECT]],
+    jobs=[JOBS[CAPTURE], JOBS[REFLECT], JOBS[FRICTION]],
     minimum_interval_seconds=TWICE_A_MINUTE,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Takes in what harnesses sent, at once: a session that ended, a compaction to come, a day to reflect on.",
@@ -165,14 +168,17 @@ def spooled_events(context: dg.SensorEvaluationContext, store: dg.ResourceParam[
 def event_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
     """Returns the runs that the spool and what was taken in from it ask for; none while one of ours is under way.
 
-    An event that asks for a reflection asks once: its id is part of the key.
+    An event that asks for a reflection or for frictions asks once: its id is part of the key.
     """
     if busy:
         return []
     if pending.events_wait(store):
         return [_request(CAPTURE, f"{store.settings.clock():%Y-%m-%dT%H}", pending.spool_inputs(store))]
-    asked = pending.days_asked_for(store)
-    return [_request(REFLECT, *(asked.get(day, "") for day in s.days()), stretch=s) for s in stretches(asked)]
+    return [
+        _request(job, *(asked.get(day, "") for day in s.days()), stretch=s)
+        for job, asked in ((REFLECT, pending.days_asked_for(store)), (FRICTION, pending.friction_asked_for(store)))
+        for s in stretches(asked)
+    ]
 
 
 def _evaluation(looked: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
@@ -254,6 +260,21 @@ def schedules(zone: str) -> list[dg.ScheduleDefinition]:
         return distil
 
     @dg.schedule(
+        job=JOBS[FRICTION],
+        cron_schedule="0 7 * * *",
+        execution_timezone=zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        name="friction_daily",
+        description="At 07:00, looks for what went wrong again and again in the seven days that ended with each new day.",
+    )
+    def friction_daily(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
+        days = pending.days_to_find_friction(store)
+        if not days:
+            return dg.SkipReason("Frictions were looked for in every day of the last seven.")
+        when = context.scheduled_execution_time.isoformat()
+        return [_request(FRICTION, when, stretch, stretch=stretch) for stretch in stretches(days)]
+
+    @dg.schedule(
         job=JOBS[LEARN],
         cron_schedule="0 2 * * *",
         execution_timezone=zone,
@@ -293,4 +314,4 @@ def schedules(zone: str) -> list[dg.ScheduleDefinition]:
         distil_finished(job, span, cron)
         for (job, span), cron in zip(pending.DISTILLING, ("30 6 * * *", "45 6 * * *"), strict=True)
     ]
-    return [briefing_daily, reflect_daily, *distilling, nightly_yesterday, nightly, triage_often]
+    return [briefing_daily, reflect_daily, *distilling, friction_daily, nightly_yesterday, nightly, triage_often]

@@ -8,6 +8,7 @@ from memory_assets.assets.glue import bars, counts_of, table_asset, write_whole
 from memory_assets.distill.answers import AnswerStore
 from memory_assets.embed.notes import LEDGER
 from memory_assets.errors import ModelError, ModelSetupError
+from memory_assets.friction.review import show_frictions
 from memory_assets.ledger import Event
 from memory_assets.models import open_model
 from memory_assets.pending import note_triaged, review_inputs
@@ -18,6 +19,7 @@ from memory_assets.triage.amendments import AMEND_VERSION
 from memory_assets.triage.batch import BATCH_VERSION, ask_in_batches, read_verdicts
 from memory_assets.triage.entries import ENTRIES_VERSION
 from memory_assets.triage.memory_md import MOST_BYTES, MOST_ENTRIES, read_entries
+from memory_assets.triage.patches import FOLDER, PATCHED
 from memory_assets.triage.promote import MEMORY_MD, PROMOTED, RETIRED, lost_lines
 from memory_assets.triage.run import (
     REVIEW_MD,
@@ -29,7 +31,9 @@ from memory_assets.triage.run import (
     list_entries,
     look,
     read_memory,
+    session_days,
     waits_for_review,
+    write_approved_patches,
     write_memory,
     write_review,
 )
@@ -53,7 +57,7 @@ def amendments(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]
     group=GROUP,
     version=TRIAGE_VERSION,
     daily=False,
-    deps=["proposals", "amendments", "model_reviews"],
+    deps=["proposals", "friction", "amendments", "model_reviews"],
     pool=WORKSPACE_POOL,
 )
 def decisions(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
@@ -147,6 +151,23 @@ def entries(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -
 @dg.asset(
     group_name=GROUP,
     owners=["team:memory"],
+    kinds={"git"},
+    code_version=TRIAGE_VERSION,
+    deps=["decisions"],
+    pool=WORKSPACE_POOL,
+)
+def patches(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """Approved changes of files that are not ours, each a patch in the workspace; the files are left alone."""
+    with store.lock():
+        found = store.tables.read("decisions")
+        written = write_approved_patches(found, workspace_of(store), store.ledger, store.tables, store.archive)
+    count = len(list((store.workspace / FOLDER).glob("*.patch")))
+    return dg.MaterializeResult(metadata={"patches": count, "written": len(written), "proposal_ids": written})
+
+
+@dg.asset(
+    group_name=GROUP,
+    owners=["team:memory"],
     kinds={"markdown", "git"},
     code_version=TRIAGE_VERSION,
     deps=["decisions", "memory_md"],
@@ -157,7 +178,8 @@ def review_md(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
     with store.lock():
         workspace, rules = workspace_of(store), rules_of(store.settings)
         found = store.tables.read("decisions")
-        is_written = write_review(found, workspace, rules)
+        shown = show_frictions(store.tables.read("friction"), session_days(store.tables))
+        is_written = write_review(found, workspace, rules, shown)
         if is_written:
             note_triaged(store, review_inputs(store))
         else:
@@ -203,7 +225,7 @@ def memory_md_kept_every_line(context: dg.AssetCheckExecutionContext, store: dg.
 )
 def promotions_are_there(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
     """Looks for promoted decisions without an entry, and for evidence in ranges that the archive does not hold."""
-    done = store.ledger.events([PROMOTED, RETIRED])
+    done = store.ledger.events([PROMOTED, RETIRED, PATCHED])
     promoted = {event.target: event for event in done}
     decided = store.tables.read("decisions").filter(pl.col("state") == "promoted")["proposal_id"]
     known = set(store.archive.resources()["id"])
@@ -234,7 +256,7 @@ def memory_md_is_small(context: dg.AssetCheckExecutionContext, store: dg.Resourc
     return verdict(is_small, severity=dg.AssetCheckSeverity.WARN, entries=count, bytes=size)
 
 
-ASSETS = [amendments, model_reviews, decisions, trust, memory_md, entries, review_md]
+ASSETS = [amendments, model_reviews, decisions, trust, memory_md, patches, entries, review_md]
 TABLES = ("amendments", "model_reviews", "decisions", "trust", "entries")
 CHECKS = [
     *(schema_check(table) for table in TABLES),

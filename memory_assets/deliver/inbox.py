@@ -41,7 +41,7 @@ the ledger long."""
 _PATTERNS = {
     "sessionId": re.compile(r"[\w.:/-]{1,200}"),
     "date": re.compile(r"\d{4}-\d\d-\d\d"),
-    "proposalId": re.compile(r"p-\d{8}-\d+"),
+    "proposalId": re.compile(r"[fp]-\d{8}-\d+"),
     "harness": re.compile(r"[\w-]{1,40}"),
     "trigger": re.compile(r"[\w-]{1,40}"),
 }

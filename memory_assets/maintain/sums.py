@@ -57,6 +57,7 @@ class Frames:
     embeddings: pl.DataFrame
     proposals: pl.DataFrame
     amendments: pl.DataFrame
+    friction: pl.DataFrame
     decisions: pl.DataFrame
     noted: int = 0
     """Notes in the ledger and what harnesses remember, which are part of memories, too."""
@@ -75,6 +76,7 @@ COLUMNS: dict[str, Sequence[str]] = {
     "embeddings": ["text_hash", "model"],
     "proposals": ["proposal_id"],
     "amendments": ["proposal_id"],
+    "friction": ["proposal_id"],
     "decisions": ["proposal_id", "state"],
 }
 
@@ -174,7 +176,7 @@ def _knowledge(frames: Frames) -> list[Check]:
     hashes, embedded = frames.observations["text_hash"].unique(), frames.embeddings["text_hash"].unique()
     folded = frames.memories["observation_ids"].explode().drop_nulls()
     states, told = _by(frames.decisions, "state"), frames.observations.height + frames.noted
-    proposed = frames.proposals.height + frames.amendments.height
+    proposed = frames.proposals.height + frames.amendments.height + frames.friction.height
     return [
         _same("gate", "candidates allowed or held = observations", kept.height, frames.observations.height),
         _same("embeddings", "every observation has its vector", hashes.len(), int(hashes.is_in(embedded.implode()).sum())),

@@ -123,6 +123,26 @@ def decide_amendment(amendment: Mapping[str, Any], lines: Collection[str]) -> Ru
     return Ruling("pending", amendment["reason"])
 
 
+def is_friction(decision: Mapping[str, Any]) -> bool:
+    """Returns whether the decision is about what goes wrong again and again, by its id."""
+    return decision["proposal_id"].startswith("f-")
+
+
+def decide_friction(friction: Mapping[str, Any], lines: Collection[str], decisions: Sequence[Mapping[str, Any]]) -> Ruling:
+    """Returns the ruling on a friction: a person decides, unless its line is gone or something else asks about it already."""
+    if friction["entry"] is None:
+        return Ruling("pending", friction["title"])
+    if friction["entry"] not in lines:
+        return Ruling("rejected", "the line was changed or removed since")
+    asking = (
+        row for row in decisions if row["entry"] == friction["entry"] and row["state"] == "pending" and not is_friction(row)
+    )
+    other = next(asking, None)
+    return (
+        Ruling("merged", f"{other['proposal_id']} asks about the same line") if other else Ruling("pending", friction["title"])
+    )
+
+
 def says_the_same(newer: str, older: str) -> bool:
     """Returns whether the two make the same claim in nearly the same words."""
     words, others = read_claim(older).words, read_claim(newer).words

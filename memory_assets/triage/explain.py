@@ -22,6 +22,7 @@ from memory_assets.protocols import Tables
 from memory_assets.triage.decisions import winner_of
 from memory_assets.triage.evidence import gather_evidence
 from memory_assets.triage.memory_md import normal, read_entries
+from memory_assets.triage.patches import PATCHED
 from memory_assets.triage.promote import MEMORY_MD, PROMOTED
 from memory_assets.triage.standing import read_proposals
 
@@ -134,6 +135,7 @@ def _promotion_of(line: str, events: Sequence[Event]) -> Event | None:
 def _promoted_step(promoted: Event, events: Sequence[Event], tables: Tables, archive: Archive) -> Step:
     decided = winner_of([event for event in events if event.target == promoted.target])
     facts = {"section": promoted.payload["section"], "decided_by": promoted.actor, "promoted_at": promoted.at.isoformat()}
+    facts |= {name: promoted.payload[name] for name in ("target", "patch") if name in promoted.payload}
     if decided is not None:
         facts |= {"decision": decided.kind, "reason": decided.payload.get("reason", "approved by a person")}
     behind = _grounds(promoted.payload, events, tables, archive)
@@ -158,10 +160,11 @@ def _grounds(payload: dict[str, Any], events: Sequence[Event], tables: Tables, a
 
 
 def _proposal_step(target: str, events: Sequence[Event], tables: Tables, archive: Archive) -> Step | None:
-    promoted = next((e for e in events if e.kind == PROMOTED and e.target == target), None)
+    promoted = next((e for e in events if e.kind in (PROMOTED, PATCHED) and e.target == target), None)
     if promoted is not None:
         return _promoted_step(promoted, events, tables, archive)
     found = read_proposals(tables).filter(pl.col("proposal_id") == target).to_dicts()
+    found = tables.read("friction").filter(pl.col("proposal_id") == target).to_dicts() or found
     if not found:
         return None
     state = tables.scan("decisions").filter(pl.col("proposal_id") == target).collect().to_dicts()
@@ -170,8 +173,8 @@ def _proposal_step(target: str, events: Sequence[Event], tables: Tables, archive
         "text": found[0]["text"],
         **({"state": state[0]["state"], "reason": state[0]["reason"]} if state else {}),
     }
-    if found[0]["entry"]:
-        facts["entry"] = found[0]["entry"]
+    about = ("entry", "kind", "title", "target", "old", "new", "severity")
+    facts |= {name: found[0][name] for name in about if found[0].get(name)}
     return Step("proposal", target, facts, _grounds(gather_evidence(found[0], tables, archive), events, tables, archive))
 
 
@@ -233,8 +236,13 @@ def _reflection_step(payload: dict[str, Any], tables: Tables, archive: Archive) 
 def _observation_steps(payload: dict[str, Any], archive: Archive) -> tuple[Step, ...]:
     found: dict[str, list[dict[str, Any]]] = {}
     for record in payload["evidence"]:
-        found.setdefault(record["observation_id"], []).append(record)
-    return tuple(
+        if record["observation_id"]:
+            found.setdefault(record["observation_id"], []).append(record)
+    messages = (record for record in payload["evidence"] if not record["observation_id"])
+    seen = tuple(
+        Step("message", one["message_id"], {"session": one["session_id"]}, (_record_step(one, archive),)) for one in messages
+    )
+    return seen + tuple(
         Step(
             "observation",
             observation_id,

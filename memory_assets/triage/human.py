@@ -4,7 +4,8 @@
     - [-] `p-…` **text**     rejects; so does deleting the line
     - [ ] `p-…` **other**    rewords; it still waits
 
-An item may also ask about a line that MEMORY.md holds: to replace it, or, under a heading of its own, to let it go.
+An item may also ask about a line that MEMORY.md holds: to replace it, or, under a heading of its own, to let it go. What was
+found to go wrong again and again (`f-…`) stands under headings of its own, too.
 
 What a person decided is read by comparing the file with what we last wrote. Nothing is invented: a file that changes while it
 is looked at, one without our last line (half saved), or one that lost more than half of what waits, decides nothing and is
@@ -17,6 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memory_assets.friction.review import DETAIL, HEADINGS
 from memory_assets.triage.memory_md import read_entries
 
 TITLE = "# Pending Memory Proposals"
@@ -24,10 +26,10 @@ HELP = (
     "_Mark [x] to approve, delete the line to reject, or edit the text before approving._",
     "_A mark of [-] rejects, too; what is left alone expires._",
 )
-_ITEM = re.compile(r"^\s*[-*+]\s+\[\s*(?P<mark>[xX-]?)\s*\]\s+`(?P<id>p-\d{8}-\d{3,})`\s*(?P<text>.*?)\s*$")
-_ID = re.compile(r"\bp-\d{8}-\d{3,}\b")
+_ITEM = re.compile(r"^\s*[-*+]\s+\[\s*(?P<mark>[xX-]?)\s*\]\s+`(?P<id>[fp]-\d{8}-\d{3,})`\s*(?P<text>.*?)\s*$")
+_ID = re.compile(r"\b[fp]-\d{8}-\d{3,}\b")
 RETIRE = "Proposed to retire"
-_HEADING = re.compile(r"^## (?P<section>Proposed for: .+?|Proposed to retire)\s*$")
+_HEADING = re.compile(rf"^## (?P<section>Proposed for: .+?|Proposed to retire|{HEADINGS.pattern})\s*$")
 _REVIEWED = re.compile(r"^_Reviewed by Reflector on .+\. Approve, edit, or reject each item\._$")
 _LAST_LINE = re.compile(r"^_Last updated: .+ \| \d+ proposals? pending_$")
 _WHY = re.compile(r"\s*— _[^_]*_$")
@@ -60,10 +62,13 @@ class Reading:
 
 
 def render_review(pending: Sequence[Mapping[str, Any]], *, updated: str, notes: Notes | None = None) -> str:
-    """Returns REVIEW.md for the pending decisions (`proposal_id`, `section`, `text`, `entry`, `why`), notes in their places."""
+    """Returns REVIEW.md for the pending decisions (`proposal_id`, `section`, `text`, `entry`, `why`), notes in their places.
+
+    A friction brings its own `heading`, and `details` that stand below its item.
+    """
     sections: dict[str, list[str]] = {}
-    for row in sorted(pending, key=lambda row: not row["text"]):
-        sections.setdefault(_heading(row), []).append(_render_item(row))
+    for row in sorted(pending, key=lambda row: (not row["text"], "heading" in row)):
+        sections.setdefault(row.get("heading") or _heading(row), []).extend([_render_item(row), *row.get("details", ())])
     kept = dict(notes or {})
     homeless = [line for section, lines in kept.items() if section not in sections for line in [*lines, ""]]
     lines = [TITLE, "", f"_Reviewed by Reflector on {updated[:10]}. Approve, edit, or reject each item._", *HELP, "", *homeless]
@@ -169,7 +174,8 @@ def _heading(row: Mapping[str, Any]) -> str:
 
 def _render_item(row: Mapping[str, Any]) -> str:
     text = _squeezed(shown_text(row))
-    instead = f"instead of “{read_entries(row['entry'])[0].text}”" if row["text"] and row["entry"] else ""
+    is_told = row["text"] and row["entry"] and "details" not in row
+    instead = f"instead of “{read_entries(row['entry'])[0].text}”" if is_told else ""
     reasons = "; ".join(one for one in (instead, row["why"]) if one)
     why = f" — _{reasons.replace('_', ' ')}_" if reasons else ""
     return f"- [ ] `{row['proposal_id']}` {text if '*' in text else f'**{text}**'}{why}"
@@ -192,7 +198,8 @@ def _why_unreadable(content: str, waiting: Sequence[str]) -> str | None:
 
 def _is_ours(line: str) -> bool:
     text = line.strip()
-    return text in (TITLE, *HELP) or any(pattern.match(text) for pattern in (_ITEM, _HEADING, _REVIEWED, _LAST_LINE))
+    ours = any(pattern.match(text) for pattern in (_ITEM, _HEADING, _REVIEWED, _LAST_LINE))
+    return ours or text in (TITLE, *HELP) or DETAIL.match(line) is not None
 
 
 def _squeezed(text: str) -> str:

@@ -16,11 +16,12 @@ import polars as pl
 from memory_assets.archive import Archive
 from memory_assets.distill.rows import text_hash
 from memory_assets.files import replace_if_same
+from memory_assets.friction.review import Shown
 from memory_assets.ledger import Ledger
 from memory_assets.protocols import Tables
 from memory_assets.reflect.proposals import NUMBERED
 from memory_assets.triage.amendments import number_amendments, plan_amendments, read_amendments
-from memory_assets.triage.auto import Other, Ruling, decide, decide_amendment, follow_review
+from memory_assets.triage.auto import Other, Ruling, decide, decide_amendment, decide_friction, follow_review, is_friction
 from memory_assets.triage.batch import unreviewed
 from memory_assets.triage.decisions import (
     APPROVED,
@@ -38,6 +39,7 @@ from memory_assets.triage.entries import Standing, entry_rows, stand_entries
 from memory_assets.triage.evidence import gather_evidence
 from memory_assets.triage.human import Reading, dressed_like, read_notes, read_review, render_review, shown_text
 from memory_assets.triage.memory_md import Entry, read_entries, render_entry
+from memory_assets.triage.patches import PATCHED, write_patch
 from memory_assets.triage.promote import MEMORY_MD, PROMOTED, Workspace, begin_file, carry_out, commits_of, plan_edits
 from memory_assets.triage.standing import read_proposals, read_standing
 from memory_assets.triage.trust import read_trust, trusted_in
@@ -162,14 +164,15 @@ def list_entries(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Ru
 
 def earn_trust(ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
     """Returns the table `trust`."""
-    return read_trust(read_proposals(tables).to_dicts(), ledger.events([APPROVED, REJECTED]), rules.trust_after)
+    proposed = [row for row in read_proposals(tables).iter_rows(named=True) if not is_friction(row)]
+    return read_trust(proposed, ledger.events([APPROVED, REJECTED]), rules.trust_after)
 
 
 def waits_for_review(tables: Tables, reviews: pl.DataFrame) -> list[dict[str, Any]]:
-    """Returns the proposals that rules left to a person and that no model has seen, with what they rest on."""
+    """Returns the proposals that rules left to a person and that no model has seen, with what they rest on; no frictions."""
     standing = read_standing(tables)
     pending = tables.read("decisions").filter(pl.col("state") == "pending").sort("proposal_id")
-    rows = unreviewed(pending.iter_rows(named=True), reviews)
+    rows = unreviewed((row for row in pending.iter_rows(named=True) if not is_friction(row)), reviews)
     return [{**standing[row["proposal_id"]], "text": row["text"]} for row in rows if row["proposal_id"] in standing]
 
 
@@ -192,11 +195,12 @@ def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rule
         proposal = standing[decision["proposal_id"]]
         proposal = {**proposal, "text": decision["text"], "said": proposal["text"]}
         is_amendment = decision["entry"] is not None
-        ruling = (
-            decide_amendment(proposal, lines)
-            if is_amendment
-            else decide(proposal, entries, guarded=rules.guarded, others=others, trusted=trusted)
-        )
+        if is_friction(decision):
+            ruling = decide_friction(proposal, lines, decisions)
+        elif is_amendment:
+            ruling = decide_amendment(proposal, lines)
+        else:
+            ruling = decide(proposal, entries, guarded=rules.guarded, others=others, trusted=trusted)
         review = reviews.get(decision["proposal_id"])
         if ruling.state == "pending" and review and review["text_hash"] == text_hash(decision["text"]):
             ruling = follow_review(review, proposal, rules.guarded)
@@ -216,7 +220,8 @@ def write_memory(
     """Makes and commits each promoted edit of MEMORY.md that was not made yet, and returns the ids of its proposals."""
     begin_file(workspace)
     standing = read_standing(tables)
-    edits = plan_edits(decisions.to_dicts(), standing, ledger.events(), commits_of(workspace))
+    of_memory = [row for row in decisions.to_dicts() if standing[row["proposal_id"]].get("target", MEMORY_MD) == MEMORY_MD]
+    edits = plan_edits(of_memory, standing, ledger.events(), commits_of(workspace))
     return carry_out(
         edits,
         workspace,
@@ -227,18 +232,37 @@ def write_memory(
     )
 
 
-def write_review(decisions: pl.DataFrame, workspace: Workspace, rules: Rules) -> bool:
+def write_approved_patches(
+    decisions: pl.DataFrame, workspace: Workspace, ledger: Ledger, tables: Tables, archive: Archive
+) -> list[str]:
+    """Writes a patch for each approved change of another file than MEMORY.md that has none, and returns their ids."""
+    approved = {row["proposal_id"]: row for row in decisions.filter(pl.col("state") == "promoted").iter_rows(named=True)}
+    written = {event.target for event in ledger.events([PATCHED])}
+    waiting = tables.read("friction").filter((pl.col("target") != MEMORY_MD) & pl.col("proposal_id").is_in(list(approved)))
+    frictions = [row for row in waiting.iter_rows(named=True) if row["proposal_id"] not in written]
+    for friction in frictions:
+        decision = approved[friction["proposal_id"]]
+        path = write_patch(friction, decision["text"], workspace)
+        payload = {"section": friction["section"], "target": friction["target"], "patch": path, "line": decision["text"]}
+        evidence = gather_evidence(friction, tables, archive)
+        ledger.append(PATCHED, friction["proposal_id"], {**payload, **evidence}, actor=decision["actor"])
+    return [friction["proposal_id"] for friction in frictions]
+
+
+def write_review(decisions: pl.DataFrame, workspace: Workspace, rules: Rules, shown: Mapping[str, Shown] | None = None) -> bool:
     """Renders what waits into REVIEW.md and commits it; returns False where a person changed the file meanwhile.
 
     Their change is then read at the next triage, from the file as they left it. What is committed is what was written and
-    not what lies on disk by then: a box ticked in between stays a change that somebody made.
+    not what lies on disk by then: a box ticked in between stays a change that somebody made. `shown` tells what stands around
+    a friction.
     """
     path = workspace.root / REVIEW_MD
     there, last = _read(path), workspace.at_head(REVIEW_MD)
     if there is not None and there != last:
         return False
     pending = decisions.filter(pl.col("state") == "pending").sort("section", "proposal_id")
-    rows = [{**row, "why": row["reason"]} for row in pending.iter_rows(named=True)]
+    around = {id: {"heading": one.heading, "why": one.why, "details": one.details} for id, one in (shown or {}).items()}
+    rows = [{**row, "why": row["reason"], **around.get(row["proposal_id"], {})} for row in pending.iter_rows(named=True)]
     before = _text(last) or ""
     text = dressed_like(render_review(rows, updated=f"{rules.now:%Y-%m-%dT%H:%M:%SZ}", notes=read_notes(before)), before)
     if there is not None and _without_dates(text) == _without_dates(before):
@@ -248,6 +272,12 @@ def write_review(decisions: pl.DataFrame, workspace: Workspace, rules: Rules) ->
     asked = f"Ask about {len(rows)} proposal{'' if len(rows) == 1 else 's'}"
     workspace.commit_content(asked, {REVIEW_MD: text.encode()})
     return True
+
+
+def session_days(tables: Tables) -> dict[str, date]:
+    """Returns the latest local day of each session."""
+    days = tables.read("sessions", columns=["session_id", "day"])
+    return dict(days.group_by("session_id").agg(pl.col("day").max()).iter_rows())
 
 
 def _settle(ruling: Ruling, proposal_id: str, decision: Mapping[str, Any], ledger: Ledger, rules: Rules) -> str | None:

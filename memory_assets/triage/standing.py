@@ -22,16 +22,19 @@ GONE = "gone"
 
 
 def read_proposals(tables: Tables) -> pl.DataFrame:
-    """Returns proposals and amendments together; `entry` is empty for what only adds a line."""
-    return pl.concat([tables.read("proposals"), tables.read("amendments").drop("reason")], how="diagonal")
+    """Returns proposals, amendments and frictions together; `entry` is empty for what only adds a line."""
+    plain = tables.read("proposals")
+    changes = [tables.read(name, columns=[*plain.columns, "entry"]) for name in ("amendments", "friction")]
+    return pl.concat([plain, *changes], how="diagonal")
 
 
 def read_standing(tables: Tables) -> dict[str, dict[str, Any]]:
-    """Returns the proposals and amendments by id, each proposal with its present observations, sessions and `memory_state`."""
+    """Returns proposals, amendments and frictions by id, each proposal with its present observations and `memory_state`."""
     memories = tables.read("memories", columns=list(MEMORY_COLUMNS))
     observations = tables.read("observations", columns=list(OBSERVATION_COLUMNS))
     proposed = stand(tables.read("proposals"), memories, observations)
-    return proposed | {row["proposal_id"]: row for row in tables.read("amendments").iter_rows(named=True)}
+    others = (row for table in ("amendments", "friction") for row in tables.read(table).iter_rows(named=True))
+    return proposed | {row["proposal_id"]: row for row in others}
 
 
 def stand(proposals: pl.DataFrame, memories: pl.DataFrame, observations: pl.DataFrame) -> dict[str, dict[str, Any]]:

@@ -26,7 +26,7 @@ LEARNT = {
     "passages",
     "embeddings",
 }
-DAILY = LEARNT | {"reflections", "proposals"}
+DAILY = LEARNT | {"reflections", "proposals", "friction"}
 ASKING = {"observer_answers", "reflections", "weekly_distillates", "monthly_distillates"}
 DISTILLED = {"weekly_distillates": dg.WeeklyPartitionsDefinition, "monthly_distillates": dg.MonthlyPartitionsDefinition}
 

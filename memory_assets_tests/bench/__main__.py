@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from memory_assets_tests.bench.capture_memory import capture_memory
 from memory_assets_tests.bench.doors import doors
 from memory_assets_tests.bench.factors import factors
+from memory_assets_tests.bench.friction import friction
 from memory_assets_tests.bench.gold import gold
 from memory_assets_tests.bench.graph import graph
 from memory_assets_tests.bench.honesty import honesty
@@ -48,6 +49,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "latency": latency,
     "start": start,
     "graph": graph,
+    "friction": friction,
 }
 
 

@@ -1,0 +1,144 @@
+"""The friction stage as an asset: what went wrong in one session after another within seven days."""
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+from functools import cached_property
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
+from memory_assets.assets.glue import bars, counts_of, materialise_days, table_asset
+from memory_assets.friction.detect import detect
+from memory_assets.friction.number import FRICTION_VERSION, number, rows_of
+from memory_assets.friction.stale import Line, Statement
+from memory_assets.friction.week import DAYS, Session, Week, read_week
+from memory_assets.pending import friction_inputs, observations_until
+from memory_assets.reflect.proposals import NUMBERED
+from memory_assets.store import Store
+from memory_assets.tables import empty
+from memory_assets.triage.decisions import APPROVED, REJECTED
+from memory_assets.triage.memory_md import read_entries
+
+GROUP = "friction"
+
+
+@table_asset("friction", group=GROUP, version=FRICTION_VERSION, daily=True, deps=["messages", "sessions", "observations"])
+def friction(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """What goes wrong in one session after another, with the exact change that would end it."""
+    looking = Looking(store)
+    result = materialise_days(
+        context,
+        store,
+        "friction",
+        inputs=lambda day: friction_inputs(store, day),
+        build=looking.find,
+    )
+    found = store.tables.read("friction", context.partition_keys)
+    severity = float(found["severity"].max() or 0.0)  # pyright: ignore[reportArgumentType]
+    plots: dict[str, Any] = {"kinds": bars(counts_of(found, "kind")), "worst_severity": severity, "skipped": looking.skipped}
+    return dg.MaterializeResult(asset_key="friction", metadata={**(result.metadata or {}), **plots})
+
+
+class Looking:
+    """Looks for the frictions of days, one after another; the model is loaded when the first day needs it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.skipped: dict[str, str] = {}
+        """Days on which there was too little to look at, and why."""
+
+    def find(self, day: str) -> pl.DataFrame:
+        """Returns the frictions that belong to the day, their numbers written to the ledger first."""
+        store, last = self._store, date.fromisoformat(day)
+        count, least = observations_until(store.tables, day), store.settings.friction_observations
+        if count < least:
+            self.skipped[day] = f"{count} observations; frictions are looked for from {least} on"
+            return empty("friction")
+        days = [(last - timedelta(days=back)).isoformat() for back in range(DAYS)]
+        week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
+        lines, written = self._lines
+        observations = _facts(store, days)
+        observed = _statements(observations, week)
+        findings = detect(week, lines, observed, self._embedder, owner=store.settings.owner)
+        numbered, new = number(last, findings, store.ledger.events(), store.settings.zone)
+        for one in new:
+            store.ledger.append(NUMBERED, one.proposal_id, one.payload, actor="friction")
+        of_message = {message: id for id, ids in observations.select("id", "message_ids").iter_rows() for message in ids}
+        rows = rows_of(
+            last,
+            numbered,
+            session_count=len(week.sessions),
+            entries=written,
+            observed=of_message,
+            zone=store.settings.zone,
+        )
+        return pl.concat([rows, self._decided(day, rows)]).sort("proposal_id")
+
+    def _decided(self, day: str, rows: pl.DataFrame) -> pl.DataFrame:
+        """Returns the frictions of the day that a person decided on and that are not found any more, perhaps because of it."""
+        decided = {event.target for event in self._store.ledger.events([APPROVED, REJECTED])}
+        before = self._store.tables.read("friction", [day])
+        return before.filter(pl.col("proposal_id").is_in(list(decided - set(rows["proposal_id"]))))
+
+    @cached_property
+    def _embedder(self) -> LocalEmbedder:
+        return LocalEmbedder(self._store.settings.embedding_model)
+
+    @cached_property
+    def _lines(self) -> tuple[list[Line], Mapping[str, str]]:
+        """The dated lines of MEMORY.md, and how each is written, by its text."""
+        path = self._store.workspace / "MEMORY.md"
+        content = path.read_text("utf-8", errors="replace") if path.is_file() else ""
+        raw = [line.rstrip("\r") for line in content.split("\n")]
+        entries = read_entries(content)
+        return [Line(one.on, one.section, one.text) for one in entries], {one.text: raw[one.number - 1] for one in entries}
+
+
+def _facts(store: Store, days: list[str]) -> pl.DataFrame:
+    found = store.tables.read("observations", days)
+    return found.filter(
+        (pl.col("kind") == "fact") & (pl.col("gate") == "allow") & pl.col("author").is_in(["owner", "assistant"])
+    )
+
+
+def _statements(observations: pl.DataFrame, week: Week) -> list[Statement]:
+    return [
+        Statement(
+            row["text"],
+            week.sessions.get(row["session_id"]) or Session(row["session_id"], row["project"], row["folder"], row["person"]),
+            tuple(row["message_ids"]),
+            row["event_at"],
+        )
+        for row in observations.iter_rows(named=True)
+    ]
+
+
+def _resting_on_nothing(store: Store, days: list[str] | None) -> pl.DataFrame:
+    cited = (
+        store.tables.read("friction", days)
+        .select("proposal_id", pl.col("message_ids").alias("message_id"))
+        .explode("message_id")
+    )
+    return cited.join(store.tables.read("messages", columns=["message_id"]), on="message_id", how="anti")
+
+
+def _without_change(store: Store, days: list[str] | None) -> pl.DataFrame:
+    found = store.tables.read("friction", days)
+    return found.filter((pl.col("new") == "") | (pl.col("target") == "")).select("proposal_id", "day", "kind")
+
+
+def _numbered_twice(store: Store, days: list[str] | None) -> pl.DataFrame:
+    return store.tables.read("friction", columns=["proposal_id"]).group_by("proposal_id").len().filter(pl.col("len") > 1)
+
+
+ASSETS = [friction]
+CHECKS = [
+    schema_check("friction"),
+    no_secrets_check("friction"),
+    rows_check("friction", "citations_resolve", "Every message that shows a friction exists.", _resting_on_nothing),
+    rows_check("friction", "actionable", "Every friction names a file and the text that would come.", _without_change),
+    rows_check("friction", "numbered_once", "No friction stands in two days.", _numbered_twice),
+]

@@ -1,0 +1,35 @@
+"""Whether planted frictions are found, with the right target, change and evidence, and nothing else is.
+
+Synthetic weeks (`memory_assets_tests/friction/weeks`) are written as transcripts of the harnesses and captured for real. `dev`
+was there to develop with; `held` was written before any detector was, and nobody looked at what is found or missed in it.
+"""
+
+import tempfile
+from pathlib import Path
+
+from memory_assets.corpus import open_embedder
+from memory_assets_tests.bench.row import Row
+from memory_assets_tests.friction.scoring import Score, findings_of, score
+from memory_assets_tests.friction.weeks import captured, weeks
+
+
+def friction() -> list[Row]:
+    """Returns precision and recall of each part, and what is found in clean weeks."""
+    embedder = open_embedder("all-MiniLM-L6-v2")
+    rows = []
+    for part, floor in (("dev", 0.9), ("held", None)):
+        total, clean = Score(), 0
+        with tempfile.TemporaryDirectory(prefix="bench-friction-") as root:
+            for week in weeks(part):
+                found = score(week, findings_of(week, captured(week, Path(root) / week.name).tables, embedder))
+                total += found
+                clean += 0 if week.planted else len(found.extra)
+        planted, said = len(total.found) + len(total.missed), len(total.found) + len(total.extra)
+        rows += [
+            Row(
+                f"friction: precision, {part}", total.precision, f"{len(total.found)} of {said} found were planted", floor=floor
+            ),
+            Row(f"friction: recall, {part}", total.recall, f"{len(total.found)} of {planted} planted were found", floor=floor),
+            Row(f"friction: found in clean weeks, {part}", clean, f"{sum(not w.planted for w in weeks(part))} weeks", limit=0),
+        ]
+    return rows
