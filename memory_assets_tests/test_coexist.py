@@ -11,7 +11,9 @@ import pytest
 from memory_assets.assets.embed import embeddings, memories, merges, text_index, vector_index
 from memory_assets.assets.harness_memories import harness_memories
 from memory_assets.assets.launch import ingest
-from memory_assets.coexist import find_memory_files
+from memory_assets.capture.tombstones import bury, rows_of, words_of
+from memory_assets.coexist import find_memory_files, read_memory_files
+from memory_assets.ledger import WORDS_FORGOTTEN
 from memory_assets.memory import MemoryAgent
 from memory_assets.pending import days_to_learn, fold_is_behind, harness_memories_changed
 from memory_assets.settings import read_settings
@@ -122,7 +124,7 @@ def test_a_memory_of_a_harness_can_be_corrected_and_forgotten_here_without_touch
     assert PORT not in [one.text for one in agent.recall("on which port does the staging database listen").results]
     learn(store)
     states = dict(store.tables.read("memories", columns=["text", "state"]).iter_rows())
-    assert (states[TRAIN], states[PORT]) == ("superseded", "forgotten")
+    assert states[TRAIN] == "superseded" and PORT not in states
     assert checksums(home) == before
 
 
@@ -153,3 +155,12 @@ def test_the_record_of_the_table_says_it_is_a_mirror():
 
     assert schema_of("harness_memories") == schema_of("observations")
     assert "never written" in json.dumps(columns_of("harness_memories"))
+
+
+def test_what_is_forgotten_is_read_from_no_file_again(store: Store, home: Path):
+    before = checksums(home)
+    stone = bury(words_of("listens on port 5433"), store.key)
+    store.ledger.append(WORDS_FORGOTTEN, "all", {"tombstones": rows_of([stone]), "with_history": False}, actor="mira")
+    texts = read_memory_files(store)["text"].to_list()
+    assert TRAIN in texts and not [text for text in texts if "5433" in text]
+    assert checksums(home) == before
