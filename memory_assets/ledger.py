@@ -8,7 +8,8 @@ content, and is written once.
 Kinds written so far, with their targets:
 
     proposal.numbered   proposal id      payload: key (the memory, or the change of a line, that the number was given for), day;
-                                         amends (the row of the table), where it would change a line
+                                         amends (the row of the table), where it would change a line; friction (its kind) and
+                                         message_ids, where it is about one
     proposal.approved   proposal id      payload: text and section where a person changed them, surface
     proposal.rejected   proposal id      payload: reason, surface
     proposal.edited     proposal id      payload: text, surface

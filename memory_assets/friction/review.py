@@ -3,9 +3,10 @@
     ## Friction Fixes (auto-detected 2026-02-22)
     - [ ] `f-20260222-001` **Use `uv`, never `pip`.** — _3 of 20 sessions, 3 minutes each: severity 9_
       Target: `/home/mira/code/shop/AGENTS.md`, Hard Rules (approved, it becomes a patch file)
-      Evidence: sessions of 2026-02-18, 2026-02-20, 2026-02-21; `memory explain f-20260222-001`
+      Evidence: sessions of 2026-02-18, 2026-02-20, 2026-02-21
 
-The lines below an item are ours and are written anew each time; what a person writes among them stays.
+The lines below an item are ours and are written anew each time; what a person writes among them stays. They do not name the
+item: whoever deletes its line rejects it, and need not delete them.
 """
 
 import re
@@ -46,7 +47,7 @@ def _shown(row: Mapping[str, Any], days: Mapping[str, date]) -> Shown:
     where = f"Target: `{row['target']}`" + (f", {row['section']}" if row["section"] else "")
     patched = "" if row["target"] == MEMORY_MD else " (approved, it becomes a patch file)"
     seen = sorted({days[id].isoformat() for id in row["session_ids"] if id in days})[:MOST_DAYS]
-    told = f"Evidence: sessions of {', '.join(seen) or row['event_on'].isoformat()}; `memory explain {row['proposal_id']}`"
+    told = f"Evidence: sessions of {', '.join(seen) or row['event_on'].isoformat()}"
     now = [f"Now: `{row['entry']}`"] if row["entry"] else []
     details = tuple(f"  {line}" for line in (where + patched, *now, told))
     return Shown(HEADING.format(day=row["day"].isoformat()), why.replace("`", ""), details)

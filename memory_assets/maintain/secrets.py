@@ -15,7 +15,7 @@ from memory_assets.maintain.checks import Check
 from memory_assets.protocols import Tables
 from memory_assets.tables import schema_of, table_names
 
-FILES = ("ledger/**/*.jsonl", "answers/**/*.json", "workspace/**/*.md", "workspace/**/*.json",
+FILES = ("ledger/**/*.jsonl", "answers/**/*.json", "workspace/**/*.md", "workspace/**/*.json", "workspace/patches/*.patch",
          "spool/**/*.jsonl", "spool/**/*.txt")  # fmt: skip
 """What is text and no table; git keeps the history of the workspace packed."""
 

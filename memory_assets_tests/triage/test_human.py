@@ -269,3 +269,32 @@ def test_no_line_written_by_hand_is_lost_when_the_file_is_rendered_again(notes):
     ours = set(OURS.splitlines())
     for line in (line for lines in notes.values() for line in lines if line.strip() and line not in ours):
         assert line in kept or read_items(line)
+
+
+FRICTION = {
+    "proposal_id": "f-20260810-001",
+    "section": "Hard Rules",
+    "text": "Use `uv`, never `pip`.",
+    "entry": None,
+    "why": "3 of 20 sessions, 3 minutes each: severity 9",
+    "heading": "Friction Fixes (auto-detected 2026-08-10)",
+    "details": (
+        "  Target: `/home/mira/code/shop/AGENTS.md`, Hard Rules",
+        "  Evidence: sessions of 2026-08-08",
+    ),
+}
+
+
+def test_a_friction_stands_in_a_section_of_its_own_with_lines_that_are_ours():
+    text = render_review([FRICTION], updated="2026-08-10T07:00:00Z")
+    assert "## Friction Fixes (auto-detected 2026-08-10)\n- [ ] `f-20260810-001` **Use `uv`, never `pip`.** — " in text
+    assert read_notes(text) == {}
+    noted = text.replace("  Evidence:", "Ask Ana first.\n  Evidence:")
+    assert read_notes(noted) == {"Friction Fixes (auto-detected 2026-08-10)": ["Ask Ana first."]}
+
+
+def test_a_friction_is_ticked_and_struck_as_a_proposal_is():
+    text = render_review([FRICTION], updated="2026-08-10T07:00:00Z")
+    assert read_review(text, text.replace("- [ ] `f-", "- [x] `f-")).approved == {"f-20260810-001": None}
+    item = next(line for line in text.splitlines() if line.startswith("- [ ] `f-"))
+    assert read_review(text, text.replace(item + "\n", "")).rejected == ("f-20260810-001",)
