@@ -23,6 +23,7 @@ from memory_assets.assets import (
     quality,
     recall,
     reflect,
+    timeline,
     triage,
     triggers,
 )
@@ -45,6 +46,7 @@ STAGES = (
     recall,
     reflect,
     distillates,
+    timeline,
     friction,
     triage,
     brief,

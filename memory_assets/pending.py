@@ -481,11 +481,10 @@ def days_accumulated(store: "Store") -> list[date]:
 
 def periods_to_distil(store: "Store", span: Span) -> list[date]:
     """Returns the first days of the finished weeks, or months, whose days were reflected on since they were distilled."""
-    written = store.tables.parts(TABLE_OF[span.name])
-    wanted = telling_inputs(store, span)
-    return [
-        date.fromisoformat(part) for part, what in wanted.items() if part not in written or made_from(written[part]) != what
-    ]
+    tables = (TABLE_OF[span.name], *(("timeline",) if span == WEEK else ()))
+    written, wanted = [store.tables.parts(table) for table in tables], telling_inputs(store, span)
+    due = (part for part, what in wanted.items() if any(part not in one or made_from(one[part]) != what for one in written))
+    return [date.fromisoformat(part) for part in due]
 
 
 def telling_inputs(store: "Store", span: Span) -> dict[str, str]:

@@ -693,6 +693,21 @@ class DroppedFact(Record):
     kept_as: str = Field(description="The memory that holds it now: the solution, the replacement, else its own.")
 
 
+class TimelineSentence(Record):
+    """One sentence of a week's chapter, with what it rests on: observations, or commits that a session made."""
+
+    key: ClassVar = ("sentence_id",)
+    sentence_id: str = Field(description="`tl_` and a hash of day, person, project and text.")
+    day: date = Field(description="First local day of the week.")
+    ordinal: Count = Field(description="Its place in the chapter, from 0.")
+    on: date = Field(description="The local day that it tells of.")
+    project: str = Field(description="Project.")
+    person: str = Field(description="The human of the sessions.")
+    text: str = Field(description="The sentence.")
+    observation_ids: list[str] = Field(description="Observations that it rests on.")
+    commits: list[str] = Field(description="Hashes of the commits that it rests on, as git printed them.")
+
+
 class Proposal(Record):
     """A line proposed for MEMORY.md."""
 
@@ -852,6 +867,7 @@ TABLES: dict[str, type[Record]] = {
     "weekly_distillates": Reflection,
     "monthly_distillates": Reflection,
     "dropped_facts": DroppedFact,
+    "timeline": TimelineSentence,
     "proposals": Proposal,
     "friction": Friction,
     "amendments": Amendment,

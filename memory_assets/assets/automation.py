@@ -72,7 +72,7 @@ ASSETS_OF = {
         "briefing",
     ],
     REFLECT: ["reflections", "dropped_facts", "proposals"],
-    "distil_weeks": ["weekly_distillates", "dropped_facts"],
+    "distil_weeks": ["weekly_distillates", "dropped_facts", "timeline"],
     "distil_months": ["monthly_distillates", "dropped_facts"],
     FRICTION: ["friction"],
     TRIAGE: TRIAGED,

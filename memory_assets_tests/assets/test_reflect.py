@@ -8,7 +8,8 @@ import dagster as dg
 import pytest
 
 from memory_assets import pending
-from memory_assets.assets import distillates, reflect
+from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.assets import distillates, reflect, timeline
 from memory_assets.assets.automation import accumulated_request, range_tags
 from memory_assets.pending import Stretch, days_accumulated, days_to_reflect, periods_to_distil
 from memory_assets.reflect.gradient import MONTH, WEEK
@@ -45,8 +46,8 @@ def run(store: Store, *names: str, first: date, last: date) -> dict[str, dg.Asse
     """Materialises the assets for the parts, with all their checks, which are returned by asset and name."""
     sources = [dg.AssetSpec(name) for name in ("observations", "memories")]
     definitions = dg.Definitions(
-        [*reflect.ASSETS, *distillates.ASSETS, *sources],
-        asset_checks=[*reflect.CHECKS, *distillates.CHECKS],
+        [*reflect.ASSETS, *distillates.ASSETS, *timeline.ASSETS, *sources],
+        asset_checks=[*reflect.CHECKS, *distillates.CHECKS, *timeline.CHECKS],
         jobs=[dg.define_asset_job("some", selection=dg.AssetSelection.assets(*names))],
         resources={"store": store},
         executor=dg.in_process_executor,
@@ -61,7 +62,7 @@ def reflect_days(store: Store) -> dict[str, dg.AssetCheckEvaluation]:
 
 
 def distil(store: Store) -> dict[str, dg.AssetCheckEvaluation]:
-    checks = run(store, "weekly_distillates", "dropped_facts", first=MONDAY, last=MONDAY)
+    checks = run(store, "weekly_distillates", "dropped_facts", "timeline", first=MONDAY, last=MONDAY)
     return checks | run(store, "monthly_distillates", "dropped_facts", first=date(2026, 8, 1), last=date(2026, 8, 1))
 
 
@@ -82,6 +83,15 @@ def test_days_become_a_week_and_a_month_and_every_fact_is_told_or_listed(store: 
     assert told | of_week == set(ids(f"{day}{number}" for day in "ab" for number in range(4))) and not told & of_week
     assert len(month[0]["observation_ids"]) < len(told)
     assert listed.filter(span="day").select("observation_id", "reason").rows() == [(ids(["d0"])[0], "held")]
+
+
+def test_a_finished_week_is_a_chapter_of_the_owner_under_git(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_OWNER", "mira")
+    own = open_store(read_settings())
+    reflect_days(own)
+    distil(own)
+    chapter = GitWorkspace(own.workspace).at_head("timeline/2026-W32.md")
+    assert chapter and b"**Monday, 2026-08-03, harbor.**" in chapter and b"[mem_a00000000000]" in chapter
 
 
 def test_a_finished_week_is_due_until_it_is_distilled_and_again_when_a_day_changes(store: Store, monkeypatch):
@@ -132,6 +142,9 @@ def test_a_very_full_day_is_reflected_on_at_once_and_once_a_day(store: Store, mo
         ("weekly_distillates", "2026-08-03", "weekly_distillates.citations_resolve", {"observation_ids": ["gone"]}),
         ("weekly_distillates", "2026-08-03", "weekly_distillates.shorter_than_its_days", {"output_tokens": 10_000}),
         ("monthly_distillates", "2026-08-01", "monthly_distillates.shorter_than_its_days", {"output_tokens": 10_000}),
+        ("timeline", "2026-08-03", "timeline.every_sentence_cites", {"observation_ids": []}),
+        ("timeline", "2026-08-03", "timeline.every_sentence_cites", {"observation_ids": ["gone"]}),
+        ("timeline", "2026-08-03", "timeline.every_sentence_cites", {"commits": ["abcdef0"]}),
         ("dropped_facts", "week-2026-08-03", "dropped_facts.nothing_vanished", None),
         ("dropped_facts", "day-2026-08-03", "dropped_facts.nothing_vanished", None),
     ],
@@ -150,7 +163,7 @@ def judge(store: Store, check: str) -> dg.AssetCheckEvaluation:
     asset, name = check.split(".")
     ours = [
         one
-        for one in (*reflect.CHECKS, *distillates.CHECKS)
+        for one in (*reflect.CHECKS, *distillates.CHECKS, *timeline.CHECKS)
         if next(iter(one.check_specs)).asset_key.to_user_string() == asset and next(iter(one.check_specs)).name == name
     ]
     definitions = dg.Definitions(
