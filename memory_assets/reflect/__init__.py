@@ -6,5 +6,5 @@ REFLECTOR = "rules/4"
 DISTILLER = "rules/2"
 """Version of the rules that condense weeks and months from their days."""
 
-TIMELINE_VERSION = "timeline/1"
+TIMELINE_VERSION = "timeline/2"
 """Version of the rules that tell a week as a chapter."""

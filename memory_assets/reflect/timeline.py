@@ -15,6 +15,7 @@ import polars as pl
 
 from memory_assets import tables as schemas
 from memory_assets.distill.rows import short_id
+from memory_assets.distill.sentences import split_sentences
 from memory_assets.reflect.gradient import WEEK
 from memory_assets.tables import hash_of
 
@@ -70,14 +71,17 @@ def _happened(seen: Sequence[Row], lengths: Mapping[str, int]) -> Iterator[dict[
     """Yields what the longest conversations were about, in order of time."""
     narratives = [row for row in seen if row["kind"] == "narrative"]
     longest = sorted(narratives, key=lambda row: (-lengths.get(row["segment_id"], 0), row["id"]))[:MOST_NARRATIVES]
-    yield from (_cited(row["text"], [row["id"]]) for row in narratives if row in longest)
+    for row in narratives:
+        if row in longest:
+            yield from _cited(row)
 
 
 def _laid_down(seen: Sequence[Row]) -> Iterator[dict[str, Any]]:
     """Yields the 🔴 facts, the owner's first."""
     high = [row for row in seen if (row["kind"], row["gate"], row["priority"]) == ("fact", "allow", "high")]
     chosen = sorted(high, key=lambda row: (row["author"] != "owner", row["event_at"], row["id"]))[:MOST_FACTS]
-    yield from (_cited(row["text"], [row["id"]]) for row in chosen)
+    for row in chosen:
+        yield from _cited(row)
 
 
 def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
@@ -88,9 +92,11 @@ def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
         yield {"text": f"Committed: {named}{more}.", "observation_ids": [], "commits": [hash for hash, _ in commits]}
 
 
-def _cited(text: str, ids: list[str]) -> dict[str, Any]:
-    ended = text if text.rstrip("”’)*`").endswith((".", "!", "?", "…")) else f"{text}."
-    return {"text": " ".join(ended.split()), "observation_ids": ids, "commits": []}
+def _cited(row: Row) -> Iterator[dict[str, Any]]:
+    """Yields the sentences of an observation, each with its id."""
+    for sentence in split_sentences(" ".join(row["text"].split())):
+        ended = sentence if sentence.rstrip("”’)*`").endswith((".", "!", "?", "…")) else f"{sentence}."
+        yield {"text": ended, "observation_ids": [row["id"]], "commits": []}
 
 
 def _commits(

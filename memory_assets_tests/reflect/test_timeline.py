@@ -39,6 +39,11 @@ def test_a_day_tells_what_was_worked_on_laid_down_and_committed():
 
 
 def test_every_sentence_cites():
+    two = tell(observed(1, "Packages were moved to uv. The lock file is new."), printed="")
+    assert two.select("text", "observation_ids").rows() == [
+        ("Packages were moved to uv.", [observed(1, "")["id"]]),
+        ("The lock file is new.", [observed(1, "")["id"]]),
+    ]
     found = tell(*(observed(n, f"Topic {n} was worked on", days=n % 3) for n in range(12)))
     cites = found["observation_ids"].list.len() + found["commits"].list.len()
     assert cites.min() == 1
