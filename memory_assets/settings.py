@@ -91,7 +91,7 @@ class Settings(BaseSettings):
     embedding_model: str = Field("all-MiniLM-L6-v2", description="Local embedding model, or a folder that holds one.")
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
     recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = Field(
-        default_factory=lambda: ["decay", "stale", "elsewhere", "used"],
+        default_factory=lambda: ["decay", "stale", "used"],
         description="What weighs recalled memories; see docs/recall.md.",
     )
     harness_memories: bool = Field(

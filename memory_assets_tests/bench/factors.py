@@ -13,29 +13,46 @@ from typing import Any
 
 from memory_assets.memory import MemoryAgent
 from memory_assets.recall.rank import FACTORS
+from memory_assets.settings import Settings
 from memory_assets_tests.bench.questions import LABELS, SHOWN_CHARS, SHOWN_LINES, load_scorer
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.whole_store import whole_store
-from memory_assets_tests.recall.leaving_out import ask, build, cases
+from memory_assets_tests.recall import first, leaving_out
 
 
 def factors() -> list[Row]:
-    """Returns a row for all factors together, and one for each left out."""
+    """Returns a row for all factors together, for none, for each left out, and for what is on by default."""
     sets: dict[str, Sequence[str]] = {"all": tuple(FACTORS), "none": ()}
     sets |= {f"without {name}": [one for one in FACTORS if one != name] for name in FACTORS}
-    passed = {name: _passed(on) for name, on in sets.items()}
+    sets["by default"] = Settings().recall_factors
+    with tempfile.TemporaryDirectory(prefix="bench-factors-") as folder:
+        of_pairs, of_suite = first.build(Path(folder) / "pairs"), leaving_out.build(Path(folder) / "suite")
+        ordered = {name: _ordered(_with(of_pairs, on)) for name, on in sets.items()}
+        passed = {name: _passed(_with(of_suite, on)) for name, on in sets.items()}
     found = _answered(sets) if LABELS.is_dir() else {}
-    total = len(cases())
     return [
-        Row(f"factors: {name}", passed[name] / total, f"of {total} cases; {found.get(name, 'no labelled sessions here')}")
+        Row(
+            f"factors: {name}",
+            sum(ordered[name].values()) / len(first.pairs()),
+            f"of pairs in order ({', '.join(f'{factor} {count}' for factor, count in ordered[name].items())}), "
+            f"{passed[name]} of {len(leaving_out.cases())} cases; {found.get(name, 'no labelled sessions here')}",
+        )
         for name in sets
     ]
 
 
-def _passed(on: Sequence[str]) -> int:
-    with tempfile.TemporaryDirectory(prefix="bench-factors-") as folder:
-        agent = _with(build(Path(folder)), on)
-        return sum(not case.faults([one.memory_id for one in ask(agent, case).results]) for case in cases())
+def _ordered(agent: MemoryAgent) -> dict[str, int]:
+    """Returns for each factor how many of its pairs are in order."""
+    pairs = first.pairs()
+    return {
+        factor: sum(first.is_ordered(agent, pair) for pair in pairs if pair.factor == factor)
+        for factor in dict.fromkeys(pair.factor for pair in pairs)
+    }
+
+
+def _passed(agent: MemoryAgent) -> int:
+    cases = leaving_out.cases()
+    return sum(not case.faults([one.memory_id for one in leaving_out.ask(agent, case).results]) for case in cases)
 
 
 def _answered(sets: dict[str, Sequence[str]]) -> dict[str, str]:

@@ -105,10 +105,10 @@ def _case(each: Mapping[str, Any], everything: frozenset[str]) -> Case:
     return Case(each["id"], each["kind"], each["question"], must, never, {"person": suite()["asker"], **asked})
 
 
-def build(folder: Path) -> MemoryAgent:
-    """Returns the facade of a store in the folder that holds the facts."""
+def build(folder: Path, known: Sequence[Mapping[str, Any]] | None = None) -> MemoryAgent:
+    """Returns the facade of a store in the folder that holds the facts, by default those of the suite."""
     store = open_store(read_settings(data=folder, timezone="UTC", owner=suite()["asker"], now=suite()["now"]))
-    _write_tables(store)
+    _write_tables(store, facts() if known is None else known)
     for asset in embed.ASSETS:
         if asset.key.to_user_string().endswith("_index"):
             asset(dg.build_asset_context(), store)
@@ -120,11 +120,11 @@ def ask(agent: MemoryAgent, case: Case) -> Answer:
     return agent.recall(case.question, is_probe=True, **case.asked)
 
 
-def _write_tables(store: Store) -> None:
+def _write_tables(store: Store, known: Sequence[Mapping[str, Any]]) -> None:
     embedder, memories, vectors = LocalEmbedder(), [], {}
     days: dict[str, list[dict[str, Any]]] = {}
     windows = []
-    for number, fact in enumerate(facts()):
+    for number, fact in enumerate(known):
         at = datetime.combine(fact["at"], time(12), UTC)
         session, digest = f"session-{number:02}", hashlib.sha256(fact["text"].encode()).hexdigest()
         where = {"session_id": session, "project": fact.get("project", "heron"), "person": fact.get("person", "ines")}
@@ -175,7 +175,8 @@ def _memory(fact: Mapping[str, Any], at: datetime, digest: str, where: Mapping[s
         wordings=[fact["text"]], observation_ids=[fact["id"]], session_ids=[where["session_id"]], merged_count=1, lines=[1],
         priority=fact.get("priority", "medium"), category=fact["category"], confidence=0.8, strength="explicit", author="owner",
         sentiment=fact.get("sentiment", "neutral"), scope=fact.get("scope", "project"), first_event_at=at, event_at=at,
-        path=f"/home/{where['person']}/{where['session_id']}.jsonl", superseded_by=fact.get("superseded_by"), **where,
+        path=f"/home/{where['person']}/{where['session_id']}.jsonl", superseded_by=fact.get("superseded_by"),
+        boost=fact.get("boost", 0.0), **where,
     )  # fmt: skip
 
 
