@@ -11,7 +11,7 @@ import time
 from memory_assets.deliver import hook
 from memory_assets.deliver.spool import alarm
 from memory_assets.places import find_data, present_root
-from memory_assets.ready import STATUS, changed_at, stamp
+from memory_assets.ready import STATUS, changed_at, file_name, stamp
 
 TYPE_CHECKING = False
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 BRIEFING = os.path.join("workspace", "briefing.md")
+BRIEFINGS = os.path.join("workspace", "briefings")
+"""Briefings of projects that have a file of entries; each holds what the other says, too."""
+
 REVIEW = os.path.join("workspace", "REVIEW.md")
 MANIFEST = os.path.join("tables", "memories", "all", "manifest.json")
 NOTHING_YET = "There is no briefing yet. Run `memory up` to take in transcripts and build the memory."
@@ -63,15 +66,33 @@ def brief(root: str) -> int:
 
 def ready_briefing(root: str) -> str:
     """Returns the briefing that the pipeline keeps ready, under what is wrong with the spool; empty where there is none."""
-    text, wrong = _text(os.path.join(root, BRIEFING)), alarm(root)
+    text, wrong = _text(briefing_path(root, here())), alarm(root)
     return f"⚠ {wrong}\n\n{text}" if text and wrong else text
+
+
+def here() -> str:
+    """Returns the working folder; empty where it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def briefing_path(root: str, folder: str) -> str:
+    """Returns the briefing of the project that the folder lies in, by its name or one above it; else the owner's."""
+    names = os.listdir(os.path.join(root, BRIEFINGS)) if os.path.isdir(os.path.join(root, BRIEFINGS)) else []
+    while names and os.path.dirname(folder) != folder:
+        if (name := f"{file_name(os.path.basename(folder))}.md") in names:
+            return os.path.join(root, BRIEFINGS, name)
+        folder = os.path.dirname(folder)
+    return os.path.join(root, BRIEFING)
 
 
 def brief_json(root: str) -> int:
     """Prints the briefing in the envelope of `--json`."""
     import json
 
-    path = os.path.join(root, BRIEFING)
+    path = briefing_path(root, here())
     text = _text(path)
     data = {"text": text, "path": path, "written_at": _written_at(path)}
     warnings = [*([] if text else [NOTHING_YET]), *filter(None, [alarm(root)])]

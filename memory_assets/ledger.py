@@ -15,9 +15,10 @@ Kinds written so far, with their targets:
     proposal.edited     proposal id      payload: text, surface
     proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock: expired); entry that says the same
     friction.patched    proposal id      payload: target, patch (its path), line, section, evidence
-    entry.promoted      proposal id      payload: section, line, commit, evidence (ranges, hashes, quotes); replaces: the line
-                                         that was there before
-    entry.retired       proposal id      payload: section, replaces (the line that went), commit
+    entry.promoted      proposal id      payload: path, section, line, commit, evidence (ranges, hashes, quotes); replaces: the
+                                         line that was there before
+    entry.retired       proposal id      payload: path, section, replaces (the line that went), commit
+    entry.moved         proposal id      payload: path (its project's), section, replaces (the line that left MEMORY.md), commit
     memory.recalled     query hash       payload: memory_ids, in the order shown (one line an answer); profile, tier, is_known,
                                          results, uses, is_budget, degraded, cost; session, where one was shown them
     memory.used         any name         payload: memory_ids that informed an answer of a model, at (when it answered); with

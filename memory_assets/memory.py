@@ -19,6 +19,7 @@ import polars as pl
 from memory_assets.adapters.parquet_tables import ParquetTables
 from memory_assets.errors import LabelsError, ReviewError, StoreError, UnknownIdError
 from memory_assets.export import Format, export_file
+from memory_assets.fast import briefing_path, here
 from memory_assets.places import store_root
 from memory_assets.present import is_sample, present_settings
 from memory_assets.rows import Rows, sample_facts, sample_rows, show_rows
@@ -231,7 +232,7 @@ class MemoryAgent:
 
     def brief(self) -> Briefing:
         """Returns the briefing of the next session; its text is empty where none was made yet."""
-        path = self.settings.data / "workspace" / "briefing.md"
+        path = Path(briefing_path(str(self.settings.data), here()))
         try:
             return Briefing(path.read_text("utf-8"), path, datetime.fromtimestamp(int(path.stat().st_mtime), UTC))
         except FileNotFoundError:

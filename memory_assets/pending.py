@@ -505,7 +505,9 @@ def review_inputs(store: "Store") -> str:
     names = ("proposals", "friction", "memories")
     parts = (f"{name}/{part}={info.fingerprint}" for name in names for part, info in store.tables.parts(name).items())
     told = [event.id for event in store.ledger.events() if event.kind.startswith("proposal.") or event.kind == DAY_REFLECTED]
-    files = (hash_file(store.workspace / name) for name in ("REVIEW.md", "MEMORY.md"))
+    from memory_assets.triage.projects import memory_files
+
+    files = (hash_file(store.workspace / name) for name in ("REVIEW.md", *memory_files(store.workspace)))
     return hash_of(*parts, len(told), *told[-1:], *files)
 
 

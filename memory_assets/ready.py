@@ -1,4 +1,4 @@
-"""The status that is kept ready as text, and how to tell that it is still true; imports next to nothing."""
+"""What is kept ready: the status as text and how to tell that it is still true, and names of files; imports next to nothing."""
 
 import os
 
@@ -12,6 +12,12 @@ COUNTED = ("sessions", "messages", "observations", "memories", "proposals", "dec
 def stamp(root: str) -> str:
     """Returns where the store lies and when each table that the status counts was last written."""
     return "\n".join([root, *(f"{table} {changed_at(os.path.join(root, 'tables', table))}" for table in COUNTED)])
+
+
+def file_name(name: str) -> str:
+    """Returns a project's name as every file system takes it."""
+    kept = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "-" for letter in name.lower())
+    return kept.strip(".-") or "unnamed"
 
 
 def changed_at(path: str) -> int:

@@ -20,7 +20,7 @@ from memory_assets.files import make_folder, write_atomically
 
 OURS = ("memory_assets", "memory_assets@localhost")
 ATTRIBUTES = "* -text\n"
-IGNORED = "/briefing.md\n.*.tmp\n"
+IGNORED = "/briefing.md\n/briefings/\n.*.tmp\n"
 """The briefing is derived and changes with every day; temporary files are ours."""
 
 BRANCH = "main"

@@ -1,5 +1,8 @@
 """The brief stage as an asset: the briefing of the next session, kept ready as a file, and the status beside it."""
 
+from functools import partial
+from pathlib import Path
+
 import dagster as dg
 import polars as pl
 
@@ -9,11 +12,15 @@ from memory_assets.files import write_atomically
 from memory_assets.learnt import lessons_of
 from memory_assets.maintain.status import keep_status
 from memory_assets.present import is_sample
+from memory_assets.reviewing import workspace_of
 from memory_assets.store import Store
 from memory_assets.tokens import count_tokens
+from memory_assets.triage.projects import FOLDER, memory_files, path_of
+from memory_assets.triage.run import read_memory
 
 GROUP = "brief"
-BRIEFING_MD = "briefing.md"
+BRIEFING_MD, BRIEFINGS = "briefing.md", "briefings"
+"""The owner's briefing, and the folder of those of projects that have a file of entries."""
 
 
 @dg.asset(
@@ -26,11 +33,12 @@ BRIEFING_MD = "briefing.md"
 def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """What the next session should know at once: MEMORY.md, recent facts, what comes up, what waits for a decision."""
     with store.lock():
-        memory_md = store.workspace / "MEMORY.md"
         memories = store.tables.read("memories")
         newest = max(memories["event_at"], default=None)
-        text = render_briefing(
-            memory_md.read_text("utf-8", errors="replace") if memory_md.is_file() else "",
+        workspace = workspace_of(store)
+        render = partial(
+            render_briefing,
+            read_memory(workspace),
             memories,
             pending=store.tables.read("decisions", columns=["state"]).filter(pl.col("state") == "pending").height,
             owner=store.settings.owner,
@@ -38,17 +46,30 @@ def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) 
             lessons=lessons_of(store),
             as_of=newest.astimezone(store.settings.zone).date() if newest else None,
         )
-        path = store.workspace / BRIEFING_MD
-        if not path.is_file() or path.read_text("utf-8") != text:
-            write_atomically(path, text.encode())
+        text, path = render(), store.workspace / BRIEFING_MD
+        _keep(path, text)
+        names = {path_of(name): name for name in sorted(memories["project"].unique())}
+        _, *own = memory_files(store.workspace)
+        for file in own:
+            joined = render(project_md=read_memory(workspace, file), project=names.get(file, file))
+            _keep(store.workspace / BRIEFINGS / file.removeprefix(f"{FOLDER}/"), joined)
         keep_status(store, is_sample=is_sample(store.settings))
-    return dg.MaterializeResult(metadata={"tokens": count_tokens(text), "path": dg.MetadataValue.path(str(path))})
+    return dg.MaterializeResult(
+        metadata={"tokens": count_tokens(text), "projects": len(own), "path": dg.MetadataValue.path(str(path))}
+    )
+
+
+def _keep(path: Path, text: str) -> None:
+    """Writes the file where it says something else, so that prompt caches survive."""
+    if not path.is_file() or path.read_text("utf-8") != text:
+        write_atomically(path, text.encode())
 
 
 @dg.asset_check(asset="briefing", name="within_budget", description=f"The briefing has at most {BUDGET_TOKENS} tokens.")
 def within_budget(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
-    """Measures the file."""
-    tokens = count_tokens((store.workspace / BRIEFING_MD).read_text("utf-8"))
+    """Measures the files."""
+    files = [store.workspace / BRIEFING_MD, *(store.workspace / BRIEFINGS).glob("*.md")]
+    tokens = max(count_tokens(path.read_text("utf-8")) for path in files)
     return dg.AssetCheckResult(passed=tokens <= BUDGET_TOKENS, metadata={"tokens": tokens})
 
 

@@ -18,9 +18,10 @@ from memory_assets.store import Store
 from memory_assets.triage.amendments import AMEND_VERSION
 from memory_assets.triage.batch import BATCH_VERSION, ask_in_batches, read_verdicts
 from memory_assets.triage.entries import ENTRIES_VERSION
-from memory_assets.triage.memory_md import MOST_BYTES, MOST_ENTRIES, read_entries
+from memory_assets.triage.memory_md import MEMORY_MD, MOST_BYTES, MOST_ENTRIES, read_entries
 from memory_assets.triage.patches import FOLDER, PATCHED
-from memory_assets.triage.promote import MEMORY_MD, PROMOTED, RETIRED, lost_lines
+from memory_assets.triage.projects import memory_files
+from memory_assets.triage.promote import MOVED, PROMOTED, RETIRED, lost_lines
 from memory_assets.triage.run import (
     REVIEW_MD,
     TRIAGE_VERSION,
@@ -208,10 +209,11 @@ def _undecided(store: Store, days: list[str] | None) -> pl.DataFrame:
     asset="memory_md", name="kept_every_line", blocking=True, description="No line of MEMORY.md was lost by any commit of ours."
 )
 def memory_md_kept_every_line(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
-    """Compares each of our last commits of MEMORY.md with the version before it; only what was to be replaced may be gone."""
-    events = store.ledger.events([PROMOTED, RETIRED])
+    """Compares each of our last commits of these files with the version before it; only what was meant to go may be gone."""
+    events = store.ledger.events([PROMOTED, RETIRED, MOVED])
     meant = {event.payload["commit"]: event.payload.get("replaces", "").encode() for event in events}
-    lost = workspace_of(store).lines_lost_by_us(MEMORY_MD, lost_lines)
+    workspace = workspace_of(store)
+    lost = [one for path in memory_files(store.workspace) for one in workspace.lines_lost_by_us(path, lost_lines)]
     found = [(commit, [line for line in lines if line.strip() != meant.get(commit)]) for commit, lines in lost]
     rows = [(commit, len(lines)) for commit, lines in found if lines]
     broken = pl.DataFrame(rows, schema={"commit": pl.String, "lines": pl.Int64}, orient="row")
@@ -250,10 +252,11 @@ def _has_evidence(event: Event) -> bool:
 )
 def memory_md_is_small(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
     """Warns when the file outgrows what a session can carry; REVIEW.md asks what may go."""
-    content = read_memory(workspace_of(store))
-    count, size = len(read_entries(content)), len(content.encode())
-    is_small = count <= MOST_ENTRIES and size <= MOST_BYTES
-    return verdict(is_small, severity=dg.AssetCheckSeverity.WARN, entries=count, bytes=size)
+    contents = {path: read_memory(workspace_of(store), path) for path in memory_files(store.workspace)}
+    rows = [(path, len(read_entries(content)), len(content.encode())) for path, content in contents.items()]
+    found = pl.DataFrame(rows, schema={"path": pl.String, "entries": pl.Int64, "bytes": pl.Int64}, orient="row")
+    large = found.filter((pl.col("entries") > MOST_ENTRIES) | (pl.col("bytes") > MOST_BYTES))
+    return verdict(large.is_empty(), large, dg.AssetCheckSeverity.WARN, entries=int(found["entries"].sum()))
 
 
 ASSETS = [amendments, model_reviews, decisions, trust, memory_md, patches, entries, review_md]

@@ -38,6 +38,7 @@ def render_briefing(
     memory_md: str,
     memories: pl.DataFrame,
     *,
+    project_md: str = "",
     pending: int,
     owner: str,
     as_of: date | None,
@@ -50,21 +51,22 @@ def render_briefing(
 ) -> str:
     """Returns the briefing within the budget; `as_of` is the day of the newest memory.
 
-    With a project, only its facts and the owner's own are shown; `log` are lines of the last day's log, `due` are the
-    triggers that come up, `lessons` are those that hold.
+    With a project, only its facts and the owner's own are shown, and the sections of its own file (`project_md`) come with
+    those of MEMORY.md; `log` are lines of the last day's log, `due` are the triggers that come up, `lessons` those that hold.
     """
     head = [f"# Memory briefing{f' (known up to {as_of})' if as_of else ''}"]
     if pending:
         head.append(f"📋 {pending} pending memory proposal{'' if pending == 1 else 's'} in REVIEW.md: review when ready.")
-    of_memory = _memory_parts(memory_md, owner)
+    known = _joined(memory_md, project_md)
+    of_memory = _memory_parts(known, owner)
     rules = [part for part in of_memory if part.title.casefold() in {"", *(name.casefold() for name in FIRST_SECTIONS)}]
     parts = [
         Part("Coming up", due_lines(due, project)),
         *rules,
-        Part("Lessons", lesson_lines(lessons, memory_md, project)),
+        Part("Lessons", lesson_lines(lessons, known, project)),
         *(part for part in of_memory if part not in rules),
         Part("Current task", [task] if task else []),
-        Part("Recent facts", _recent(memories, memory_md, owner, project)),
+        Part("Recent facts", _recent(memories, known, owner, project)),
         Part("Last log", [line.rstrip() for line in log if line.strip()]),
     ]
     return _fit(head, [part for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN)
@@ -125,14 +127,25 @@ def _length(lines: Sequence[str]) -> int:
     return sum(len(line) + 1 for line in lines)
 
 
+def _joined(memory_md: str, project_md: str) -> str:
+    """Returns MEMORY.md with the sections of a project's file behind its own; what stands above them is not repeated."""
+    plain = project_md.removeprefix("\ufeff").replace("\r\n", "\n")
+    sections = plain[plain.find("## ") :] if "## " in plain else ""
+    return f"{memory_md}\n{sections}" if sections else memory_md
+
+
 def _memory_parts(memory_md: str, owner: str) -> list[Part]:
     """Returns the sections of MEMORY.md with the rules first, without its title and blank lines."""
     parts: list[tuple[str, list[str]]] = [("", [])]
+    lines = parts[0][1]
     for line in memory_md.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"):
         if line.startswith("## "):
-            parts.append((line[3:].strip(), []))
+            title = line[3:].strip()
+            same = next((own for name, own in parts if name and name.casefold() == title.casefold()), None)
+            lines = [] if same is None else same
+            parts += [] if same is not None else [(title, lines)]
         elif line.strip() and not line.startswith("# "):
-            parts[-1][1].append(line.rstrip())
+            lines.append(line.rstrip())
     first = [name.casefold() for name in (*FIRST_SECTIONS, owner)]
     ranks = {name: rank for rank, name in enumerate(first)}
     ordered = sorted(parts[1:], key=lambda part: ranks.get(part[0].casefold(), len(first)))

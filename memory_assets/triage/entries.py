@@ -20,7 +20,7 @@ import polars as pl
 
 from memory_assets import tables as schemas
 from memory_assets.ledger import Event
-from memory_assets.triage.memory_md import Entry, read_entries, render_entry
+from memory_assets.triage.memory_md import MEMORY_MD, Entry, read_entries, render_entry
 from memory_assets.triage.promote import PROMOTED
 
 ENTRIES_VERSION = "entries/1"
@@ -36,6 +36,8 @@ class Standing:
     entry: Entry
     promotion: Event | None
     memory: Mapping[str, Any] | None
+    path: str = MEMORY_MD
+    """The file that it stands in."""
     merged_count: int = 0
     """Later proposals that said the same."""
 
@@ -75,7 +77,11 @@ class Standing:
 
 
 def stand_entries(
-    content: str, events: Sequence[Event], memories: pl.DataFrame, merged: Iterable[Mapping[str, Any]] = ()
+    content: str,
+    events: Sequence[Event],
+    memories: pl.DataFrame,
+    merged: Iterable[Mapping[str, Any]] = (),
+    path: str = MEMORY_MD,
 ) -> list[Standing]:
     """Returns the entries of the file in order; `merged` are the decisions that named an entry as saying the same."""
     promotions = {event.payload["line"]: event for event in events if event.kind == PROMOTED}
@@ -88,19 +94,19 @@ def stand_entries(
         promotion = promotions.get(render_entry(entry.on, entry.text))
         ids = promotion.payload.get("observation_ids", ()) if promotion else ()
         memory = next((behind[id] for id in ids if id in behind), None)
-        found.append(Standing(entry, promotion, memory, counts.get(render_entry(entry.on, entry.text), 0)))
+        found.append(Standing(entry, promotion, memory, path, counts.get(render_entry(entry.on, entry.text), 0)))
     return found
 
 
-def entry_rows(path: str, standings: Sequence[Standing]) -> pl.DataFrame:
-    """Returns the rows of the table `entries` for one file."""
-    return schemas.frame_of("entries", [_row(path, one) for one in standings])
+def entry_rows(standings: Sequence[Standing]) -> pl.DataFrame:
+    """Returns the table `entries`."""
+    return schemas.frame_of("entries", [_row(one) for one in standings])
 
 
-def _row(path: str, one: Standing) -> dict[str, Any]:
+def _row(one: Standing) -> dict[str, Any]:
     known = one.memory or {}
     return {
-        "path": path,
+        "path": one.path,
         "line": one.entry.number,
         "section": one.entry.section,
         "entry_on": one.entry.on,

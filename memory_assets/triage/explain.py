@@ -23,7 +23,8 @@ from memory_assets.triage.decisions import winner_of
 from memory_assets.triage.evidence import gather_evidence
 from memory_assets.triage.memory_md import normal, read_entries
 from memory_assets.triage.patches import PATCHED
-from memory_assets.triage.promote import MEMORY_MD, PROMOTED
+from memory_assets.triage.projects import memory_files
+from memory_assets.triage.promote import PROMOTED
 from memory_assets.triage.standing import read_proposals
 
 
@@ -93,19 +94,24 @@ def explain(target: str, *, tables: Tables, ledger: Ledger, archive: Archive, wo
 
 
 def _entry_step(target: str, events: Sequence[Event], tables: Tables, archive: Archive, workspace: History) -> Step | None:
-    path = workspace.root / MEMORY_MD
-    content = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
-    lines = content.replace("\r\n", "\n").split("\n")
-    number = _find_line(target, lines)
+    found = ((path, _find_line(target, lines), lines) for path, lines in _files(workspace.root))
+    path, number, lines = next((one for one in found if one[1] is not None), ("", None, []))
     if number is None:
         return None
-    commit, promoted = workspace.commit_of_line(MEMORY_MD, number), _promotion_of(lines[number - 1], events)
+    commit, promoted = workspace.commit_of_line(path, number), _promotion_of(lines[number - 1], events)
     is_by_hand = promoted is None and (commit is None or not commit.is_ours)
     facts = {"line": number, "text": lines[number - 1], "is_hand_written": is_by_hand, "is_committed": commit is not None}
     behind = [_commit_step(commit)] if commit else []
     if promoted is not None:
         behind.append(_promoted_step(promoted, events, tables, archive))
-    return Step("entry", f"{MEMORY_MD}:{number}", facts, tuple(behind))
+    return Step("entry", f"{path}:{number}", facts, tuple(behind))
+
+
+def _files(root: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yields MEMORY.md and the files of projects with their lines."""
+    for path in memory_files(root):
+        content = (root / path).read_bytes().decode("utf-8", "replace") if (root / path).is_file() else ""
+        yield path, content.replace("\r\n", "\n").split("\n")
 
 
 def _commit_step(commit: Any) -> Step:

@@ -17,7 +17,8 @@ _LASTS = re.compile(
 _ERRAND = re.compile(
     r"^(?:(?:ok|okay|yes|yep|yeah|na|no|and|so|now|then|also|please|the other thing is|just noticed)\b[\s,:]*)*"
     r"(?:let'?s|let me|we also|i need|i'd go|i'm|can you|could you|put|remove|add|review|note|do|make|createa?|start|open|"
-    r"bump|cut|fix|rename|update|skip|leave|disable|enable|for --|continue|turn|merge|push|commit|write|check|run)\b",
+    r"bump|cut|fix|rename|update|skip|leave|disable|enable|for --|continue|turn|merge|push|commit|write|check|run|fail|"
+    r"drop|move|keep|stop|try|test)\b",
     re.IGNORECASE,
 )
 _STATE = re.compile(
@@ -29,11 +30,16 @@ _STATE = re.compile(
 _PLACE = re.compile(r"\b[\w/-]+\.\w{1,4}:\d+|\bcommit [0-9a-f]{7,}|(?<![\w`/.-])`?[0-9a-f]{8}[0-9a-f]*`?(?![\w/.-])")
 _LEANS = re.compile(
     r"^(?:it|this|that|these|those|they|he|she|the (?:fix|issue|problem|change|changes|error|bug|new tests?|memo|branch|"
-    r"allowed list|real fix|old code|owner's)|for a|if direct|root cause(?: found)?: the (?:error|problem|issue) is)\b",
+    r"allowed list|real fix|old code|owner's)|for a|if direct|root cause(?: found)?: the (?:error|problem|issue) is)\b|"
+    r"\bso the (?:issue|fix|problem|real)\b|\bthe (?:fix|cause) is to\b|\bWP\d",
     re.IGNORECASE,
 )
 _OPTION = re.compile(r"\bNot: |\(Recommended\)|\b(?:Worth doing here too)\b", re.IGNORECASE)
+_FRAGMENT = re.compile(
+    r"^\S+ — (?:which|that)\b|^(?:a|an|the) \w+ (?:with|of|for|without) (?:this|that|these|those)\b", re.IGNORECASE
+)
 SHORT_ANSWER_WORDS = 4
+FEWEST_WORDS = 4
 
 
 def line_of(said: str) -> str:
@@ -55,6 +61,8 @@ def why_passing(said: str, *, is_repeated: bool = False) -> str | None:
         return "points at a line or commit that moves on"
     if _STATE.search(line):
         return "tells a state that passes"
+    if len(line.split()) < FEWEST_WORDS or _FRAGMENT.match(line):
+        return "is a fragment that says nothing alone"
     if is_repeated:
         return None
     if _OPTION.search(said) or (agreed and len(agreed["said"].split()) < SHORT_ANSWER_WORDS and "—" in line):
@@ -65,7 +73,7 @@ def why_passing(said: str, *, is_repeated: bool = False) -> str | None:
         return "asks for something to be done in that session"
     if quoted:
         return "is what somebody said in a conversation, not a statement"
-    if _LEANS.match(line):
+    if _LEANS.search(line):
         return "leans on what was said before it"
     return None
 

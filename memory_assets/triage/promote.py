@@ -9,18 +9,19 @@ person removed after its commit stays removed; one that the history never saw (t
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from memory_assets.errors import ReviewError, TranscriptError
 from memory_assets.files import replace_if_same
 from memory_assets.ledger import Event, Ledger
-from memory_assets.triage.memory_md import NEW_FILE, change, render_entry
+from memory_assets.triage.memory_md import MEMORY_MD, NEW_FILE, change, render_entry
+from memory_assets.triage.projects import Move, memory_files
 
-MEMORY_MD = "MEMORY.md"
-PROMOTED, RETIRED = "entry.promoted", "entry.retired"
+PROMOTED, RETIRED, MOVED = "entry.promoted", "entry.retired", "entry.moved"
 ATTEMPTS = 5
+_MOVE = re.compile(r"^(p-\d{8}-\d{3,}): move to ")
 _SUBJECT = re.compile(r"^([a-z]-\d{8}-\d{3,}): (?:add to|replace in|retire from) ")
 
 
@@ -62,6 +63,10 @@ class Edit:
     reason: str
     actor: str
     session_ids: tuple[str, ...]
+    path: str = MEMORY_MD
+    """The file, below the workspace."""
+    moves_to: str = ""
+    """The file that the line moves to, where this is one half of a move."""
 
     @property
     def kind(self) -> str:
@@ -70,7 +75,7 @@ class Edit:
 
     def change(self, content: bytes, order: Sequence[str]) -> bytes | None:
         """Returns the file as it is to be; None where nothing is left to do."""
-        return change(content, self.section, self.line, self.replaces, order)
+        return change(content or new_file(self.path), self.section, self.line, self.replaces, order)
 
 
 def plan_edits(
@@ -78,36 +83,44 @@ def plan_edits(
     proposals: Mapping[str, Mapping[str, Any]],
     events: Sequence[Event],
     committed: Collection[str],
+    homes: Mapping[str, str],
+    places: Mapping[str, str],
 ) -> list[Edit]:
     """Returns the edits of promoted proposals without a record that is in the history, in order of their ids.
 
     `committed` are the proposals whose edit a commit of ours brought; a line that a person had written, or one to be replaced
-    that they had changed before, has no such commit.
+    that they had changed before, has no such commit. `homes` are the files of new lines, by proposal; `places` those of the
+    lines that stand, by line.
     """
     recorded = {event.target: event.payload["commit"] for event in events if event.kind in (PROMOTED, RETIRED)}
     done = {id for id, commit in recorded.items() if commit is None or id in committed}
     return [
-        _edit(row, proposals[row["proposal_id"]])
+        _edit(row, proposals[row["proposal_id"]], homes, places)
         for row in sorted(decisions, key=lambda row: row["proposal_id"])
         if row["state"] == "promoted" and row["proposal_id"] not in done and row["proposal_id"] in proposals
     ]
 
 
-def _edit(decision: Mapping[str, Any], proposal: Mapping[str, Any]) -> Edit:
+def _edit(
+    decision: Mapping[str, Any], proposal: Mapping[str, Any], homes: Mapping[str, str], places: Mapping[str, str]
+) -> Edit:
+    entry = decision["entry"]
     return Edit(
+        path=places.get(entry, MEMORY_MD) if entry else homes[decision["proposal_id"]],
         proposal_id=decision["proposal_id"],
         section=decision["section"],
         line=render_entry(proposal["event_on"], decision["text"]) if decision["text"] else "",
-        replaces=decision["entry"] or "",
+        replaces=entry or "",
         reason=decision["reason"],
         actor=decision["actor"],
         session_ids=tuple(proposal["session_ids"]),
     )
 
 
-def commits_of(workspace: Workspace) -> dict[str, str]:
-    """Returns the commits of ours that brought an edit, by proposal."""
-    found = ((_SUBJECT.match(commit.message), commit) for commit in workspace.history(MEMORY_MD) if commit.is_ours)
+def commits_of(workspace: Workspace, subjects: re.Pattern[str] = _SUBJECT) -> dict[str, str]:
+    """Returns the last commits of ours that brought an edit, by proposal."""
+    history = [commit for path in memory_files(workspace.root) for commit in workspace.history(path)]
+    found = ((subjects.match(commit.message), commit) for commit in history if commit.is_ours)
     return {subject[1]: commit.id for subject, commit in found if subject}
 
 
@@ -138,7 +151,7 @@ def carry_out(
     for edit in edits:
         if edit.proposal_id not in commits and (commit := _commit_left_over(edit, workspace, order)):
             commits[edit.proposal_id] = commit
-    workspace.commit_by_hand([MEMORY_MD], owner)
+    workspace.commit_by_hand(memory_files(workspace.root), owner)
     unreadable: list[TranscriptError] = []
     for edit in edits:
         try:
@@ -148,11 +161,61 @@ def carry_out(
             continue
         commit = commits.get(edit.proposal_id) or _make(edit, workspace, owner, order)
         replaced = {"replaces": edit.replaces} if edit.replaces else {}
-        payload = {"section": edit.section, "line": edit.line, **replaced, "commit": commit, **evidence}
+        payload = {"path": edit.path, "section": edit.section, "line": edit.line, **replaced, "commit": commit, **evidence}
         ledger.append(edit.kind, edit.proposal_id, payload, actor=edit.actor)
     if unreadable:
         raise unreadable[0]
     return [edit.proposal_id for edit in edits]
+
+
+def move(
+    moves: Sequence[Move],
+    standing: Mapping[str, Collection[str]],
+    workspace: Workspace,
+    ledger: Ledger,
+    *,
+    owner: str,
+    order: Sequence[str],
+) -> None:
+    """Moves each line into its project's file, where it is written before it goes; `standing` are the lines by file.
+
+    One that a person has touched stands nowhere as it was, and stays theirs. Done again, nothing is left to do but the record.
+    """
+    known = commits_of(workspace, _MOVE) if moves else {}
+    for one in moves:
+        said, id = one.promotion.payload, one.promotion.target
+        if said["line"] in standing[MEMORY_MD] or said["line"] in standing.get(one.path, ()):
+            _, gone = (_make(half, workspace, owner, order) for half in _halves(one))
+            payload = {"path": one.path, "section": said["section"], "replaces": said["line"], "commit": gone or known.get(id)}
+            ledger.append(MOVED, id, payload, actor=one.promotion.actor)
+
+
+def commit_left_over_moves(moves: Sequence[Move], workspace: Workspace, order: Sequence[str]) -> None:
+    """Commits what a killed run moved and did not commit, so that it does not pass for a person's."""
+    paths = {MEMORY_MD, *(one.path for one in moves)}
+    dirty = {path for path in paths if _content(workspace, path) not in (None, workspace.at_head(path))}
+    for half in (half for one in moves for half in _halves(one) if half.path in dirty):
+        _commit_left_over(half, workspace, order)
+
+
+def _halves(one: Move) -> tuple[Edit, Edit]:
+    """Returns what a move is made of: the line in its project's file, and its end in MEMORY.md."""
+    said = one.promotion.payload
+    how = {"reason": "its project has a file of its own", "actor": one.promotion.actor, "moves_to": one.path}
+    there = Edit(one.promotion.target, said["section"], said["line"], "", session_ids=(), path=one.path, **how)
+    return there, replace(there, line="", replaces=said["line"], path=MEMORY_MD)
+
+
+def _content(workspace: Workspace, path: str) -> bytes | None:
+    return (workspace.root / path).read_bytes() if (workspace.root / path).is_file() else None
+
+
+def new_file(path: str) -> bytes:
+    """Returns a file without entries."""
+    if path == MEMORY_MD:
+        return NEW_FILE.encode()
+    name = path.rsplit("/", 1)[-1].removesuffix(".md")
+    return f"# MEMORY of {name}\n\nWhat every session in {name} should know. Edit freely: what you write stays.\n".encode()
 
 
 def lost_lines(before: bytes, after: bytes) -> list[bytes]:
@@ -168,23 +231,23 @@ def lost_lines(before: bytes, after: bytes) -> list[bytes]:
 
 def _commit_left_over(edit: Edit, workspace: Workspace, order: Sequence[str]) -> str | None:
     """Commits an edit that a killed run made and did not commit, so that it does not pass for a person's."""
-    there, last = (workspace.root / MEMORY_MD).read_bytes(), workspace.at_head(MEMORY_MD) or b""
+    there, last = _content(workspace, edit.path) or b"", workspace.at_head(edit.path) or b""
     changed = edit.change(last, order)
     is_made = edit.line.encode() in there and edit.change(there, order) is None
-    return workspace.commit_content(_message(edit), {MEMORY_MD: changed}) if is_made and changed is not None else None
+    return workspace.commit_content(_message(edit), {edit.path: changed}) if is_made and changed is not None else None
 
 
 def _make(edit: Edit, workspace: Workspace, owner: str, order: Sequence[str]) -> str | None:
     """Edits what is there and commits that; returns None where a person had left nothing to do."""
-    path = workspace.root / MEMORY_MD
+    path = workspace.root / edit.path
     for _ in range(ATTEMPTS):
-        content = path.read_bytes() if path.is_file() else None
-        workspace.commit_content("Edited by hand", {MEMORY_MD: content}, author=owner)
+        content = _content(workspace, edit.path)
+        workspace.commit_content("Edited by hand", {edit.path: content}, author=owner)
         changed = edit.change(content or b"", order)
         if changed is None:
             return None
         if replace_if_same(path, content, changed):
-            return workspace.commit_content(_message(edit), {MEMORY_MD: changed})
+            return workspace.commit_content(_message(edit), {edit.path: changed})
     raise ReviewError(
         f"{path} changed {ATTEMPTS} times while {edit.proposal_id} was being written. Save it, then run `memory review`."
     )
@@ -192,7 +255,8 @@ def _make(edit: Edit, workspace: Workspace, owner: str, order: Sequence[str]) ->
 
 def _message(edit: Edit) -> str:
     what = "add to" if not edit.replaces else "replace in" if edit.line else "retire from"
+    subject = f"move to {edit.moves_to}" if edit.moves_to else f"{what} {edit.section}"
     lines = "\n".join(f"{mark}{line}" for mark, line in (("Before: ", edit.replaces), ("", edit.line)) if line)
     sessions = "\n".join(f"Session: {session}" for session in edit.session_ids)
     reason = f"Reason: {edit.reason}\nDecided-by: {edit.actor}"
-    return f"{edit.proposal_id}: {what} {edit.section}\n\n{lines}\n\n{reason}\n{sessions}\n"
+    return f"{edit.proposal_id}: {subject}\n\n{lines}\n\n{reason}\n{sessions}\n"

@@ -38,9 +38,21 @@ from memory_assets.triage.decisions import (
 from memory_assets.triage.entries import Standing, entry_rows, stand_entries
 from memory_assets.triage.evidence import gather_evidence
 from memory_assets.triage.human import Reading, dressed_like, read_notes, read_review, render_review, shown_text
-from memory_assets.triage.memory_md import Entry, read_entries, render_entry
+from memory_assets.triage.memory_md import MEMORY_MD, Entry, read_entries, render_entry
 from memory_assets.triage.patches import PATCHED, write_patch
-from memory_assets.triage.promote import MEMORY_MD, PROMOTED, Workspace, begin_file, carry_out, commits_of, plan_edits
+from memory_assets.triage.projects import memory_files, path_of, plan_homes, plan_moves, project_of
+from memory_assets.triage.promote import (
+    MOVED,
+    PROMOTED,
+    RETIRED,
+    Workspace,
+    begin_file,
+    carry_out,
+    commit_left_over_moves,
+    commits_of,
+    move,
+    plan_edits,
+)
 from memory_assets.triage.standing import read_proposals, read_standing
 from memory_assets.triage.trust import read_trust, trusted_in
 
@@ -140,26 +152,35 @@ def _say(reading: Reading, heard: Heard, ledger: Ledger, owner: str, *, going: C
 
 def amend(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
     """Gives numbers to the changes that entries of MEMORY.md ask for by now, and returns the table `amendments`."""
-    content = read_memory(workspace)
     merged = _decisions(tables, ledger, rules).filter((pl.col("state") == "merged") & pl.col("entry").is_not_null())
     dated = merged.join(tables.read("proposals", columns=["proposal_id", "event_on"]), on="proposal_id")
     standings = stand(workspace, ledger, tables, rules)
     events, memories = ledger.events(), tables.read("memories")
-    planned = plan_amendments(standings, len(content.encode()), memories, events, dated, rules.zone)
+    sizes = {path: len(read_memory(workspace, path).encode()) for path in memory_files(workspace.root)}
+    planned = [
+        one
+        for path, size in sizes.items()
+        for one in plan_amendments([s for s in standings if s.path == path], size, memories, events, dated, rules.zone)
+    ]
     for number, payload in number_amendments(planned, events, rules.today):
         ledger.append(NUMBERED, number, payload, actor=RULES)
     return read_amendments(ledger.events([NUMBERED]))
 
 
 def stand(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> list[Standing]:
-    """Returns how each entry of MEMORY.md stands now."""
-    merged = _decisions(tables, ledger, rules).filter((pl.col("state") == "merged") & pl.col("entry").is_not_null())
-    return stand_entries(read_memory(workspace), ledger.events([PROMOTED]), tables.read("memories"), merged.to_dicts())
+    """Returns how each entry of MEMORY.md and of the projects' files stands now."""
+    merged = _decisions(tables, ledger, rules).filter((pl.col("state") == "merged") & pl.col("entry").is_not_null()).to_dicts()
+    events, memories = ledger.events([PROMOTED]), tables.read("memories")
+    return [
+        one
+        for path in memory_files(workspace.root)
+        for one in stand_entries(read_memory(workspace, path), events, memories, merged, path)
+    ]
 
 
 def list_entries(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
     """Returns the table `entries`."""
-    return entry_rows(MEMORY_MD, stand(workspace, ledger, tables, rules))
+    return entry_rows(stand(workspace, ledger, tables, rules))
 
 
 def earn_trust(ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
@@ -176,17 +197,17 @@ def waits_for_review(tables: Tables, reviews: pl.DataFrame) -> list[dict[str, An
     return [{**standing[row["proposal_id"]], "text": row["text"]} for row in rows if row["proposal_id"] in standing]
 
 
-def read_memory(workspace: Workspace) -> str:
-    """Returns MEMORY.md as it lies on disk; empty where there is none."""
-    return _text(_read(workspace.root / MEMORY_MD)) or ""
+def read_memory(workspace: Workspace, path: str = MEMORY_MD) -> str:
+    """Returns MEMORY.md, or a project's file, as it lies on disk; empty where there is none."""
+    return _text(_read(workspace.root / path)) or ""
 
 
 def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
     """Lets rules and time decide what they can, as ledger events, and returns the table `decisions`."""
     standing, decisions = read_standing(tables), _decisions(tables, ledger, rules).to_dicts()
-    entries = read_entries(read_memory(workspace))
-    lines = frozenset(render_entry(entry.on, entry.text) for entry in entries)
-    entries += _unwritten(decisions, standing, entries)
+    written = {path: read_entries(read_memory(workspace, path)) for path in memory_files(workspace.root)}
+    lines = frozenset().union(*(_lines(workspace, path) for path in written))
+    unwritten = _unwritten(decisions, standing, lines)
     waiting: dict[str, str] = {}
     reviews = {row["proposal_id"]: row for row in tables.read("model_reviews").iter_rows(named=True)}
     trusted = trusted_in(earn_trust(ledger, tables, rules))
@@ -195,6 +216,9 @@ def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rule
         proposal = standing[decision["proposal_id"]]
         proposal = {**proposal, "text": decision["text"], "said": proposal["text"]}
         is_amendment = decision["entry"] is not None
+        project = project_of(proposal)
+        own = written.get(path_of(project), []) if project else []
+        entries = [*written[MEMORY_MD], *own, *(entry for other, entry in unwritten if other in ("", project))]
         if is_friction(decision):
             ruling = decide_friction(proposal, lines, decisions)
         elif is_amendment:
@@ -207,7 +231,8 @@ def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rule
         reason = _settle(ruling, decision["proposal_id"], decision, ledger, rules)
         if ruling.state == "promoted" and not is_amendment:
             # So that a second proposal of the same round that says the same is merged and not promoted beside it.
-            entries.append(Entry(0, proposal["section"], proposal["event_on"], ruling.text or proposal["text"]))
+            entry = Entry(0, proposal["section"], proposal["event_on"], ruling.text or proposal["text"])
+            unwritten.append((project, entry))
         if reason is not None:
             waiting[decision["proposal_id"]] = reason
             others.append(_other(decision))
@@ -219,10 +244,16 @@ def write_memory(
 ) -> list[str]:
     """Makes and commits each promoted edit of MEMORY.md that was not made yet, and returns the ids of its proposals."""
     begin_file(workspace)
-    standing = read_standing(tables)
-    of_memory = [row for row in decisions.to_dicts() if standing[row["proposal_id"]].get("target", MEMORY_MD) == MEMORY_MD]
-    edits = plan_edits(of_memory, standing, ledger.events(), commits_of(workspace))
-    return carry_out(
+    standing, events = read_standing(tables), ledger.events([PROMOTED, RETIRED])
+    rows = [row for row in decisions.to_dicts() if standing[row["proposal_id"]].get("target", MEMORY_MD) == MEMORY_MD]
+    promotions = [event for event in events if event.kind == PROMOTED]
+    added = sorted(row["proposal_id"] for row in rows if row["state"] == "promoted" and row["entry"] is None)
+    homes = plan_homes([id for id in added if id in standing], standing, promotions)
+    places = {line: path for path in memory_files(workspace.root) for line in _lines(workspace, path)}
+    moved = {event.target for event in ledger.events([MOVED])}
+    commit_left_over_moves(plan_moves(standing, promotions, moved), workspace, rules.sections)
+    edits = plan_edits(rows, standing, events, commits_of(workspace), homes, places)
+    done = carry_out(
         edits,
         workspace,
         ledger,
@@ -230,6 +261,10 @@ def write_memory(
         order=rules.sections,
         evidence_of=lambda proposal_id: gather_evidence(standing[proposal_id], tables, archive),
     )
+    moves = plan_moves(standing, ledger.events([PROMOTED]), moved)
+    lines = {path: _lines(workspace, path) for path in memory_files(workspace.root)}
+    move(moves, lines, workspace, ledger, owner=rules.owner, order=rules.sections)
+    return done
 
 
 def write_approved_patches(
@@ -294,16 +329,22 @@ def _settle(ruling: Ruling, proposal_id: str, decision: Mapping[str, Any], ledge
     return None
 
 
+def _lines(workspace: Workspace, path: str) -> frozenset[str]:
+    """Returns the entries of the file as they are written."""
+    return frozenset(render_entry(entry.on, entry.text) for entry in read_entries(read_memory(workspace, path)))
+
+
 def _unwritten(
-    decisions: Sequence[Mapping[str, Any]], standing: Mapping[str, Mapping[str, Any]], entries: Collection[Entry]
-) -> list[Entry]:
-    """Returns the entries of promotions that are decided and, the run having been killed or the tick new, not yet written."""
-    known = {entry.text for entry in entries}
-    return [
-        Entry(0, row["section"], standing[row["proposal_id"]]["event_on"], row["text"])
-        for row in decisions
-        if row["state"] == "promoted" and row["entry"] is None and row["text"] not in known
+    decisions: Sequence[Mapping[str, Any]], standing: Mapping[str, Mapping[str, Any]], lines: Collection[str]
+) -> list[tuple[str, Entry]]:
+    """Returns the entries of promotions that no file holds, with their projects: not written yet, or removed by a person."""
+    promoted = [row for row in decisions if row["state"] == "promoted" and row["entry"] is None]
+    found = [
+        (project_of(proposal), Entry(0, row["section"], proposal["event_on"], row["text"]))
+        for row in promoted
+        if (proposal := standing.get(row["proposal_id"]))
     ]
+    return [(project, entry) for project, entry in found if render_entry(entry.on, entry.text) not in lines]
 
 
 def _other(decision: Mapping[str, Any]) -> Other:

@@ -44,7 +44,7 @@ class Days:
         past = Past(self.at(datetime(2026, 1, 1)))
         for day in days:
             store = self.at(datetime.combine(day + timedelta(days=1), MORNING))
-            memories = past.memories(day.isoformat())
+            memories = past.memories(day)
             store.tables.write("memories", "all", memories)
             store.tables.write("proposals", day.isoformat(), propose_day(store, past, day.isoformat()))
             triage(store)

@@ -50,7 +50,7 @@ def test_an_entry_that_nobody_knows_of_is_a_candidate():
 def test_a_reworded_or_redated_entry_is_a_persons():
     content = f"## Hard Rules\n{LINE}\n- (2026-08-03) Use uv, never pip!\n- (2026-08-04) Use uv, never pip.\n- undated\n"
     memories = frame("memories", row("memories", id="o1", observation_ids=["o1"], session_ids=["s1", "s2"], project="shop"))
-    rows = entry_rows("MEMORY.md", stand_entries(content, [PROMOTION], memories))
+    rows = entry_rows(stand_entries(content, [PROMOTION], memories))
     shown = rows.select("line", "is_by_hand", "proposal_id", "memory_id", "session_count", "project").rows()
     assert shown == [
         (2, False, "p-20260803-001", "o1", 2, "shop"),

@@ -4,13 +4,14 @@ import pytest
 
 from memory_assets.triage.lasting import line_of, why_passing
 
-ERRAND, OPTION, STATE, PLACE, CHAT, LEANS = (
+ERRAND, OPTION, STATE, PLACE, CHAT, LEANS, FRAGMENT = (
     "asks for something to be done in that session",
     "an option that was picked; what it answers is not said",
     "tells a state that passes",
     "points at a line or commit that moves on",
     "is what somebody said in a conversation, not a statement",
     "leans on what was said before it",
+    "is a fragment that says nothing alone",
 )
 
 
@@ -29,6 +30,9 @@ ERRAND, OPTION, STATE, PLACE, CHAT, LEANS = (
         ("The owner corrected: “it's also dropped, that's all”", CHAT),
         ("The memo recommended owning the protocol layer.", LEANS),
         ("This is a regression from the old code.", LEANS),
+        ("`Storer` satisfies both, so the issue is the signature.", LEANS),
+        ("An MVP with these limits (the owner: “ok, let's build the MVP in this repo”)", FRAGMENT),
+        ("`refs/remotes/*` — which is why mirroring surprises people", FRAGMENT),
     ],
 )
 def test_what_passes_is_named(said: str, why: str):

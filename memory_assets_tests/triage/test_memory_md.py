@@ -165,6 +165,6 @@ def test_a_replacement_touches_one_line_of_any_file(lines, ending, has_last_endi
     if changed is None:
         return
     before, after = content.split(ending), changed.split(ending)
-    first = next(n for n, line in enumerate(before) if line.strip() == OLD.encode())
-    assert before[:first] == after[:first]
-    assert after[first:] in ([new.encode(), *before[first + 1 :]], before[first + 1 :])
+    places = [number for number, line in enumerate(before) if line.strip() == OLD.encode()]
+    ways = [[*before[:at], *there, *before[at + 1 :]] for at in places for there in ([new.encode()], [])]
+    assert after in ways

@@ -51,7 +51,8 @@ def test_of_a_proposal_only_the_first_decision_counts_and_changes_of_lines_count
 def test_a_trusted_category_promotes_what_is_high_and_leaves_the_rest(tmp_path: Path):
     world = World(tmp_path)
     known = {"section": "Patterns", "category": "operations", "author": "assistant"}
-    texts = ("Buoys are red.", "Lights are green.", "Tides are late.", "Gauges are slow.", "Piers are long.", "Locks are old.")
+    things = ("Buoys", "Lights", "Tides", "Gauges", "Piers", "Locks")
+    texts = tuple(f"{thing} of the harbour belong to the port." for thing in things)
     earned = world.propose(*texts[:3], priority="medium", **known)
     world.triage()
     for proposal in earned:
