@@ -9,11 +9,11 @@ import re
 
 _SAID = re.compile(r"^The owner (?:decided|wants|corrected|prefers|said): “(?P<said>.+?)”?\.?$", re.DOTALL)
 _AGREED = re.compile(r"\s*(?:\(|: )the owner(?: decided| corrected)?:? “(?P<said>[^”]*)”\)?\.?$", re.IGNORECASE)
-_LASTS = re.compile(
-    r"\b(?:always|never|from now on|every time|by default|instead of|rather than|prefers?|not on|only (?:use|in|with)|must|"
-    r"should not|shouldn't|do not|don't|no longer|remember)\b",
+_STANDS = re.compile(
+    r"\b(?:always|never|from now on|every time|by default|prefers?|must|should not|shouldn't|do not|don't|remember)\b",
     re.IGNORECASE,
 )
+_CHOSEN = re.compile(r"\b(?:instead of|rather than|not on|only (?:use|in|with)|no longer)\b", re.IGNORECASE)
 _ERRAND = re.compile(
     r"^(?:(?:ok|okay|yes|yep|yeah|na|no|and|so|now|then|also|please|the other thing is|just noticed)\b[\s,:]*)*"
     r"(?:let'?s|let me|we also|i need|i'd go|i'm|can you|could you|put|remove|add|review|note|do|make|createa?|start|open|"
@@ -67,7 +67,7 @@ def why_passing(said: str, *, is_repeated: bool = False) -> str | None:
         return None
     if _OPTION.search(said) or (agreed and len(agreed["said"].split()) < SHORT_ANSWER_WORDS and "—" in line):
         return "an option that was picked; what it answers is not said"
-    if _LASTS.search(line):
+    if _STANDS.search(line) or (not quoted and _CHOSEN.search(line)):
         return None
     if (quoted or agreed) and _ERRAND.match(line):
         return "asks for something to be done in that session"

@@ -18,7 +18,8 @@ from memory_assets.settings import read_settings
 from memory_assets.store import Store, open_store
 from memory_assets.triage.run import amend, decide_all, hear_person, list_entries, look, write_memory, write_review
 
-ACTIONS = ("approve", "reject", "edit", "ignore")
+ACTIONS = ("approve", "strike", "edit", "ignore")
+"""What people do, in turn; of the struck ones some lines are deleted."""
 MORNING = time(6, 30)
 
 
@@ -67,16 +68,11 @@ class Days:
                 yield line
                 continue
             action = self.acted[proposal] = ACTIONS[len(self.acted) % len(ACTIONS)]
-            if action == "reject" and len(self.acted) % 8 < 4:
-                yield line.replace("[ ]", "[-]", 1)
-            elif action == "approve":
-                yield line.replace("[ ]", "[x]", 1)
-            elif action == "edit":
-                yield line.replace("[ ]", "[x]", 1).replace(".**", " (Mira agrees).**", 1)
-            elif action == "ignore":
-                yield line
-            else:
-                yield line.replace("[ ]", "[-]", 1)
+            if action == "strike" and proposal.endswith("1"):
+                continue
+            box = {"approve": "[x]", "edit": "[x]", "strike": "[-]", "ignore": "[ ]"}[action]
+            said = line.replace("**", "**(in short) ", 1) if action == "edit" else line
+            yield said.replace("[ ]", box, 1)
 
 
 def copy_learnt(source: Path, target: Path) -> Path:

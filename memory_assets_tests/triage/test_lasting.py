@@ -28,6 +28,7 @@ ERRAND, OPTION, STATE, PLACE, CHAT, LEANS, FRAGMENT = (
         ("Root cause: `receive_pack.go:53` caps a request.", PLACE),
         ("`origin/main` is at `92066eeb` and deploys.", PLACE),
         ("The owner corrected: “it's also dropped, that's all”", CHAT),
+        ("The owner corrected: “Just noticed, the README uses go run, instead of git-sync”", CHAT),
         ("The memo recommended owning the protocol layer.", LEANS),
         ("This is a regression from the old code.", LEANS),
         ("`Storer` satisfies both, so the issue is the signature.", LEANS),

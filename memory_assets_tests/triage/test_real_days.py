@@ -12,6 +12,7 @@ from memory_assets.settings import read_settings
 from memory_assets.store import open_store
 from memory_assets.triage.explain import explain
 from memory_assets.triage.memory_md import read_entries
+from memory_assets.triage.projects import memory_files
 from memory_assets.triage.standing import read_proposals
 from memory_assets_tests.triage.real_days import Days, copy_learnt
 
@@ -40,13 +41,14 @@ def test_thirty_days_of_proposals_each_end_in_one_state_and_every_line_explains_
     states = dict(decisions.group_by("state").len().iter_rows())
     assert "pending" not in states
     assert sum(states.values()) == len(proposed) > 0
-    wanted = {"approve": "promoted", "edit": "promoted", "reject": "rejected", "ignore": "expired"}
+    wanted = {"approve": "promoted", "edit": "promoted", "strike": "rejected", "ignore": "expired"}
     found = dict(decisions.select("proposal_id", "state").iter_rows())
     assert {id: wanted[action] for id, action in days.acted.items()} == {id: found[id] for id in days.acted}
     workspace = GitWorkspace(store.workspace)
-    entries = read_entries((store.workspace / "MEMORY.md").read_text())
+    files = [(store.workspace / path).read_text() for path in memory_files(store.workspace)]
+    entries = [entry for content in files for entry in read_entries(content)]
     assert len(entries) == decisions.filter(pl.col("state") == "promoted").height
     for entry in entries:
-        chain = explain(str(entry.number), tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=workspace)
+        chain = explain(entry.text, tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=workspace)
         assert chain.is_verified, entry.text
         assert chain.records, entry.text
