@@ -142,6 +142,8 @@ def _meant(store: "Store", target: str) -> _Meant:
     is_phrase = _WHOLE_ID.fullmatch(target) is None
     if is_phrase:
         phrases, rows = [_phrase(target)], _holding(memories, target)
+        whole = [row for row in rows if words_of(target) in map(words_of, [row["text"], *row["wordings"]])]
+        phrases += _said_as(store, [id for row in whole for id in row["observation_ids"]])
     else:
         rows = [not_forgotten(find_memory(memories, target))]
         phrases = [rows[0]["text"], *rows[0]["wordings"], *_said_as(store, rows[0]["observation_ids"])]

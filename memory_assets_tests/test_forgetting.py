@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.capture.tombstones import Tombstones, bury, words_of
 from memory_assets.embed.overlay import overlay
 from memory_assets.errors import NoteError
 from memory_assets.forget import erase
+from memory_assets.forget.rows import without_forgotten
 from memory_assets.forgetting import SHORTEST_QUOTE
 from memory_assets.ledger import FORGOTTEN, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.memory import MemoryAgent
@@ -204,3 +206,17 @@ def test_what_is_nowhere_or_everywhere_cannot_be_forgotten(target: str, why: str
     with pytest.raises(NoteError, match=why):
         agent.forget(target, apply=True)
     assert store.ledger.events() == []
+
+
+def test_the_text_of_a_memory_is_forgotten_with_the_words_that_it_was_learnt_from(agent: MemoryAgent, store: Store):
+    assert agent.forget(FACT).wordings[:2] == ("use uv never pip to install packages", "no use uv never pip")
+
+
+def test_what_is_worded_anew_by_us_is_refused_where_it_says_what_is_forgotten(store: Store):
+    stones = Tombstones([bury(words_of(FACT), b"key")], b"key")
+    made = {table: store.tables.read(table) for table in ("segments", "observations", "verdicts")}
+    left = without_forgotten(made, stones)
+    assert left["observations"]["text"].to_list() == [NARRATIVE]
+    assert dict(left["verdicts"].select("candidate_id", "verdict").iter_rows())[MEMORY] == "discard"
+    assert left["segments"].equals(made["segments"])
+    assert without_forgotten(made, Tombstones([], b"key")) == made

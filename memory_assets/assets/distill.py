@@ -24,6 +24,7 @@ from memory_assets.distill.answers import AnswerStore
 from memory_assets.distill.daily_log import remove_sections, render_section, update_log, windows_in
 from memory_assets.distill.day import build_observations, build_segments
 from memory_assets.files import write_atomically
+from memory_assets.forget.rows import without_forgotten
 from memory_assets.pending import distil_inputs
 from memory_assets.progress import track
 from memory_assets.store import Store
@@ -72,7 +73,7 @@ def _distil_day(store: Store, day: str, allowances: dict[str, int], inputs: str)
     present = [store.tables.parts(table, [day]).get(day) for table in TABLES]
     if all(part is not None and part.inputs == inputs for part in present):
         return False
-    made = _observe(store, windows_of(store, day), day, allowances)
+    made = without_forgotten(_observe(store, windows_of(store, day), day, allowances), store.tombstones)
     for table in WRITTEN:
         store.tables.write(table, day, made[table], inputs=inputs)
     return True

@@ -41,6 +41,22 @@ def erase_rows(tables: ParquetTables, stones: Tombstones, sources: Iterable[str]
     return +gone
 
 
+def without_forgotten(made: Mapping[str, pl.DataFrame], stones: Tombstones) -> dict[str, pl.DataFrame]:
+    """Returns `segments`, `observations` and `verdicts` without what is forgotten: our own wording may say it once more."""
+    if not stones:
+        return dict(made)
+    is_gone = _carries(made["observations"], stones)
+    is_refused = pl.col("candidate_id").is_in(made["observations"].filter(is_gone)["id"].implode())
+    told = {"verdict": "discard", "reason": "forgotten"}
+    refused = [pl.when(is_refused).then(pl.lit(word)).otherwise(name).alias(name) for name, word in told.items()]
+    narratives = [stones.mask_text(text) for text in made["segments"]["narrative"]]
+    return {
+        "segments": made["segments"].with_columns(pl.Series("narrative", narratives, dtype=pl.String)),
+        "observations": made["observations"].filter(~is_gone),
+        "verdicts": made["verdicts"].with_columns(refused),
+    }
+
+
 def _sources_of(tables: ParquetTables, notes: pl.DataFrame) -> Mapping[str, tuple[str, Collection[str]]]:
     """Returns, for each table without words, the column that says what a row was made of, and what there still is."""
     observed = pl.concat([tables.read("observations", columns=["id", "text_hash"]), notes.select("id", "text_hash")])
