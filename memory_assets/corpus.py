@@ -20,6 +20,7 @@ from memory_assets.embed.passages import cut_messages, cut_spans
 from memory_assets.errors import ModelError
 from memory_assets.fresh import FreshTexts, FreshVectors
 from memory_assets.ledger import FORGOTTEN, NOTES
+from memory_assets.lookups import rows_of
 from memory_assets.protocols import Embedder, Tables
 from memory_assets.recall.neighbours import Graph, read_graph
 from memory_assets.recall.search import Corpus, Filters
@@ -67,8 +68,8 @@ def open_embedder(name: str) -> LocalEmbedder:
 class _Kept:
     """The rows of one table, read again only when another part of it was published."""
 
-    def __init__(self, root: Path, table: str) -> None:
-        self._tables, self._table = ParquetTables(root), table
+    def __init__(self, root: Path, table: str, columns: tuple[str, ...]) -> None:
+        self._tables, self._table, self._columns = ParquetTables(root), table, columns
         self._held: tuple[dict[str, str], pl.DataFrame] | None = None
 
     def rows(self) -> pl.DataFrame:
@@ -76,13 +77,14 @@ class _Kept:
         published = {part: info.fingerprint for part, info in self._tables.parts(self._table).items()}
         held = self._held
         if held is None or held[0] != published:
-            held = self._held = (published, self._tables.read(self._table))
+            held = self._held = (published, self._tables.read(self._table, columns=list(self._columns) or None))
         return held[1]
 
 
 @cache
-def _kept(root: Path, table: str) -> _Kept:
-    return _Kept(root, table)
+def _kept(root: Path, table: str, *columns: str) -> _Kept:
+    """Returns the rows with these columns, or with all."""
+    return _Kept(root, table, columns)
 
 
 def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
@@ -99,7 +101,7 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
         texts=present.texts,
         vectors=present.vectors,
         embedder=embedder,
-        read_passages=lambda ids: read_passages(store.tables, ids, present.hidden),
+        read_passages=lambda ids: read_passages(store, ids, present.hidden),
         select_passages=lambda filters: select_passages(store.tables, filters),
         aliases=store.settings.aliases,
         factors=store.settings.recall_factors,
@@ -158,13 +160,13 @@ def passages_to_index(tables: Tables) -> pl.DataFrame:
     return pl.concat([closed.with_columns(text=span).select(wanted).collect(), opened.select(wanted)])
 
 
-def read_passages(tables: Tables, ids: Sequence[str], hidden: frozenset[str] = frozenset()) -> pl.DataFrame:
+def read_passages(store: Store, ids: Sequence[str], hidden: frozenset[str] = frozenset()) -> pl.DataFrame:
     """Returns the passages of those ids with their message's text and all that a result tells of them, hidden ones apart."""
     wanted = pl.DataFrame({"id": ids}, schema={"id": pl.String}).with_columns(
         message_id=pl.col("id").str.split("#").list.first(), number=pl.col("id").str.split("#").list.last().cast(pl.Int64)
     )
     wanted = wanted.filter(~pl.col("message_id").is_in(list(hidden)))
-    messages = _messages(tables).filter(pl.col("message_id").is_in(wanted["message_id"].implode())).collect()
+    messages = _messages(store.tables).filter(pl.col("message_id").is_in(wanted["message_id"].implode())).collect()
     spans = pl.DataFrame(
         [
             (f"{message_id}#{number}", message_id, start, end)
@@ -175,7 +177,7 @@ def read_passages(tables: Tables, ids: Sequence[str], hidden: frozenset[str] = f
         orient="row",
     )
     found = wanted.select("id").join(spans, on="id").join(messages, on="message_id")
-    roles = tables.scan("passages").filter(pl.col("id").is_in(ids)).select("id", "role").collect()
+    roles = rows_of(_kept(store.tables.root, "passages", "id", "role").rows(), ids)
     span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
     return found.join(roles, on="id", how="left").with_columns(pl.col("role").fill_null("turn"), passage=span)
 

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import polars as pl
 
-REMEMBERED = 2
-"""The present one, and the one before for whoever is still at it."""
+REMEMBERED = 4
+"""Objects for each function: what is there now, and what was before for whoever is still at it."""
 
 Large = TypeVar("Large")
 Found = TypeVar("Found")

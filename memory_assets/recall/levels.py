@@ -4,6 +4,7 @@ Short messages say little alone: "yes, do that" is about whatever stands before 
 term counts of a row, of the rows around it, and of its group; all from the postings, at the time of the question.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,6 +44,20 @@ class Layout:
             inside = (beside >= self._low[rows]) & (beside < self._high[rows])
             sums[beside[inside]] += values[inside]
         return sums
+
+    def rows_within(self, group: str, first: int, last: int) -> slice:
+        """Returns the rows of the group whose places are from `first` to `last`."""
+        number = self.group_numbers.get(group)
+        if number is None:
+            return slice(0, 0)
+        start, end = int(self._starts[number]), int(self._starts[number + 1])
+        order = self.texts.order
+        return slice(bisect_left(order, first, start, end), bisect_right(order, last, start, end))
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        """Row at which each group begins, and the number of rows."""
+        return np.searchsorted(self.texts.groups, np.arange(self.group_count + 1))
 
     @cached_property
     def group_numbers(self) -> dict[str, int]:

@@ -175,14 +175,10 @@ def _arms(sought: Sought, texts: Texts, layout: Layout, learnt: Sequence[Learnt]
 
 
 def _near_learnt(layout: Layout, learnt: Sequence[Learnt]) -> np.ndarray:
-    texts, scores = layout.texts, np.zeros(len(layout.texts))
+    scores = np.zeros(len(layout.texts))
     for one in learnt:
-        number = layout.group_numbers.get(one.session)
-        if number is None:
-            continue
-        start, end = np.searchsorted(texts.groups, [number, number + 1])
-        low, high = np.searchsorted(texts.order[start:end], [one.places[0], one.places[1] + 1]) + start
-        scores[low:high] = np.maximum(scores[low:high], one.score)
+        rows = layout.rows_within(one.session, *one.places)
+        scores[rows] = np.maximum(scores[rows], one.score)
     return scores
 
 

@@ -77,13 +77,14 @@ def stood(memories: pl.DataFrame, filters: Filters) -> pl.DataFrame:
     return memories.with_columns(pl.when(was_active).then(pl.lit("active")).otherwise(pl.col("state")).alias("state"))
 
 
-def shadowed(memories: pl.DataFrame, scope: Scope, filters: Filters) -> pl.DataFrame:
-    """Returns where what must not come back was said: the session and line of what was replaced, is stale or another's own.
+def shadowed(memories: pl.DataFrame, sessions: pl.Series, scope: Scope, filters: Filters) -> pl.DataFrame:
+    """Returns where in these sessions stands what must not come back: lines of what was replaced, is stale or another's own.
 
     What is held is not among it: nobody has settled yet that it is wrong, and as it was said it may be read.
     """
+    there = memories.filter(pl.col("session_id").is_in(sessions.unique().implode()))
     gone = pl.col("state").is_in([state for state in GONE if state not in filters.include])
-    rows = memories.filter(gone | is_out(scope)).select("session_id", pl.col("lines").alias("line")).explode("line")
+    rows = there.filter(gone | is_out(scope)).select("session_id", pl.col("lines").alias("line")).explode("line")
     return rows.drop_nulls("line").unique()
 
 

@@ -21,7 +21,7 @@ from memory_assets.errors import IndexFailedError, ModelError, QuestionError
 from memory_assets.lookups import remembered
 from memory_assets.protocols import Embedder, Read, TextIndex, Texts, VectorIndex
 from memory_assets.recall.asked import Asked, read_question
-from memory_assets.recall.excerpt import Excerpt, around, beside, excerpt
+from memory_assets.recall.excerpt import around, beside, excerpt
 from memory_assets.recall.facts import Candidates, find_facts
 from memory_assets.recall.judge import Judged, judge, judge_said
 from memory_assets.recall.known import KNOWN, probability_known
@@ -43,6 +43,7 @@ RAW_FACTOR = 0.8
 
 MISSING = "The index of {} is not there. `memory rebuild --indexes` makes it again from the tables."
 
+Row = Mapping[str, Any]
 ReadPassages = Callable[[Sequence[str]], pl.DataFrame]
 SelectPassages = Callable[[Filters], Sequence[str]]
 
@@ -101,8 +102,8 @@ class Found:
     """Why a candidate is left out."""
     relevance: float = 0.0
     """Of the best."""
-    excerpts: dict[str, Excerpt] = field(default_factory=dict)
-    """How messages are shown."""
+    beside: dict[str, tuple[Row, list[tuple[Row, int]]]] = field(default_factory=dict)
+    """The passages of messages, with what stands beside each."""
 
     @classmethod
     def of(cls, judged: Iterable[tuple[Recalled, Judged]]) -> "Found":
@@ -124,15 +125,19 @@ class Found:
             [*self.all, *other.all],
             self.reasons | other.reasons,
             max(self.relevance, other.relevance),
-            self.excerpts | other.excerpts,
+            self.beside | other.beside,
         )
 
     def shown(self, results: Iterable[Recalled]) -> tuple[Recalled, ...]:
         """Returns the results as they are handed out: messages with what was said beside them."""
-        return tuple(
-            replace(one, text=known.text, lines=known.lines) if (known := self.excerpts.get(one.memory_id)) else one
-            for one in results
-        )
+
+        def shown(one: Recalled) -> Recalled:
+            if one.memory_id not in self.beside:
+                return one
+            whole = excerpt(*self.beside[one.memory_id])
+            return replace(one, text=whole.text, lines=whole.lines)
+
+        return tuple(shown(one) for one in results)
 
 
 class _Search:
@@ -286,9 +291,8 @@ class _Search:
         stand = {id: beside(texts, one.row, allowed) for id, one in found.items()}
         rows = self.corpus.read_passages(list({*found, *(id for others in stand.values() for id, _ in others)}))
         if not self.wanted:
-            rows = rows.join(
-                shadowed(self.corpus.memories, self._asked.scope, self.filters), on=["session_id", "line"], how="anti"
-            )
+            hidden = shadowed(self.corpus.memories, rows["session_id"], self._asked.scope, self.filters)
+            rows = rows.join(hidden, on=["session_id", "line"], how="anti")
         scores = pl.col("id").replace_strict(
             {id: one.score for id, one in found.items()}, default=None, return_dtype=pl.Float64
         )
@@ -299,8 +303,8 @@ class _Search:
         of_messages = Found.of(
             (_message(row, found[row["id"]].arms, self.asker.now), judged[row["id"]]) for row in ranked.iter_rows(named=True)
         )
-        of_messages.excerpts = {
-            row["message_id"]: excerpt(row, [(known[id], side) for id, side in stand[row["id"]] if id in known])
+        of_messages.beside = {
+            row["message_id"]: (row, [(known[id], side) for id, side in stand[row["id"]] if id in known])
             for row in ranked.iter_rows(named=True)
         }
         return of_messages
