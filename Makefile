@@ -26,7 +26,7 @@ test: $(INSTALLED) ## the tests (slow ones left out)
 	@$(BIN)/python -m pytest -m 'not slow' -n 2
 
 test-slow: $(INSTALLED) ## the slow tests
-	@$(BIN)/python -m pytest -m slow
+	@$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 check: $(INSTALLED) ## format, lint, types, import contract, tests
 	@$(BIN)/ruff format memory_assets memory_assets_tests
