@@ -29,7 +29,7 @@ from memory_assets.reflect.gradient import Span
 from memory_assets.store import Store
 
 CAPTURE, LEARN, FOLD, REFLECT, TRIAGE, EVALUATE = "capture", "learn", "fold", "reflect", "triage", "evaluate"
-BRIEF, REVIEW, FRICTION = "brief", "review", "friction"
+BRIEF, REVIEW, FIND_FRICTION = "brief", "review", "find_friction"
 EVERY_MINUTE = 60
 TWICE_A_MINUTE = 30
 UNFINISHED = dg.RunsFilter(
@@ -74,14 +74,14 @@ ASSETS_OF = {
     REFLECT: ["reflections", "dropped_facts", "proposals"],
     "distil_weeks": ["weekly_distillates", "dropped_facts", "timeline"],
     "distil_months": ["monthly_distillates", "dropped_facts"],
-    FRICTION: ["friction"],
+    FIND_FRICTION: ["friction"],
     TRIAGE: TRIAGED,
     REVIEW: ["model_reviews", *TRIAGED],
     EVALUATE: ["evaluation"],
     BRIEF: ["lessons_md", "briefing"],
 }
 DESCRIPTIONS = {
-    FRICTION: "Find what goes wrong in one session after another, and propose the change that would end it.",
+    FIND_FRICTION: "Find what goes wrong in one session after another, and propose the change that would end it.",
     BRIEF: "Render lessons.md and the briefing: what comes up today and tomorrow, and all else that it tells.",
     CAPTURE: "Take in what was sent, archive new transcript bytes and cut them into windows.",
     LEARN: "Distil and embed the windows of a stretch of days.",
@@ -149,7 +149,7 @@ def new_transcripts(context: dg.SensorEvaluationContext, store: dg.ResourceParam
 
 
 @dg.sensor(
-    jobs=[JOBS[CAPTURE], JOBS[REFLECT], JOBS[FRICTION]],
+    jobs=[JOBS[CAPTURE], JOBS[REFLECT], JOBS[FIND_FRICTION]],
     minimum_interval_seconds=TWICE_A_MINUTE,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Takes in what harnesses sent, at once: a session that ended, a compaction to come, a day to reflect on.",
@@ -176,7 +176,7 @@ def event_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
         return [_request(CAPTURE, f"{store.settings.clock():%Y-%m-%dT%H}", pending.spool_inputs(store))]
     return [
         _request(job, *(asked.get(day, "") for day in s.days()), stretch=s)
-        for job, asked in ((REFLECT, pending.days_asked_for(store)), (FRICTION, pending.friction_asked_for(store)))
+        for job, asked in ((REFLECT, pending.days_asked_for(store)), (FIND_FRICTION, pending.friction_asked_for(store)))
         for s in stretches(asked)
     ]
 
@@ -260,7 +260,7 @@ def schedules(zone: str) -> list[dg.ScheduleDefinition]:
         return distil
 
     @dg.schedule(
-        job=JOBS[FRICTION],
+        job=JOBS[FIND_FRICTION],
         cron_schedule="0 7 * * *",
         execution_timezone=zone,
         default_status=dg.DefaultScheduleStatus.RUNNING,
@@ -272,7 +272,7 @@ def schedules(zone: str) -> list[dg.ScheduleDefinition]:
         if not days:
             return dg.SkipReason("Frictions were looked for in every day of the last seven.")
         when = context.scheduled_execution_time.isoformat()
-        return [_request(FRICTION, when, stretch, stretch=stretch) for stretch in stretches(days)]
+        return [_request(FIND_FRICTION, when, stretch, stretch=stretch) for stretch in stretches(days)]
 
     @dg.schedule(
         job=JOBS[LEARN],

@@ -60,7 +60,7 @@ def ingest(store: Store, *, reflect: bool = True) -> Ran:
             if periods := pending.periods_to_distil(store, span):
                 runner.run(job, Stretch(periods[0], periods[-1]))
         for stretch in stretches(pending.days_to_find_friction(store)):
-            runner.run("friction", stretch)
+            runner.run("find_friction", stretch)
         if pending.review_is_behind(store):
             runner.run("triage")
         if pending.reviews_are_due(store):

@@ -20,7 +20,7 @@ from memory_assets.embed.claims import read_claim, same_claim
 from memory_assets.triage.batch import PROMOTE, REJECT, problem_of
 from memory_assets.triage.decisions import RULES
 from memory_assets.triage.lasting import line_of, why_passing
-from memory_assets.triage.memory_md import Entry, normal, render_entry
+from memory_assets.triage.memory_md import MEMORY_MD, Entry, normal, render_entry
 
 SHORTEST = 12
 PROMOTED_ABOVE = 0.8
@@ -101,10 +101,7 @@ def decide(
         return Ruling("rejected", passing)
     if proposal["confidence"] < REJECTED_BELOW:
         return Ruling("rejected", f"confidence below {REJECTED_BELOW}")
-    if similar := next((entry for entry in entries if says_the_same(text, entry.text)), None):
-        line = render_entry(similar.on, similar.text)
-        return Ruling("merged", f"entry of {similar.on} in {similar.section} says the same", line)
-    return _repeat_of(text, others) or _promote_or_wait(proposal, guarded, trusted)
+    return _entry_like(text, entries) or _repeat_of(text, others) or _promote_or_wait(proposal, guarded, trusted)
 
 
 def _passing(proposal: Mapping[str, Any]) -> str | None:
@@ -128,10 +125,18 @@ def is_friction(decision: Mapping[str, Any]) -> bool:
     return decision["proposal_id"].startswith("f-")
 
 
-def decide_friction(friction: Mapping[str, Any], lines: Collection[str], decisions: Sequence[Mapping[str, Any]]) -> Ruling:
-    """Returns the ruling on a friction: a person decides, unless its line is gone or something else asks about it already."""
+def decide_friction(
+    friction: Mapping[str, Any],
+    lines: Collection[str],
+    decisions: Sequence[Mapping[str, Any]],
+    entries: Sequence[Entry] = (),
+    others: Sequence[Other] = (),
+) -> Ruling:
+    """Returns the ruling on a friction: a person decides, unless its line is gone or something else says or asks it already."""
     if friction["entry"] is None:
-        return Ruling("pending", friction["title"])
+        is_line = friction["target"] == MEMORY_MD
+        said = (_entry_like(friction["text"], entries) or _repeat_of(friction["text"], others)) if is_line else None
+        return said or Ruling("pending", friction["title"])
     if friction["entry"] not in lines:
         return Ruling("rejected", "the line was changed or removed since")
     asking = (
@@ -148,6 +153,14 @@ def says_the_same(newer: str, older: str) -> bool:
     words, others = read_claim(older).words, read_claim(newer).words
     overlap = len(words & others) / max(len(words | others), 1)
     return overlap >= SIMILAR_WORDS and same_claim(newer, older, 1.0) is not None
+
+
+def _entry_like(text: str, entries: Sequence[Entry]) -> Ruling | None:
+    similar = next((entry for entry in entries if says_the_same(text, entry.text)), None)
+    if similar is None:
+        return None
+    line = render_entry(similar.on, similar.text)
+    return Ruling("merged", f"entry of {similar.on} in {similar.section} says the same", line)
 
 
 def _repeat_of(text: str, others: Sequence[Other]) -> Ruling | None:

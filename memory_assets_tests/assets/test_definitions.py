@@ -119,3 +119,7 @@ def test_every_table_has_a_blocking_check_of_its_schema_and_for_secrets(name: st
         if spec.name == name and spec.blocking
     }
     assert checked == set(table_names())
+
+
+def test_the_definitions_can_be_loaded_as_one_repository():
+    dg.Definitions.validate_loadable(assemble("UTC"))

@@ -106,7 +106,7 @@ def test_rejected_it_is_not_raised_again(store: Store):
 def test_too_little_to_look_at_finds_nothing_and_says_so(tmp_path: Path):
     store = store_of(week_named("studio"), tmp_path, friction_observations=100)
     ran = launch.ingest(store)
-    assert "friction" in ran.jobs
+    assert "find_friction" in ran.jobs
     assert store.tables.read("friction").is_empty()
     with launch.open_instance(store) as instance:
         import dagster as dg

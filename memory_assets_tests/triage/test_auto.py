@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from memory_assets.triage.auto import Other, decide, says_the_same
+from memory_assets.triage.auto import Other, decide, decide_friction, says_the_same
 from memory_assets.triage.memory_md import Entry
 
 GUARDED = frozenset({"hard rules", "mira"})
@@ -124,3 +124,25 @@ def test_a_record_a_path_or_a_command_is_specific(text: str):
 @pytest.mark.parametrize("text", ["Make sure that tests pass.", "We go live on Fridays.", "Time will fly by quickly."])
 def test_ordinary_words_are_no_commands(text: str):
     assert ruled(proposal(text)) == ("pending", "names no decision record, path or command")
+
+
+def friction(text: str, target: str = "MEMORY.md") -> dict:
+    return {"proposal_id": "f-20260803-001", "entry": None, "title": "said again and again", "target": target, "text": text}
+
+
+def test_a_friction_waits_for_a_person():
+    ruling = decide_friction(friction("Always deploy with `make deploy`."), (), ())
+    assert (ruling.state, ruling.reason) == ("pending", "said again and again")
+
+
+def test_a_friction_that_an_entry_or_a_proposal_says_already_is_merged():
+    line = "Always deploy with `make deploy`, never by hand."
+    entry, other = Entry(0, "Hard Rules", date(2026, 8, 1), line), Other("p-20260801-001", line, "pending")
+    assert decide_friction(friction(line), (), (), entries=[entry]).state == "merged"
+    assert decide_friction(friction(line), (), (), others=[other]).reason == "p-20260801-001, which waits, says the same"
+
+
+def test_a_friction_about_another_file_is_asked_about_whatever_memory_says():
+    line = "Always deploy with `make deploy`, never by hand."
+    entry = Entry(0, "Hard Rules", date(2026, 8, 1), line)
+    assert decide_friction(friction(line, target="AGENTS.md"), (), (), entries=[entry]).state == "pending"
