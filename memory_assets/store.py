@@ -22,16 +22,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import filelock
 
 from memory_assets.adapters.parquet_tables import ParquetTables
 from memory_assets.archive import Archive
-from memory_assets.capture.tombstones import Tombstones, read_tombstones
 from memory_assets.errors import SettingsError, StoreBusyError, StoreError, StoreVersionError
 from memory_assets.files import make_folder, write_atomically, write_json
 from memory_assets.ledger import WORDS_FORGOTTEN, Ledger
 from memory_assets.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_assets.capture.tombstones import Tombstones
 
 VERSION = 1
 DERIVED = ("tables", "index")
@@ -69,8 +72,10 @@ class Store:
         return path.read_bytes()
 
     @property
-    def tombstones(self) -> Tombstones:
+    def tombstones(self) -> "Tombstones":
         """Everything that is forgotten; whatever takes texts in masks what these recognise."""
+        from memory_assets.capture.tombstones import read_tombstones
+
         return read_tombstones(self.ledger.events([WORDS_FORGOTTEN]), self.key)
 
     @property

@@ -104,13 +104,14 @@ class LocalEmbedder:
         if self.name != DEFAULT_MODEL:
             return Read(self.encode_query(text))
         reading = self._light.read(self._query + text)
-        return Read(reading.vector, encode_words(reading.states, reading.ids, self._light.silent))
+        return Read(reading.vector, encode_words(reading.states, reading.pieces))
 
     def _read(self, made: Mapping[str, Any]) -> Read:
         """Returns what sentence-transformers says of one text."""
         kept = made["attention_mask"].numpy().astype(bool)
         states, ids = made["token_embeddings"].numpy()[: len(kept)][kept], made["input_ids"].numpy()[kept].tolist()
-        return Read(unit(states.mean(axis=0)).astype(np.float32), encode_words(states, ids, self._light.silent))
+        pieces = self._sentence_transformer.tokenizer.convert_ids_to_tokens(ids)
+        return Read(unit(states.mean(axis=0)).astype(np.float32), encode_words(states, pieces))
 
     @cached_property
     def _light(self) -> "MiniLM":

@@ -6,13 +6,11 @@ own weights and tokenizer and needs no torch, whose import takes longer than the
 
 import json
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from memory_assets.adapters.weights import map_weights
-from memory_assets.adapters.word_codes import silent_ids
 
 
 @dataclass(frozen=True)
@@ -23,8 +21,8 @@ class Reading:
     """Unit length, float32, shape (384,)."""
     states: np.ndarray
     """Last state of each word piece, shape (pieces, 384)."""
-    ids: list[int]
-    """The pieces in the vocabulary."""
+    pieces: list[str]
+    """The word pieces."""
 
 
 class MiniLM:
@@ -49,21 +47,16 @@ class MiniLM:
 
     def read(self, text: str) -> "Reading":
         """Returns the unit vector and the states of the word pieces that it is the mean of."""
-        ids = self._tokenizer.encode(text).ids
-        state = self._embed(ids)
+        encoded = self._tokenizer.encode(text)
+        state = self._embed(encoded.ids)
         for layer in range(self._layers):
             state = self._layer(f"encoder.layer.{layer}.", state)
         mean = state.mean(axis=0)
-        return Reading((mean / np.linalg.norm(mean)).astype(np.float32), state, ids)
+        return Reading((mean / np.linalg.norm(mean)).astype(np.float32), state, encoded.tokens)
 
     def vocabulary(self) -> dict[str, int]:
         """Returns the ids of all word pieces."""
         return self._tokenizer.get_vocab()
-
-    @cached_property
-    def silent(self) -> frozenset[int]:
-        """Ids of pieces that say nothing by themselves."""
-        return silent_ids(self._tokenizer)
 
     def _embed(self, ids: list[int]) -> np.ndarray:
         weights = self._weights

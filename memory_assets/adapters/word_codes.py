@@ -11,15 +11,11 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memory_assets.protocols import CODE_BYTES
 from memory_assets.terms import STOP_WORDS
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 FILE = Path(__file__).with_suffix(".npy")
 SCALE = 254.0
@@ -29,9 +25,9 @@ VOCABULARY = 12_000
 """Word pieces, the most frequent first, that the directions are found from."""
 
 
-def encode_words(states: np.ndarray, ids: Sequence[int], silent: frozenset[int]) -> np.ndarray:
-    """Returns the codes of the pieces that are not silent (all, where none is left); int8, shape (pieces, 48)."""
-    spoken = [place for place, id in enumerate(ids) if id not in silent] or list(range(len(ids)))
+def encode_words(states: np.ndarray, pieces: Sequence[str]) -> np.ndarray:
+    """Returns the codes of the pieces that say something (of all, where none does); int8, shape (pieces, 48)."""
+    spoken = [place for place, piece in enumerate(pieces) if not _is_silent(piece)] or list(range(len(pieces)))
     projected = unit(unit(states[spoken]) @ directions())
     return np.rint(np.clip(projected * SCALE, -127, 127)).astype(np.int8)
 
@@ -47,12 +43,10 @@ def directions() -> np.ndarray:
     return np.load(FILE).astype(np.float32)
 
 
-def silent_ids(tokenizer: "Tokenizer") -> frozenset[int]:
-    """Returns the ids of stop words, punctuation and the tokenizer's own marks."""
-    return frozenset(
-        id for piece, id in tokenizer.get_vocab().items()
-        if piece in STOP_WORDS or not re.search(r"\w", piece) or re.fullmatch(r"\[\w+\]", piece)
-    )  # fmt: skip
+@cache
+def _is_silent(piece: str) -> bool:
+    """Returns whether a piece is a stop word, punctuation, or a mark of the tokenizer's own."""
+    return piece in STOP_WORDS or not re.search(r"\w", piece) or re.fullmatch(r"\[\w+\]", piece) is not None
 
 
 def find_directions(states: np.ndarray) -> np.ndarray:
