@@ -215,8 +215,9 @@ def test_a_quick_call_overtakes_a_slow_one_and_both_are_answered():
     with McpProcess(before=f"exec({SLOW!r})") as server:
         server.send("tools/call", {"name": "memory_recall", "arguments": {"question": "1.5"}}, id="slow")
         server.send("tools/call", {"name": "memory_recall", "arguments": {"question": "0"}}, id="quick")
-        assert server.ask("ping", request_id="ping")["id"] == "ping"
-        assert [server.next()["id"], server.next()["id"]] == ["quick", "slow"]
+        server.send("ping", {}, id="ping")
+        answered = [server.next()["id"] for _ in range(3)]
+        assert (sorted(answered[:2]), answered[2]) == (["ping", "quick"], "slow")
 
 
 def test_a_cancelled_call_is_not_answered():

@@ -110,7 +110,7 @@ def test_ingest_renders_the_briefing_when_something_comes_up(store: Store, monke
         "evaluation_is_behind",
     ):
         monkeypatch.setattr(pending, name, lambda *_: False)
-    for name in ("days_to_learn", "days_to_reflect"):
+    for name in ("days_to_learn", "days_to_reflect", "days_to_find_friction"):
         monkeypatch.setattr(pending, name, lambda *_: [])
     ran: list[str] = []
     monkeypatch.setattr(launch._Runner, "run", lambda self, job, *_: ran.append(job))
