@@ -28,6 +28,8 @@ from memory_assets_tests.factories import frame, row
 
 MARK = "0f3a5c1e-0000-5000-8000-000000000001"
 GENERATIONS, THREADS, PROCESSES = 15, 4, 4
+BREATH_SECONDS = 0.1
+"""Between two questions of a reader, so that the writer gets on beside eight of them on two cores."""
 _NUMBER = re.compile(r"stands at (\d+)\.")
 
 
@@ -50,6 +52,7 @@ def read_until(is_over: Callable[[], bool], root: Path, ready: Path) -> tuple[in
     agent.recall("warm up", is_probe=True)
     ready.touch()
     while not is_over():
+        time.sleep(BREATH_SECONDS)
         began, noted = published(root), len(agent.store.ledger.events(["memory.noted"]))
         answer = agent.recall("where does the heron counter stand", is_probe=True)
         asked += 1
