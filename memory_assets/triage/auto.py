@@ -81,12 +81,14 @@ def decide(
     *,
     guarded: frozenset[str],
     others: Sequence[Other] = (),
+    frictions: Sequence[Other] = (),
     trusted: Mapping[str, str] = MappingProxyType({}),
 ) -> Ruling:
     """Returns the ruling on one proposal.
 
     `guarded` are the sections that only the owner's own words may enter; `trusted` the categories whose high-priority
-    proposals need no tick, each with what earned it that.
+    proposals need no tick, each with what earned it that. What has to wait is asked about as the friction that says the
+    same, which tells what it costs.
     """
     text = proposal["text"]
     if len(text.strip()) < SHORTEST:
@@ -101,7 +103,8 @@ def decide(
         return Ruling("rejected", passing)
     if proposal["confidence"] < REJECTED_BELOW:
         return Ruling("rejected", f"confidence below {REJECTED_BELOW}")
-    return _entry_like(text, entries) or _repeat_of(text, others) or _promote_or_wait(proposal, guarded, trusted)
+    ruling = _entry_like(text, entries) or _repeat_of(text, others) or _promote_or_wait(proposal, guarded, trusted)
+    return (_repeat_of(text, frictions) if ruling.state == "pending" else None) or ruling
 
 
 def _passing(proposal: Mapping[str, Any]) -> str | None:
@@ -130,12 +133,10 @@ def decide_friction(
     lines: Collection[str],
     decisions: Sequence[Mapping[str, Any]],
     entries: Sequence[Entry] = (),
-    others: Sequence[Other] = (),
 ) -> Ruling:
-    """Returns the ruling on a friction: a person decides, unless its line is gone or something else says or asks it already."""
+    """Returns the ruling on a friction: a person decides, unless its line is gone or an entry says it already."""
     if friction["entry"] is None:
-        is_line = friction["target"] == MEMORY_MD
-        said = (_entry_like(friction["text"], entries) or _repeat_of(friction["text"], others)) if is_line else None
+        said = _entry_like(friction["text"], entries) if friction["target"] == MEMORY_MD else None
         return said or Ruling("pending", friction["title"])
     if friction["entry"] not in lines:
         return Ruling("rejected", "the line was changed or removed since")

@@ -212,7 +212,8 @@ def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rule
     reviews = {row["proposal_id"]: row for row in tables.read("model_reviews").iter_rows(named=True)}
     trusted = trusted_in(earn_trust(ledger, tables, rules))
     others = [other for row in decisions if (other := _other(row)).is_by_person and other.state == "rejected"]
-    # What is said again and again comes last: where a proposal says it too, that is what is asked about, or promoted.
+    frictions = [_other(row) for row in decisions if is_friction(row) and row["state"] == "pending"]
+    # What is said again and again comes last: where rules promote a proposal that says it, nobody has to be asked.
     for decision in sorted((row for row in decisions if row["state"] in ("pending", EXPIRED)), key=is_friction):
         proposal = standing[decision["proposal_id"]]
         proposal = {**proposal, "text": decision["text"], "said": proposal["text"]}
@@ -221,11 +222,11 @@ def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rule
         own = written.get(path_of(project), []) if project else []
         entries = [*written[MEMORY_MD], *own, *(entry for other, entry in unwritten if other in ("", project))]
         if is_friction(decision):
-            ruling = decide_friction(proposal, lines, decisions, entries, others)
+            ruling = decide_friction(proposal, lines, decisions, entries)
         elif is_amendment:
             ruling = decide_amendment(proposal, lines)
         else:
-            ruling = decide(proposal, entries, guarded=rules.guarded, others=others, trusted=trusted)
+            ruling = decide(proposal, entries, guarded=rules.guarded, others=others, frictions=frictions, trusted=trusted)
         review = reviews.get(decision["proposal_id"])
         if ruling.state == "pending" and review and review["text_hash"] == text_hash(decision["text"]):
             ruling = follow_review(review, proposal, rules.guarded)

@@ -135,11 +135,17 @@ def test_a_friction_waits_for_a_person():
     assert (ruling.state, ruling.reason) == ("pending", "said again and again")
 
 
-def test_a_friction_that_an_entry_or_a_proposal_says_already_is_merged():
+def test_a_friction_that_an_entry_says_already_is_merged():
     line = "Always deploy with `make deploy`, never by hand."
-    entry, other = Entry(0, "Hard Rules", date(2026, 8, 1), line), Other("p-20260801-001", line, "pending")
+    entry = Entry(0, "Hard Rules", date(2026, 8, 1), line)
     assert decide_friction(friction(line), (), (), entries=[entry]).state == "merged"
-    assert decide_friction(friction(line), (), (), others=[other]).reason == "p-20260801-001, which waits, says the same"
+
+
+def test_what_has_to_wait_is_asked_about_as_the_friction_that_says_it_and_what_need_not_is_promoted():
+    asked = [Other("f-20260803-001", RULE, "pending")]
+    waiting = decide(proposal(session_ids=["s1"]), [], guarded=GUARDED, frictions=asked)
+    assert (waiting.state, waiting.reason) == ("merged", "f-20260803-001, which waits, says the same")
+    assert decide(proposal(), [], guarded=GUARDED, frictions=asked).state == "promoted"
 
 
 def test_a_friction_about_another_file_is_asked_about_whatever_memory_says():
