@@ -266,10 +266,11 @@ def review(context: typer.Context, as_json: Json = False) -> Reply | None:
         return None
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return review_list()
-    from memory_assets.review_terminal import Sitting
+    from memory_assets.review_terminal import Keyboard, Sitting
 
     def sit(console: Any) -> None:
-        Sitting(MemoryAgent(), console, typer.getchar, console.input).run()
+        with Keyboard() as keyboard:
+            Sitting(MemoryAgent(), console, keyboard.key, keyboard.line).run()
 
     return Reply(None, sit, warnings=MemoryAgent().review_warnings())
 

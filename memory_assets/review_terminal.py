@@ -6,8 +6,16 @@ when the review ends, however it ends.
 """
 
 import contextlib
+import os
+import re
+import select
+import sys
+import termios
+import tty
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.rule import Rule
@@ -19,8 +27,47 @@ from memory_assets.memory import MemoryAgent, Pending
 APPROVE, REJECT, EDIT, SKIP, EVIDENCE, QUIT = "a", "r", "e", "s", "v", "q"
 KEYS = "[a]pprove  [r]eject  [e]dit  [s]kip  all e[v]idence  [q]uit"
 INTERRUPTS = ("\x03", "\x04", "")
+UNFINISHED = re.compile(rb"\x1b([\[O][0-?]*[ -/]*)?")
+"""The beginning of an escape sequence (ECMA-48, 5.4)."""
 SHOWN_QUOTES, ALL_QUOTES = 2, 50
 QUOTE_CHARS = 280
+
+
+class Keyboard:
+    """The keys of the terminal behind stdin, one at a time and unseen, for as long as it is entered.
+
+    What is typed ahead is kept, and an escape sequence, such as an arrow's, is one key.
+    """
+
+    def __enter__(self) -> Self:
+        self.descriptor = sys.stdin.fileno()
+        self.before = termios.tcgetattr(self.descriptor)
+        self._listen()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._leave()
+
+    def key(self) -> str:
+        """The next key; empty where the terminal is gone."""
+        key = os.read(self.descriptor, 1)
+        while UNFINISHED.fullmatch(key) and select.select([self.descriptor], [], [], 0)[0]:
+            key += os.read(self.descriptor, 1)
+        return key.decode("utf-8", "replace")
+
+    def line(self, prompt: str) -> str:
+        """A line, edited as terminals let people edit lines."""
+        self._leave()
+        try:
+            return input(prompt)
+        finally:
+            self._listen()
+
+    def _listen(self) -> None:
+        tty.setcbreak(self.descriptor, termios.TCSADRAIN)
+
+    def _leave(self) -> None:
+        termios.tcsetattr(self.descriptor, termios.TCSADRAIN, self.before)
 
 
 @dataclass
@@ -38,8 +85,9 @@ class Sitting:
         touched: list[str] = []
         skipped: set[str] = set()
         try:
-            while one := next((one for one in self.agent.pending() if one.proposal_id not in skipped), None):
-                done = self._ask(one, len(self.agent.pending()) - len(skipped))
+            while left := [one for one in self.agent.pending() if one.proposal_id not in skipped]:
+                one = left[0]
+                done = self._ask(one, len(left))
                 if done is None:
                     break
                 (touched.append if done else skipped.add)(one.proposal_id)
@@ -95,7 +143,7 @@ class Sitting:
     def _key(self) -> str:
         try:
             return self.read_key().lower()
-        except (KeyboardInterrupt, EOFError):
+        except (KeyboardInterrupt, EOFError, OSError):  # the last where the terminal went away
             return INTERRUPTS[0]
 
     def _show(self, one: Pending, left: int, most: int) -> None:

@@ -136,8 +136,8 @@ def killed_at(api: MessagesApi, data: Path, sources: Path, is_moment: Callable[[
 
 
 def without_measures(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    answers = tables["observer_answers"].drop(*MEASURED, "is_batch")
-    return {**tables, "observer_answers": answers}
+    answers, reflections = tables["observer_answers"].drop(*MEASURED, "is_batch"), tables["reflections"].drop("cost_usd")
+    return {**tables, "observer_answers": answers, "reflections": reflections}
 
 
 def test_killed_while_asking_only_what_was_under_way_is_asked_again(

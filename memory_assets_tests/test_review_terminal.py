@@ -156,6 +156,19 @@ def test_keys_of_a_real_terminal_become_lines_of_memory_md(world: World):
 
 
 @pytest.mark.slow
+def test_keys_typed_ahead_are_kept_and_a_line_can_be_edited(world: World):
+    with terminal("review") as (ours, process):
+        os.write(ours, b"rs\x1b[Ae")
+        read_until(ours, "New wording")
+        os.write(ours, b"The gauge feed is laat\x7f\x7fte.\nq")
+        read_until(ours, "p-20260803-003")
+        assert process.wait(timeout=60) == 0
+    world.reopen()
+    assert decided(world) == [("rejected", "001"), ("edited", "003")]
+    assert world.ledger.events(["proposal.edited"])[0].payload["text"] == "The gauge feed is late."
+
+
+@pytest.mark.slow
 def test_without_a_terminal_it_lists(world: World):
     command = [sys.executable, "-W", "ignore", "-m", "memory_assets.fast", "review"]
     done = subprocess.run(
