@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from memory_assets.embed.harness_memories import READER_VERSION, MemoryFile, frame_of, rows_of
+from memory_assets.places import harness_homes
 from memory_assets.records import Harness
 from memory_assets.settings import Settings
 from memory_assets.tables import hash_of
@@ -32,8 +33,8 @@ def find_memory_files(settings: Settings) -> list[MemoryFile]:
     """Returns the files, sorted by path."""
     if not settings.harness_memories:
         return []
-    found = {file.path: file for home in _claude_homes(settings) for file in _of_claude(home)}
-    found |= {file.path: file for home in _codex_homes(settings) for file in _of_codex(home)}
+    found = {file.path: file for home in _homes("claude_code", settings) for file in _of_claude(home)}
+    found |= {file.path: file for home in _homes("codex", settings) for file in _of_codex(home)}
     return [found[path] for path in sorted(found)]
 
 
@@ -73,16 +74,10 @@ def projects_of(store: "Store", files: Sequence[MemoryFile]) -> dict[str, str]:
     return found | {folder: project for path, project in rows if (folder := str(Path(path).parent)) in found}
 
 
-def _claude_homes(settings: Settings) -> list[Path]:
+def _homes(harness: Harness, settings: Settings) -> list[Path]:
     if folders := settings.source_folders():
-        return [home for folder in folders for home in (folder, folder / ".claude")]
-    return [Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser()]
-
-
-def _codex_homes(settings: Settings) -> list[Path]:
-    if folders := settings.source_folders():
-        return [home for folder in folders for home in (folder, folder / ".codex")]
-    return [Path(os.environ.get("CODEX_HOME") or "~/.codex").expanduser()]
+        return [home for folder in folders for home in (folder, harness_homes(folder, {})[harness])]
+    return [harness_homes(Path.home())[harness]]
 
 
 def _of_claude(home: Path) -> Iterator[MemoryFile]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def coming_up(store: "Store", memories: pl.DataFrame, *, on: date | None = None, is_all: bool = False) -> tuple[Trigger, ...]:
     """Returns what comes up on the day, today by default, or the day after it; with `is_all` everything that is ahead."""
-    today = on or store.settings.clock().astimezone(store.settings.zone).date()
+    today = on or store.settings.today()
     days = [day for day, info in store.tables.parts("triggers").items() if info.rows]
     if not days:
         return ()

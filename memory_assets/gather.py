@@ -69,7 +69,7 @@ def gather(store: Store, question: str, asker: Asker, filters: Filters) -> Gathe
     corpus, missing = open_corpus(store)
     known = search(question, corpus, asker, profile="balanced", limit=MOST, corpora="memories", filters=filters)
     raw = search(question, corpus, asker, profile="deep", limit=RAW_SOURCES, corpora=("segments", "messages"), filters=filters)
-    lines = lines_about(question, _memory_md(store)) if filters == Filters() else []
+    lines = lines_about(question, store.memory_md()) if filters == Filters() else []
     found = [source_of(result) for result in (*known.results, *raw.results)]
     best = max((source.score for source in found), default=1.0) or 1.0
     stated = [replace(line, score=line.score * best) for line in lines]
@@ -79,8 +79,3 @@ def gather(store: Store, question: str, asker: Asker, filters: Filters) -> Gathe
     is_known = (known.is_known and bool(known.results)) or is_told or any(line.score >= SURE for line in lines)
     notes = tuple(dict.fromkeys((*known.notes, *raw.notes, *missing)))
     return Gathered(tuple(sources.values()), is_known, known.cost + raw.cost, notes)
-
-
-def _memory_md(store: Store) -> str:
-    path = store.workspace / "MEMORY.md"
-    return path.read_text("utf-8", errors="replace") if path.is_file() else ""

@@ -415,7 +415,7 @@ def briefing_inputs(store: "Store") -> str:
         for table in ("lessons", "triggers")
         for day, one in store.tables.parts(table).items()
     )
-    return hash_of(store.settings.clock().astimezone(store.settings.zone).date(), *parts)
+    return hash_of(store.settings.today(), *parts)
 
 
 def days_to_reflect(tables: Tables) -> list[date]:
@@ -427,7 +427,7 @@ def days_to_reflect(tables: Tables) -> list[date]:
 
 def days_to_find_friction(store: "Store") -> list[date]:
     """Returns the days with messages, of the last seven, whose frictions were found in other messages than the present ones."""
-    today = store.settings.clock().astimezone(store.settings.zone).date()
+    today = store.settings.today()
     recent = [day for day in store.tables.parts("messages") if (today - date.fromisoformat(day)).days <= FRICTION_DAYS]
     written = store.tables.parts("friction")
     wanted = {day: friction_inputs(store, day) for day in recent}
@@ -491,7 +491,7 @@ def telling_inputs(store: "Store", span: Span) -> dict[str, str]:
     """Returns, by the first day of each day, or finished week or month, the hash of what is told of it is made from."""
     if span == DAY:
         return proposal_inputs(store.tables)
-    today = store.settings.clock().astimezone(store.settings.zone).date()
+    today = store.settings.today()
     reflected: dict[date, list[str]] = {}
     for day, info in store.tables.parts("reflections").items():
         first = span.first_day(date.fromisoformat(day))

@@ -64,6 +64,19 @@ def data_folder(environ: "Mapping[str, str]" = os.environ) -> "Path":
     return Path(find_data(environ))
 
 
+def harness_homes(home: "Path", environ: "Mapping[str, str]" = os.environ) -> "dict[str, Path]":
+    """Returns the folder of each harness's settings, transcripts and memories, by its name, whether or not it is there."""
+
+    def folder(variable: str, *usual: str) -> "Path":
+        return type(home)(os.path.expanduser(environ.get(variable) or home.joinpath(*usual)))
+
+    return {
+        "claude_code": folder("CLAUDE_CONFIG_DIR", ".claude"),
+        "codex": folder("CODEX_HOME", ".codex"),
+        "pi": folder("PI_CODING_AGENT_DIR", ".pi", "agent"),
+    }
+
+
 def store_root(data: "Path") -> "Path":
     """Returns the present store as a path."""
     return type(data)(present_root(str(data)))

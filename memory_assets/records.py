@@ -10,6 +10,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+MEMORY_MD = "MEMORY.md"
+"""The curated file's name in the workspace; what stands in it is cited as `MEMORY.md:LINE`."""
+
 FrictionKind = Literal[
     "repeated_correction", "recurring_failure", "tool_misuse", "configuration_drift", "missing_skill", "stale_memory"
 ]  # fmt: skip

@@ -8,7 +8,7 @@ import getpass
 import os
 import re
 import tomllib
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -197,6 +197,10 @@ class Settings(BaseSettings):
         if self.now is None:
             return datetime.now(UTC)
         return (self.now if self.now.tzinfo else self.now.replace(tzinfo=self.zone)).astimezone(UTC)
+
+    def today(self) -> date:
+        """Returns the present day in the owner's zone."""
+        return self.clock().astimezone(self.zone).date()
 
     def source_folders(self) -> list[Path]:
         """Returns the folders named in `sources`."""

@@ -31,6 +31,7 @@ from memory_assets.archive import Archive
 from memory_assets.errors import SettingsError, StoreBusyError, StoreError, StoreVersionError
 from memory_assets.files import make_folder, write_atomically, write_json
 from memory_assets.ledger import WORDS_FORGOTTEN, Ledger
+from memory_assets.records import MEMORY_MD
 from memory_assets.settings import Settings
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ class Store:
     def workspace(self) -> Path:
         """The folder of MEMORY.md, a git repository."""
         return self.root / "workspace"
+
+    def memory_md(self) -> str:
+        """Returns MEMORY.md as it lies on disk; empty where there is none."""
+        path = self.workspace / MEMORY_MD
+        return path.read_text("utf-8", errors="replace") if path.is_file() else ""
 
     @property
     def dagster_home(self) -> Path:

@@ -16,7 +16,8 @@ fold that lags behind, a REVIEW.md that a person edited) and asks for the next s
 killed daemon loses nothing. They read file sizes and manifests, never transcripts.
 """
 
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import date, timedelta
 
 import dagster as dg
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
@@ -217,7 +218,7 @@ def accumulated_request(store: Store) -> dg.SensorResult:
     days = pending.days_accumulated(store)
     if not days:
         return dg.SensorResult(skip_reason=dg.SkipReason("No day has that much that nobody reflected on."))
-    today = store.settings.clock().astimezone(store.settings.zone).date()
+    today = store.settings.today()
     latest = stretches(days)[-1]
     request = dg.RunRequest(run_key=f"{REFLECT}-accumulated-{today}", job_name=REFLECT, tags=range_tags(latest))
     return dg.SensorResult(run_requests=[request])
@@ -226,20 +227,23 @@ def accumulated_request(store: Store) -> dg.SensorResult:
 def schedules(zone: str) -> list[dg.ScheduleDefinition]:
     """Returns the daily rituals, in the owner's zone."""
 
-    @dg.schedule(
-        job=JOBS[REFLECT],
-        cron_schedule="0 6 * * *",
-        execution_timezone=zone,
-        default_status=dg.DefaultScheduleStatus.RUNNING,
-        name="reflect_daily",
-        description="At 06:00, reflects on every day that has observations nobody reflected on.",
-    )
-    def reflect_daily(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
-        days = pending.days_to_reflect(store.tables)
-        if not days:
-            return dg.SkipReason("Every day with observations has been reflected on.")
-        when = context.scheduled_execution_time.isoformat()
-        return [_request(REFLECT, when, stretch, stretch=stretch) for stretch in stretches(days)]
+    def for_days_due(
+        name: str, job: str, cron: str, days_due: Callable[[Store], list[date]], *, does: str, otherwise: str
+    ) -> dg.ScheduleDefinition:
+        @dg.schedule(
+            job=JOBS[job],
+            cron_schedule=cron,
+            execution_timezone=zone,
+            default_status=dg.DefaultScheduleStatus.RUNNING,
+            name=name,
+            description=does,
+        )
+        def look(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
+            when = context.scheduled_execution_time.isoformat()
+            requests = [_request(job, when, stretch, stretch=stretch) for stretch in stretches(days_due(store))]
+            return requests or dg.SkipReason(otherwise)
+
+        return look
 
     def distil_finished(job: str, span: Span, cron: str) -> dg.ScheduleDefinition:
         @dg.schedule(
@@ -259,20 +263,22 @@ def schedules(zone: str) -> list[dg.ScheduleDefinition]:
 
         return distil
 
-    @dg.schedule(
-        job=JOBS[FIND_FRICTION],
-        cron_schedule="0 7 * * *",
-        execution_timezone=zone,
-        default_status=dg.DefaultScheduleStatus.RUNNING,
-        name="friction_daily",
-        description="At 07:00, looks for what went wrong again and again in the seven days that ended with each new day.",
+    reflect_daily = for_days_due(
+        "reflect_daily",
+        REFLECT,
+        "0 6 * * *",
+        lambda store: pending.days_to_reflect(store.tables),
+        does="At 06:00, reflects on every day that has observations nobody reflected on.",
+        otherwise="Every day with observations has been reflected on.",
     )
-    def friction_daily(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
-        days = pending.days_to_find_friction(store)
-        if not days:
-            return dg.SkipReason("Frictions were looked for in every day of the last seven.")
-        when = context.scheduled_execution_time.isoformat()
-        return [_request(FIND_FRICTION, when, stretch, stretch=stretch) for stretch in stretches(days)]
+    friction_daily = for_days_due(
+        "friction_daily",
+        FIND_FRICTION,
+        "0 7 * * *",
+        pending.days_to_find_friction,
+        does="At 07:00, looks for what went wrong again and again in the seven days that ended with each new day.",
+        otherwise="Frictions were looked for in every day of the last seven.",
+    )
 
     @dg.schedule(
         job=JOBS[LEARN],

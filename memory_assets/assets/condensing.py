@@ -120,8 +120,7 @@ class Condensing:
 
     @cached_property
     def _memory_md(self) -> str:
-        path = self.store.workspace / "MEMORY.md"
-        return path.read_text("utf-8", errors="replace") if path.is_file() else ""
+        return self.store.memory_md()
 
     def _written(self, matter: Matter) -> Told | None:
         if self.store.settings.model == RULES or not needs_asking(matter):

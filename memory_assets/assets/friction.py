@@ -90,8 +90,7 @@ class Looking:
     @cached_property
     def _lines(self) -> tuple[list[Line], Mapping[str, str]]:
         """The dated lines of MEMORY.md, and how each is written, by its text."""
-        path = self._store.workspace / "MEMORY.md"
-        content = path.read_text("utf-8", errors="replace") if path.is_file() else ""
+        content = self._store.memory_md()
         raw = [line.rstrip("\r") for line in content.split("\n")]
         entries = read_entries(content)
         return [Line(one.on, one.section, one.text) for one in entries], {one.text: raw[one.number - 1] for one in entries}

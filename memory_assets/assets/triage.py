@@ -13,12 +13,13 @@ from memory_assets.ledger import Event
 from memory_assets.models import open_model
 from memory_assets.pending import note_triaged, review_inputs
 from memory_assets.protocols import Model
+from memory_assets.records import MEMORY_MD
 from memory_assets.reviewing import rules_of, triage_answers, workspace_of
 from memory_assets.store import Store
 from memory_assets.triage.amendments import AMEND_VERSION
 from memory_assets.triage.batch import BATCH_VERSION, ask_in_batches, read_verdicts
 from memory_assets.triage.entries import ENTRIES_VERSION
-from memory_assets.triage.memory_md import MEMORY_MD, MOST_BYTES, MOST_ENTRIES, read_entries
+from memory_assets.triage.memory_md import MOST_BYTES, MOST_ENTRIES, read_entries
 from memory_assets.triage.patches import FOLDER, PATCHED
 from memory_assets.triage.projects import memory_files
 from memory_assets.triage.promote import MOVED, PROMOTED, RETIRED, lost_lines

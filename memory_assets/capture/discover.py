@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memory_assets.errors import TranscriptError
+from memory_assets.places import harness_homes
 from memory_assets.records import Harness
 
 DEEPEST = 12
@@ -68,12 +69,11 @@ def find_transcripts(
 
 def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
     """Returns the folders where the three harnesses keep their transcripts, as far as they exist."""
-    claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-    codex = Path(environ.get("CODEX_HOME") or home / ".codex")
-    pi = Path(environ.get("PI_CODING_AGENT_DIR") or home / ".pi" / "agent")
-    pi_sessions = Path(environ.get("PI_CODING_AGENT_SESSION_DIR") or pi / "sessions")
-    places = [claude / "projects", codex / "sessions", codex / "archived_sessions", pi_sessions]
-    return [place for place in (p.expanduser() for p in places) if place.is_dir()]
+    homes = harness_homes(home, environ)
+    codex, of_pi = homes["codex"], environ.get("PI_CODING_AGENT_SESSION_DIR")
+    pi_sessions = Path(of_pi).expanduser() if of_pi else homes["pi"] / "sessions"
+    places = [homes["claude_code"] / "projects", codex / "sessions", codex / "archived_sessions", pi_sessions]
+    return [place for place in places if place.is_dir()]
 
 
 def harness_of(path: Path) -> Harness | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from memory_assets.deliver.hook import NOTIFY, SENT_AT, START
 from memory_assets.deliver.parts import JsonHooks, OwnFile, Part, TomlNotify
+from memory_assets.places import harness_homes
 
 PI_FILE = "memory-assets.ts"
 PI_MARK = "// by `memory hooks install`"
@@ -29,10 +30,8 @@ class Harness:
 
 def harnesses(store: str, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> tuple[Harness, ...]:
     """Returns the three harnesses with our parts for the store, wherever their folders are or would be."""
-    home = home or Path("~").expanduser()
-    claude = _folder(environ.get("CLAUDE_CONFIG_DIR"), home / ".claude")
-    codex = _folder(environ.get("CODEX_HOME"), home / ".codex")
-    pi = _folder(environ.get("PI_CODING_AGENT_DIR"), home / ".pi" / "agent")
+    homes = harness_homes(home or Path.home(), environ)
+    claude, codex, pi = homes["claude_code"], homes["codex"], homes["pi"]
     extension = OwnFile(pi / "extensions" / PI_FILE, _pi_extension(store), PI_MARK)
     notify = TomlNotify(codex / "config.toml", _hook("codex", NOTIFY, store))
     return (
@@ -65,7 +64,3 @@ def _pi_extension(store: str) -> str:
 
 def _listed(words: Sequence[str]) -> str:
     return json.dumps(list(words), ensure_ascii=False)
-
-
-def _folder(named: str | None, usual: Path) -> Path:
-    return Path(named).expanduser() if named else usual

@@ -31,10 +31,10 @@ from memory_assets.forget.moved import Moved, follow, moved_hashes, moved_ids
 from memory_assets.forget.rows import erase_rows
 from memory_assets.ledger import NOTES, WORDS_ERASED, WORDS_FORGOTTEN, Planned
 from memory_assets.progress import track
+from memory_assets.records import MEMORY_MD
 from memory_assets.store import Store
 from memory_assets.tables import empty
 from memory_assets.triage.memory_md import read_entries
-from memory_assets.triage.promote import MEMORY_MD
 
 REASON = "words in it are forgotten"
 

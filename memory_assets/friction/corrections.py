@@ -18,7 +18,6 @@ from memory_assets.distill.owner_says import cue_of, is_question
 from memory_assets.distill.phrasing import with_apostrophes
 from memory_assets.distill.words import stems_of
 from memory_assets.friction.finding import (
-    MEMORY_MD,
     RULES_SECTION,
     Finding,
     Occurrence,
@@ -30,6 +29,7 @@ from memory_assets.friction.finding import (
 from memory_assets.friction.groups import cluster, similarities
 from memory_assets.friction.week import Said, Week
 from memory_assets.protocols import Embedder
+from memory_assets.records import MEMORY_MD
 
 SAME = 0.4
 """Mean likeness of sentences that say the same in other words."""
@@ -234,7 +234,6 @@ def _asked_for(rule: str, occurrences: tuple[Occurrence, ...], *, is_known: bool
         title="The same has to be said in session after session" + (", though MEMORY.md holds it" if is_known else ""),
         target=agents_md(session) if is_known else MEMORY_MD,
         section=RULES_SECTION,
-        old="",
         new=rule,
         occurrences=occurrences,
     )

@@ -82,7 +82,6 @@ def _restart(service: str, ran: Sequence[tuple[Call, Step]], said: dict[str, lis
         title=f"`{service}` is restarted by hand, session after session",
         target=agents_md(most_common_session(occurrences)),
         section=TROUBLE_SECTION,
-        old="",
         new=f"`{service}` keeps dying: a restart (`{command}`) helps only until the next time.{why} So {end}",
         occurrences=occurrences,
     )

@@ -221,7 +221,6 @@ def _finding(program: str, group: Sequence[Failure]) -> Finding | None:
         title=f"`{program}` fails in the same way: “{line}”",
         target=agents_md(session),
         section=TROUBLE_SECTION,
-        old="",
         new=f"{cure} (“{line}”).",
         occurrences=occurrences,
     )
@@ -269,10 +268,9 @@ def _occurrence(failure: Failure) -> Occurrence:
 
 
 def _tidy(line: str) -> str:
-    text = " ".join(re.sub(r"</?tool_use_error>", "", line).split())
-    return text if len(text) <= _LONGEST_LINE else text[:_LONGEST_LINE].rsplit(" ", 1)[0] + "…"
+    return _short(re.sub(r"</?tool_use_error>", "", line))
 
 
-def _short(command: str) -> str:
-    text = " ".join(command.split())
-    return text if len(text) <= _LONGEST_LINE else text[:_LONGEST_LINE].rsplit(" ", 1)[0] + " …"
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _LONGEST_LINE else words[:_LONGEST_LINE].rsplit(" ", 1)[0] + "…"

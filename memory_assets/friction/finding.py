@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from memory_assets.friction.week import Session
 from memory_assets.records import FrictionKind
 
-MEMORY_MD, AGENTS_MD = "MEMORY.md", "AGENTS.md"
+AGENTS_MD = "AGENTS.md"
 RULES_SECTION, TROUBLE_SECTION = "Hard Rules", "Known Trouble"
 
 LEAST_MINUTES, MOST_MINUTES = 1.0, 30.0
@@ -37,11 +37,11 @@ class Finding:
     target: str
     """`MEMORY.md`, or the path of another file."""
     section: str
-    old: str
-    """Text that goes; empty where something is only added."""
     new: str
     """Text that comes; empty where something only goes."""
     occurrences: tuple[Occurrence, ...]
+    old: str = ""
+    """Text that goes; empty where something is only added."""
 
     @property
     def session_ids(self) -> tuple[str, ...]:

@@ -119,7 +119,6 @@ def _finding(gone: str, broken: Sequence[tuple[Call, Rule]], said: dict[str, lis
         title=f"`{gone}` is run although a rule says not to",
         target=agents_md(most_common_session(occurrences)),
         section=RULES_SECTION,
-        old="",
         new=f"Use `{came}`, never `{gone}`." if came else f"Never run `{gone}`.",
         occurrences=occurrences,
     )

@@ -15,9 +15,10 @@ from typing import Any
 import polars as pl
 
 from memory_assets import tables as schemas
-from memory_assets.friction.finding import MEMORY_MD, Finding, most_common_session
+from memory_assets.friction.finding import Finding, most_common_session
 from memory_assets.friction.week import DAYS
 from memory_assets.ledger import Event
+from memory_assets.records import MEMORY_MD
 from memory_assets.reflect.proposals import NUMBERED
 
 FRICTION_VERSION = "friction/1"

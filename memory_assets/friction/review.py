@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.friction.finding import MEMORY_MD
+from memory_assets.records import MEMORY_MD
 
 HEADING = "Friction Fixes (auto-detected {day})"
 HEADINGS = re.compile(r"Friction Fixes \(auto-detected \d{4}-\d{2}-\d{2}\)")

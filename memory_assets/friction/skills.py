@@ -174,7 +174,6 @@ def _skill(group: Sequence[Request], subject: str, steps: Sequence[str]) -> Find
         title=f"The same steps are found out anew each time: {' '.join(words) or subject}",
         target=skill_md(most_common_session(occurrences), name),
         section="",
-        old="",
         new=_render(name, asked, steps),
         occurrences=occurrences,
     )

@@ -13,10 +13,11 @@ from memory_assets.distill.exchanges import owner_sentences
 from memory_assets.embed.changes import read_changes
 from memory_assets.embed.claims import tokens_of
 from memory_assets.embed.conflicts import CONSIDERED_FROM, OTHER_VALUE, REPLACED, find_conflict
-from memory_assets.friction.finding import MEMORY_MD, Finding, Occurrence
+from memory_assets.friction.finding import Finding, Occurrence
 from memory_assets.friction.groups import similarities
 from memory_assets.friction.week import Session, Week
 from memory_assets.protocols import Embedder
+from memory_assets.records import MEMORY_MD
 
 _OPENING = re.compile(r"^(?:(?:also|and|so|but|oh|ok(?:ay)?|by the way|btw|fyi|note|yes|no)[\s,:]+)+", re.I)
 

@@ -10,9 +10,10 @@ import polars as pl
 
 from memory_assets import tables as schemas
 from memory_assets.ledger import Event
-from memory_assets.recall.reflect import MEMORY_MD, SPOKEN, Reflected
+from memory_assets.recall.reflect import SPOKEN, Reflected
 from memory_assets.recall.results import Answer, Cost
 from memory_assets.recall.tiers import MEMORIES, NAMES, RAW, SUMMARIES
+from memory_assets.records import MEMORY_MD
 
 LOG_VERSION = "recalls/1"
 UNKNOWN, UNRECORDED = "not in memory", "unrecorded"

@@ -24,6 +24,7 @@ from memory_assets.recall.query import ask_in_time
 from memory_assets.recall.render import one_line
 from memory_assets.recall.results import Cost, Recalled
 from memory_assets.recall.wording import Frequency, exact_names
+from memory_assets.records import MEMORY_MD
 from memory_assets.terms import query_terms, text_terms
 from memory_assets.tokens import CHARS_A_TOKEN
 
@@ -51,7 +52,6 @@ _GROUP = re.compile(r"\s*\[([^\[\]\n]{3,600})\]")
 _ID = re.compile(r"(?:mem|seg|msg)_[\w-]+|MEMORY\.md:\d+")
 _ENDS = re.compile(r"""[.!?…]["'”’)`*]*$""")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,4})\s+")
-MEMORY_MD = "MEMORY.md"
 SPOKEN = ("message", "segment")
 """Kinds of sources of which most is about something else: only sentences with the question's words are taken."""
 

@@ -17,10 +17,11 @@ from types import MappingProxyType
 from typing import Any
 
 from memory_assets.embed.claims import read_claim, same_claim
+from memory_assets.records import MEMORY_MD
 from memory_assets.triage.batch import PROMOTE, REJECT, problem_of
 from memory_assets.triage.decisions import RULES
 from memory_assets.triage.lasting import line_of, why_passing
-from memory_assets.triage.memory_md import MEMORY_MD, Entry, normal, render_entry
+from memory_assets.triage.memory_md import Entry, normal, render_entry
 
 SHORTEST = 12
 PROMOTED_ABOVE = 0.8

@@ -20,7 +20,8 @@ import polars as pl
 
 from memory_assets import tables as schemas
 from memory_assets.ledger import Event
-from memory_assets.triage.memory_md import MEMORY_MD, Entry, read_entries, render_entry
+from memory_assets.records import MEMORY_MD
+from memory_assets.triage.memory_md import Entry, read_entries, render_entry
 from memory_assets.triage.promote import PROMOTED
 
 ENTRIES_VERSION = "entries/1"

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-MEMORY_MD = "MEMORY.md"
 MOST_ENTRIES, MOST_BYTES = 200, 25_000
 """More than this no session should carry; time to prune."""
 

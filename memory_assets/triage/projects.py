@@ -13,8 +13,8 @@ from typing import Any
 
 from memory_assets.ledger import Event
 from memory_assets.ready import file_name
+from memory_assets.records import MEMORY_MD
 from memory_assets.reflect.proposals import PERSONAL
-from memory_assets.triage.memory_md import MEMORY_MD
 
 FOLDER = "projects"
 OWN_FILE_FROM = 3

@@ -16,7 +16,8 @@ from typing import Any, Protocol
 from memory_assets.errors import ReviewError, TranscriptError
 from memory_assets.files import replace_if_same
 from memory_assets.ledger import Event, Ledger
-from memory_assets.triage.memory_md import MEMORY_MD, NEW_FILE, change, render_entry
+from memory_assets.records import MEMORY_MD
+from memory_assets.triage.memory_md import NEW_FILE, change, render_entry
 from memory_assets.triage.projects import Move, memory_files
 
 PROMOTED, RETIRED, MOVED = "entry.promoted", "entry.retired", "entry.moved"

@@ -19,6 +19,7 @@ from memory_assets.files import replace_if_same
 from memory_assets.friction.review import Shown
 from memory_assets.ledger import Ledger
 from memory_assets.protocols import Tables
+from memory_assets.records import MEMORY_MD
 from memory_assets.reflect.proposals import NUMBERED
 from memory_assets.triage.amendments import number_amendments, plan_amendments, read_amendments
 from memory_assets.triage.auto import Other, Ruling, decide, decide_amendment, decide_friction, follow_review, is_friction
@@ -38,7 +39,7 @@ from memory_assets.triage.decisions import (
 from memory_assets.triage.entries import Standing, entry_rows, stand_entries
 from memory_assets.triage.evidence import gather_evidence
 from memory_assets.triage.human import Reading, dressed_like, read_notes, read_review, render_review, shown_text
-from memory_assets.triage.memory_md import MEMORY_MD, Entry, read_entries, render_entry
+from memory_assets.triage.memory_md import Entry, read_entries, render_entry
 from memory_assets.triage.patches import PATCHED, write_patch
 from memory_assets.triage.projects import memory_files, path_of, plan_homes, plan_moves, project_of
 from memory_assets.triage.promote import (

@@ -13,8 +13,8 @@ from memory_assets.adapters.parquet_tables import ParquetTables
 from memory_assets.archive import Archive, Range, range_id
 from memory_assets.embed.notes import LEDGER, note_id
 from memory_assets.ledger import CORRECTED, Ledger
+from memory_assets.records import MEMORY_MD
 from memory_assets.reflect.proposals import NUMBERED
-from memory_assets.triage.promote import MEMORY_MD
 from memory_assets.triage.run import (
     REVIEW_MD,
     Rules,
