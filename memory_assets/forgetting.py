@@ -23,6 +23,7 @@ from memory_assets.forget.search import Search, search
 from memory_assets.forget.sought import Sought
 from memory_assets.ledger import FORGOTTEN, WORDS_FORGOTTEN
 from memory_assets.notes import COLUMNS, find_memory, not_forgotten, printable, say
+from memory_assets.triage.projects import memory_files
 
 if TYPE_CHECKING:
     from memory_assets.store import Store
@@ -58,8 +59,8 @@ class Forgetting:
     message_ids: tuple[str, ...]
     """Raw messages that carry it, or that a memory of it rests on."""
     segment_ids: tuple[str, ...]
-    entry_lines: tuple[int, ...]
-    """Lines of MEMORY.md that hold it; applied, the entries among them are removed."""
+    entry_lines: tuple[str, ...]
+    """Lines of MEMORY.md and of projects' files that hold it, as `MEMORY.md:12`; applied, the entries among them go."""
     wordings: tuple[str, ...]
     """How it is written, as words in lower case."""
     found: Search
@@ -243,7 +244,7 @@ def _narratives(store: "Store", memories: pl.DataFrame, segments: Collection[str
     return memories.filter((pl.col("state") != "forgotten") & tells).select(COLUMNS).to_dicts() if ids else []
 
 
-def _entry_lines(store: "Store", sought: Sought) -> tuple[int, ...]:
-    path = store.workspace / "MEMORY.md"
-    lines = path.read_bytes().split(b"\n") if path.is_file() else []
-    return tuple(number for number, line in enumerate(lines, 1) if sought.count_in(line))
+def _entry_lines(store: "Store", sought: Sought) -> tuple[str, ...]:
+    found = {name: store.workspace / name for name in memory_files(store.workspace)}
+    lines = ((name, path.read_bytes().split(b"\n")) for name, path in found.items() if path.is_file())
+    return tuple(f"{name}:{n}" for name, content in lines for n, line in enumerate(content, 1) if sought.count_in(line))

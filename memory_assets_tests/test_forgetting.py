@@ -78,7 +78,7 @@ def test_the_preview_names_everything_that_carries_it_and_changes_nothing(agent:
     assert contents(store) == before
     assert (preview.is_applied, preview.proof, preview.is_gone, preview.warnings) == (False, None, False, ())
     assert [one.memory_id for one in preview.memories[:1]] == [MEMORY]
-    assert (preview.message_ids, preview.segment_ids, preview.entry_lines) == ((IDS[2],), ("seg",), (3,))
+    assert (preview.message_ids, preview.segment_ids, preview.entry_lines) == ((IDS[2],), ("seg",), ("MEMORY.md:3",))
     assert preview.wordings == ("use uv never pip to install packages", "no use uv never pip")
     assert {place.kind for place in preview.found.places} == {
         "MEMORY.md", "REVIEW.md", "table decisions", "table memories", "table messages", "table observations", "table proposals",
@@ -107,6 +107,15 @@ def test_what_is_forgotten_is_gone_from_everything_and_the_search_says_so(agent:
     memory_md = (store.workspace / "MEMORY.md").read_text()
     assert memory_md == "# MEMORY.md\n\nWe say: ******, *********, to install packages.\n\n- (2026-08-04) Eat fruit.\n"
     assert store.tables.read("messages")["text"].to_list() == [text for text in TURNS if "never pip" not in text]
+
+
+def test_an_entry_of_a_project_s_file_goes_as_one_of_memory_md_does(agent: MemoryAgent, store: Store):
+    path = store.workspace / "projects" / "depot.md"
+    path.parent.mkdir()
+    path.write_text(f"# depot\n\n- (2026-08-03) {FACT}\n- (2026-08-04) Eat fruit.\n")
+    assert agent.forget(SHOWN).entry_lines == ("projects/depot.md:3",)
+    assert agent.forget(SHOWN, apply=True).is_gone
+    assert path.read_text() == "# depot\n\n- (2026-08-04) Eat fruit.\n"
 
 
 def test_recall_shows_it_no_more_and_the_rest_as_before(agent: MemoryAgent, store: Store):

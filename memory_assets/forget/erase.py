@@ -31,10 +31,10 @@ from memory_assets.forget.moved import Moved, follow, moved_hashes, moved_ids
 from memory_assets.forget.rows import erase_rows
 from memory_assets.ledger import NOTES, WORDS_ERASED, WORDS_FORGOTTEN, Planned
 from memory_assets.progress import track
-from memory_assets.records import MEMORY_MD
 from memory_assets.store import Store
 from memory_assets.tables import empty
 from memory_assets.triage.memory_md import read_entries
+from memory_assets.triage.projects import is_memory_file
 
 REASON = "words in it are forgotten"
 
@@ -164,8 +164,8 @@ def _erase_workspace(store: Store, stones: Tombstones) -> int:
 
 
 def cleared(path: str, content: bytes, stones: Tombstones) -> bytes:
-    """Returns a file of the workspace without what is forgotten: entries of MEMORY.md go, elsewhere the words are masked."""
-    if path != MEMORY_MD:
+    """Returns a file of the workspace without what is forgotten: entries go, elsewhere the words are masked."""
+    if not is_memory_file(path):
         return stones.mask(content)
     entries = {entry.number for entry in read_entries(content.decode("utf-8", "replace"))}
     lines = enumerate(content.split(b"\n"), 1)
@@ -174,7 +174,7 @@ def cleared(path: str, content: bytes, stones: Tombstones) -> bytes:
 
 def _clear_on_disk(path: Path, store: Store, stones: Tombstones) -> bool:
     name = path.relative_to(store.workspace).as_posix()
-    if name != MEMORY_MD:
+    if not is_memory_file(name):
         return erase_file(path, stones)
     for _ in range(ATTEMPTS):
         content = path.read_bytes()

@@ -39,6 +39,11 @@ def memory_files(root: Path) -> list[str]:
     return [MEMORY_MD, *sorted(path.relative_to(root).as_posix() for path in (root / FOLDER).glob("*.md"))]
 
 
+def is_memory_file(path: str) -> bool:
+    """Returns whether it is a file of entries, of a path below the workspace."""
+    return path == MEMORY_MD or (path.startswith(f"{FOLDER}/") and path.endswith(".md"))
+
+
 def project_of(proposal: Mapping[str, Any]) -> str:
     """Returns the project that a proposal's line would hold of; empty where it follows the owner, or tells of a friction."""
     return "" if "target" in proposal or proposal["category"] in PERSONAL else proposal["project"]
