@@ -263,6 +263,18 @@ class MemoryAgent:
 
         return review_warnings(self.store)
 
+    def lost(self) -> tuple[str, ...]:
+        """Returns the proposals that are gone from REVIEW.md, where these are more at once than somebody may have meant."""
+        from memory_assets.reviewing import lost_proposals
+
+        return lost_proposals(self.store)
+
+    def put_back(self) -> None:
+        """Writes the lines of lost proposals into REVIEW.md again."""
+        from memory_assets.reviewing import put_lost_back
+
+        put_lost_back(self.store)
+
     def hear(self) -> None:
         """Carries out what a person changed in REVIEW.md or MEMORY.md since the last triage, where they did."""
         from memory_assets.pending import review_is_behind

@@ -26,6 +26,8 @@ from memory_assets.memory import MemoryAgent, Pending
 
 APPROVE, REJECT, EDIT, SKIP, EVIDENCE, QUIT = "a", "r", "e", "s", "v", "q"
 KEYS = "[a]pprove  [r]eject  [e]dit  [s]kip  all e[v]idence  [q]uit"
+PUT_BACK = "p"
+LOST_KEYS = "[r]eject them, I deleted their lines  [p]ut them back  any other key: leave it"
 INTERRUPTS = ("\x03", "\x04", "")
 UNFINISHED = re.compile(rb"\x1b([\[O][0-?]*[ -/]*)?")
 """The beginning of an escape sequence (ECMA-48, 5.4)."""
@@ -85,6 +87,7 @@ class Sitting:
         touched: list[str] = []
         skipped: set[str] = set()
         try:
+            touched += self._ask_about_lost()
             while left := [one for one in self.agent.pending() if one.proposal_id not in skipped]:
                 one = left[0]
                 done = self._ask(one, len(left))
@@ -97,6 +100,23 @@ class Sitting:
         if not touched and not skipped:
             self.console.print(Text("Nothing waits for a decision." if not self.agent.pending() else "Nothing was decided."))
         return touched
+
+    def _ask_about_lost(self) -> tuple[str, ...]:
+        """Asks about proposals that vanished from REVIEW.md at once, and returns those that are rejected by that."""
+        lost = self.agent.lost()
+        if not lost:
+            return ()
+        self.console.print(Rule(style="dim"))
+        self.console.print(Text(f"REVIEW.md lost {len(lost)} proposals at once: {', '.join(lost)}."))
+        self.console.print(Text(LOST_KEYS, style="bold"), end=" ")
+        key = self._key()
+        self.console.print(Text(key if key.isalpha() else ""))
+        if key == REJECT:
+            self.agent.reject(*lost, reason="struck from REVIEW.md", settle=False)
+            return lost
+        if key == PUT_BACK:
+            self.agent.put_back()
+        return ()
 
     def _tell(self, touched: list[str]) -> None:
         self.console.print(Rule(style="dim"))

@@ -109,6 +109,28 @@ def test_what_was_decided_elsewhere_meanwhile_is_not_decided_twice(world: World)
     assert decided(world) == [("rejected", "001")]
 
 
+def lose_all_but_one(world: World) -> None:
+    lines = world.review_md.read_text().splitlines(keepends=True)
+    world.review_md.write_text("".join(line for line in lines if not line.startswith("- [ ]") or UV in line))
+
+
+def test_lines_that_vanished_at_once_are_asked_about(world: World):
+    lose_all_but_one(world)
+    assert "REVIEW.md lost 2 proposals at once: p-20260803-002, p-20260803-003." in sit("x", "s")
+    assert decided(world) == []
+    sit("r")
+    assert decided(world) == [("rejected", "002"), ("rejected", "003")]
+    assert "at once" not in sit()
+
+
+def test_lines_that_vanished_can_be_put_back(world: World):
+    before = world.review_md.read_text()
+    lose_all_but_one(world)
+    assert "3 left" in sit("p")
+    world.triage()
+    assert (decided(world), world.review_md.read_text()) == ([], before)
+
+
 @contextmanager
 def terminal(*words: str) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """The command in a terminal of its own."""

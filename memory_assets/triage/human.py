@@ -9,8 +9,8 @@ found to go wrong again and again (`f-…`) stands under headings of its own, to
 
 What a person decided is read by comparing the file with what we last wrote. Nothing is invented: a file that changes while it
 is looked at, one without our last line (half saved), or one that lost more than half of what waits, decides nothing and is
-asked about; a line that names a proposal
-in a way we cannot read decides nothing either. Lines that are not ours stay in the section they were written in.
+asked about; a line that names a proposal in a way we cannot read decides nothing either. Lines that are not ours stay in the
+section they were written in.
 """
 
 import re
@@ -34,6 +34,8 @@ _REVIEWED = re.compile(r"^_Reviewed by Reflector on .+\. Approve, edit, or rejec
 _LAST_LINE = re.compile(r"^_Last updated: .+ \| \d+ proposals? pending_$")
 _WHY = re.compile(r"\s*— _[^_]*_$")
 _BOLD = re.compile(r"^\*\*(.+?)\*\*(.*)$")
+
+HALF_SAVED = "REVIEW.md ends without its last line, so it may be half saved; nothing in it was decided. Restore the line."
 
 Notes = Mapping[str, Sequence[str]]
 """Lines written by hand, by the heading of the proposals above them ("" at the top)."""
@@ -59,6 +61,8 @@ class Reading:
     warnings: tuple[str, ...] = ()
     is_undecided: bool = False
     """The file cannot be trusted as it is, so nothing was read from it."""
+    lost: tuple[str, ...] = ()
+    """The proposals that are gone from it, where these are more than somebody may have meant."""
 
 
 def render_review(pending: Sequence[Mapping[str, Any]], *, updated: str, notes: Notes | None = None) -> str:
@@ -93,8 +97,26 @@ def read_review(
         return Reading(warnings=gone)
     written = {id: items[0] for id, items in _items_by_id(ours).items()}
     texts = {id: item.text for id, item in written.items()} if waiting is None else waiting
-    problem = _why_unreadable(there, [id for id in written if id in texts])
-    return Reading(warnings=(problem,), is_undecided=True) if problem else _compare(written, there, texts, late)
+    if not _is_whole(there):
+        return Reading(warnings=(HALF_SAVED,), is_undecided=True)
+    shown = [id for id in written if id in texts]
+    if lost := _lost(there, shown):
+        return Reading(warnings=(_about_lost(lost, shown),), is_undecided=True, lost=lost)
+    return _compare(written, there, texts, late)
+
+
+def put_back(ours: str, there: str, lost: Collection[str]) -> str:
+    """Returns the file as it is there with the lines of the lost proposals as we wrote them, above its last line."""
+    back, is_lost = [], False
+    for line in _plain(ours).split("\n"):
+        if found := _ITEM.match(line):
+            is_lost = found["id"] in lost
+        if is_lost and (found or DETAIL.match(line)):
+            back.append(line)
+    lines = there.splitlines(keepends=True)
+    last = max(number for number, line in enumerate(lines) if _LAST_LINE.match(line.strip()))
+    ending = "\r\n" if lines[0].endswith("\r\n") else lines[0][-1]
+    return "".join([*lines[:last], *(line + ending for line in (*back, "")), *lines[last:]])
 
 
 def read_items(content: str) -> dict[str, Item]:
@@ -181,19 +203,23 @@ def _render_item(row: Mapping[str, Any]) -> str:
     return f"- [ ] `{row['proposal_id']}` {text if '*' in text else f'**{text}**'}{why}"
 
 
-def _why_unreadable(content: str, waiting: Sequence[str]) -> str | None:
+def _is_whole(content: str) -> bool:
     lines = _plain(content).split("\n")
     last = max((number for number, line in enumerate(lines) if _LAST_LINE.match(line.strip())), default=None)
-    if last is None or any(_ITEM.match(line) for line in lines[last:]):
-        return "REVIEW.md ends without its last line, so it may be half saved; nothing in it was decided. Restore the line."
+    return last is not None and not any(_ITEM.match(line) for line in lines[last:])
+
+
+def _lost(content: str, shown: Sequence[str]) -> tuple[str, ...]:
     named = set(_ID.findall(content))
-    missing = [id for id in waiting if id not in named]
-    if len(missing) > 1 and len(missing) * 2 > len(waiting):
-        return (
-            f"REVIEW.md lost {len(missing)} of its {len(waiting)} proposals at once, which may be an accident; nothing in it "
-            "was decided. Restore the lines, or reject them by name: `memory review reject ID …`."
-        )
-    return None
+    gone = tuple(id for id in shown if id not in named)
+    return gone if len(gone) > 1 and len(gone) * 2 > len(shown) else ()
+
+
+def _about_lost(lost: Sequence[str], shown: Sequence[str]) -> str:
+    return (
+        f"REVIEW.md lost {len(lost)} of its {len(shown)} proposals at once, which may be an accident; nothing in it was "
+        "decided. `memory review` asks whether you meant it."
+    )
 
 
 def _is_ours(line: str) -> bool:

@@ -26,7 +26,7 @@ PROMOTED = ("Always run `make check` before you commit.", "Always use `uv`, neve
 BESIDE = (".REVIEW.md.swp", "REVIEW.md~", ".#MEMORY.md", "4913", "sed1a2b3c")
 """What other editors leave beside a file while they have it open."""
 
-DEEDS = ("tick", "dash", "delete", "reword", "note", "section", "reorder", "crlf", "bom", "half", "beside")
+DEEDS = ("tick", "dash", "delete", "wipe", "reword", "note", "section", "reorder", "crlf", "bom", "half", "beside")
 MOMENTS = ("before", "between looks", "before a swap", "after a swap")
 
 
@@ -47,7 +47,7 @@ class Hands:
         """Opens a file, does one thing and saves it, in place as simple editors do."""
         self.finish()
         path = self.chance.choice([self.world.review_md, self.world.memory_md])
-        if deed in ("tick", "dash", "delete", "reword"):
+        if deed in ("tick", "dash", "delete", "wipe", "reword"):
             path = self.world.review_md
         if not path.is_file():
             return
@@ -86,6 +86,13 @@ class Hands:
 
     def _delete(self, content: bytes, path: Path) -> bytes:
         return self._at_item(content, "delete", lambda line: b"\0")
+
+    def _wipe(self, content: bytes, path: Path) -> bytes:
+        """A slip takes all items but one; nobody meant any of that."""
+        lines = content.split(b"\n")
+        items = [number for number, line in enumerate(lines) if line.lstrip().startswith(b"- [")]
+        gone = self.chance.sample(items, len(items) - 1) if len(items) > 2 else []
+        return b"\n".join(line for number, line in enumerate(lines) if number not in gone)
 
     def _reword(self, content: bytes, path: Path) -> bytes:
         return self._at_item(content, "reword", lambda line: line.replace(b".**", b", says Mira.**"))

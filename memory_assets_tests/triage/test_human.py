@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.triage.human import dressed_like, read_items, read_notes, read_review, render_review
+from memory_assets.triage.human import dressed_like, put_back, read_items, read_notes, read_review, render_review
 
 ROWS = [
     {
@@ -163,6 +163,17 @@ def test_losing_more_than_half_of_the_items_asks_instead_of_rejecting():
     reading = read_review(OURS, there)
     assert reading.is_undecided
     assert "lost 3 of its 4 proposals" in reading.warnings[0]
+    assert set(reading.lost) == {row["proposal_id"] for row in ROWS} - {"p-20260803-001"}
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_lines_that_were_lost_can_be_put_back_beside_what_was_changed(ending: str):
+    kept = [line for line in OURS.splitlines() if "p-2026080" not in line or "p-20260803-001" in line]
+    there = ending.join([*kept, ""]).replace("- [ ]", "- [x]") + f"Ask Ole.\u2028{ending}"
+    restored = put_back(OURS, there, read_review(OURS, there).lost)
+    reading = read_review(OURS, restored)
+    assert (list(reading.approved), reading.rejected, reading.edited) == (["p-20260803-001"], (), {})
+    assert [line for line in there.splitlines(keepends=True) if line not in restored.splitlines(keepends=True)] == []
 
 
 def test_proposals_rejected_by_name_are_not_missed_any_more():
