@@ -18,12 +18,12 @@ LEAST = 3
 """Even a short window that comes late may keep something, while anything is left."""
 
 
-def plan_allowances(windows: pl.DataFrame) -> dict[str, int]:
+def plan_allowances(windows: pl.DataFrame, most_allowed: int = MOST_ALLOWED) -> dict[str, int]:
     """Returns how many facts of each observed window may be allowed; give it all windows of the sessions concerned."""
     shares: dict[str, int] = {}
     observed = windows.filter(pl.col("status") == "observed").sort("session_id", "started_at", "window_id")
     for _, group in observed.group_by("session_id", maintain_order=True):
-        left = MOST_ALLOWED
+        left = most_allowed
         for window_id, turns in group.select("window_id", "user_turn_count").iter_rows():
             share = math.ceil(left * turns / (turns + TURNS_FOR_HALF))
             shares[window_id] = min(max(share, LEAST), left)

@@ -4,6 +4,7 @@ Frames in, frames out; pure: what a model said arrives as stored answers. Window
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -11,14 +12,14 @@ import polars as pl
 
 from memory_assets import tables as schemas
 from memory_assets.distill.allowance import plan_allowances
-from memory_assets.distill.candidates import Candidate
+from memory_assets.distill.candidates import Candidate, Observed
 from memory_assets.distill.exchanges import Row
 from memory_assets.distill.grounding import without_orders
 from memory_assets.distill.narratives import EMPTY, narrative_candidate
 from memory_assets.distill.observer import Answered, observe_window
 from memory_assets.distill.rows import candidate_id, observation_row, segment_row, verdict_row
 from memory_assets.distill.taxonomy import categorise
-from memory_assets.distill.write_gate import Judged, judge
+from memory_assets.distill.write_gate import RULES, Judged, Rule, judge
 
 Answers = Mapping[str, Sequence[Answered]]
 """What a model said, by window; windows without any are observed by the rules."""
@@ -52,18 +53,42 @@ def build_observations(
     allowances = plan_allowances(windows) if allowances is None else allowances
     observations: list[dict[str, Any]] = []
     verdicts: list[dict[str, Any]] = []
-    for window, own in _observed_windows(windows, messages):
-        found = segments.filter(pl.col("window_id") == window["window_id"]).sort("ordinal").to_dicts()
-        observed = observe_window(own, answered=answers.get(window["window_id"], ()), segments=found, wants="facts")
-        judged = [
-            *judge_candidates(list(observed.candidates), allowances[window["window_id"]]),
-            *judge_candidates(_narratives(found, own.to_dicts())),
-        ]
-        for entry in _each_once(judged, found):
-            verdicts.append(verdict_row(entry, window, found, observed))
+    for found in find_in_windows(windows, messages, segments, answers=answers):
+        of_window = (found.window, found.segments, found.observed)
+        for entry in judge_found(found, allowances[found.window["window_id"]]):
+            verdicts.append(verdict_row(entry, *of_window))
             if entry.verdict != "discard":
-                observations.append(observation_row(entry, window, found, observed))
+                observations.append(observation_row(entry, *of_window))
     return schemas.frame_of("observations", observations), schemas.frame_of("verdicts", verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in a window, before the gate says anything of it."""
+
+    window: Mapping[str, Any]
+    segments: list[dict[str, Any]]
+    observed: Observed
+    narratives: list[Candidate]
+
+
+def find_in_windows(
+    windows: pl.DataFrame, messages: pl.DataFrame, segments: pl.DataFrame, *, answers: Answers = MappingProxyType({})
+) -> Iterator[Found]:
+    """Yields what was found in each of the day's windows."""
+    for window, own in _observed_windows(windows, messages):
+        rows = segments.filter(pl.col("window_id") == window["window_id"]).sort("ordinal").to_dicts()
+        observed = observe_window(own, answered=answers.get(window["window_id"], ()), segments=rows, wants="facts")
+        yield Found(window, rows, observed, _narratives(rows, own.to_dicts()))
+
+
+def judge_found(found: Found, most_allowed: int, rules: Sequence[Rule] = RULES) -> list[Judged]:
+    """Returns what the gate says of everything in a window, of each id once."""
+    judged = [
+        *judge_candidates(found.observed.candidates, most_allowed, rules),
+        *judge_candidates(found.narratives, rules=rules),
+    ]
+    return _each_once(judged, found.segments)
 
 
 def _observed_windows(windows: pl.DataFrame, messages: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
@@ -74,10 +99,10 @@ def _observed_windows(windows: pl.DataFrame, messages: pl.DataFrame) -> Iterator
             yield window, own.sort("ordinal")
 
 
-def judge_candidates(candidates: Sequence[Candidate], most_allowed: int = 0) -> list[Judged]:
+def judge_candidates(candidates: Sequence[Candidate], most_allowed: int = 0, rules: Sequence[Rule] = RULES) -> list[Judged]:
     """Returns the candidates with their categories and what the write gate says of them."""
     entries = [(c, *categorise(_subject(c), c.kind, c.author, c.hint_category)) for c in candidates]
-    return judge(entries, most_allowed=most_allowed)
+    return judge(entries, most_allowed=most_allowed, rules=rules)
 
 
 def _subject(candidate: Candidate) -> str:

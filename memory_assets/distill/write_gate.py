@@ -80,6 +80,18 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """The numbers that rules judge by; others than these are for asking what they would change."""
+
+    least_chars: int = LEAST_CHARS
+    most_chars: int = FACT_CHARS
+    least_verifiable: float = LEAST_VERIFIABLE
+    least_confident: float = LEAST_CONFIDENT
+    least_useful: float = LEAST_USEFUL
+    most_allowed: int = MOST_ALLOWED
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """When it holds, the candidate gets the verdict, for the reason."""
 
@@ -102,62 +114,79 @@ def _only_names(text: str) -> bool:
     return "→" not in text and not stems_of(_NAME.sub(" ", text))
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("shorter than 12 characters", "discard", 0.99, lambda c, _: len(c.text.strip()) < LEAST_CHARS),
-    Rule("no evidence in the transcript", "discard", 0.95, lambda c, _: not c.lines or not c.message_ids),
-    Rule("characters that nobody sees", "discard", 0.95, lambda c, _: not _is_owners(c) and hides(c.text)),
-    Rule("instruction artefact", "discard", 0.9, lambda c, _: not _is_owners(c) and bool(_ARTEFACT.search(folded(c.text)))),
-    Rule(
-        "instructs whoever reads it", "discard", 0.9, lambda c, _: not _is_owners(c) and bool(_INSTRUCTS.search(folded(c.text)))
-    ),
-    Rule("the observer discards it", "discard", 0.8, lambda c, _: c.hint == "discard"),
-    Rule(
-        "only the owner's words make rules and preferences",
-        "hold",
-        0.95,
-        lambda c, category: not _is_owners(c) and _makes_rule(c, category),
-    ),
-    Rule(
-        "speaks for the owner without the owner's words",
-        "hold",
-        0.9,
-        lambda c, _: not _is_owners(c) and speaks_for_the_owner(c.text),
-    ),
-    Rule(
-        "quoted material decides nothing",
-        "hold",
-        0.9,
-        lambda c, _: c.author in QUOTED and tells_a_decision(c.text),
-    ),
-    Rule("text that harnesses and memories put there", "hold", 0.9, lambda c, _: c.author == "injected"),
-    Rule("a narrative, for looking up", "hold", 0.9, lambda c, _: c.kind == "narrative"),
-    Rule("clock time not in the source", "hold", 0.95, lambda c, _: bool(c.ungrounded_times)),
-    Rule("longer than one fact", "hold", 0.8, lambda c, _: len(c.text) > FACT_CHARS),
-    Rule("overturned later in the session", "hold", 0.8, lambda c, _: c.is_overturned),
-    Rule("the observer holds it", "hold", 0.7, lambda c, _: c.hint == "hold"),
-    Rule("no verdict from the observer", "hold", 0.7, lambda c, _: c.hint == "missing"),
-    Rule(
-        "a passing state",
-        "hold",
-        0.7,
-        lambda c, _: not _is_owners(c) and bool(_TRANSIENT.search(c.text)) and not ADR.search(c.text),
-    ),
-    Rule(
-        "an opinion",
-        "hold",
-        0.6,
-        lambda c, _: not _is_owners(c) and verifiability_of(c.text) < LEAST_VERIFIABLE,
-    ),
-    Rule("too little confidence", "hold", 0.7, lambda c, _: c.confidence < LEAST_CONFIDENT),
-    Rule("usefulness below 0.7", "hold", 0.6, lambda c, _: usefulness_of(c) < LEAST_USEFUL),
-    Rule("names too little", "hold", 0.6, lambda c, _: len(stems_of(c.text)) < 3 or _only_names(c.text)),
-)
-"""In order: what may never be stored, what may never instruct, what nobody checked, what is worth too little."""
+def rules_with(limits: Limits) -> tuple[Rule, ...]:
+    """Returns the rules in order: what may never be stored, may never instruct, was never checked, or is worth too little."""
+    return (
+        Rule(
+            f"shorter than {limits.least_chars} characters",
+            "discard",
+            0.99,
+            lambda c, _: len(c.text.strip()) < limits.least_chars,
+        ),
+        Rule("no evidence in the transcript", "discard", 0.95, lambda c, _: not c.lines or not c.message_ids),
+        Rule("characters that nobody sees", "discard", 0.95, lambda c, _: not _is_owners(c) and hides(c.text)),
+        Rule("instruction artefact", "discard", 0.9, lambda c, _: not _is_owners(c) and bool(_ARTEFACT.search(folded(c.text)))),
+        Rule(
+            "instructs whoever reads it",
+            "discard",
+            0.9,
+            lambda c, _: not _is_owners(c) and bool(_INSTRUCTS.search(folded(c.text))),
+        ),
+        Rule("the observer discards it", "discard", 0.8, lambda c, _: c.hint == "discard"),
+        Rule(
+            "only the owner's words make rules and preferences",
+            "hold",
+            0.95,
+            lambda c, category: not _is_owners(c) and _makes_rule(c, category),
+        ),
+        Rule(
+            "speaks for the owner without the owner's words",
+            "hold",
+            0.9,
+            lambda c, _: not _is_owners(c) and speaks_for_the_owner(c.text),
+        ),
+        Rule(
+            "quoted material decides nothing",
+            "hold",
+            0.9,
+            lambda c, _: c.author in QUOTED and tells_a_decision(c.text),
+        ),
+        Rule("text that harnesses and memories put there", "hold", 0.9, lambda c, _: c.author == "injected"),
+        Rule("a narrative, for looking up", "hold", 0.9, lambda c, _: c.kind == "narrative"),
+        Rule("clock time not in the source", "hold", 0.95, lambda c, _: bool(c.ungrounded_times)),
+        Rule("longer than one fact", "hold", 0.8, lambda c, _: len(c.text) > limits.most_chars),
+        Rule("overturned later in the session", "hold", 0.8, lambda c, _: c.is_overturned),
+        Rule("the observer holds it", "hold", 0.7, lambda c, _: c.hint == "hold"),
+        Rule("no verdict from the observer", "hold", 0.7, lambda c, _: c.hint == "missing"),
+        Rule(
+            "a passing state",
+            "hold",
+            0.7,
+            lambda c, _: not _is_owners(c) and bool(_TRANSIENT.search(c.text)) and not ADR.search(c.text),
+        ),
+        Rule(
+            "an opinion",
+            "hold",
+            0.6,
+            lambda c, _: not _is_owners(c) and verifiability_of(c.text) < limits.least_verifiable,
+        ),
+        Rule("too little confidence", "hold", 0.7, lambda c, _: c.confidence < limits.least_confident),
+        Rule(f"usefulness below {limits.least_useful}", "hold", 0.6, lambda c, _: usefulness_of(c) < limits.least_useful),
+        Rule("names too little", "hold", 0.6, lambda c, _: len(stems_of(c.text)) < 3 or _only_names(c.text)),
+    )
 
 
-def judge(candidates: Sequence[tuple[Candidate, Category, float]], *, most_allowed: int = MOST_ALLOWED) -> list[Judged]:
+RULES = rules_with(Limits())
+
+
+def judge(
+    candidates: Sequence[tuple[Candidate, Category, float]],
+    *,
+    most_allowed: int = MOST_ALLOWED,
+    rules: Sequence[Rule] = RULES,
+) -> list[Judged]:
     """Returns the candidates of one window with their verdicts, in the order given; at most so many are allowed."""
-    judged = [_judge(*entry) for entry in candidates]
+    judged = [_judge(*entry, rules) for entry in candidates]
     allowed = [(place, j) for place, j in enumerate(judged) if j.verdict == "allow"]
     ranked = sorted(allowed, key=lambda entry: (-usefulness_of(entry[1].candidate), entry[0]))
     over = {place for place, _ in ranked[most_allowed:]}
@@ -168,8 +197,8 @@ def judge(candidates: Sequence[tuple[Candidate, Category, float]], *, most_allow
     ]
 
 
-def _judge(candidate: Candidate, category: Category, category_confidence: float) -> Judged:
-    for rule in RULES:
+def _judge(candidate: Candidate, category: Category, category_confidence: float, rules: Sequence[Rule]) -> Judged:
+    for rule in rules:
         if rule.holds(candidate, category):
             return Judged(candidate, category, category_confidence, rule.verdict, rule.reason, rule.confidence)
     reason = "durable, with evidence" if candidate.hint is None else "the observer allows it, with evidence"

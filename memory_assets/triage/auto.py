@@ -53,6 +53,16 @@ _SPECIFIC = re.compile(
 
 
 @dataclass(frozen=True)
+class Limits:
+    """The numbers that rules decide by; others than these are for asking what they would change."""
+
+    shortest: int = SHORTEST
+    promoted_above: float = PROMOTED_ABOVE
+    rejected_below: float = REJECTED_BELOW
+    confirming_sessions: int = CONFIRMING_SESSIONS
+
+
+@dataclass(frozen=True)
 class Ruling:
     """What the rules say: a state, or pending, and why."""
 
@@ -84,6 +94,7 @@ def decide(
     others: Sequence[Other] = (),
     frictions: Sequence[Other] = (),
     trusted: Mapping[str, str] = MappingProxyType({}),
+    limits: Limits = Limits(),
 ) -> Ruling:
     """Returns the ruling on one proposal.
 
@@ -92,26 +103,26 @@ def decide(
     same, which tells what it costs.
     """
     text = proposal["text"]
-    if len(text.strip()) < SHORTEST:
-        return Ruling("rejected", f"shorter than {SHORTEST} characters")
+    if len(text.strip()) < limits.shortest:
+        return Ruling("rejected", f"shorter than {limits.shortest} characters")
     if _ARTEFACT.match(text):
         return Ruling("rejected", "an instruction artefact, not a fact")
     if any(normal(entry.text) == normal(text) for entry in entries):
         return Ruling("rejected", "an exact duplicate of an entry")
     if proposal.get("memory_state") in GIVEN_UP:
         return Ruling("rejected", GIVEN_UP[proposal["memory_state"]])
-    if passing := _passing(proposal):
+    if passing := _passing(proposal, limits):
         return Ruling("rejected", passing)
-    if proposal["confidence"] < REJECTED_BELOW:
-        return Ruling("rejected", f"confidence below {REJECTED_BELOW}")
-    ruling = _entry_like(text, entries) or _repeat_of(text, others) or _promote_or_wait(proposal, guarded, trusted)
+    if proposal["confidence"] < limits.rejected_below:
+        return Ruling("rejected", f"confidence below {limits.rejected_below}")
+    ruling = _entry_like(text, entries) or _repeat_of(text, others) or _promote_or_wait(proposal, guarded, trusted, limits)
     return (_repeat_of(text, frictions) if ruling.state == "pending" else None) or ruling
 
 
-def _passing(proposal: Mapping[str, Any]) -> str | None:
+def _passing(proposal: Mapping[str, Any], limits: Limits) -> str | None:
     """Returns why it is nothing for months; what a person has worded anew is not asked."""
     said = proposal.get("said", proposal["text"])
-    is_repeated = len(proposal["session_ids"]) >= CONFIRMING_SESSIONS
+    is_repeated = len(proposal["session_ids"]) >= limits.confirming_sessions
     return why_passing(said, is_repeated=is_repeated) if proposal["text"] == line_of(said) else None
 
 
@@ -193,15 +204,17 @@ def is_barred(proposal: Mapping[str, Any], guarded: frozenset[str]) -> str | Non
     return f"{proposal['section']} takes only the owner's own words" if is_guarded else None
 
 
-def _promote_or_wait(proposal: Mapping[str, Any], guarded: frozenset[str], trusted: Mapping[str, str]) -> Ruling:
+def _promote_or_wait(
+    proposal: Mapping[str, Any], guarded: frozenset[str], trusted: Mapping[str, str], limits: Limits
+) -> Ruling:
     missing = []
     if proposal.get("memory_state", "active") != "active":
         missing.append(f"its memory is {proposal['memory_state']} by now")
-    if proposal["confidence"] <= PROMOTED_ABOVE:
-        missing.append(f"confidence {proposal['confidence']:.2f} is not above {PROMOTED_ABOVE}")
+    if proposal["confidence"] <= limits.promoted_above:
+        missing.append(f"confidence {proposal['confidence']:.2f} is not above {limits.promoted_above}")
     if not _SPECIFIC.search(proposal["text"]):
         missing.append("names no decision record, path or command")
-    if len(proposal["session_ids"]) < CONFIRMING_SESSIONS:
+    if len(proposal["session_ids"]) < limits.confirming_sessions:
         missing.append("no second session confirms it")
     barred = is_barred(proposal, guarded)
     if barred:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memory_assets.distill.candidates import Candidate
 from memory_assets.distill.taxonomy import categorise
 from memory_assets.distill.verifiable import verifiability_of
-from memory_assets.distill.write_gate import MOST_ALLOWED, judge, usefulness_of
+from memory_assets.distill.write_gate import MOST_ALLOWED, Limits, judge, rules_with, usefulness_of
 from memory_assets.records import Author, Category
 from memory_assets_tests.factories import START
 
@@ -109,6 +109,25 @@ def test_a_durable_fact_with_evidence_is_allowed():
 )
 def test_each_rule_of_the_table(changes: dict, expected: tuple[str, str]):
     assert verdict(**changes) == expected
+
+
+@pytest.mark.parametrize(
+    ("limits", "changes", "reason"),
+    [
+        (Limits(least_chars=100), {}, "shorter than 100 characters"),
+        (Limits(most_chars=20), {}, "longer than one fact"),
+        (Limits(least_verifiable=0.6), {}, "an opinion"),
+        (Limits(least_confident=0.8), {}, "too little confidence"),
+        (Limits(least_useful=0.9), {}, "usefulness below 0.9"),
+        (Limits(least_useful=0.5), {"usefulness": 0.6}, "durable, with evidence"),
+    ],
+)
+def test_rules_can_be_asked_with_other_limits(limits: Limits, changes: dict, reason: str):
+    candidate = replace(BASE, **changes)
+    (judged,) = judge(
+        [(candidate, *categorise(candidate.text, candidate.kind, candidate.author, None))], rules=rules_with(limits)
+    )
+    assert judged.reason == reason
 
 
 def test_the_owners_preference_is_no_opinion():

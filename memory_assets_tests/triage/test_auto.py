@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from memory_assets.triage.auto import Other, decide, decide_friction, says_the_same
+from memory_assets.triage.auto import Limits, Other, decide, decide_friction, says_the_same
 from memory_assets.triage.memory_md import Entry
 
 GUARDED = frozenset({"hard rules", "mira"})
@@ -70,6 +70,21 @@ def test_what_is_no_fact_or_no_longer_one_is_rejected(one: dict, reason: str):
 
 def test_a_fact_about_replacing_is_no_artefact():
     assert ruled(proposal("Replace pip by uv in every `Makefile`."))[0] == "promoted"
+
+
+@pytest.mark.parametrize(
+    ("limits", "change", "state"),
+    [
+        (Limits(promoted_above=0.95), {}, "pending"),
+        (Limits(promoted_above=0.5), {"confidence": 0.6}, "promoted"),
+        (Limits(rejected_below=0.5), {"confidence": 0.4}, "rejected"),
+        (Limits(confirming_sessions=1), {"session_ids": ["s1"]}, "promoted"),
+        (Limits(shortest=200), {}, "rejected"),
+    ],
+)
+def test_rules_can_be_asked_with_other_limits(limits: Limits, change: dict, state: str):
+    one = proposal(**change)
+    assert decide(one, [], guarded=GUARDED, limits=limits).state == state != decide(one, [], guarded=GUARDED).state
 
 
 def test_at_three_tenths_it_waits():
