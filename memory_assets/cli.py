@@ -49,7 +49,9 @@ app = typer.Typer(
 )
 review_app = typer.Typer(help="Decide what MEMORY.md may learn: list, approve, reject or edit proposals.")
 app.add_typer(review_app, name="review")
-eval_app = typer.Typer(help="Measure what was distilled, against sessions that people labelled.", no_args_is_help=True)
+eval_app = typer.Typer(
+    help="Measure what was distilled, against labelled sessions and what people decided.", no_args_is_help=True
+)
 app.add_typer(eval_app, name="eval")
 
 hooks_app = typer.Typer(help="Have harnesses hand out the briefing and tell what happens.", no_args_is_help=True)
@@ -475,6 +477,24 @@ def eval_gold(
     found = MemoryAgent().evaluate(labels, against=against, show=show)
     missing = [f"Not in this store, and left out of the figures: {session}." for session in found.missing]
     return Reply(found, drawing_evaluation.draw_evaluation(found), warnings=missing)
+
+
+@eval_app.command("calibration", epilog="Example: `memory eval calibration --set gate.least_useful=0.8 --from 2026-08-01`")
+def eval_calibration(
+    by: Annotated[
+        Literal["reason", "category", "version"] | None, typer.Option(help="Tell verdicts apart by this, too.")
+    ] = None,
+    limits: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Another limit of the gate or of triage: list what it flips."),
+    ] = None,
+    first: FirstDay = None,
+    last: LastDay = None,
+    as_json: Json = False,
+) -> Reply:
+    """Set the verdicts of the gate, of triage and of a model beside what people made of them; writes nothing."""
+    found = MemoryAgent().calibrate(by=by, limits=limits or (), first=_day(first), last=_day(last))
+    return Reply(found, drawing_evaluation.draw_calibration(found))
 
 
 @app.command(epilog="Example: `memory cost --from 2026-04-01 --to 2026-04-30 --model claude-haiku-4-5`")

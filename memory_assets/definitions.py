@@ -9,6 +9,7 @@ from memory_assets.assets import (
     answers,
     automation,
     brief,
+    calibration,
     capture,
     condensing,
     deliver,
@@ -49,6 +50,7 @@ STAGES = (
     timeline,
     friction,
     triage,
+    calibration,
     brief,
 )
 

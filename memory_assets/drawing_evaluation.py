@@ -1,5 +1,6 @@
 """Draws evaluations and drawn observations for people, on the console that it is given."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from rich.text import Text
 from memory_assets.terminal import table
 
 if TYPE_CHECKING:
+    from memory_assets.calibrating import Calibration
     from memory_assets.evaluate.gold import Evaluation, Finding
     from memory_assets.evaluate.score import Score
     from memory_assets.rows import Rows
@@ -51,6 +53,49 @@ def draw_facts(drawn: "Rows") -> Callable[[Console], None]:
         console.print(Text(f"{len(drawn.rows):,} of {drawn.total:,} allowed facts", style="dim"))
 
     return draw
+
+
+def draw_calibration(found: "Calibration") -> Callable[[Console], None]:
+    """Draws what people made of each verdict, and the rows that other limits would flip."""
+
+    def draw(console: Console) -> None:
+        _draw_rulings(console, found)
+        if found.limits:
+            console.print()
+            _draw_flips(console, found)
+
+    return draw
+
+
+def _draw_rulings(console: Console, found: "Calibration") -> None:
+    from memory_assets.evaluate.calibration import ENOUGH, NO, OUTCOMES, YES
+
+    by = [found.by] if found.by else []
+    made = table("", "verdict", *by, "rows", *OUTCOMES, "precision", "90 % interval", numbers=("rows", *OUTCOMES, "precision"))
+    for row in found.rows:
+        counts = [str(row[name] or "") for name in OUTCOMES]
+        told = [row["judge"], row["verdict"], *(row[name] for name in by), str(row["count"]), *counts]
+        is_decided = row["precision"] is not None
+        nothing = "nobody was asked" if row["unseen"] == row["count"] else "nobody decided"
+        interval = f"{row['low']:.2f} to {row['high']:.2f}" if is_decided else nothing
+        made.add_row(*told, f"{row['precision']:.2f}" if is_decided else "", interval)
+    console.print(made)
+    sure = [(row["brier"], sum(row[name] for name in (*YES, *NO))) for row in found.rows if row["brier"] is not None]
+    if (decided := sum(count for _, count in sure)) >= ENOUGH:
+        error = sum(brier * count for brier, count in sure) / decided
+        console.print(Text(f"Mean squared error of confidence over {decided} decisions: {error:.3f}", style="dim"))
+
+
+def _draw_flips(console: Console, found: "Calibration") -> None:
+    for flip in found.flips:
+        ruled = Text(f"{flip.was} → {flip.becomes}", style="bold")
+        console.print(Text(f"{flip.id}  ") + ruled + Text(f"  {flip.outcome}, {flip.category}", style="dim"))
+        console.print(Text(f"   {flip.text}"))
+        console.print(Text(f"   {flip.why_was} → {flip.why_becomes}", style="dim"))
+    counts = Counter(f"{flip.judge}: {flip.was} → {flip.becomes}, {flip.outcome}" for flip in found.flips)
+    for what, count in sorted(counts.items()):
+        console.print(f"{count:,} {what}")
+    console.print(Text(f"{len(found.flips):,} rows flip with {', '.join(found.limits)}; nothing was written.", style="dim"))
 
 
 def _draw_sessions(console: Console, scored: "Score") -> None:

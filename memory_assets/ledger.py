@@ -13,7 +13,8 @@ Kinds written so far, with their targets:
     proposal.approved   proposal id      payload: text and section where a person changed them, surface
     proposal.rejected   proposal id      payload: reason, surface
     proposal.edited     proposal id      payload: text, surface
-    proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock: expired); entry that says the same
+    proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock: expired); version of the rules;
+                                         entry that says the same
     friction.patched    proposal id      payload: target, patch (its path), line, section, evidence
     entry.promoted      proposal id      payload: path, section, line, commit, evidence (ranges, hashes, quotes); replaces: the
                                          line that was there before

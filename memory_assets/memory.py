@@ -28,6 +28,7 @@ from memory_assets.settings import Settings, read_settings
 if TYPE_CHECKING:
     from memory_assets.brief.due import Trigger
     from memory_assets.build import Built
+    from memory_assets.calibrating import By, Calibration
     from memory_assets.consult import Costs
     from memory_assets.evaluate.gold import Evaluation, Shown
     from memory_assets.forgetting import Forgetting
@@ -405,6 +406,20 @@ class MemoryAgent:
         if folder is None:
             raise LabelsError("No labelled sessions are named. Name their folder, or set MEMORY_GOLD; see docs/evaluation.md.")
         return evaluate(self.store.tables, folder, against=against, show=show)
+
+    def calibrate(
+        self,
+        *,
+        by: "By | None" = None,
+        limits: Sequence[str] = (),
+        first: date | None = None,
+        last: date | None = None,
+    ) -> "Calibration":
+        """Returns verdicts beside what people made of them and, where limits are named (NAME=VALUE), which rows they flip."""
+        from memory_assets.build import days_between
+        from memory_assets.calibrating import calibrate_all
+
+        return calibrate_all(self.store, by=by, limits=limits, days=days_between(self.store.tables, first, last))
 
     def export(self, table: str, path: Path, format: Format = "jsonl") -> int:
         """Writes a table to a file and returns how many rows it has."""

@@ -79,6 +79,7 @@ EvaluationMeasure = Literal[
     "right",
     "noisy",
 ]
+Judge = Literal["gate", "rules", "model", "confidence"]
 Score = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 
@@ -423,6 +424,43 @@ class EvaluationRow(Record):
     observer: str = Field(description="Who extracted the facts.")
     distill_version: str = Field(description="Version of the rules by which they were made.")
     labels_hash: str = Field(description="Hash of the labels, shortened.")
+
+
+class CalibrationRow(Record):
+    """One verdict on rows of one category, and how many of them people then approved, rejected or never saw."""
+
+    key: ClassVar = ("judge", "verdict", "reason", "category", "version")
+    judge: Judge = Field(
+        description="Who ruled: `gate` (the write gate, on facts), `rules` (of triage) or `model` (its reviews), on proposals; "
+        "`confidence`: what proposals were believed to."
+    )
+    verdict: str = Field(
+        description="allow, hold or discard; promoted, merged, rejected or left to a person; promote, reject or review; a "
+        "tenth of confidence, such as `0.8 to 0.9`."
+    )
+    reason: str = Field(description="The rule that decided, without what differs from one row to the next.")
+    category: str = Field(description="Category; empty for what was discarded, of which none is kept.")
+    version: str = Field(
+        description="Of the gate and of confidence the observer and its prompt, of rules the version of triage (`unrecorded` "
+        "before it was written down), of a model its name and prompt."
+    )
+    count: Count = Field(description="Rows with the verdict.")
+    approved: Count = Field(description="Those that a person approved as they were.")
+    edited: Count = Field(description="Those that a person approved, or let stand, in other words.")
+    kept: Count = Field(description="Lines written without asking that people left standing for as long as a review may take.")
+    rejected: Count = Field(description="Those that a person rejected, or struck from MEMORY.md.")
+    ignored: Count = Field(description="Those that people were asked about and that expired.")
+    waiting: Count = Field(description="Those that people can still decide.")
+    unseen: Count = Field(description="Those that nobody was asked about.")
+    precision: Score | None = Field(
+        description="Share of the decided rows in which people agreed with the verdict; of what was left to them, the share "
+        "that they wanted. Empty where nobody decided."
+    )
+    low: Score | None = Field(description="Lower end of its 90 % interval.")
+    high: Score | None = Field(description="Upper end of it.")
+    brier: Score | None = Field(
+        description="Of confidence: mean square of the difference between it and 1 (approved) or 0 (rejected)."
+    )
 
 
 class TriggerRow(Record):
@@ -857,6 +895,7 @@ TABLES: dict[str, type[Record]] = {
     "lessons": Lesson,
     "quality": QualityRow,
     "evaluation": EvaluationRow,
+    "calibration": CalibrationRow,
     "embeddings": Embedding,
     "passages": Passage,
     "merges": MergeEdge,

@@ -42,7 +42,7 @@ UNFINISHED = dg.RunsFilter(
     ]
 )
 
-TRIAGED = ["amendments", "decisions", "trust", "memory_md", "patches", "entries", "review_md", "briefing"]
+TRIAGED = ["amendments", "decisions", "trust", "memory_md", "patches", "entries", "review_md", "calibration", "briefing"]
 ASSETS_OF = {
     CAPTURE: ["events", "dead_letters", "resources", "records", "windows", "messages_open", "harness_memories"],
     LEARN: [

@@ -204,9 +204,8 @@ def is_barred(proposal: Mapping[str, Any], guarded: frozenset[str]) -> str | Non
     return f"{proposal['section']} takes only the owner's own words" if is_guarded else None
 
 
-def _promote_or_wait(
-    proposal: Mapping[str, Any], guarded: frozenset[str], trusted: Mapping[str, str], limits: Limits
-) -> Ruling:
+def what_lacks(proposal: Mapping[str, Any], guarded: frozenset[str], limits: Limits = Limits()) -> list[str]:
+    """Returns why rules cannot promote the proposal by themselves."""
     missing = []
     if proposal.get("memory_state", "active") != "active":
         missing.append(f"its memory is {proposal['memory_state']} by now")
@@ -217,10 +216,16 @@ def _promote_or_wait(
     if len(proposal["session_ids"]) < limits.confirming_sessions:
         missing.append("no second session confirms it")
     barred = is_barred(proposal, guarded)
-    if barred:
-        missing.append(barred)
+    return [*missing, barred] if barred else missing
+
+
+def _promote_or_wait(
+    proposal: Mapping[str, Any], guarded: frozenset[str], trusted: Mapping[str, str], limits: Limits
+) -> Ruling:
+    missing = what_lacks(proposal, guarded, limits)
     is_trusted = proposal.get("priority") == "high" and proposal.get("category") in trusted
-    if missing and is_trusted and not barred and proposal.get("memory_state", "active") == "active":
+    is_open = proposal.get("memory_state", "active") == "active" and not is_barred(proposal, guarded)
+    if missing and is_trusted and is_open:
         return Ruling("promoted", trusted[proposal["category"]])
     if missing:
         return Ruling("pending", "; ".join(missing))

@@ -327,7 +327,7 @@ def _settle(ruling: Ruling, proposal_id: str, decision: Mapping[str, Any], ledge
     if ruling.state == "pending" or (decision["state"] == EXPIRED and ruling.state != "promoted"):
         return ruling.reason if decision["state"] == "pending" else None
     said = {name: value for name, value in (("entry", ruling.entry), ("text", ruling.text)) if value}
-    payload = {"state": ruling.state, "tier": ruling.tier, "reason": ruling.reason, **said}
+    payload = {"state": ruling.state, "tier": ruling.tier, "reason": ruling.reason, "version": TRIAGE_VERSION, **said}
     ledger.append(DECIDED, proposal_id, payload, actor=ruling.actor)
     return None
 
