@@ -38,6 +38,12 @@ _OPTION = re.compile(r"\bNot: |\(Recommended\)|\b(?:Worth doing here too)\b", re
 _FRAGMENT = re.compile(
     r"^\S+ — (?:which|that)\b|^(?:a|an|the) \w+ (?:with|of|for|without) (?:this|that|these|those)\b", re.IGNORECASE
 )
+_DEFECT = re.compile(
+    r"\binstead of the (?:required|expected|correct|intended)\b|\bsurfaces? in\b|\bcontract gap\b|\bpapers? over\b|"
+    r"^(?:this|that|it) is a regression\b",
+    re.IGNORECASE,
+)
+_WAS = re.compile(r"^(?:The|Our) (?:issue|problem|cause|reason|root cause) was (?:that )?(?=\S)", re.IGNORECASE)
 SHORT_ANSWER_WORDS = 4
 FEWEST_WORDS = 4
 
@@ -50,8 +56,8 @@ def line_of(said: str) -> str:
         return _capital(quoted["said"].rstrip("…").strip())
     agreed = _AGREED.search(text)
     if agreed and len(text[: agreed.start()]) > len(agreed["said"]) / 2:
-        return _capital(text[: agreed.start()].rstrip(" :"))
-    return text
+        text = text[: agreed.start()].rstrip(" :")
+    return _capital(_WAS.sub("", text)) if agreed or _WAS.match(text) else text
 
 
 def why_passing(said: str, *, is_repeated: bool = False) -> str | None:
@@ -65,6 +71,8 @@ def why_passing(said: str, *, is_repeated: bool = False) -> str | None:
         return "is a fragment that says nothing alone"
     if is_repeated:
         return None
+    if _DEFECT.search(line):
+        return "tells what was wrong, not what holds"
     if _OPTION.search(said) or (agreed and len(agreed["said"].split()) < SHORT_ANSWER_WORDS and "—" in line):
         return "an option that was picked; what it answers is not said"
     if _STANDS.search(line) or (not quoted and _CHOSEN.search(line)):

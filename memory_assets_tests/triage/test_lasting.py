@@ -4,7 +4,7 @@ import pytest
 
 from memory_assets.triage.lasting import line_of, why_passing
 
-ERRAND, OPTION, STATE, PLACE, CHAT, LEANS, FRAGMENT = (
+ERRAND, OPTION, STATE, PLACE, CHAT, LEANS, FRAGMENT, DEFECT = (
     "asks for something to be done in that session",
     "an option that was picked; what it answers is not said",
     "tells a state that passes",
@@ -12,6 +12,7 @@ ERRAND, OPTION, STATE, PLACE, CHAT, LEANS, FRAGMENT = (
     "is what somebody said in a conversation, not a statement",
     "leans on what was said before it",
     "is a fragment that says nothing alone",
+    "tells what was wrong, not what holds",
 )
 
 
@@ -30,9 +31,12 @@ ERRAND, OPTION, STATE, PLACE, CHAT, LEANS, FRAGMENT = (
         ("The owner corrected: “it's also dropped, that's all”", CHAT),
         ("The owner corrected: “Just noticed, the README uses go run, instead of git-sync”", CHAT),
         ("The memo recommended owning the protocol layer.", LEANS),
-        ("This is a regression from the old code.", LEANS),
+        ("This is how the old code worked.", LEANS),
         ("`Storer` satisfies both, so the issue is the signature.", LEANS),
         ("An MVP with these limits (the owner: “ok, let's build the MVP in this repo”)", FRAGMENT),
+        ("The hash has 42 characters instead of the required 40.", DEFECT),
+        ("The owner wants: “This is a regression from the old code, which always asked twice”", DEFECT),
+        ("The 401 surfaces in `smarthttp.go`. Cleanest plumbing.", DEFECT),
         ("`refs/remotes/*` — which is why mirroring surprises people", FRAGMENT),
     ],
 )
@@ -67,6 +71,7 @@ def test_what_a_second_session_says_is_no_errand_but_may_be_a_state():
         ("The owner decided: “let's migrate to cobra”", "Let's migrate to cobra"),
         ("Rely on the `ssh` binary for keys. (the owner decided: “go”)", "Rely on the `ssh` binary for keys."),
         ("Run with `-race` in CI: the owner decided “yes add -race”.", "Run with `-race` in CI"),
+        ("The issue was that the plugin is found by `main`.", "The plugin is found by `main`."),
         ("Do it. (the owner: “yes, and in the same way for all of the other harbours, too”)",) * 2,
         ("Always use `uv`, never `pip`.",) * 2,
     ],
