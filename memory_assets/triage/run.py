@@ -58,7 +58,7 @@ from memory_assets.triage.standing import read_proposals, read_standing
 from memory_assets.triage.trust import read_trust, trusted_in
 
 REVIEW_MD = "REVIEW.md"
-TRIAGE_VERSION = "triage/3"
+TRIAGE_VERSION = "triage/4"
 LOOK_AGAIN_SECONDS = 5.0
 """A file that is the same in two looks so far apart is not being saved just now."""
 
