@@ -88,10 +88,11 @@ class Consultation:
     @cached_property
     def answers(self) -> AnswerStore:
         """The raw answers of the store."""
-        return AnswerStore(self.store.root / "answers")
+        return AnswerStore(self.store.answers)
 
     def standings(self, day: str) -> list[Standing]:
         """Returns how the questions about the day's windows stand, by window and call."""
+        settings = self.store.settings
         windows, messages = self.store.tables.read("windows"), self.store.tables.read("messages", [day])
         observed = windows.filter((pl.col("status") == "observed") & (pl.col("day").cast(pl.String) == day)).sort("window_id")
         by_window = {window_id: own for (window_id,), own in messages.group_by("window_id", maintain_order=True)}
@@ -99,7 +100,9 @@ class Consultation:
             standing_of(question, self.answers, any_prompt=self.any_prompt)
             for window in observed.iter_rows(named=True)
             if (own := by_window.get(window["window_id"])) is not None
-            for question in plan_questions(window, own.sort("ordinal"), self.model_name, self.store.settings.zone)
+            for question in plan_questions(
+                window, own.sort("ordinal"), self.model_name, settings.zone, settings.observer_prompt
+            )
         ]
 
     def costs(self, days: Iterable[str]) -> Costs:

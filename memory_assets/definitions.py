@@ -3,6 +3,8 @@
 Assembled inside a function, so that importing this module reads no setting and opens nothing.
 """
 
+from pathlib import Path
+
 import dagster as dg
 
 from memory_assets.assets import (
@@ -63,9 +65,9 @@ def in_zone(assets: dg.AssetsDefinition, zone: str) -> dg.AssetsDefinition:
     )
 
 
-def asking(assets: dg.AssetsDefinition, model: str) -> dg.AssetsDefinition:
+def asking(assets: dg.AssetsDefinition, model: str, observer_prompt: Path | None) -> dg.AssetsDefinition:
     """Returns the assets; the versions of those that ask a model name the model and the prompt."""
-    versions = {answers.TABLE: answers.version_with(model), **condensing.versions_with(model)}
+    versions = {answers.TABLE: answers.version_with(model, observer_prompt), **condensing.versions_with(model)}
 
     def with_version(spec: dg.AssetSpec) -> dg.AssetSpec:
         version = versions.get(spec.key.to_user_string())
@@ -74,10 +76,10 @@ def asking(assets: dg.AssetsDefinition, model: str) -> dg.AssetsDefinition:
     return assets.map_asset_specs(with_version)
 
 
-def assemble(zone: str, model: str = RULES) -> dg.Definitions:
+def assemble(zone: str, model: str = RULES, observer_prompt: Path | None = None) -> dg.Definitions:
     """Returns everything that Dagster shows and runs."""
     return dg.Definitions(
-        assets=[asking(in_zone(asset, zone), model) for stage in STAGES for asset in stage.ASSETS],
+        assets=[asking(in_zone(asset, zone), model, observer_prompt) for stage in STAGES for asset in stage.ASSETS],
         asset_checks=[check for stage in STAGES for check in stage.CHECKS],
         jobs=list(automation.JOBS.values()),
         sensors=[
@@ -96,4 +98,4 @@ def assemble(zone: str, model: str = RULES) -> dg.Definitions:
 def defs() -> dg.Definitions:
     """Everything, in the zone that the settings name."""
     settings = read_settings()
-    return assemble(settings.timezone, settings.model)
+    return assemble(settings.timezone, settings.model, settings.observer_prompt)

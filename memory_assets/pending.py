@@ -23,6 +23,7 @@ from memory_assets.deliver.events import ACCUMULATED, COMPACTION_PENDING, ENDED,
 from memory_assets.deliver.inbox import moment_of
 from memory_assets.distill import ANSWERS_VERSION, DISTILL_VERSION, LESSONS_VERSION
 from memory_assets.distill.allowance import plan_allowances
+from memory_assets.distill.standards import standards_of
 from memory_assets.distill.triggers import TRIGGERS_VERSION
 from memory_assets.embed.encode import EMBED_VERSION
 from memory_assets.embed.entities import ENTITIES_VERSION
@@ -241,14 +242,15 @@ def days_to_learn(store: "Store") -> list[date]:
 
 def distil_inputs(store: "Store", windows: pl.DataFrame, days: Iterable[str]) -> dict[str, str]:
     """Returns, by day, the hash of what its segments, observations and verdicts are made from."""
-    allowances, messages = plan_allowances(windows), store.tables.parts("messages")
+    standards = standards_of(store.settings)
+    allowances, messages = plan_allowances(windows, standards.limits.most_allowed), store.tables.parts("messages")
     answers = store.tables.parts("observer_answers")
     closed = windows.filter((pl.col("status") == "observed") & pl.col("day").is_not_null())
     shares: dict[str, list[str]] = {}
     for day, window in closed.select("day", "window_id").sort("day", "window_id").iter_rows():
         shares.setdefault(day.isoformat(), []).append(f"{window}:{allowances[window]}")
     return {
-        day: hash_of(DISTILL_VERSION, *shares.get(day, ()), *(_fingerprint(parts, day) for parts in (messages, answers)))
+        day: hash_of(standards.version, *shares.get(day, ()), *(_fingerprint(parts, day) for parts in (messages, answers)))
         for day in days
     }
 
@@ -261,7 +263,8 @@ def answers_inputs(store: "Store", windows: pl.DataFrame, days: Iterable[str]) -
     """Returns, by day, what its answers are made from: its windows, the model and the prompt."""
     from memory_assets.distill.questions import prompt_hash
 
-    how = store.settings.model if store.settings.model == RULES else f"{store.settings.model}:{prompt_hash()}"
+    settings = store.settings
+    how = settings.model if settings.model == RULES else f"{settings.model}:{prompt_hash(settings.observer_prompt)}"
     return {day: f"{what} {how}" for day, what in windows_to_ask(store, windows, days).items()}
 
 

@@ -33,7 +33,7 @@ def workspace_of(store: Store) -> GitWorkspace:
 
 def triage_answers(store: Store) -> AnswerStore:
     """Returns the raw answers of models about proposals."""
-    return AnswerStore(store.root / "answers" / "triage")
+    return AnswerStore(store.answers / "triage")
 
 
 def lost_proposals(store: Store) -> tuple[str, ...]:

@@ -88,6 +88,10 @@ class Settings(BaseSettings):
         default_factory=dict,
         description="Model → US dollars for a million tokens of `input` and `output`, also of `cache_write` and `cache_read`.",
     )
+    observer_prompt: Path | None = Field(None, description="File with another prompt for the observer; see docs/model.md.")
+    least_useful: float = Field(0.7, ge=0, le=1, description="Usefulness below which the write gate holds a fact.")
+    facts_per_session: int = Field(25, ge=0, description="Facts that one session may leave; the most useful ones stay.")
+    taxonomy: Path | None = Field(None, description="TOML file with other words for the categories; see distill/taxonomy.toml.")
     embedding_model: str = Field("all-MiniLM-L6-v2", description="Local embedding model, or a folder that holds one.")
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
     recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = Field(
@@ -177,12 +181,12 @@ class Settings(BaseSettings):
             raise ValueError(f'give input and output of {lacking}, as in {{"my-model": {{"input": 1.0, "output": 5.0}}}}')
         return prices
 
-    @field_validator("gold", mode="before")
+    @field_validator("gold", "observer_prompt", "taxonomy", mode="before")
     @classmethod
     def _none_named(cls, value: Any) -> Any:
         return None if value == "" else value
 
-    @field_validator("data", "gold")
+    @field_validator("data", "gold", "observer_prompt", "taxonomy")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return path.expanduser().absolute() if path else None

@@ -48,6 +48,8 @@ class Store:
 
     settings: Settings
     root: Path
+    origin: Path | None = None
+    """Root of the store whose archive and answers this one reads, where it is a branch of another."""
 
     @cached_property
     def tables(self) -> ParquetTables:
@@ -62,12 +64,17 @@ class Store:
     @cached_property
     def archive(self) -> Archive:
         """The archive of transcript bytes."""
-        return Archive(self.root / "resources")
+        return Archive(self._kept / "resources")
+
+    @property
+    def answers(self) -> Path:
+        """The folder of raw answers of models."""
+        return self._kept / "answers"
 
     @cached_property
     def key(self) -> bytes:
         """The key of keyed hashes; it lies with the archive and is never exported."""
-        path = self.root / "resources" / "key"
+        path = self._kept / "resources" / "key"
         if not path.is_file():
             write_atomically(path, secrets.token_hex(32).encode())
         return path.read_bytes()
@@ -93,6 +100,10 @@ class Store:
     def dagster_home(self) -> Path:
         """Dagster's own folder."""
         return self.root / "dagster"
+
+    @property
+    def _kept(self) -> Path:
+        return self.origin or self.root
 
     @contextmanager
     def lock(self, wait_seconds: float = LOCK_WAIT_SECONDS) -> Iterator[None]:

@@ -1,6 +1,7 @@
 """The model's part of the distill stage as an asset: raw answers about the windows of each day, before anyone reads them."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -66,11 +67,11 @@ def raising_for_dagster(ask: Callable[[], dict[str, ModelError]]) -> dict[str, M
         raise dg.RetryRequested(max_retries=RETRIES, seconds_to_wait=wait) from error
 
 
-def version_with(model: str) -> str:
+def version_with(model: str, observer_prompt: Path | None) -> str:
     """Returns the asset's code version: another model or prompt marks its partitions as stale in the UI."""
     from memory_assets.distill.questions import prompt_hash
 
-    return ANSWERS_VERSION if model == RULES else f"{ANSWERS_VERSION} {model} {prompt_hash()}"
+    return ANSWERS_VERSION if model == RULES else f"{ANSWERS_VERSION} {model} {prompt_hash(observer_prompt)}"
 
 
 def _metadata(rows: pl.DataFrame) -> dict[str, Any]:
@@ -105,7 +106,7 @@ def _of_another_prompt(store: Store, days: list[str] | None) -> pl.DataFrame:
     observed = windows.filter((pl.col("status") == "observed") & pl.col("day").is_not_null())
     if days is not None:
         observed = observed.filter(pl.col("day").cast(pl.String).is_in(days))
-    current = (pl.col("model") == store.settings.model) & (pl.col("prompt_hash") == prompt_hash())
+    current = (pl.col("model") == store.settings.model) & (pl.col("prompt_hash") == prompt_hash(store.settings.observer_prompt))
     asked = store.tables.read(TABLE, days, columns=["window_id", "model", "prompt_hash"]).filter(current)
     return observed.join(asked, on="window_id", how="anti").sort("day", "window_id").select("day", "window_id")
 

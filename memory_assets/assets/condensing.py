@@ -77,7 +77,7 @@ class Condensing:
     @cached_property
     def answers(self) -> AnswerStore:
         """The raw answers of models."""
-        return AnswerStore(self.store.root / "answers")
+        return AnswerStore(self.store.answers)
 
     def rows(self, first: date) -> pl.DataFrame:
         """Returns what is told of the part that begins on the day."""

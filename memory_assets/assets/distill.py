@@ -23,6 +23,7 @@ from memory_assets.distill.answer_rows import answers_by_window
 from memory_assets.distill.answers import AnswerStore
 from memory_assets.distill.daily_log import remove_sections, render_section, update_log, windows_in
 from memory_assets.distill.day import build_observations, build_segments
+from memory_assets.distill.standards import Standards, standards_of
 from memory_assets.files import write_atomically
 from memory_assets.forget.rows import without_forgotten
 from memory_assets.pending import distil_inputs
@@ -61,30 +62,32 @@ def distil(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]):
     days, written = context.partition_keys, 0
     with store.lock():
         windows = store.tables.read("windows")
-        allowances, inputs = plan_allowances(windows), distil_inputs(store, windows, days)
+        standards, inputs = standards_of(store.settings), distil_inputs(store, windows, days)
+        allowances = plan_allowances(windows, standards.limits.most_allowed)
         for day in track(days, "distill"):
-            written += _distil_day(store, day, allowances, inputs[day])
+            written += _distil_day(store, day, allowances, standards, inputs[day])
     for table in TABLES:
         yield result_of(context, store, table, days, written, _mix(store, table, days))
 
 
-def _distil_day(store: Store, day: str, allowances: dict[str, int], inputs: str) -> bool:
+def _distil_day(store: Store, day: str, allowances: dict[str, int], standards: Standards, inputs: str) -> bool:
     """Writes the three tables of the day, unless they were made from the same messages by the same rules."""
     present = [store.tables.parts(table, [day]).get(day) for table in TABLES]
     if all(part is not None and part.inputs == inputs for part in present):
         return False
-    made = without_forgotten(_observe(store, windows_of(store, day), day, allowances), store.tombstones)
+    made = without_forgotten(_observe(store, day, allowances, standards), store.tombstones)
     for table in WRITTEN:
         store.tables.write(table, day, made[table], inputs=inputs)
     return True
 
 
-def _observe(store: Store, windows: pl.DataFrame, day: str, allowances: dict[str, int]) -> dict[str, pl.DataFrame]:
+def _observe(store: Store, day: str, allowances: dict[str, int], standards: Standards) -> dict[str, pl.DataFrame]:
     """Returns the three tables of the day."""
-    messages = store.tables.read("messages", [day])
-    answers = answers_by_window(store.tables.read("observer_answers", [day]), AnswerStore(store.root / "answers"))
+    windows, messages = windows_of(store, day), store.tables.read("messages", [day])
+    answers = answers_by_window(store.tables.read("observer_answers", [day]), AnswerStore(store.answers))
     segments = build_segments(windows, messages, answers=answers)
-    observations, verdicts = build_observations(windows, messages, segments, answers=answers, allowances=allowances)
+    how = {"answers": answers, "allowances": allowances, "standards": standards}
+    observations, verdicts = build_observations(windows, messages, segments, **how)
     return {"segments": segments, "observations": observations, "verdicts": verdicts}
 
 

@@ -107,7 +107,8 @@ class _Runner:
         from memory_assets.definitions import assemble
 
         if self._definitions is None:
-            self._definitions = assemble(self._store.settings.timezone, self._store.settings.model)
+            settings = self._store.settings
+            self._definitions = assemble(settings.timezone, settings.model, settings.observer_prompt)
         with open_instance(self._store) as instance:
             result = self._definitions.resolve_job_def(job).execute_in_process(
                 instance=instance,

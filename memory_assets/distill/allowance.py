@@ -1,8 +1,8 @@
 """Shares out how many facts of a session may be allowed, between its windows.
 
-A session may leave at most 25 allowed facts, however many windows it has. When a window is observed nobody knows
-whether the session will go on, and what was decided of an earlier window never changes; so a window's share depends
-on itself and on the windows before it alone.
+A session may leave at most so many allowed facts (25, where the settings do not say otherwise), however many windows it
+has. When a window is observed nobody knows whether the session will go on, and what was decided of an earlier window
+never changes; so a window's share depends on itself and on the windows before it alone.
 """
 
 import math

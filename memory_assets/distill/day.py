@@ -18,8 +18,9 @@ from memory_assets.distill.grounding import without_orders
 from memory_assets.distill.narratives import EMPTY, narrative_candidate
 from memory_assets.distill.observer import Answered, observe_window
 from memory_assets.distill.rows import candidate_id, observation_row, segment_row, verdict_row
+from memory_assets.distill.standards import USUAL, Standards
 from memory_assets.distill.taxonomy import categorise
-from memory_assets.distill.write_gate import RULES, Judged, Rule, judge
+from memory_assets.distill.write_gate import Judged, judge
 
 Answers = Mapping[str, Sequence[Answered]]
 """What a model said, by window; windows without any are observed by the rules."""
@@ -44,21 +45,22 @@ def build_observations(
     *,
     answers: Answers = MappingProxyType({}),
     allowances: Mapping[str, int] | None = None,
+    standards: Standards = USUAL,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Returns the observations of the day's windows, and what the gate said of every candidate.
 
     `allowances` says how many facts of each window may be allowed: `plan_allowances` over all windows of the store.
     Without it the windows given are taken for all there are.
     """
-    allowances = plan_allowances(windows) if allowances is None else allowances
+    allowances = plan_allowances(windows, standards.limits.most_allowed) if allowances is None else allowances
     observations: list[dict[str, Any]] = []
     verdicts: list[dict[str, Any]] = []
     for found in find_in_windows(windows, messages, segments, answers=answers):
         of_window = (found.window, found.segments, found.observed)
-        for entry in judge_found(found, allowances[found.window["window_id"]]):
+        for entry in judge_found(found, allowances[found.window["window_id"]], standards):
             verdicts.append(verdict_row(entry, *of_window))
             if entry.verdict != "discard":
-                observations.append(observation_row(entry, *of_window))
+                observations.append(observation_row(entry, *of_window, standards.taxonomy.version))
     return schemas.frame_of("observations", observations), schemas.frame_of("verdicts", verdicts)
 
 
@@ -82,11 +84,11 @@ def find_in_windows(
         yield Found(window, rows, observed, _narratives(rows, own.to_dicts()))
 
 
-def judge_found(found: Found, most_allowed: int, rules: Sequence[Rule] = RULES) -> list[Judged]:
+def judge_found(found: Found, most_allowed: int, standards: Standards = USUAL) -> list[Judged]:
     """Returns what the gate says of everything in a window, of each id once."""
     judged = [
-        *judge_candidates(found.observed.candidates, most_allowed, rules),
-        *judge_candidates(found.narratives, rules=rules),
+        *judge_candidates(found.observed.candidates, most_allowed, standards),
+        *judge_candidates(found.narratives, standards=standards),
     ]
     return _each_once(judged, found.segments)
 
@@ -99,10 +101,11 @@ def _observed_windows(windows: pl.DataFrame, messages: pl.DataFrame) -> Iterator
             yield window, own.sort("ordinal")
 
 
-def judge_candidates(candidates: Sequence[Candidate], most_allowed: int = 0, rules: Sequence[Rule] = RULES) -> list[Judged]:
+def judge_candidates(candidates: Sequence[Candidate], most_allowed: int = 0, standards: Standards = USUAL) -> list[Judged]:
     """Returns the candidates with their categories and what the write gate says of them."""
-    entries = [(c, *categorise(_subject(c), c.kind, c.author, c.hint_category)) for c in candidates]
-    return judge(entries, most_allowed=most_allowed, rules=rules)
+    filed = (categorise(_subject(c), c.kind, c.author, c.hint_category, taxonomy=standards.taxonomy) for c in candidates)
+    entries = [(c, *category) for c, category in zip(candidates, filed, strict=True)]
+    return judge(entries, most_allowed=most_allowed, rules=standards.rules)
 
 
 def _subject(candidate: Candidate) -> str:

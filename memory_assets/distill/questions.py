@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
@@ -21,6 +22,7 @@ from memory_assets.distill.calls import Call, plan_calls
 from memory_assets.distill.earlier import Remembered
 from memory_assets.distill.exchanges import Row
 from memory_assets.distill.serialise import SERIALISER_VERSION, content_hash, fence_memories, serialise
+from memory_assets.errors import SettingsError
 from memory_assets.protocols import Image, ModelRequest
 from memory_assets.tokens import count_tokens
 
@@ -49,6 +51,8 @@ class Question:
     call_count: int
     call: Call
     zone: ZoneInfo
+    system: str
+    """The observer's prompt."""
     key: AnswerKey
 
     @property
@@ -68,11 +72,11 @@ class Question:
         material = serialise(messages, self.zone, before=self.call.before)
         pictures = [image for message in messages for image in images.get(message["message_id"], ())]
         room = WIDER_TOKENS if self.key.parameters == parameters(WIDER_TOKENS) else MAX_TOKENS
-        return ModelRequest(prompt(), f"{known}\n\n{material}" if known else material, room, tuple(pictures))
+        return ModelRequest(self.system, f"{known}\n\n{material}" if known else material, room, tuple(pictures))
 
     def estimated_tokens(self) -> int:
         """Returns about how many tokens are sent, earlier memories and pictures left out."""
-        return count_tokens(prompt()) + count_tokens(serialise(self.call.messages, self.zone, before=self.call.before))
+        return count_tokens(self.system) + count_tokens(serialise(self.call.messages, self.zone, before=self.call.before))
 
 
 @dataclass(frozen=True)
@@ -85,8 +89,11 @@ class Standing:
     attempts: tuple[KeptAnswer, ...] = ()
 
 
-def plan_questions(window: Mapping[str, Any], messages: pl.DataFrame, model: str, zone: ZoneInfo) -> list[Question]:
+def plan_questions(
+    window: Mapping[str, Any], messages: pl.DataFrame, model: str, zone: ZoneInfo, prompt_file: Path | None = None
+) -> list[Question]:
     """Returns the questions about a window; `messages` are those of the window, in order."""
+    system, hashed = prompt(prompt_file), prompt_hash(prompt_file)
     calls = plan_calls(messages.to_dicts(), find_segments(messages))
     return [
         Question(
@@ -98,9 +105,10 @@ def plan_questions(window: Mapping[str, Any], messages: pl.DataFrame, model: str
             len(calls),
             call,
             zone,
+            system,
             AnswerKey(
                 content=f"{content_hash(call.messages, call.before)} {zone}",
-                prompt_hash=prompt_hash(),
+                prompt_hash=hashed,
                 model=model,
                 parameters=parameters(MAX_TOKENS),
                 serialiser=SERIALISER_VERSION,
@@ -136,15 +144,27 @@ def parameters(max_tokens: int) -> str:
     return f"max_tokens={max_tokens}"
 
 
+def prompt(file: Path | None = None) -> str:
+    """Returns the observer's prompt, or the one in the file; raises `SettingsError` where that says nothing."""
+    if file is None:
+        return _packaged()
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"Cannot read the observer's prompt {file}: {error}. Mend MEMORY_OBSERVER_PROMPT.") from error
+    if not text.strip():
+        raise SettingsError(f"The observer's prompt {file} is empty. Write one, or unset MEMORY_OBSERVER_PROMPT.")
+    return text
+
+
 @cache
-def prompt() -> str:
-    """Returns the observer's prompt."""
+def _packaged() -> str:
     return files("memory_assets.distill").joinpath("observer.md").read_text(encoding="utf-8")
 
 
-def prompt_hash() -> str:
+def prompt_hash(file: Path | None = None) -> str:
     """Returns the hash of the prompt that travels with what it produced."""
-    return hashlib.sha256(prompt().encode()).hexdigest()[:12]
+    return hashlib.sha256(prompt(file).encode()).hexdigest()[:12]
 
 
 def _with_pictures(message: Row, pictures: Sequence[Image]) -> Row:

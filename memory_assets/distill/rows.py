@@ -10,7 +10,6 @@ from typing import Any
 
 from memory_assets.distill.candidates import MOST_LINES, Candidate, Observed
 from memory_assets.distill.exchanges import Row
-from memory_assets.distill.taxonomy import TAXONOMY_VERSION
 from memory_assets.distill.write_gate import Judged
 from memory_assets.records import Category, Scope
 from memory_assets.tokens import count_tokens
@@ -88,7 +87,11 @@ def verdict_row(
 
 
 def observation_row(
-    entry: Judged, window: Mapping[str, Any], segments: Sequence[Mapping[str, Any]], observed: Observed
+    entry: Judged,
+    window: Mapping[str, Any],
+    segments: Sequence[Mapping[str, Any]],
+    observed: Observed,
+    taxonomy_version: str,
 ) -> dict[str, Any]:
     """Returns the row of a candidate that is allowed or held."""
     candidate = entry.candidate
@@ -105,7 +108,7 @@ def observation_row(
         "gate_confidence": entry.gate_confidence,
         "category": entry.category,
         "category_confidence": entry.category_confidence,
-        "taxonomy_version": TAXONOMY_VERSION,
+        "taxonomy_version": taxonomy_version,
         "confidence": candidate.confidence,
         "strength": candidate.strength,
         "sentiment": candidate.sentiment,

@@ -23,7 +23,10 @@ LEAST_CHARS = 12
 """Shorter texts name nothing (TUT, the write gate)."""
 
 LEAST_USEFUL = 0.7
-"""Usefulness below which a fact is held (SPEC, decision 4)."""
+"""Usefulness below which a fact is held, where the settings do not say otherwise (SPEC, decision 4)."""
+
+LESS_USEFUL = "usefulness below"
+"""How the reason begins for which such a fact is held; the number follows."""
 
 LEAST_CONFIDENT = 0.3
 
@@ -81,7 +84,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The numbers that rules judge by; others than these are for asking what they would change."""
+    """The numbers that rules judge by; the settings may name others, and so may who asks what these would change."""
 
     least_chars: int = LEAST_CHARS
     most_chars: int = FACT_CHARS
@@ -171,7 +174,7 @@ def rules_with(limits: Limits) -> tuple[Rule, ...]:
             lambda c, _: not _is_owners(c) and verifiability_of(c.text) < limits.least_verifiable,
         ),
         Rule("too little confidence", "hold", 0.7, lambda c, _: c.confidence < limits.least_confident),
-        Rule(f"usefulness below {limits.least_useful}", "hold", 0.6, lambda c, _: usefulness_of(c) < limits.least_useful),
+        Rule(f"{LESS_USEFUL} {limits.least_useful}", "hold", 0.6, lambda c, _: usefulness_of(c) < limits.least_useful),
         Rule("names too little", "hold", 0.6, lambda c, _: len(stems_of(c.text)) < 3 or _only_names(c.text)),
     )
 

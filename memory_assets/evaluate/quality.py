@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets import tables as schemas
+from memory_assets.distill.write_gate import LESS_USEFUL
 from memory_assets.embed.repeats import find_repeats
 from memory_assets.evaluate.faults import FAULTS, Source, faults_of
 
@@ -32,12 +33,11 @@ JUNK = frozenset(
         "a passing state",
         "an opinion",
         "too little confidence",
-        "usefulness below 0.7",
         "names too little",
     }
 )
 """Reasons of the write gate that say a candidate is nothing to keep; the others say that it is a matter of room, of who may
-say it, or of what came after."""
+say it, or of what came after. A fact that is not useful enough (`LESS_USEFUL`, with its number) is junk, too."""
 
 ASKED_FOR = frozenset({"rules", "segments"})
 """Parse paths on which nothing was guessed: no model was asked, or it answered in the form that the prompt states."""
@@ -112,7 +112,8 @@ def _mix(values: pl.Series) -> Iterator[dict[str, Any]]:
 def _junk(verdicts: pl.DataFrame, observations: pl.DataFrame) -> dict[str, Any]:
     narratives = observations.filter(pl.col("kind") == "narrative").select(candidate_id="id")
     candidates = verdicts.join(narratives, on="candidate_id", how="anti")
-    return _row("junk", "candidates", candidates.filter(pl.col("reason").is_in(list(JUNK))).height, candidates.height)
+    is_junk = pl.col("reason").is_in(list(JUNK)) | pl.col("reason").str.starts_with(LESS_USEFUL)
+    return _row("junk", "candidates", candidates.filter(is_junk).height, candidates.height)
 
 
 def _of_facts(measure: str, faulty: pl.DataFrame, facts: pl.DataFrame) -> Iterator[dict[str, Any]]:

@@ -15,8 +15,8 @@ import polars as pl
 from memory_assets.distill.allowance import plan_allowances
 from memory_assets.distill.day import Found, judge_found
 from memory_assets.distill.rows import candidate_id
+from memory_assets.distill.standards import Standards
 from memory_assets.distill.write_gate import Limits as GateLimits
-from memory_assets.distill.write_gate import rules_with
 from memory_assets.errors import QuestionError
 from memory_assets.triage.auto import Limits as TriageLimits
 from memory_assets.triage.auto import decide
@@ -89,10 +89,10 @@ def flips_of_gate(
     `windows` are all of the store: the share of each depends on those before it.
     """
     before, after = plan_allowances(windows), plan_allowances(windows, limits.most_allowed)
-    rules = rules_with(limits)
+    standards = Standards(limits=limits)
     for one in found:
         window_id = one.window["window_id"]
-        past, now = judge_found(one, before[window_id]), judge_found(one, after[window_id], rules)
+        past, now = judge_found(one, before[window_id]), judge_found(one, after[window_id], standards)
         for was, becomes in zip(past, now, strict=True):
             id = candidate_id(was.candidate, one.segments)
             if was.verdict != becomes.verdict and stored.get(id) == was.verdict:

@@ -106,7 +106,7 @@ def _masked_since(store: Store, moment: datetime) -> list[str]:
 
 def _rekey_answers(store: Store, sources: Sequence[str], moved: Moved) -> None:
     """Has the answers about masked messages found under what these say now; else they were asked for, and paid, again."""
-    answers = AnswerStore(store.root / "answers")
+    answers = AnswerStore(store.answers)
     if next(answers.root.glob("*.json"), None) is None:
         return
     names = {old: new for pair in _contents(store, sources, moved) for old, new in answers.rekey(*pair).items()}

@@ -97,7 +97,7 @@ def test_another_model_or_prompt_marks_answers_as_stale_and_nothing_else(
     ruled, asked = versions("rules"), versions("claude-haiku-4-5")
     assert ruled == {name: spec.code_version for name, spec in specs.items()}
     assert {name for name in ruled if ruled[name] != asked[name]} == ASKING
-    monkeypatch.setattr(questions, "prompt_hash", lambda: "another prompt")
+    monkeypatch.setattr(questions, "prompt_hash", lambda _: "another prompt")
     changed = versions("claude-haiku-4-5")
     assert {name for name in asked if asked[name] != changed[name]} == {"observer_answers"}
     monkeypatch.undo()

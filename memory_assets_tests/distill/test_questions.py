@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from memory_assets.distill.answers import AnswerStore, KeptAnswer
 from memory_assets.distill.earlier import Remembered
 from memory_assets.distill.questions import (
@@ -16,6 +18,7 @@ from memory_assets.distill.questions import (
     prompt,
     standing_of,
 )
+from memory_assets.errors import SettingsError
 from memory_assets.protocols import Image, ModelAnswer
 from memory_assets_tests.distill.sessions import messages, said, window
 
@@ -41,6 +44,23 @@ def test_the_material_is_quoted_and_the_prompt_is_ours():
     assert request.material.startswith("=== quoted transcript ")
     assert "[11:02] OWNER: no, use uv here" in request.material
     assert (request.max_tokens, request.images) == (MAX_TOKENS, ())
+
+
+def test_a_prompt_of_the_owner_is_sent_instead_and_its_answers_are_kept_apart(tmp_path: Path):
+    file = tmp_path / "observer.md"
+    file.write_text("Write down what matters.")
+    (own,) = plan_questions(window(ROWS), messages(ROWS), "scripted-1", ZONE, file)
+    assert own.request().system == "Write down what matters."
+    assert (own.key.content, own.key.prompt_hash != question().key.prompt_hash) == (question().key.content, True)
+
+
+@pytest.mark.parametrize(("content", "says"), [(None, "Cannot read"), (b"\xff\xfe\xff", "Cannot read"), (b" \n", "is empty")])
+def test_a_prompt_that_says_nothing_is_an_error_that_names_the_setting(tmp_path: Path, content: bytes | None, says: str):
+    file = tmp_path / "observer.md"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(SettingsError, match=f"{says}.*MEMORY_OBSERVER_PROMPT|prompt.*{says}"):
+        prompt(file)
 
 
 def test_earlier_memories_and_pictures_go_along():
