@@ -268,9 +268,14 @@ def review(context: typer.Context, as_json: Json = False) -> Reply | None:
         return None
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return review_list()
-    from memory_assets.review_terminal import Keyboard, Sitting
+    from memory_assets.review_terminal import Sitting
 
     def sit(console: Any) -> None:
+        if os.name == "nt":
+            Sitting(MemoryAgent(), console, typer.getchar, console.input).run()
+            return
+        from memory_assets.keyboard import Keyboard
+
         with Keyboard() as keyboard:
             Sitting(MemoryAgent(), console, keyboard.key, keyboard.line).run()
 

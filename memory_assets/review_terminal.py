@@ -6,16 +6,8 @@ when the review ends, however it ends.
 """
 
 import contextlib
-import os
-import re
-import select
-import sys
-import termios
-import tty
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console
 from rich.rule import Rule
@@ -29,47 +21,8 @@ KEYS = "[a]pprove  [r]eject  [e]dit  [s]kip  all e[v]idence  [q]uit"
 PUT_BACK = "p"
 LOST_KEYS = "[r]eject them, I deleted their lines  [p]ut them back  any other key: leave it"
 INTERRUPTS = ("\x03", "\x04", "")
-UNFINISHED = re.compile(rb"\x1b([\[O][0-?]*[ -/]*)?")
-"""The beginning of an escape sequence (ECMA-48, 5.4)."""
 SHOWN_QUOTES, ALL_QUOTES = 2, 50
 QUOTE_CHARS = 280
-
-
-class Keyboard:
-    """The keys of the terminal behind stdin, one at a time and unseen, for as long as it is entered.
-
-    What is typed ahead is kept, and an escape sequence, such as an arrow's, is one key.
-    """
-
-    def __enter__(self) -> Self:
-        self.descriptor = sys.stdin.fileno()
-        self.before = termios.tcgetattr(self.descriptor)
-        self._listen()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._leave()
-
-    def key(self) -> str:
-        """The next key; empty where the terminal is gone."""
-        key = os.read(self.descriptor, 1)
-        while UNFINISHED.fullmatch(key) and select.select([self.descriptor], [], [], 0)[0]:
-            key += os.read(self.descriptor, 1)
-        return key.decode("utf-8", "replace")
-
-    def line(self, prompt: str) -> str:
-        """A line, edited as terminals let people edit lines."""
-        self._leave()
-        try:
-            return input(prompt)
-        finally:
-            self._listen()
-
-    def _listen(self) -> None:
-        tty.setcbreak(self.descriptor, termios.TCSADRAIN)
-
-    def _leave(self) -> None:
-        termios.tcsetattr(self.descriptor, termios.TCSADRAIN, self.before)
 
 
 @dataclass

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from memory_assets.distill.exchanges import owner_sentences
 from memory_assets.embed.changes import read_changes
-from memory_assets.friction.commands import steps_of
+from memory_assets.friction.commands import Step, steps_of
 from memory_assets.friction.finding import (
     RULES_SECTION,
     Finding,
@@ -31,7 +31,8 @@ FEWEST_SESSIONS = 2
 _FORBIDS = re.compile(
     r"\b(?:never|not|no|(?:don'?t|do not|must not|stop) (?:ever )?(?:use|using|run|running|call|calling)|instead of"
     r"|rather than|avoid)\s+"
-    r"(?:use\s+|using\s+|run(?:ning)?\s+|with\s+|plain\s+|the\s+)?[`'\"]?([A-Za-z][\w.+-]*\w)",
+    r"(?:use\s+|using\s+|run(?:ning)?\s+|with\s+|plain\s+|the\s+)?"
+    r"(?:`([A-Za-z][\w.+-]*\w(?: [^`]+)?)`|['\"]?([A-Za-z][\w.+-]*\w(?:(?: [a-z]+)? --?[\w-]+)?))",
     re.I,
 )
 _EVERYDAY_WORDS = re.compile(
@@ -43,7 +44,11 @@ _EVERYDAY_WORDS = re.compile(
 )
 """Names of programs that are words, too: "not true" forbids no program."""
 
-_TAKES = re.compile(r"\b(?:use|using|with|on|via|through)\s+(?:the\s+)?[`'\"]?([A-Za-z][\w.+-]*\w)", re.I)
+_TAKES = re.compile(
+    r"\b(?:use|using|with|on|via|through)\s+(?:the\s+)?(?!(?:your|my|our|their|his|her|its|any|every|all|this|that|these|those|an?)\b)"
+    r"[`'\"]?([A-Za-z][\w.+-]*\w)",
+    re.I,
+)
 
 
 @dataclass(frozen=True)
@@ -51,10 +56,16 @@ class Rule:
     """What somebody said is not to be run, and what is to be run instead (empty where nobody said)."""
 
     gone: str
+    """A program, or one with the words that make it forbidden: `git push --force`."""
     came: str
     said_at: datetime
     project: str | None
     """Where it holds; None: everywhere."""
+
+    def forbids(self, step: Step) -> bool:
+        """Returns whether it rules the command out."""
+        program, *words = self.gone.split()
+        return step.program == program and set(words) <= set(step.words)
 
 
 def find_misuse(week: Week, entries: Iterable[tuple[str, datetime]]) -> list[Finding]:
@@ -64,17 +75,21 @@ def find_misuse(week: Week, entries: Iterable[tuple[str, datetime]]) -> list[Fin
     said = week.said_by_session()
     by_program: dict[str, list[tuple[Call, Rule]]] = defaultdict(list)
     for call in week.calls:
-        programs = {step.program for step in steps_of(call.command)} if call.command else set()
-        broken = [rule for rule in rules if rule.gone in programs and rule.project in (None, call.session.project)]
+        steps = steps_of(call.command) if call.command else ()
+        here = (rule for rule in rules if rule.project in (None, call.session.project))
+        broken = [rule for rule in here if any(map(rule.forbids, steps))]
         if rule := next((one for one in broken if one.said_at <= call.at or _is_corrected(call, one, said)), None):
             by_program[rule.gone].append((call, rule))
     return [found for gone, broken in sorted(by_program.items()) if (found := _finding(gone, broken, said))]
 
 
 def forbidden_in(text: str) -> set[str]:
-    """Returns what the text says is not to be used, in lower case."""
-    found = {word.lower() for word in _FORBIDS.findall(text)} | {change.gone for change in read_changes(text)}
-    return {word for word in found if not _EVERYDAY_WORDS.match(word) or f"`{word}`" in text.lower()}
+    """Returns the programs and commands that the text says are not to be used, in lower case."""
+    found = {(marked or plain).lower() for marked, plain in _FORBIDS.findall(text)}
+    found |= {change.gone for change in read_changes(text)}
+    narrower = {command.split()[0] for command in found if " " in command}
+    named = {command for command in found if not _EVERYDAY_WORDS.match(command) or f"`{command}`" in text.lower()}
+    return named - narrower
 
 
 def _rules_of_entries(entries: Iterable[tuple[str, datetime]], projects: Iterable[str]) -> Iterator[Rule]:

@@ -21,7 +21,7 @@ from memory_assets.ledger import Event
 from memory_assets.records import MEMORY_MD
 from memory_assets.reflect.proposals import NUMBERED
 
-FRICTION_VERSION = "friction/1"
+FRICTION_VERSION = "friction/2"
 ONE_LINE = 300
 
 KEPT_MESSAGES = 40

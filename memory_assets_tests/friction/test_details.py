@@ -37,13 +37,15 @@ def test_numbers_and_paths_make_no_other_failure():
     ("text", "programs"),
     [
         ("Use uv, never pip.", {"pip"}),
+        ("Never use `npm run build --force`, not even on your own branches.", {"npm run build --force"}),
+        ("Never npm install --global, please.", {"npm install --global"}),
         ("That is not true.", set()),
         ("Never run `make`.", {"make"}),
         ("pnpm instead of npm", {"npm"}),
     ],
 )
 def test_a_rule_names_what_is_ruled_out_and_plain_words_name_no_program(text: str, programs: set[str]):
-    assert forbidden_in(text) & {"pip", "true", "make", "npm"} == programs
+    assert forbidden_in(text) & {"pip", "true", "make", "npm", "npm run build --force", "npm install --global"} == programs
 
 
 @pytest.mark.parametrize(
