@@ -11,6 +11,7 @@
     │   ├── ModelSetupError     wrong key, unknown model or address: asking again cannot help
     │   ├── ModelBusyError      overloaded, rate-limited, timed out or unreachable: asking later may help
     │   └── ModelRequestError   this one question cannot be asked as it is
+    ├── TaskListError       a person's list of tasks cannot be read or written
     ├── IndexFailedError    a projection (vectors, texts) cannot be read or built
     ├── QuestionError       a recall cannot be made of what was asked
     ├── LedgerError         the ledger holds a line that cannot be understood
@@ -74,6 +75,10 @@ class ModelBusyError(ModelError):
 
 class ModelRequestError(ModelError):
     """One question was refused as malformed or too large; others may go through."""
+
+
+class TaskListError(MemoryAssetsError):
+    """A person's list of tasks cannot be opened, read or written."""
 
 
 class IndexFailedError(MemoryAssetsError):

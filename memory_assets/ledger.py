@@ -15,6 +15,8 @@ Kinds written so far, with their targets:
     proposal.edited     proposal id      payload: text, surface
     proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock: expired); version of the rules;
                                          entry that says the same
+    task.sent           proposal id      payload: task_id, project_id, text (as sent), content (as it stood there then)
+    task.closed         proposal id      payload: task_id
     friction.patched    proposal id      payload: target, patch (its path), line, section, evidence
     entry.promoted      proposal id      payload: path, section, line, commit, evidence (ranges, hashes, quotes); replaces: the
                                          line that was there before

@@ -352,12 +352,12 @@ class MemoryAgent:
         from memory_assets.adapters.local_embedder import LocalEmbedder
         from memory_assets.corpus import open_texts, open_vectors
         from memory_assets.maintain.doctor import Projections, examine
+        from memory_assets.reviewing import tasks_of
 
         store = self.store
         embedding_model = store.settings.embedding_model
-        return examine(
-            store, Projections(lambda: LocalEmbedder(embedding_model).version, open_vectors(store), open_texts(store))
-        )
+        projections = Projections(lambda: LocalEmbedder(embedding_model).version, open_vectors(store), open_texts(store))
+        return examine(store, projections, tasks_of(store))
 
     def flush(self) -> "Built":
         """Ends every open session now and learns from it, as if it had been idle for long enough."""

@@ -6,7 +6,7 @@ Adapters implement these; stages know nothing else of vendors, files and service
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import polars as pl
@@ -278,6 +278,53 @@ class PartInfo:
     """Hash of what the rows were made from, as given by the writer."""
     written_at: datetime
     bytes: int
+
+
+TaskState = Literal["open", "completed", "deleted", "unknown"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task of a person's list, as it stands there."""
+
+    id: str
+    project_id: str
+    content: str = ""
+    description: str = ""
+    labels: tuple[str, ...] = ()
+    state: TaskState = "open"
+    """`unknown`: it is not there, and the list cannot tell what became of it."""
+
+
+class TaskList(Protocol):
+    """A person's list of tasks, in which ours carry a label; every method raises `TaskListError` when there is no answer."""
+
+    def look(self, wanted: Mapping[str, str], since: datetime) -> dict[str, Task]:
+        """Returns each task by its id as it stands now, whatever labels it has by now.
+
+        `wanted` maps ids to the projects in which they were made; none of them was completed before `since`.
+        """
+        ...
+
+    def labelled(self, since: datetime) -> list[Task]:
+        """Returns the open tasks with our label, and those with it that were completed since the moment."""
+        ...
+
+    def add(self, content: str, description: str) -> Task:
+        """Makes a task with our label."""
+        ...
+
+    def reword(self, task_id: str, content: str) -> Task:
+        """Changes what an open task says, and returns it as it stands then."""
+        ...
+
+    def complete(self, task_id: str) -> None:
+        """Completes a task; nothing happens when it is not there."""
+        ...
+
+    def delete(self, task_id: str) -> None:
+        """Deletes a task; nothing happens when it is not there."""
+        ...
 
 
 class Tables(Protocol):

@@ -1,16 +1,29 @@
-"""Opens what a triage needs of a store, and tells what waits in REVIEW.md that nobody can act on yet.
+"""Opens what a triage needs of a store, looks at the surfaces on which people decide, and keeps their tasks in step.
 
 Stands beside `corpus.py`: it opens and reads; `triage/` decides, and the assets of that name carry out.
 """
 
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import filelock
+
 from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.adapters.todoist_tasks import TOKEN, TodoistTasks
 from memory_assets.distill.answers import AnswerStore
+from memory_assets.errors import TaskListError
 from memory_assets.files import replace_if_same
+from memory_assets.friction.review import Shown
+from memory_assets.present import is_sample
+from memory_assets.protocols import Task, TaskList
 from memory_assets.reflect.proposals import section_of
 from memory_assets.settings import Settings
 from memory_assets.store import Store
+from memory_assets.tables import hash_of
 from memory_assets.triage.human import put_back
 from memory_assets.triage.run import REVIEW_MD, Rules, Surface, read_surface
+from memory_assets.triage.tasks import bring_in_step, look, read_now
 
 GUARDED = ("preferences", "rules-conventions")
 """Categories whose sections take only the owner's own words."""
@@ -60,3 +73,67 @@ def review_warnings(store: Store) -> tuple[str, ...]:
 
 def _surface(store: Store) -> Surface:
     return read_surface(GitWorkspace(store.workspace), store.ledger, store.tables, rules_of(store.settings))
+
+
+@dataclass(frozen=True)
+class Looked:
+    """The tasks that ask about proposals as they stand, by id, and why they could not be looked at."""
+
+    found: Mapping[str, Task] = field(default_factory=dict)
+    problem: str = ""
+
+
+def tasks_of(store: Store) -> TaskList | None:
+    """Returns the owner's list of tasks, where the token of one is set; nobody is asked about the sample."""
+    settings = store.settings
+    if not os.environ.get(TOKEN) or is_sample(settings):
+        return None
+    how = {"label": settings.todoist_label, "project": settings.todoist_project, "url": settings.todoist_url}
+    return TodoistTasks(settings.clock, **how)
+
+
+def look_at_tasks(store: Store) -> Looked:
+    """Returns the tasks as they stand, with what is forgotten masked; takes as long as the list's server does."""
+    tasks, stones = tasks_of(store), store.tombstones
+    if tasks is None:
+        return Looked()
+    try:
+        found = look(tasks, store.ledger)
+    except TaskListError as error:
+        return Looked(problem=str(error))
+    return Looked({id: replace(task, content=stones.mask_text(task.content)) for id, task in found.items()})
+
+
+def tasks_say(store: Store, looked: Looked) -> str:
+    """Returns the hash of what the tasks decide that no triage has heard; empty where they decide nothing."""
+    if not looked.found:
+        return ""
+    said = read_now(looked.found, store.ledger, store.tables, rules_of(store.settings))
+    return hash_of(said) if said.approved or said.rejected or said.edited else ""
+
+
+def keep_tasks_in_step(store: Store, shown: Mapping[str, Shown]) -> tuple[dict[str, int], str]:
+    """Lets the tasks ask about what waits, and about nothing else; returns what was done, by kind, and what went wrong.
+
+    Holds a lock of its own, and not the store's: a server far away may take its time.
+    """
+    tasks = tasks_of(store)
+    if tasks is None:
+        return {}, ""
+    decisions, stones = store.tables.read("decisions"), store.tombstones
+    try:
+        with filelock.FileLock(store.root / "tasks.lock", timeout=0, mode=0o600):
+            done = bring_in_step(
+                tasks,
+                decisions,
+                store.ledger,
+                rules_of(store.settings),
+                store.key,
+                shown,
+                is_forgotten=lambda text: stones.mask_text(text) != text,
+            )
+    except filelock.Timeout:
+        return {}, ""
+    except TaskListError as error:
+        return {}, str(error)
+    return dict(done), ""

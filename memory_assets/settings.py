@@ -118,6 +118,9 @@ class Settings(BaseSettings):
     remote: str = Field(
         "", description="A git remote (a path or an address) that the workspace's history is pushed to; never pulled from."
     )
+    todoist_project: str = Field("", description="Todoist project in which proposals become tasks; by default the Inbox.")
+    todoist_label: str = Field("memory-review", pattern=r"^[\w-]{1,60}$", description="Label of those tasks.")
+    todoist_url: str = Field("", description="Another server that speaks the Todoist API.")
     gold: Path | None = Field(None, description="Folder of labelled sessions to evaluate against; see docs/evaluation.md.")
     port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI; the next free one is taken.")
 
@@ -164,7 +167,7 @@ class Settings(BaseSettings):
             raise ValueError(f"a model's name holds no blanks; say '{RULES}', or a name such as claude-haiku-4-5")
         return name
 
-    @field_validator("model_url")
+    @field_validator("model_url", "todoist_url")
     @classmethod
     def _is_an_address(cls, url: str) -> str:
         if not url:

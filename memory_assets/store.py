@@ -8,9 +8,10 @@
     tables/      Parquet                                                              derived
     index/       vectors and terms                                                    derived
     dagster/     DAGSTER_HOME: runs and events                                        derived
-    VERSION, instance.json (the owner's zone, frozen), lock; status.txt (the status, kept ready)
+    VERSION, instance.json (the owner's zone, frozen), lock, tasks.lock; status.txt (the status, kept ready)
 
-Derived parts are rebuilt, never migrated. Every writer holds the one lock; readers never need it.
+Derived parts are rebuilt, never migrated. Every writer holds the one lock; readers never need it. `tasks.lock` is held
+while tasks of a list far away are brought in step.
 """
 
 import json

@@ -19,7 +19,7 @@ NOW = datetime(2026, 9, 1, 12, 0, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads this machine's settings, transcripts or store."""
+    """No test reads this machine's settings, transcripts or store, or talks to a service that is not its own."""
     for name in [name for name in os.environ if name.startswith("MEMORY_")]:
         monkeypatch.delenv(name)
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "DAGSTER_HOME"):
@@ -30,6 +30,7 @@ def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_DATA", str(tmp_path / "store"))
     monkeypatch.setenv("MEMORY_TIMEZONE", "UTC")
     monkeypatch.setenv("MEMORY_NOW", NOW.isoformat())
+    monkeypatch.setenv("MEMORY_TODOIST_URL", "http://127.0.0.1:9")
 
 
 @pytest.fixture(scope="session")

@@ -259,7 +259,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Keeps quiet; the log that counts is the server's own."""
 
 
-class _Server(ThreadingHTTPServer):
+class QuietServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -271,7 +271,7 @@ def serve(answer: Answer, **how: Any) -> Iterator[MessagesApi]:
     """Serves on loopback while the block runs."""
     api = MessagesApi(answer, **how)
     handler = type("Handler", (_Handler,), {"api": api})
-    server = _Server(("127.0.0.1", 0), handler)
+    server = QuietServer(("127.0.0.1", 0), handler)
     api.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()

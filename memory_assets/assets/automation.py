@@ -7,13 +7,14 @@
     distil_weeks, distil_months  what finished ones say together    schedules 06:30 and 06:45
     evaluate  figures against labelled sessions                     sensor new_transcripts, where the setting names some
     friction  what goes wrong again and again, of seven days         07:00, sensor spooled_events
-    triage    decisions, MEMORY.md, REVIEW.md, patches              sensor review_changes
+    triage    decisions, MEMORY.md, REVIEW.md, tasks, patches       sensor review_changes
     review    a model's reviews of what waits, then a triage        schedule every 30 minutes
     brief     lessons.md and the briefing, with what comes up       sensor new_transcripts, schedule 00:05
 
 The sensors are level-triggered: each tick looks at the state of the store (files that grew, days whose windows changed, a
 fold that lags behind, a REVIEW.md that a person edited) and asks for the next step, so that a lost tick, a failed run or a
-killed daemon loses nothing. They read file sizes and manifests, never transcripts.
+killed daemon loses nothing. They read file sizes and manifests, never transcripts; where proposals are tasks in Todoist, one of
+them asks it what became of them.
 """
 
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from memory_assets.assets.answers import NEW_ONLY
 from memory_assets.assets.deliver import SPOOL_CHECK, spool_evaluation
 from memory_assets.pending import Stretch, hash_of, stretches
 from memory_assets.reflect.gradient import Span
+from memory_assets.reviewing import look_at_tasks, tasks_say
 from memory_assets.store import Store
 
 CAPTURE, LEARN, FOLD, REFLECT, TRIAGE, EVALUATE = "capture", "learn", "fold", "reflect", "triage", "evaluate"
@@ -42,7 +44,18 @@ UNFINISHED = dg.RunsFilter(
     ]
 )
 
-TRIAGED = ["amendments", "decisions", "trust", "memory_md", "patches", "entries", "review_md", "calibration", "briefing"]
+TRIAGED = [
+    "amendments",
+    "decisions",
+    "trust",
+    "memory_md",
+    "patches",
+    "entries",
+    "review_md",
+    "review_tasks",
+    "calibration",
+    "briefing",
+]
 ASSETS_OF = {
     CAPTURE: ["events", "dead_letters", "resources", "records", "windows", "messages_open", "harness_memories"],
     LEARN: [
@@ -90,7 +103,7 @@ DESCRIPTIONS = {
     REFLECT: "Condense days of observations and propose lines for MEMORY.md.",
     "distil_weeks": "Distil finished weeks from the reflections of their days.",
     "distil_months": "Distil finished months from the reflections of their days.",
-    TRIAGE: "Decide proposals by rules and by what people ticked; write MEMORY.md and REVIEW.md.",
+    TRIAGE: "Decide proposals by rules and by what people ticked; write MEMORY.md, REVIEW.md and tasks.",
     REVIEW: "Let a model review what rules left to a person, where one is named; then triage.",
     EVALUATE: "Score the observations against the labelled sessions that the setting `gold` names.",
 }
@@ -192,14 +205,18 @@ def _evaluation(looked: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
     job=JOBS[TRIAGE],
     minimum_interval_seconds=EVERY_MINUTE,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Carries out what a person ticked, struck or edited in REVIEW.md or MEMORY.md.",
+    description="Carries out what a person ticked, struck or edited in REVIEW.md, MEMORY.md or their tasks in Todoist.",
 )
 def review_changes(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
-    """Asks for a triage when the review surface differs from what was last read."""
-    if not pending.review_is_behind(store):
-        return dg.SensorResult(skip_reason=dg.SkipReason("No proposal, decision or edit since the last triage."))
+    """Asks for a triage when a review surface differs from what was last read."""
     hour = f"{store.settings.clock():%Y-%m-%dT%H}"
-    return dg.SensorResult(run_requests=[_request(TRIAGE, hour, pending.review_inputs(store))])
+    if pending.review_is_behind(store):
+        return dg.SensorResult(run_requests=[_request(TRIAGE, hour, pending.review_inputs(store))])
+    looked = look_at_tasks(store)
+    if said := tasks_say(store, looked):
+        return dg.SensorResult(run_requests=[_request(TRIAGE, hour, said)])
+    reason = looked.problem or "No proposal, decision or edit since the last triage."
+    return dg.SensorResult(skip_reason=dg.SkipReason(reason))
 
 
 @dg.sensor(

@@ -61,7 +61,7 @@ def ingest(store: Store, *, reflect: bool = True) -> Ran:
                 runner.run(job, Stretch(periods[0], periods[-1]))
         for stretch in stretches(pending.days_to_find_friction(store)):
             runner.run("find_friction", stretch)
-        if pending.review_is_behind(store):
+        if pending.review_is_behind(store) or _tasks_say(store):
             runner.run("triage")
         if pending.reviews_are_due(store):
             runner.run("review")
@@ -71,6 +71,12 @@ def ingest(store: Store, *, reflect: bool = True) -> Ran:
         runner.run("evaluate")
     ran.seconds = time.monotonic() - started
     return ran
+
+
+def _tasks_say(store: Store) -> str:
+    from memory_assets.reviewing import look_at_tasks, tasks_say
+
+    return tasks_say(store, look_at_tasks(store))
 
 
 def backfill(store: Store, days: Iterable[date]) -> Ran:

@@ -14,7 +14,7 @@ from memory_assets.models import open_model
 from memory_assets.pending import note_triaged, review_inputs
 from memory_assets.protocols import Model
 from memory_assets.records import MEMORY_MD
-from memory_assets.reviewing import rules_of, triage_answers, workspace_of
+from memory_assets.reviewing import keep_tasks_in_step, look_at_tasks, rules_of, triage_answers, workspace_of
 from memory_assets.store import Store
 from memory_assets.triage.amendments import AMEND_VERSION
 from memory_assets.triage.batch import BATCH_VERSION, ask_in_batches, read_verdicts
@@ -40,9 +40,12 @@ from memory_assets.triage.run import (
     write_review,
 )
 from memory_assets.triage.standing import read_proposals
+from memory_assets.triage.tasks import KINDS as TASK_KINDS
+from memory_assets.triage.tasks import TASKS_VERSION, hear_tasks, open_tasks
 from memory_assets.triage.trust import TRUST_VERSION
 
 GROUP = "triage"
+IN_STEP = "are_in_step"
 WORKSPACE_POOL = "memory_md"
 
 
@@ -66,17 +69,21 @@ def decisions(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
     """What became of each proposal: promoted, merged, rejected, expired or pending."""
     with store.lock():
         workspace, rules = workspace_of(store), rules_of(store.settings)
-    seen = look(workspace)  # may take its time, in which others write
+    seen, looked = look(workspace), look_at_tasks(store)  # may take their time, in which others write
     with store.lock():
         heard = hear_person(workspace, store.ledger, store.tables, rules, seen)
-        for warning in heard.warnings:
+        there = hear_tasks(looked.found, store.ledger, store.tables, rules)
+        warnings = [*heard.warnings, *there.warnings, *([looked.problem] if looked.problem else [])]
+        for warning in warnings:
             context.log.warning(warning)
         frame = decide_all(workspace, store.ledger, store.tables, rules)
         plots = {
             "states": bars(counts_of(frame, "state")),
             "tiers": bars(counts_of(frame.with_columns(pl.col("tier").cast(pl.String)), "tier")),
         }
-        return write_whole(store, "decisions", frame, TRIAGE_VERSION, heard=heard.counts, warnings=heard.warnings, **plots)
+        return write_whole(
+            store, "decisions", frame, TRIAGE_VERSION, heard=heard.counts, tasks=there.counts, warnings=warnings, **plots
+        )
 
 
 @dg.asset(
@@ -199,6 +206,28 @@ def review_md(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
     )
 
 
+@dg.asset(
+    group_name=GROUP,
+    owners=["team:memory"],
+    kinds={"todoist"},
+    code_version=TASKS_VERSION,
+    deps=["decisions"],
+    pool=WORKSPACE_POOL,
+    check_specs=[
+        dg.AssetCheckSpec(IN_STEP, asset="review_tasks", description="Tasks ask about what waits, where a token is set.")
+    ],
+)
+def review_tasks(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
+    """Tasks in the owner's Todoist that ask about what waits, where a token is set; else nothing."""
+    shown = show_frictions(store.tables.read("friction"), session_days(store.tables))
+    done, problem = keep_tasks_in_step(store, shown)
+    if problem:
+        context.log.warning(problem)
+    waiting = open_tasks(store.ledger.events(TASK_KINDS))
+    in_step = dg.AssetCheckResult(check_name=IN_STEP, passed=not problem, metadata={"problem": problem or "none"})
+    return dg.MaterializeResult(metadata={"waiting": len(waiting), **done}, check_results=[in_step])
+
+
 def _undecided(store: Store, days: list[str] | None) -> pl.DataFrame:
     proposed, decided = read_proposals(store.tables).select("proposal_id"), store.tables.read("decisions").select("proposal_id")
     missing = proposed.join(decided, on="proposal_id", how="anti").with_columns(problem=pl.lit("in no state"))
@@ -260,7 +289,7 @@ def memory_md_is_small(context: dg.AssetCheckExecutionContext, store: dg.Resourc
     return verdict(large.is_empty(), large, dg.AssetCheckSeverity.WARN, entries=int(found["entries"].sum()))
 
 
-ASSETS = [amendments, model_reviews, decisions, trust, memory_md, patches, entries, review_md]
+ASSETS = [amendments, model_reviews, decisions, trust, memory_md, patches, entries, review_md, review_tasks]
 TABLES = ("amendments", "model_reviews", "decisions", "trust", "entries")
 CHECKS = [
     *(schema_check(table) for table in TABLES),

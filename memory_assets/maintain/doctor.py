@@ -22,7 +22,7 @@ from memory_assets.maintain.checks import Check
 from memory_assets.maintain.secrets import check_secrets
 from memory_assets.maintain.sums import Counts, read_frames, sums_of
 from memory_assets.maintain.surroundings import check_projection
-from memory_assets.protocols import TextIndex, VectorIndex
+from memory_assets.protocols import TaskList, TextIndex, VectorIndex
 
 if TYPE_CHECKING:
     from memory_assets.store import Store
@@ -68,12 +68,17 @@ class Projections:
     texts: TextIndex
 
 
-def examine(store: "Store", projections: Projections) -> Health:
-    """Returns the counts and checks of the store; a check that cannot be carried out is a broken one."""
+def examine(store: "Store", projections: Projections, tasks: TaskList | None = None) -> Health:
+    """Returns the counts and checks of the store; a check that cannot be carried out is a broken one.
+
+    `tasks` is the owner's list of tasks, where one is used.
+    """
     noted = len(store.ledger.events([NOTED, CORRECTED])) + store.tables.read("harness_memories", columns=["id"]).height
     sums = sums_of(read_frames(store.tables, store.archive.resources(), noted))
     now = store.settings.clock()
     checks = (*sums.checks, *_projected(store, projections), *_surroundings(store, now))
+    if tasks is not None:
+        checks = (*checks, *_carry_out("Todoist", lambda: surroundings.check_tasks(tasks, now)))
     return Health(store.root, now, sums.harnesses, checks)
 
 

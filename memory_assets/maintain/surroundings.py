@@ -15,6 +15,7 @@ from memory_assets.capture.discover import TranscriptFile
 from memory_assets.deliver import spool
 from memory_assets.deliver.inbox import ASIDE
 from memory_assets.maintain.checks import Check
+from memory_assets.protocols import TaskList
 
 SPARE_BYTES = 1_000_000_000
 """A rebuild writes tables and indexes beside the old ones; a gigabyte holds both for several hundred long sessions."""
@@ -87,6 +88,12 @@ def check_spool(root: Path) -> Check:
     wrong = spool.alarm(str(root))
     waiting = sum(end - start for start, end in spool.unread(str(root)).values())
     return Check("spool", promise, wrong is None, wrong or f"{waiting:,} bytes wait", "Run `memory ingest`." if wrong else "")
+
+
+def check_tasks(tasks: TaskList, now: datetime) -> Check:
+    """Tells whether the owner's list of tasks answers; raises `TaskListError` where it does not."""
+    waiting = sum(task.state == "open" for task in tasks.labelled(since=now))
+    return Check("Todoist", "tasks can ask about proposals", True, f"{waiting:,} wait")
 
 
 def check_dead_letters(root: Path) -> Check:

@@ -72,7 +72,7 @@ def render_review(pending: Sequence[Mapping[str, Any]], *, updated: str, notes: 
     """
     sections: dict[str, list[str]] = {}
     for row in sorted(pending, key=lambda row: (not row["text"], "heading" in row)):
-        sections.setdefault(row.get("heading") or _heading(row), []).extend([_render_item(row), *row.get("details", ())])
+        sections.setdefault(row.get("heading") or heading_of(row), []).extend([_render_item(row), *row.get("details", ())])
     kept = dict(notes or {})
     homeless = [line for section, lines in kept.items() if section not in sections for line in [*lines, ""]]
     lines = [TITLE, "", f"_Reviewed by Reflector on {updated[:10]}. Approve, edit, or reject each item._", *HELP, "", *homeless]
@@ -190,14 +190,19 @@ def shown_text(row: Mapping[str, Any]) -> str:
     return row["text"] or read_entries(row["entry"])[0].text
 
 
-def _heading(row: Mapping[str, Any]) -> str:
+def heading_of(row: Mapping[str, Any]) -> str:
+    """Returns the heading under which a decision is shown."""
     return f"Proposed for: {row['section']}" if row["text"] else RETIRE
+
+
+def instead_of(row: Mapping[str, Any]) -> str:
+    """Returns which line the text would replace, in words; empty where it would be a line of its own."""
+    return f"instead of “{read_entries(row['entry'])[0].text}”" if row["text"] and row["entry"] else ""
 
 
 def _render_item(row: Mapping[str, Any]) -> str:
     text = _squeezed(shown_text(row))
-    is_told = row["text"] and row["entry"] and "details" not in row
-    instead = f"instead of “{read_entries(row['entry'])[0].text}”" if is_told else ""
+    instead = "" if "details" in row else instead_of(row)
     reasons = "; ".join(one for one in (instead, row["why"]) if one)
     why = f" — _{reasons.replace('_', ' ')}_" if reasons else ""
     return f"- [ ] `{row['proposal_id']}` {text if '*' in text else f'**{text}**'}{why}"

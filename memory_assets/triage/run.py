@@ -87,7 +87,7 @@ class Rules:
 
 @dataclass
 class Heard:
-    """What a person's REVIEW.md said: how many proposals of each kind of event, and what was odd about the file."""
+    """What a person said on a surface: how many proposals of each kind of event, and what was odd about it."""
 
     counts: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -131,23 +131,23 @@ def hear_person(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rul
     if surface.content != seen:
         return Heard(warnings=["REVIEW.md is being edited; what it says is read at the next triage."])
     if not surface.reading.is_undecided:
-        _say(surface.reading, heard, ledger, rules.owner, going=surface.going)
+        say(surface.reading, heard, ledger, rules.owner, REVIEW_MD, going=surface.going)
         workspace.commit_content("Edited by hand", {REVIEW_MD: surface.content}, author=rules.owner)
     return heard
 
 
-def _say(reading: Reading, heard: Heard, ledger: Ledger, owner: str, *, going: Collection[str]) -> None:
-    """Appends what was decided; a line that is to go (`going`) cannot be reworded, so a rewording of it decides nothing."""
+def say(reading: Reading, heard: Heard, ledger: Ledger, owner: str, surface: str, *, going: Collection[str] = ()) -> None:
+    """Appends what was decided on a surface; a line that is to go (`going`) cannot be reworded: that decides nothing."""
     said: list[tuple[str, str, dict[str, Any]]] = [
         *((APPROVED, id, {"text": text} if text else {}) for id, text in reading.approved.items()),
-        *((REJECTED, id, {"reason": "struck from REVIEW.md"}) for id in reading.rejected),
+        *((REJECTED, id, {"reason": f"struck from {surface}"}) for id in reading.rejected),
         *((EDITED, id, {"text": text}) for id, text in reading.edited.items()),
     ]
     for kind, proposal_id, payload in said:
         if proposal_id in going and "text" in payload:
-            heard.warnings.append(f"REVIEW.md rewords {proposal_id}, which asks whether its line may go; it was not decided.")
+            heard.warnings.append(f"{surface} rewords {proposal_id}, which asks whether its line may go; it was not decided.")
             continue
-        ledger.append(kind, proposal_id, {**payload, "surface": REVIEW_MD}, actor=owner)
+        ledger.append(kind, proposal_id, {**payload, "surface": surface}, actor=owner)
         heard.counts[kind] = heard.counts.get(kind, 0) + 1
 
 

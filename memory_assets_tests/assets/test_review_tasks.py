@@ -1,0 +1,138 @@
+"""Tasks in Todoist through the real jobs: never without a token, and whatever is wrong there, REVIEW.md goes on."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from memory_assets.assets import launch
+from memory_assets.assets.automation import review_changes
+from memory_assets.assets.triage import IN_STEP
+from memory_assets.memory import MemoryAgent
+from memory_assets.present import sample_settings
+from memory_assets.reflect.proposals import NUMBERED
+from memory_assets.reviewing import keep_tasks_in_step, look_at_tasks, tasks_of
+from memory_assets.store import Store
+from memory_assets_tests.small_store import DAY, FACT, PROPOSAL, small_store
+from memory_assets_tests.todoist_api import TOKEN, Fault, TodoistApi, serve
+
+
+@pytest.fixture
+def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[TodoistApi]:
+    monkeypatch.setenv("MEMORY_TODOIST_TOKEN", TOKEN)
+    with serve() as api:
+        monkeypatch.setenv("MEMORY_TODOIST_URL", api.url)
+        yield api
+
+
+@pytest.fixture
+def store(api: TodoistApi, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store whose one proposal waits."""
+    monkeypatch.delenv("MEMORY_NOW")
+    store = small_store()
+    store.ledger.append(NUMBERED, PROPOSAL, {"key": "m1", "day": str(DAY)}, actor="reflector")
+    (store.workspace / "REVIEW.md").unlink()
+    return store
+
+
+def asked(store: Store) -> list[str | None]:
+    """The jobs that the sensor asks for, or why it asks for none."""
+    said = review_changes(dg.build_sensor_context(), store=store)
+    assert isinstance(said, dg.SensorResult)
+    return [one.job_name for one in said.run_requests or ()] or [said.skip_reason and said.skip_reason.skip_message]
+
+
+def problem(store: Store) -> str:
+    """What the last triage's check says is wrong."""
+    with launch.open_instance(store) as instance:
+        (record,) = instance.event_log_storage.get_asset_check_execution_history(
+            dg.AssetCheckKey(dg.AssetKey("review_tasks"), IN_STEP), limit=1
+        )
+    evaluation = record.event.dagster_event.event_specific_data
+    assert evaluation.passed == (evaluation.metadata["problem"].value == "none")
+    return evaluation.metadata["problem"].value
+
+
+def test_a_proposal_becomes_a_task_and_the_completed_task_a_line(store: Store, api: TodoistApi):
+    launch.triage(store)
+    task = api.named(FACT)
+    assert problem(store) == "none"
+    assert asked(store) == ["No proposal, decision or edit since the last triage."]
+    api.complete(task)
+    assert asked(store) == ["triage"]
+    launch.triage(store)
+    assert FACT in (store.workspace / "MEMORY.md").read_text()
+    assert asked(store) == ["No proposal, decision or edit since the last triage."]
+    assert [check.found for check in MemoryAgent(store.settings).health().checks if check.name == "Todoist"] == ["0 wait"]
+
+
+def test_a_wrong_token_is_named_and_review_md_goes_on(store: Store, api: TodoistApi, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_TODOIST_TOKEN", "wrong")
+    launch.triage(store)
+    assert "does not accept the token (401). Check MEMORY_TODOIST_TOKEN" in problem(store)
+    (broken,) = [check for check in MemoryAgent(store.settings).health().broken if check.name == "Todoist"]
+    assert "does not accept the token (401). Check MEMORY_TODOIST_TOKEN" in broken.found
+    review = store.workspace / "REVIEW.md"
+    review.write_text(review.read_text().replace("- [ ]", "- [x]"))
+    monkeypatch.setattr("memory_assets.triage.run.LOOK_AGAIN_SECONDS", 0.0)
+    assert asked(store) == ["triage"]
+    launch.triage(store)
+    assert FACT in (store.workspace / "MEMORY.md").read_text() and api.tasks == {}
+
+
+def test_while_todoist_is_down_nothing_is_lost(store: Store, api: TodoistApi):
+    launch.triage(store)
+    api.complete(api.named(FACT))
+    api.fault = lambda method, path: Fault(503)
+    (reason,) = asked(store)
+    assert reason is not None and "out of order (503); the next triage tries again" in reason
+    launch.triage(store)
+    assert "out of order (503)" in problem(store)
+    assert store.tables.read("decisions")["state"].to_list() == ["pending"]
+    api.fault = lambda method, path: None
+    launch.triage(store)
+    assert problem(store) == "none"
+    assert FACT in (store.workspace / "MEMORY.md").read_text()
+
+
+def test_without_a_token_nobody_is_called(store: Store, api: TodoistApi, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("MEMORY_TODOIST_TOKEN")
+    launch.triage(store)
+    assert problem(store) == "none"
+    assert asked(store) == ["No proposal, decision or edit since the last triage."]
+    assert [check.name for check in MemoryAgent(store.settings).health().checks if check.name == "Todoist"] == []
+    assert api.requests == []
+
+
+def test_nobody_is_asked_about_the_sample(store: Store, api: TodoistApi):
+    assert tasks_of(replace(store, settings=sample_settings(store.settings))) is None
+
+
+def test_two_processes_do_not_make_the_same_task(store: Store, api: TodoistApi):
+    other = Store(store.settings, store.root)
+    seen = []
+
+    def meanwhile(method: str, path: str) -> None:
+        if method == "POST":
+            seen.append(keep_tasks_in_step(other, {}))
+
+    api.fault = meanwhile
+    assert keep_tasks_in_step(store, {}) == ({"add": 1}, "")
+    assert seen == [({}, "")] and len(api.tasks) == 1
+
+
+def test_what_is_forgotten_is_not_read_from_a_task(store: Store, api: TodoistApi):
+    launch.triage(store)
+    task = api.named(FACT)
+    MemoryAgent(store.settings).forget("uv, never pip", apply=True)
+    assert "uv, never pip" not in next(iter(look_at_tasks(store).found.values())).content
+    launch.triage(store)
+    assert task["is_deleted"]
+    assert not any("uv, never pip" in path.read_text("utf-8", "replace") for path in Path(store.root / "ledger").iterdir())
+
+
+def test_the_token_is_written_nowhere(store: Store, api: TodoistApi):
+    launch.triage(store)
+    assert [path for path in store.root.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()] == []
