@@ -61,7 +61,7 @@ def in_zone(assets: dg.AssetsDefinition, zone: str) -> dg.AssetsDefinition:
     """Returns the assets with their days, weeks and months cut in the zone."""
     cut = {DAYS: days_in(zone), WEEKS: weeks_in(zone), MONTHS: months_in(zone)}
     return assets.map_asset_specs(
-        lambda spec: spec.replace_attributes(partitions_def=cut[spec.partitions_def]) if spec.partitions_def else spec
+        lambda spec: spec.replace_attributes(partitions_def=cut[spec.partitions_def]) if spec.partitions_def in cut else spec
     )
 
 

@@ -4,7 +4,7 @@
     ledger/      what people, agents and clocks did                                   kept for ever
     answers/     raw answers of models                                                kept for ever
     spool/       events that were sent and not yet taken in; aside/, what could not be
-    workspace/   MEMORY.md, REVIEW.md, lessons.md, timeline/, memory/<day>.md, briefing.md; git  kept for ever
+    workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, briefing.md; git  kept for ever
     tables/      Parquet                                                              derived
     index/       vectors and terms                                                    derived
     dagster/     DAGSTER_HOME: runs and events                                        derived

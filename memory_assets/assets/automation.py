@@ -26,6 +26,7 @@ from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PART
 from memory_assets import pending
 from memory_assets.assets.answers import NEW_ONLY
 from memory_assets.assets.deliver import SPOOL_CHECK, spool_evaluation
+from memory_assets.assets.glue import CATEGORIES
 from memory_assets.pending import Stretch, hash_of, stretches
 from memory_assets.reflect.gradient import Span
 from memory_assets.reviewing import look_at_tasks, tasks_say
@@ -121,6 +122,14 @@ def range_tags(stretch: Stretch) -> dict[str, str]:
     }
 
 
+def tags_of(job: str, stretch: Stretch | None = None) -> dict[str, str]:
+    """Returns the run tags that make one run of the job materialise all days of the stretch, and a fold all categories."""
+    if job == FOLD:
+        categories = CATEGORIES.get_partition_keys()
+        return {ASSET_PARTITION_RANGE_START_TAG: categories[0], ASSET_PARTITION_RANGE_END_TAG: categories[-1]}
+    return range_tags(stretch) if stretch else {}
+
+
 def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
     """Returns the runs that the store's state asks for, the earliest step first; none while one of ours is under way.
 
@@ -145,8 +154,7 @@ def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
 
 def _request(job: str, *state: object, stretch: Stretch | None = None) -> dg.RunRequest:
     config = NEW_ONLY if job == LEARN else {}
-    tags = range_tags(stretch) if stretch else {}
-    return dg.RunRequest(run_key=f"{job}-{hash_of(*state)}", job_name=job, run_config=config, tags=tags)
+    return dg.RunRequest(run_key=f"{job}-{hash_of(*state)}", job_name=job, run_config=config, tags=tags_of(job, stretch))
 
 
 @dg.sensor(
@@ -317,14 +325,18 @@ def schedules(zone: str) -> list[dg.ScheduleDefinition]:
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description="Every 30 minutes, decides what rules and a model can decide and lets old proposals expire.",
     )
-    nightly = dg.ScheduleDefinition(
-        name="nightly",
+
+    @dg.schedule(
         job=JOBS[FOLD],
         cron_schedule="15 2 * * *",
         execution_timezone=zone,
         default_status=dg.DefaultScheduleStatus.RUNNING,
+        name="nightly",
         description="At 02:15, the merge sweep: near-duplicates become one, indexes and briefing follow.",
     )
+    def nightly(context: dg.ScheduleEvaluationContext):
+        return _request(FOLD, "nightly", context.scheduled_execution_time.date())
+
     briefing_daily = dg.ScheduleDefinition(
         name="briefing_daily",
         job=JOBS[BRIEF],

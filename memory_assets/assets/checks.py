@@ -22,14 +22,14 @@ SHOWN = 5
 
 
 def parts_in_run(context: dg.AssetCheckExecutionContext) -> list[str] | None:
-    """Returns the days that the run is about, or None when it has none (whole tables, checks run by hand)."""
+    """Returns the days that the run is about, or None when it has none (whole tables, categories, checks run by hand)."""
     tags = context.run.tags
-    start, end = tags.get("dagster/asset_partition_range_start"), tags.get("dagster/asset_partition_range_end")
-    if start and end:
-        days = pl.date_range(pl.lit(start).str.to_date(), pl.lit(end).str.to_date(), eager=True)
-        return [day.isoformat() for day in days]
     key = tags.get("dagster/partition")
-    return [key] if key else None
+    start, end = tags.get("dagster/asset_partition_range_start", key), tags.get("dagster/asset_partition_range_end", key)
+    if not (start and end and start[:1].isdigit()):
+        return None
+    days = pl.date_range(pl.lit(start).str.to_date(), pl.lit(end).str.to_date(), eager=True)
+    return [day.isoformat() for day in days]
 
 
 def verdict(

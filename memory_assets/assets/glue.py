@@ -7,7 +7,7 @@ plots, never text of messages or observations: Dagster keeps metadata for ever, 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import dagster as dg
 import polars as pl
@@ -15,6 +15,7 @@ from dagster_pandera import pandera_schema_to_dagster_type
 
 from memory_assets import tables as schemas
 from memory_assets.progress import track
+from memory_assets.records import Category
 from memory_assets.store import Store
 
 OWNERS = ["team:memory"]
@@ -45,6 +46,10 @@ def months_in(zone: str) -> dg.MonthlyPartitionsDefinition:
 
 DAYS, WEEKS, MONTHS = days_in("UTC"), weeks_in("UTC"), months_in("UTC")
 """Stand in while modules are imported; `definitions` puts those in the owner's zone in their place."""
+
+
+CATEGORIES = dg.StaticPartitionsDefinition(get_args(Category))
+"""What is known by category."""
 
 
 @cache

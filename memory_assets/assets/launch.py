@@ -109,7 +109,7 @@ class _Runner:
     def run(self, job: str, stretch: Stretch | None = None, *, ask_again: bool = False) -> None:
         quieten()
         from memory_assets.assets.answers import NEW_ONLY
-        from memory_assets.assets.automation import LEARN, range_tags
+        from memory_assets.assets.automation import LEARN, tags_of
         from memory_assets.definitions import assemble
 
         if self._definitions is None:
@@ -120,7 +120,7 @@ class _Runner:
                 instance=instance,
                 run_config={**QUIET, **(NEW_ONLY if job == LEARN and not ask_again else {})},
                 resources={"store": self._store},
-                tags=range_tags(stretch) if stretch else {},
+                tags=tags_of(job, stretch),
                 raise_on_error=True,
             )
         if not result.success:

@@ -2,34 +2,63 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import get_args
 
 import dagster as dg
 import polars as pl
 
+from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
-from memory_assets.assets.glue import bars, table_asset, write_whole
+from memory_assets.assets.glue import CATEGORIES, bars, table_asset, write_whole
+from memory_assets.files import write_atomically
 from memory_assets.ledger import RECALLED
 from memory_assets.recall.log import LOG_VERSION, OUTCOMES, by_day, log_recalls, shares
-from memory_assets.recall.summaries import MOST_FACTS, MOST_TOKENS, SUMMARISER, summarise
-from memory_assets.records import Category
+from memory_assets.recall.summaries import (
+    MOST_FACTS,
+    MOST_TOKENS,
+    PAGES,
+    SUMMARISER,
+    page_of,
+    render_page,
+    replaced_page_of,
+    summarise,
+    superfluous,
+)
 from memory_assets.store import Store
 from memory_assets.tables import hash_of
 
 GROUP = "recall"
 
 
-@table_asset("category_summaries", group=GROUP, version=SUMMARISER, daily=False, deps=["memories"])
+@table_asset(
+    "category_summaries",
+    group=GROUP,
+    version=SUMMARISER,
+    daily=False,
+    deps=["memories"],
+    partitions_def=CATEGORIES,
+    backfill_policy=dg.BackfillPolicy.single_run(),
+)
 def category_summaries(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """What is known in each category, about each project and of each person, in a few cited lines."""
     with store.lock():
-        found = summarise(store.tables.read("memories"))
-        written = [name for name in get_args(Category) if write_category(store, name, found.filter(pl.col("category") == name))]
+        every = summarise(store.tables.read("memories"))
+        found = every.filter(pl.col("category").is_in(context.partition_keys))
+        of_category = {name: found.filter(pl.col("category") == name) for name in context.partition_keys}
+        written = [name for name, rows in of_category.items() if write_category(store, name, rows)]
+        pages = [place for name, rows in of_category.items() for place in write_page(store, name, rows)]
+        if pages:
+            workspace = GitWorkspace(store.workspace)
+            workspace.prepare()
+            workspace.commit("Summarise what is known", pages)
+    for name, rows in of_category.items():
+        counted = {"dagster/partition_row_count": rows.height}
+        context.add_asset_metadata(counted, partition_key=name, asset_key="category_summaries")
     return dg.MaterializeResult(
         asset_key="category_summaries",
         metadata={
-            "dagster/row_count": found.height,
+            "dagster/row_count": every.height,
             "categories_written": len(written),
+            "pages_changed": len(pages),
             "tokens": int(found["tokens"].sum()),
             "facts_cited": int(found["memory_ids"].list.len().sum()),
             "facts": bars(_facts_of(found)),
@@ -48,6 +77,25 @@ def write_category(store: Store, category: str, rows: pl.DataFrame) -> bool:
         return False
     store.tables.write("category_summaries", category, rows, inputs=inputs)
     return True
+
+
+def write_page(store: Store, category: str, rows: pl.DataFrame) -> list[str]:
+    """Writes a category's page where it changed, the one it replaces beside it, and returns the places that changed."""
+    present, page = store.workspace / page_of(category), render_page(category, rows)
+    before = present.read_text("utf-8", errors="replace") if present.is_file() else ""
+    if page == before:
+        return []
+    changed = [page_of(category)]
+    if before:
+        changed.append(replaced_page_of(category, store.settings.clock()))
+        write_atomically(store.workspace / changed[-1], before.encode())
+    kept = (f"{PAGES}/{path.name}" for path in present.parent.glob(f"{category}.*.md"))
+    gone = superfluous(kept, store.settings.today(), store.settings.zone)
+    if page:
+        write_atomically(present, page.encode())
+    for place in gone if page else [*gone, page_of(category)]:
+        (store.workspace / place).unlink()
+    return [*changed, *gone]
 
 
 def _facts_of(found: pl.DataFrame) -> dict[str, int]:

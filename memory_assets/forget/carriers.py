@@ -26,6 +26,8 @@ OF_WORKSPACE = {
     "REVIEW.md": "REVIEW.md",
     "briefing.md": "briefing",
     "memory": "daily logs",
+    "summaries": "summaries",
+    "timeline": "timeline",
     ".git": GIT,
 }
 OF_STORE = {

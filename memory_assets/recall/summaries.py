@@ -3,11 +3,16 @@
 Takes the present memories; gives one summary for each category and project, and for each category and person where a memory
 follows a person. A line is a fact as it was said, the strongest distinct ones first (priority, confidence, latest), with the
 id of its memory; nothing is worded anew, so a summary is as true as its facts.
+
+A category's summaries are a page of the workspace, too, `summaries/CATEGORY.md`; the page that it replaces stays beside it,
+named after the moment at which it was replaced: all of the present day, of each day before the last one.
 """
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import polars as pl
 
@@ -20,6 +25,8 @@ SUMMARISER = "rules/1"
 NAMESPACE = uuid.UUID("2f6c1a52-9d0b-4c5f-8b7e-6f5f1f0f3a41")
 MOST_FACTS = 12
 MOST_TOKENS = 600
+PAGES = "summaries"
+_STAMP = "%Y%m%dT%H%M%SZ"
 SAME = 0.6
 """Likeness from which two facts say too much of the same for both to take up a line."""
 
@@ -54,6 +61,39 @@ def brought_up_to_date(summaries: pl.DataFrame, memories: pl.DataFrame) -> pl.Da
     others = [pl.col(name).last() for name in both.columns if name not in ("summary_id", "memory_ids", "fact_count")]
     grouped = both.group_by("summary_id", maintain_order=True)
     return grouped.agg(pl.col("memory_ids").explode().unique(maintain_order=True), pl.col("fact_count").sum(), *others)
+
+
+def render_page(category: str, summaries: pl.DataFrame) -> str:
+    """Returns a category's summaries as a page; empty where it has none."""
+    if summaries.is_empty():
+        return ""
+    latest = summaries["event_at"].max()
+    parts = [f"# {category}", f"_{summaries['fact_count'].sum():,} facts, the latest of {latest:%Y-%m-%d}._"]
+    for row in summaries.sort("project", "person").iter_rows(named=True):
+        parts += [f"## {row['project'] or row['person'] or 'Everywhere'}", row["text"]]
+    return "\n\n".join(parts) + "\n"
+
+
+def page_of(category: str) -> str:
+    """Returns the place of a category's page in the workspace."""
+    return f"{PAGES}/{category}.md"
+
+
+def replaced_page_of(category: str, at: datetime) -> str:
+    """Returns the place of the page that was replaced at that moment."""
+    return f"{PAGES}/{category}.{at:{_STAMP}}.md"
+
+
+def superfluous(names: Iterable[str], today: date, zone: ZoneInfo) -> list[str]:
+    """Returns the replaced pages of one category that need not be kept: of days before today all but the last."""
+    last: dict[date, str] = {}
+    gone = []
+    for name in sorted(names):
+        day = datetime.strptime(name.split(".")[1], _STAMP).replace(tzinfo=UTC).astimezone(zone).date()
+        if day < today and day in last:
+            gone.append(last[day])
+        last[day] = name
+    return gone
 
 
 def _summary(key: tuple[Any, ...], facts: Sequence[Row]) -> dict[str, Any]:

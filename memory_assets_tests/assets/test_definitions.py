@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import get_args
 
 import dagster as dg
 import pytest
@@ -10,6 +11,7 @@ from memory_assets.assets import condensing
 from memory_assets.assets.automation import ASSETS_OF
 from memory_assets.definitions import STAGES, assemble
 from memory_assets.distill import questions
+from memory_assets.records import Category
 from memory_assets.tables import columns_of, table_names
 
 LEARNT = {
@@ -64,11 +66,20 @@ def test_every_asset_has_a_group_an_owner_a_kind_a_version_and_one_sentence(spec
 
 
 def test_day_tables_are_cut_in_the_owners_zone_and_today_exists(specs: dict[str, dg.AssetSpec]):
-    assert {name for name, spec in specs.items() if spec.partitions_def} == DAILY | set(DISTILLED) | {"timeline"}
+    assert {name for name, spec in specs.items() if spec.partitions_def} == DAILY | set(DISTILLED) | {
+        "timeline",
+        "category_summaries",
+    }
     for name in DAILY:
         days = specs[name].partitions_def
         assert isinstance(days, dg.DailyPartitionsDefinition)
         assert (days.timezone, days.end_offset) == ("Europe/Berlin", 1)
+
+
+def test_summaries_are_cut_by_category(specs: dict[str, dg.AssetSpec]):
+    categories = specs["category_summaries"].partitions_def
+    assert categories is not None
+    assert set(categories.get_partition_keys()) == set(get_args(Category))
 
 
 def test_weeks_and_months_are_cut_in_the_owners_zone_and_made_from_their_days(specs: dict[str, dg.AssetSpec]):

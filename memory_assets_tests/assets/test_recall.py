@@ -1,10 +1,13 @@
 """Summaries and the log of recalls as assets: only what changed is written, metadata holds no words, checks are red and green."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
 import pytest
 
+from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.assets.automation import FOLD, tags_of
 from memory_assets.assets.recall import ASSETS, CHECKS
 from memory_assets.recall.log import payload_of
 from memory_assets.recall.results import Answer, Cost
@@ -35,11 +38,12 @@ def materialise(store: Store) -> dg.ExecuteInProcessResult:
     definitions = dg.Definitions(
         [*ASSETS, dg.AssetSpec("memories")], asset_checks=CHECKS, resources={"store": store}, executor=dg.in_process_executor
     )
-    return definitions.resolve_implicit_global_asset_job_def().execute_in_process(raise_on_error=False)
+    job = definitions.resolve_implicit_global_asset_job_def()
+    return job.execute_in_process(raise_on_error=False, tags=tags_of(FOLD))
 
 
 def metadata(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, Any]:
-    (event,) = result.asset_materializations_for_node(asset)
+    event = result.asset_materializations_for_node(asset)[-1]
     return {name: value.value for name, value in event.metadata.items()}
 
 
@@ -56,6 +60,27 @@ def test_a_changed_fact_rewrites_only_the_summaries_of_its_category(store: Store
     write(store, "memories", "all", deploy)
     materialise(store)
     assert list(store.tables.parts("category_summaries")) == ["operations"]
+
+
+def pages(store: Store) -> dict[str, str]:
+    return {path.name: path.read_text() for path in (store.workspace / "summaries").iterdir()}
+
+
+def test_a_contradicting_fact_changes_only_its_category_s_page_and_the_old_one_lies_beside(store: Store):
+    deploy, rule = fact("1", "Deploys go through Buildkite."), fact("2", "Never push to main.", category="rules-conventions")
+    write(store, "memories", "all", deploy, rule)
+    materialise(store)
+    before = pages(store)
+    write(store, "memories", "all", deploy, {**rule, "text": "Always push to main."})
+    materialise(open_store(store.settings.model_copy(update={"now": datetime(2026, 9, 3, 8, 5, 9, tzinfo=UTC)})))
+    after = pages(store)
+    assert "Always push to main." in after.pop("rules-conventions.md")
+    assert after.pop("rules-conventions.20260903T080509Z.md") == before.pop("rules-conventions.md")
+    assert after == before == {"operations.md": before["operations.md"]}
+    assert GitWorkspace(store.workspace).missing() == []
+    write(store, "memories", "all", deploy)
+    materialise(store)
+    assert "rules-conventions.md" not in pages(store)
 
 
 def test_the_chart_shows_the_share_of_each_tier_and_of_unknowns(store: Store):

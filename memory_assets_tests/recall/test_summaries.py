@@ -1,13 +1,14 @@
 """Category summaries: active facts as they were said, the strongest distinct ones, within bounds, each cited."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.recall.summaries import MOST_FACTS, MOST_TOKENS, summarise
+from memory_assets.recall.summaries import MOST_FACTS, MOST_TOKENS, summarise, superfluous
 from memory_assets.tables import checks_of
 from memory_assets_tests.factories import START, frame, row
 
@@ -85,6 +86,14 @@ def test_a_changed_category_leaves_the_summaries_of_the_others_as_they_are():
     old, new = summarise(frame("memories", *before)), summarise(frame("memories", *after))
     assert old.filter(pl.col("category") == "operations").equals(new.filter(pl.col("category") == "operations"))
     assert new.filter(pl.col("category") == "rules-conventions")["memory_ids"].to_list() == [["3"]]
+
+
+def test_of_replaced_pages_all_of_today_are_kept_and_of_days_before_the_last():
+    kept = ("20260901T220500Z", "20260902T101500Z", "20260902T120000Z")
+    gone = ("20260831T230000Z", "20260901T080000Z")
+    names = [f"summaries/operations.{stamp}.md" for stamp in (*kept, *gone)]
+    found = superfluous(names, date(2026, 9, 2), ZoneInfo("Europe/London"))
+    assert found == [f"summaries/operations.{stamp}.md" for stamp in gone]
 
 
 FACTS = st.lists(
