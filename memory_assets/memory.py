@@ -277,10 +277,10 @@ class MemoryAgent:
         put_lost_back(self.store)
 
     def hear(self) -> None:
-        """Carries out what a person changed in REVIEW.md or MEMORY.md since the last triage, where they did."""
-        from memory_assets.pending import review_is_behind
+        """Carries out what a person changed in REVIEW.md, MEMORY.md or their tasks since the last triage, where they did."""
+        from memory_assets.reviewing import review_is_due
 
-        if review_is_behind(self.store):
+        if review_is_due(self.store):
             self.settle()
 
     def approve(self, *proposal_ids: str, settle: bool = True) -> tuple[Reviewed, ...]:

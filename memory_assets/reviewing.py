@@ -15,6 +15,7 @@ from memory_assets.distill.answers import AnswerStore
 from memory_assets.errors import TaskListError
 from memory_assets.files import replace_if_same
 from memory_assets.friction.review import Shown
+from memory_assets.pending import review_is_behind
 from memory_assets.present import is_sample
 from memory_assets.protocols import Task, TaskList
 from memory_assets.reflect.proposals import section_of
@@ -84,9 +85,9 @@ class Looked:
 
 
 def tasks_of(store: Store) -> TaskList | None:
-    """Returns the owner's list of tasks, where the token of one is set; nobody is asked about the sample."""
+    """Returns the owner's list of tasks, where the token of one is set; nobody is asked about the sample or a branch."""
     settings = store.settings
-    if not os.environ.get(TOKEN) or is_sample(settings):
+    if not os.environ.get(TOKEN) or is_sample(settings) or store.origin is not None:
         return None
     how = {"label": settings.todoist_label, "project": settings.todoist_project, "url": settings.todoist_url}
     return TodoistTasks(settings.clock, **how)
@@ -102,6 +103,11 @@ def look_at_tasks(store: Store) -> Looked:
     except TaskListError as error:
         return Looked(problem=str(error))
     return Looked({id: replace(task, content=stones.mask_text(task.content)) for id, task in found.items()})
+
+
+def review_is_due(store: Store) -> bool:
+    """Returns whether anything asks for a triage: what is in the store, or what a person did to a task."""
+    return review_is_behind(store) or bool(tasks_say(store, look_at_tasks(store)))
 
 
 def tasks_say(store: Store, looked: Looked) -> str:

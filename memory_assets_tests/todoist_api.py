@@ -44,6 +44,8 @@ class TodoistApi:
     page_size: int = 50
     tells_deleted: bool = False
     """Whether a deleted task is still answered with, as what it was."""
+    tells_completed: bool = True
+    """Whether a completed task is answered with, too, when it is asked for alone."""
     url: str = ""
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
     projects: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -125,6 +127,8 @@ class TodoistApi:
         task = self.tasks.get(parts[1])
         if task is None or (task["is_deleted"] and not (self.tells_deleted and method == "GET")):
             return 404
+        if method == "GET" and task["completed_at"] and not self.tells_completed:
+            return 404
         if method == "DELETE":
             self.remove(task)
             return 204
@@ -159,8 +163,7 @@ def _was_completed(task: dict[str, Any], query: dict[str, str]) -> bool:
     since, until = (datetime.fromisoformat(query[name]) for name in ("since", "until"))
     assert (until - since).days <= 92, "the API refuses longer ones"
     at = task["completed_at"]
-    is_there = at is not None and not task["is_deleted"] and query["filter_query"].removeprefix("@") in task["labels"]
-    return is_there and since <= datetime.strptime(at, STAMP).replace(tzinfo=UTC) <= until
+    return at is not None and not task["is_deleted"] and since <= datetime.strptime(at, STAMP).replace(tzinfo=UTC) <= until
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -57,8 +57,8 @@ class TodoistTasks:
 
     def labelled(self, since: datetime) -> list[Task]:
         """Returns the open tasks with the label, and those with it that were completed since the moment."""
-        pages = self._all(lambda api: api.get_tasks(label=self._label, limit=LARGEST_PAGE))
-        return [*map(_task, pages), *self._completed(since)]
+        tasks = self._all(lambda api: api.get_tasks(label=self._label, limit=LARGEST_PAGE))
+        return [*map(_task, tasks), *(task for task in self._completed(since) if self._label in task.labels)]
 
     def add(self, content: str, description: str) -> Task:
         """Makes a task with the label, in the project that the settings name."""
@@ -88,10 +88,11 @@ class TodoistTasks:
         return found
 
     def _completed(self, since: datetime) -> list[Task]:
+        """Returns whatever was completed since the moment: a task that lost its label was completed all the same."""
         now = self._clock()
-        window = {"since": max(since, now - LONGEST_LOOK_BACK), "until": now + timedelta(days=1)}
-        asked = {**window, "filter_query": f"@{self._label}", "limit": LARGEST_PAGE}
-        return [_task(task) for task in self._all(lambda api: api.get_completed_tasks_by_completion_date(**asked))]
+        first, last = max(since, now - LONGEST_LOOK_BACK), now + timedelta(days=1)
+        tasks = self._all(lambda api: api.get_completed_tasks_by_completion_date(since=first, until=last, limit=LARGEST_PAGE))
+        return [_task(task) for task in tasks]
 
     def _missing(self, id: str, project_id: str) -> Task:
         """Returns a task that was neither among the open ones nor among those completed.

@@ -54,6 +54,8 @@ def ingest(store: Store, *, reflect: bool = True) -> Ran:
     if pending.fold_is_behind(store) or pending.index_is_missing(store) or pending.graph_is_behind(store):
         runner.run("fold")
     if reflect:
+        from memory_assets.reviewing import review_is_due
+
         for stretch in stretches(pending.days_to_reflect(store.tables)):
             runner.run("reflect", stretch)
         for job, span in pending.DISTILLING:
@@ -61,7 +63,7 @@ def ingest(store: Store, *, reflect: bool = True) -> Ran:
                 runner.run(job, Stretch(periods[0], periods[-1]))
         for stretch in stretches(pending.days_to_find_friction(store)):
             runner.run("find_friction", stretch)
-        if pending.review_is_behind(store) or _tasks_say(store):
+        if review_is_due(store):
             runner.run("triage")
         if pending.reviews_are_due(store):
             runner.run("review")
@@ -71,12 +73,6 @@ def ingest(store: Store, *, reflect: bool = True) -> Ran:
         runner.run("evaluate")
     ran.seconds = time.monotonic() - started
     return ran
-
-
-def _tasks_say(store: Store) -> str:
-    from memory_assets.reviewing import look_at_tasks, tasks_say
-
-    return tasks_say(store, look_at_tasks(store))
 
 
 def backfill(store: Store, days: Iterable[date]) -> Ran:

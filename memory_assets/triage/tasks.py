@@ -43,11 +43,17 @@ CLOCKS_APART = timedelta(days=1)
 """By which the list's clock may differ from ours."""
 
 HOW = "Complete it to approve, reworded first if you like. Delete it, or label it `rejected`, to reject."
+GONE = (
+    "The task of {id} is gone with its project, or belongs to another account; nothing was decided by that. "
+    "`memory review` asks about it, too."
+)
+FIXED = (
+    "The task of {id} was reworded, which cannot be taken over as it is; it was not decided. Decide it with `memory review`."
+)
 HOW_FIXED = "Complete it to approve. Delete it, or label it `rejected`, to reject."
 Forgotten = Callable[[str], bool]
 """Tells of a text whether it holds words that are to be forgotten."""
 
-NOTHING: Forgotten = lambda text: False  # noqa: E731
 _MARK = re.compile(r"\[(?P<id>[fp]-\d{8}-\d{3,}) (?P<store>[0-9a-f]{12}) (?P<content>[0-9a-f]{12})\]\s*$")
 
 
@@ -73,7 +79,7 @@ class Step:
     kind: Literal["add", "reword", "complete", "delete", "note"]
     """`note`: it is done already, by whomever."""
     proposal_id: str
-    sent: Sent | None = None
+    task_id: str = ""
     content: str = ""
 
 
@@ -116,34 +122,31 @@ def read_now(found: Mapping[str, Task], ledger: Ledger, tables: Tables, rules: R
 
 
 def read_tasks(sent: Mapping[str, Sent], found: Mapping[str, Task], decisions: pl.DataFrame) -> Reading:
-    """Returns what a person decided by what became of the tasks; one that was not looked at says nothing."""
-    rows = {row["proposal_id"]: row for row in decisions.iter_rows(named=True)}
-    late = set(overrulable(decisions))
+    """Returns what a person decided by what became of the tasks; one that was not looked at says nothing.
+
+    What rules or the clock decided can still be overruled by what somebody did, and not by a task's absence.
+    """
+    rows, late = _by_id(decisions), set(overrulable(decisions))
     approved, rejected, edited, warnings = {}, [], {}, []
     for id, one in sent.items():
         task, row = found.get(one.task_id), rows.get(id)
-        is_waiting = row is not None and row["state"] == "pending"
-        if task is None or row is None or not (is_waiting or id in late):
+        if task is None or row is None or not (row["state"] == "pending" or id in late):
             continue
-        is_reworded = bool(task.content) and _plain(task.content) not in (_plain(one.content), _plain(content_of(row)))
-        if task.state != "deleted" and REJECTED_LABEL in task.labels:
+        is_waiting, text = row["state"] == "pending", _plain(task.content)
+        is_reworded = text not in ("", _plain(one.content), content_of(row))
+        if task.state in ("deleted", "unknown"):
+            if is_waiting and task.state == "deleted":
+                rejected.append(id)
+            elif is_waiting:
+                warnings.append(GONE.format(id=id))
+        elif REJECTED_LABEL in task.labels:
             rejected.append(id)
-        elif task.state == "unknown" and is_waiting:
-            warnings.append(
-                f"The task of {id} is gone with its project, or belongs to another account; nothing was decided by that. "
-                "`memory review` asks about it, too."
-            )
         elif is_reworded and is_fixed(row):
-            warnings.append(
-                f"The task of {id} was reworded, which cannot be taken over as it is; it was not decided. Decide it with "
-                "`memory review`."
-            )
+            warnings.append(FIXED.format(id=id))
         elif task.state == "completed":
-            approved[id] = _plain(task.content) if is_reworded else None
-        elif task.state == "deleted" and is_waiting:
-            rejected.append(id)
-        elif task.state == "open" and is_waiting and is_reworded:
-            edited[id] = _plain(task.content)
+            approved[id] = text if is_reworded else None
+        elif is_waiting and is_reworded:
+            edited[id] = text
     return Reading(approved, tuple(sorted(rejected)), edited, tuple(warnings))
 
 
@@ -152,7 +155,7 @@ def plan(
     sent: Mapping[str, Sent],
     found: Mapping[str, Task],
     rules: Rules,
-    is_forgotten: Forgotten = NOTHING,
+    is_forgotten: Forgotten = lambda text: False,
 ) -> list[Step]:
     """Returns what has to be done for the list to ask about what waits, in its present words, and about nothing else.
 
@@ -160,14 +163,14 @@ def plan(
     """
     reading = read_tasks(sent, found, decisions)
     unread = {*reading.approved, *reading.rejected, *reading.edited}
-    rows = {row["proposal_id"]: row for row in decisions.iter_rows(named=True)}
+    rows = _by_id(decisions)
     steps = []
     for id, one in sent.items():
         task, row = found.get(one.task_id), rows.get(id)
         if task is None:
             continue  # sent by another process since the list was looked at
         if is_forgotten(f"{task.content}\n{task.description}"):
-            steps.append(Step("delete", id, one))
+            steps.append(Step("delete", id, one.task_id))
         elif id not in unread:
             is_late = one.at + timedelta(days=rules.review_days) <= rules.now
             steps += _closing(row, one, task, is_late=is_late) + _rewording(row, one, task)
@@ -181,15 +184,15 @@ def _closing(row: Mapping[str, Any] | None, one: Sent, task: Task, *, is_late: b
         return []
     is_kept = row is not None and row["state"] == "promoted"
     if task.state in ("deleted", "unknown") or (is_kept and task.state == "completed"):
-        return [Step("note", one.proposal_id, one)]
-    return [Step("complete" if is_kept else "delete", one.proposal_id, one)]
+        return [Step("note", one.proposal_id, one.task_id)]
+    return [Step("complete" if is_kept else "delete", one.proposal_id, one.task_id)]
 
 
 def _rewording(row: Mapping[str, Any] | None, one: Sent, task: Task) -> list[Step]:
     if row is None or row["state"] != "pending" or task.state != "open":
         return []
     wanted = content_of(row)
-    return [] if _plain(wanted) == _plain(one.text) else [Step("reword", one.proposal_id, one, wanted)]
+    return [] if _plain(wanted) == _plain(one.text) else [Step("reword", one.proposal_id, one.task_id, wanted)]
 
 
 def bring_in_step(
@@ -199,7 +202,7 @@ def bring_in_step(
     rules: Rules,
     key: bytes,
     shown: Mapping[str, Shown] | None = None,
-    is_forgotten: Forgotten = NOTHING,
+    is_forgotten: Forgotten = lambda text: False,
 ) -> Counter[str]:
     """Makes, rewords and closes tasks, each noted in the ledger as soon as it is done, and returns how many of each kind.
 
@@ -207,7 +210,7 @@ def bring_in_step(
     `key` is the store's own, and `shown` tells what stands around a friction.
     """
     steps = plan(decisions, open_tasks(ledger.events(KINDS)), look(tasks, ledger), rules, is_forgotten)
-    rows = {row["proposal_id"]: row for row in decisions.iter_rows(named=True)}
+    rows = _by_id(decisions)
     is_adding = any(step.kind == "add" for step in steps)
     unnoted = _unnoted(tasks.labelled(rules.now - timedelta(days=rules.review_days) - CLOCKS_APART), key) if is_adding else {}
     done: Counter[str] = Counter()
@@ -230,16 +233,14 @@ def _add(tasks: TaskList, step: Step, made: Task | None, description: str, ledge
 
 
 def _change(tasks: TaskList, step: Step, ledger: Ledger) -> None:
-    assert step.sent is not None
-    task_id = step.sent.task_id
     if step.kind == "reword":
-        _note(ledger, step.proposal_id, tasks.reword(task_id, step.content), step.content)
+        _note(ledger, step.proposal_id, tasks.reword(step.task_id, step.content), step.content)
         return
     if step.kind == "complete":
-        tasks.complete(task_id)
+        tasks.complete(step.task_id)
     elif step.kind == "delete":
-        tasks.delete(task_id)
-    ledger.append(CLOSED, step.proposal_id, {"task_id": task_id}, actor=ACTOR)
+        tasks.delete(step.task_id)
+    ledger.append(CLOSED, step.proposal_id, {"task_id": step.task_id}, actor=ACTOR)
 
 
 def _note(ledger: Ledger, proposal_id: str, task: Task, text: str) -> None:
@@ -249,13 +250,22 @@ def _note(ledger: Ledger, proposal_id: str, task: Task, text: str) -> None:
 
 def content_of(row: Mapping[str, Any]) -> str:
     """Returns what the task of a decision says: the proposed text, or which line is to go."""
-    text = _plain(shown_text(row) if row["text"] else f"Retire: {shown_text(row)}")
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    whole = _whole(row)
+    return f"{whole[: LONGEST - 1]}…" if is_cut(row) else whole
+
+
+def is_cut(row: Mapping[str, Any]) -> bool:
+    """Returns whether the text is too long for a task."""
+    return len(_whole(row)) > LONGEST
 
 
 def is_fixed(row: Mapping[str, Any]) -> bool:
-    """Returns whether the task cannot be reworded: it asks whether a line may go, or is too long to be shown whole."""
-    return not row["text"] or len(_plain(row["text"])) > LONGEST
+    """Returns whether the task cannot be reworded: it asks whether a line may go, or does not show the whole text."""
+    return not row["text"] or is_cut(row)
+
+
+def _whole(row: Mapping[str, Any]) -> str:
+    return _plain(shown_text(row) if row["text"] else f"Retire: {shown_text(row)}")
 
 
 def describe(row: Mapping[str, Any], content: str, key: bytes, shown: Mapping[str, Shown]) -> str:
@@ -266,7 +276,7 @@ def describe(row: Mapping[str, Any], content: str, key: bytes, shown: Mapping[st
         "" if around else instead_of(row),
         around.why if around else row["reason"],
         *(line.strip() for line in (around.details if around else ())),
-        "Only its beginning is shown here; REVIEW.md has it whole." if len(_plain(row["text"])) > LONGEST else "",
+        "Only its beginning is shown here; REVIEW.md has it whole." if is_cut(row) else "",
         HOW_FIXED if is_fixed(row) else HOW,
         f"[{row['proposal_id']} {_mark(key, row['proposal_id'])} {_mark(key, row['proposal_id'], content)}]",
     ]
@@ -276,12 +286,16 @@ def describe(row: Mapping[str, Any], content: str, key: bytes, shown: Mapping[st
 def _unnoted(tasks: Sequence[Task], key: bytes) -> dict[str, Task]:
     """Returns the tasks that carry a mark of this store, by proposal; what else has the label is not ours."""
     marked = [(mark["id"], mark["store"], task) for task in tasks if (mark := _MARK.search(task.description))]
-    return {id: task for id, store, task in reversed(marked) if hmac.compare_digest(store, _mark(key, id))}
+    return {id: task for id, store, task in reversed(marked) if store == _mark(key, id)}
 
 
 def _content_mark(task: Task) -> str:
     found = _MARK.search(task.description)
     return found["content"] if found else ""
+
+
+def _by_id(decisions: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    return {row["proposal_id"]: row for row in decisions.iter_rows(named=True)}
 
 
 def _mark(key: bytes, *parts: str) -> str:

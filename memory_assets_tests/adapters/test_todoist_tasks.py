@@ -52,7 +52,9 @@ def test_a_task_is_open_whatever_became_of_its_label_and_project(api: TodoistApi
     assert states(api, task["id"]) == {task["id"]: "open"}
 
 
-def test_a_completed_task_is_told_from_a_deleted_one(api: TodoistApi):
+@pytest.mark.parametrize("tells_completed", [True, False])
+def test_a_completed_task_is_told_from_a_deleted_one(api: TodoistApi, tells_completed: bool):
+    api.tells_completed = tells_completed
     done, gone, bare = api.add("one", labels=[LABEL]), api.add("two", labels=[LABEL]), api.add("three")
     api.complete(done), api.complete(bare), api.remove(gone)
     assert states(api, done["id"], gone["id"], bare["id"]) == {

@@ -106,8 +106,19 @@ def test_without_a_token_nobody_is_called(store: Store, api: TodoistApi, monkeyp
     assert api.requests == []
 
 
-def test_nobody_is_asked_about_the_sample(store: Store, api: TodoistApi):
+def test_nobody_is_asked_about_the_sample_or_a_branch(store: Store, api: TodoistApi):
+    assert tasks_of(store) is not None
     assert tasks_of(replace(store, settings=sample_settings(store.settings))) is None
+    assert tasks_of(replace(store, origin=store.root)) is None
+
+
+def test_a_review_begins_with_what_was_decided_there(store: Store, api: TodoistApi):
+    launch.triage(store)
+    api.complete(api.named(FACT))
+    agent = MemoryAgent(store.settings)
+    assert [one.proposal_id for one in agent.pending()] == [PROPOSAL]
+    agent.hear()
+    assert agent.pending() == ()
 
 
 def test_two_processes_do_not_make_the_same_task(store: Store, api: TodoistApi):
