@@ -126,8 +126,8 @@ def _triggers(agent: MemoryAgent, on: str | None = None) -> Said:
     return Said({"triggers": agent.triggers(day)})
 
 
-def _brief(agent: MemoryAgent) -> Said:
-    briefing = agent.brief()
+def _brief(agent: MemoryAgent, session: str | None = None) -> Said:
+    briefing = agent.brief(session)
     wrong = (NOTHING_YET if not briefing.text else None, alarm(str(agent.settings.data)))
     return Said(briefing, tuple(filter(None, wrong)))
 

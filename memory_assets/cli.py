@@ -92,6 +92,7 @@ ModelName = Annotated[str | None, typer.Option(help="Another model than the sett
 Write = Annotated[bool, typer.Option("--write", help="Also offer what writes: decisions, notes, corrections.")]
 Host = Annotated[str, typer.Option(help="Address to listen on; by default only this machine can ask.")]
 Session = Annotated[str | None, typer.Option(help="Id of the session in which this is said.")]
+GoesOn = Annotated[str | None, typer.Option("--session", help="Id of a session that goes on: also what it established.")]
 Project = Annotated[str | None, typer.Option(help="Prefer what was said about this project.")]
 OnlyProject = Annotated[str | None, typer.Option(help="Only what was said about this project.")]
 OnlyCategory = Annotated[list[str] | None, typer.Option(help="Only this category; repeatable.", autocompletion=CATEGORIES)]
@@ -347,9 +348,9 @@ def triggers(
 
 
 @app.command(epilog="Example: `memory brief`")
-def brief(as_json: Json = False) -> Reply:
+def brief(session: GoesOn = None, as_json: Json = False) -> Reply:
     """Print what the next session should know at once; ready in milliseconds."""
-    return _asked("brief")
+    return _asked("brief", session=session)
 
 
 @app.command(epilog="Example: `memory status --line`")

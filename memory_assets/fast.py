@@ -22,6 +22,9 @@ BRIEFING = os.path.join("workspace", "briefing.md")
 BRIEFINGS = os.path.join("workspace", "briefings")
 """Briefings of projects that have a file of entries; each holds what the other says, too."""
 
+SESSIONS = os.path.join(BRIEFINGS, "sessions")
+"""What long sessions are told of themselves, below the briefing, when they go on."""
+
 REVIEW = os.path.join("workspace", "REVIEW.md")
 MANIFEST = os.path.join("tables", "memories", "all", "manifest.json")
 NOTHING_YET = "There is no briefing yet. Run `memory up` to take in transcripts and build the memory."
@@ -34,6 +37,8 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:2] == ["hooks", "run"]:
         return hook.run(words[2:], ready_briefing)
+    if words[:2] == ["brief", "--session"] and len(words) == 3:
+        return brief(present_root(find_data()), words[2])
     if words[:1] == ["send"] and hook.is_understood(words[1:]):
         return hook.send(words[1:])
     quick: dict[tuple[str, ...], Callable[[str], int | None]] = {
@@ -54,9 +59,9 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     return full(words)
 
 
-def brief(root: str) -> int:
+def brief(root: str, session: str = "") -> int:
     """Prints the briefing that the pipeline keeps ready."""
-    text = ready_briefing(root)
+    text = ready_briefing(root, session)
     if not text:
         print(NOTHING_YET, file=sys.stderr)
         return 0
@@ -64,10 +69,23 @@ def brief(root: str) -> int:
     return 0
 
 
-def ready_briefing(root: str) -> str:
-    """Returns the briefing that the pipeline keeps ready, under what is wrong with the spool; empty where there is none."""
-    text, wrong = _text(briefing_path(root, here())), alarm(root)
+def ready_briefing(root: str, session: str = "") -> str:
+    """Returns the briefing that the pipeline keeps ready, under what is wrong with the spool; empty where there is none.
+
+    A session that goes on is told what it established itself, too.
+    """
+    text, wrong = with_own(_text(briefing_path(root, here())), of_session(root, session)), alarm(root)
     return f"⚠ {wrong}\n\n{text}" if text and wrong else text
+
+
+def of_session(root: str, session: str) -> str:
+    """Returns what the session is told of itself; empty where it is short, or new."""
+    return _text(os.path.join(root, SESSIONS, f"{file_name(session)}.md")) if session else ""
+
+
+def with_own(text: str, own: str) -> str:
+    """Returns the briefing with what a session is told of itself below it."""
+    return "\n".join(filter(None, [text, own]))
 
 
 def here() -> str:

@@ -19,7 +19,7 @@ import polars as pl
 from memory_assets.adapters.parquet_tables import ParquetTables
 from memory_assets.errors import LabelsError, ReviewError, StoreError, UnknownIdError
 from memory_assets.export import Format, export_file
-from memory_assets.fast import briefing_path, here
+from memory_assets.fast import briefing_path, here, of_session, with_own
 from memory_assets.places import store_root
 from memory_assets.present import is_sample, present_settings
 from memory_assets.rows import Rows, sample_facts, sample_rows, show_rows
@@ -231,11 +231,16 @@ class MemoryAgent:
 
         return why_not(text, store, open_present(store, None), ask, question=question)
 
-    def brief(self) -> Briefing:
-        """Returns the briefing of the next session; its text is empty where none was made yet."""
-        path = Path(briefing_path(str(self.settings.data), here()))
+    def brief(self, session: str | None = None) -> Briefing:
+        """Returns the briefing of the next session; its text is empty where none was made yet.
+
+        With a session that goes on, what it established itself stands below.
+        """
+        root = str(self.settings.data)
+        path = Path(briefing_path(root, here()))
         try:
-            return Briefing(path.read_text("utf-8"), path, datetime.fromtimestamp(int(path.stat().st_mtime), UTC))
+            text = with_own(path.read_text("utf-8"), of_session(root, session or ""))
+            return Briefing(text, path, datetime.fromtimestamp(int(path.stat().st_mtime), UTC))
         except FileNotFoundError:
             return Briefing("", path, None)
 

@@ -15,7 +15,7 @@ def stamp(root: str) -> str:
 
 
 def file_name(name: str) -> str:
-    """Returns a project's name as every file system takes it."""
+    """Returns a project's name, or a session's id, as every file system takes it."""
     kept = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "-" for letter in name.lower())
     return kept.strip(".-") or "unnamed"
 

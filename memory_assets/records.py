@@ -717,6 +717,24 @@ class Reflection(Record):
     problem: str | None = Field(description="Why what the model wrote is not told.")
 
 
+class SessionReflection(Record):
+    """What a long session established, condensed for itself alone: the block that its briefing ends with when it goes on."""
+
+    key: ClassVar = ("session_id",)
+    session_id: str = Field(description="The session.")
+    day: date = Field(description="Local day of its last observed window.")
+    project: str = Field(description="Project of that window.")
+    person: str = Field(description="The human of the session.")
+    window_count: Count = Field(description="Windows that were observed.")
+    observed_tokens: Count = Field(description="Estimated tokens of the messages in them.")
+    fact_count: Count = Field(description="Facts of its own that may be told, those that say the same counted once.")
+    told_count: Count = Field(description="Those that are told; the others had no room.")
+    text: str = Field(description="Markdown bullets in order of time, each ending with the ids it rests on.")
+    observation_ids: list[str] = Field(description="Observations cited; all are the session's own.")
+    tokens: Count = Field(description="Estimated tokens of the text.")
+    reflector: str = Field(description="Version of the rules that condensed it.")
+
+
 class DroppedFact(Record):
     """A fact that a reflection or distillate read and does not tell, why, and where it is found now."""
 
@@ -906,6 +924,7 @@ TABLES: dict[str, type[Record]] = {
     "entities": Entity,
     "relations": RelationRow,
     "reflections": Reflection,
+    "session_reflections": SessionReflection,
     "weekly_distillates": Reflection,
     "monthly_distillates": Reflection,
     "dropped_facts": DroppedFact,

@@ -228,6 +228,7 @@ BRIEF = Verb(
     "Read the briefing",
     "Read what a session should know from the start: standing rules, what is going on, what waits. Use it once, at the "
     "beginning of a session, if it was not put in front of you already.",
+    (Parameter("session", "Id of a session that goes on: what it established itself stands below."),),
 )
 REVIEW = Verb(
     "review",

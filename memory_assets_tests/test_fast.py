@@ -151,7 +151,10 @@ def test_the_quick_and_the_full_command_send_the_same(tmp_path: Path):
     assert len({json.dumps(json.loads(file.read_text())["data"]) for file in files}) == 1
 
 
-@pytest.mark.parametrize("words", [("brief",), ("brief", "--json"), ("status",), ("status", "--line"), ("send", "memory/x")])
+@pytest.mark.parametrize(
+    "words",
+    [("brief",), ("brief", "--session", "s1"), ("brief", "--json"), ("status",), ("status", "--line"), ("send", "memory/x")],
+)
 def test_the_quick_way_imports_nothing_but_the_standard_library(words: tuple[str, ...]):
     keep_status(small_store())
     after = "import json; print('\\n' + json.dumps(sorted(sys.modules)))"

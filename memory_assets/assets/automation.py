@@ -83,6 +83,7 @@ ASSETS_OF = {
         "text_index",
         "category_summaries",
         "recalls",
+        "session_reflections",
         "lessons_md",
         "briefing",
     ],

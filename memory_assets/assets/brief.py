@@ -6,12 +6,13 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 
-from memory_assets.brief.briefing import BUDGET_TOKENS, render_briefing
+from memory_assets.brief.briefing import BUDGET_TOKENS, render_briefing, render_session
 from memory_assets.coming import coming_up
 from memory_assets.files import write_atomically
 from memory_assets.learnt import lessons_of
 from memory_assets.maintain.status import keep_status
 from memory_assets.present import is_sample
+from memory_assets.ready import file_name
 from memory_assets.reviewing import workspace_of
 from memory_assets.store import Store
 from memory_assets.tokens import count_tokens
@@ -22,13 +23,16 @@ GROUP = "brief"
 BRIEFING_MD, BRIEFINGS = "briefing.md", "briefings"
 """The owner's briefing, and the folder of those of projects that have a file of entries."""
 
+SESSIONS = "sessions"
+"""Folder below it: what long sessions are told of themselves, below the briefing, when they go on."""
+
 
 @dg.asset(
     group_name=GROUP,
     owners=["team:memory"],
     kinds={"markdown"},
-    code_version="brief/3",
-    deps=["memories", "memory_md", "decisions", "triggers", "lessons"],
+    code_version="brief/4",
+    deps=["memories", "memory_md", "decisions", "triggers", "lessons", "session_reflections"],
 )
 def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
     """What the next session should know at once: MEMORY.md, recent facts, what comes up, what waits for a decision."""
@@ -53,10 +57,23 @@ def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) 
         for file in own:
             joined = render(project_md=read_memory(workspace, file), project=names.get(file, file))
             _keep(store.workspace / BRIEFINGS / file.removeprefix(f"{FOLDER}/"), joined)
+        sessions = keep_sessions(store)
         keep_status(store, is_sample=is_sample(store.settings))
-    return dg.MaterializeResult(
-        metadata={"tokens": count_tokens(text), "projects": len(own), "path": dg.MetadataValue.path(str(path))}
-    )
+    told = {"tokens": count_tokens(text), "projects": len(own), "sessions": sessions}
+    return dg.MaterializeResult(metadata={**told, "path": dg.MetadataValue.path(str(path))})
+
+
+def keep_sessions(store: Store) -> int:
+    """Writes a file for each session that has something to be told of itself, removes the others, and returns their number."""
+    folder = store.workspace / BRIEFINGS / SESSIONS
+    rows = store.tables.read("session_reflections").iter_rows(named=True)
+    blocks = {f"{file_name(row['session_id'])}.md": render_session(row) for row in rows}
+    for name, text in blocks.items():
+        _keep(folder / name, text)
+    for path in folder.glob("*.md"):
+        if path.name not in blocks:
+            path.unlink()
+    return len(blocks)
 
 
 def _keep(path: Path, text: str) -> None:

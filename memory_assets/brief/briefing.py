@@ -6,9 +6,10 @@ something in it changes, and prompt caches survive. It keeps within its budget i
 lessons, what else MEMORY.md says, the task, 🔴 facts, the log. What is cut is named.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 import polars as pl
 
@@ -22,6 +23,7 @@ NAMED_CUTS = 4
 MOST_DUE = 5
 RECALLED_WITH_EACH = 2
 THE_REST = "All of it is in MEMORY.md and the daily logs; `memory recall QUESTION` finds what helps."
+THIS_SESSION = "## This session so far"
 FIRST_SECTIONS = ("Hard Rules",)
 """Sections of MEMORY.md that come before the others, whatever their place in the file; the owner's follows them."""
 
@@ -70,6 +72,13 @@ def render_briefing(
         Part("Last log", [line.rstrip() for line in log if line.strip()]),
     ]
     return _fit(head, [part for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN)
+
+
+def render_session(told: Mapping[str, Any]) -> str:
+    """Returns what stands below the briefing of a session that goes on; `told` is its row of `session_reflections`."""
+    left_out = told["fact_count"] - told["told_count"]
+    more = f"\n_{left_out} more: `memory recall QUESTION --session {told['session_id']}` finds them._" if left_out else ""
+    return f"{THIS_SESSION}\n{told['text']}{more}\n"
 
 
 def due_lines(due: Sequence[Trigger], project: str | None = None) -> list[str]:

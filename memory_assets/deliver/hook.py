@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 START = "SessionStart"
+CLEARED = "clear"
+"""Source of a start for which somebody wanted everything gone that was said before."""
+
 NOTIFY = "notify"
 """What Codex calls after each turn, with the payload as the last word instead of on stdin."""
 
@@ -37,8 +40,8 @@ FIELDS = (("sessionId", "thread-id"), ("sessionId", "session_id"), ("trigger", "
 """The fields of events, and where a harness's payload holds them."""
 
 
-def run(words: "Sequence[str]", brief: "Callable[[str], str]") -> int:
-    """Does what the installed hook is for; `brief` returns the briefing of a store."""
+def run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> int:
+    """Does what the installed hook is for; `brief` returns the briefing of a store for a session, by its id or none."""
     return _never_failing(_run, words, brief)
 
 
@@ -80,13 +83,15 @@ def payload_of(text: str) -> "dict[str, Any]":
     return found if isinstance(found, dict) else {}
 
 
-def _run(words: "Sequence[str]", brief: "Callable[[str], str]") -> None:
+def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
     told, options = _read(words)
     harness, event, *rest = told
     payload = payload_of(rest[-1] if event == NOTIFY and rest else _stdin())
     root = options.get("store") or find_data()
     if event == START:
-        _hand_out(harness, brief(present_root(root)))
+        session = options.get("session") or payload.get("session_id")
+        is_told = isinstance(session, str) and payload.get("source") != CLEARED
+        _hand_out(harness, brief(present_root(root), str(session) if is_told else ""))
         return
     said = {field: payload[name] for field, name in FIELDS if payload.get(name)}
     if "sessionId" in said and payload.get("agent_id"):

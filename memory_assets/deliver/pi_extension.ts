@@ -28,8 +28,10 @@ function idIn(file) {
   return /_([^_/\\]+)\.jsonl$/.exec(file ?? "")?.[1];
 }
 
-function briefing() {
+function briefing(ctx) {
+  const sessionId = idOf(ctx);
   const words = [...COMMAND.slice(1), "hooks", "run", "pi", "SessionStart", "--store", STORE];
+  if (sessionId) words.push("--session", sessionId);
   return new Promise((resolve) => {
     try {
       const options = { timeout: BRIEFING_MS, windowsHide: true };
@@ -55,10 +57,10 @@ export default function (pi) {
   pi.on("session_compact", () => {
     isBriefed = false;
   });
-  pi.on("before_agent_start", async () => {
+  pi.on("before_agent_start", async (event, ctx) => {
     if (isBriefed) return undefined;
     isBriefed = true;
-    const content = await briefing();
+    const content = await briefing(ctx);
     return content ? { message: { customType: "memory-briefing", content, display: false } } : undefined;
   });
   pi.on("session_before_compact", (event, ctx) => {

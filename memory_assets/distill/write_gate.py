@@ -33,6 +33,9 @@ LEAST_CONFIDENT = 0.3
 MOST_ALLOWED = 25
 """Allowed facts of one session; more than that nobody reads, and noise grows faster than knowledge."""
 
+NO_SHARE = "more useful facts fill the session's share"
+"""The reason of what would be allowed in a shorter session."""
+
 SPECIFIC_BONUS = 0.05
 
 _ARTEFACT = re.compile(
@@ -193,9 +196,8 @@ def judge(
     allowed = [(place, j) for place, j in enumerate(judged) if j.verdict == "allow"]
     ranked = sorted(allowed, key=lambda entry: (-usefulness_of(entry[1].candidate), entry[0]))
     over = {place for place, _ in ranked[most_allowed:]}
-    reason = "more useful facts fill the session's share"
     return [
-        Judged(j.candidate, j.category, j.category_confidence, "hold", reason, 0.6) if place in over else j
+        Judged(j.candidate, j.category, j.category_confidence, "hold", NO_SHARE, 0.6) if place in over else j
         for place, j in enumerate(judged)
     ]
 

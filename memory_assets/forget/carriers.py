@@ -25,6 +25,7 @@ OF_WORKSPACE = {
     "MEMORY.md": "MEMORY.md",
     "REVIEW.md": "REVIEW.md",
     "briefing.md": "briefing",
+    "briefings": "briefing",
     "memory": "daily logs",
     "summaries": "summaries",
     "timeline": "timeline",

@@ -70,7 +70,7 @@ def matters_of_day(day: date, observations: pl.DataFrame, background: Background
                 str(person),
                 facts,
                 group.filter(pl.col("kind") == "narrative")["text"].to_list(),
-                in_order(_merge(said, background)),
+                in_order(merge(said, background)),
                 aside,
                 None if share is None else int(share * fact_tokens),
                 _tokens(group),
@@ -101,7 +101,7 @@ def matters_of_period(
                 str(person),
                 facts,
                 (),
-                in_order(_merge(standing, background)),
+                in_order(merge(standing, background)),
                 aside,
                 int(share * fact_tokens),
                 int(group["input_tokens"].sum()),
@@ -130,7 +130,7 @@ def _tokens(observations: pl.DataFrame) -> int:
     return int(observations["tokens"].sum())
 
 
-def _merge(bullets: Iterable[Bullet], background: Background) -> list[Bullet]:
+def merge(bullets: Iterable[Bullet], background: Background) -> list[Bullet]:
     """Returns one bullet for each memory, in its newest words and with all ids; the bullets are given in order of time."""
     groups: dict[str, list[Bullet]] = {}
     for bullet in bullets:

@@ -26,7 +26,8 @@ MOST_TIMES = 2.0
 MOST_SECONDS = 1.5
 """Of a recall."""
 
-PAYLOAD = '{"session_id": "0a000001-1111-4222-8333-444455556666", "hook_event_name": "SessionEnd", "reason": "other"}'
+SESSION = "0a000001-1111-4222-8333-444455556666"
+PAYLOAD = f'{{"session_id": "{SESSION}", "hook_event_name": "SessionEnd", "reason": "other"}}'
 ENTRY = "import sys; from memory_assets.fast import main; sys.exit(main())"
 
 
@@ -38,6 +39,7 @@ def start() -> list[Row]:
         environ = {**left, "MEMORY_DATA": folder, "MEMORY_TIMEZONE": "UTC"}
         commands = {
             "brief": ["brief"],
+            "brief of a session": ["brief", "--session", SESSION],
             "status": ["status"],
             "hook at the end": ["hooks", "run", "claude_code", "SessionEnd", "--store", folder],
             "send": ["send", ENDED, "--session", "s1", "--data", '{"userMessageCount": 7}'],
@@ -66,6 +68,9 @@ def _fill(folder: Path) -> str:
     topics = make_topics(random, open_embedder(store.settings.embedding_model))
     fill(store, MEMORIES, topics, seed=3)
     write_atomically(store.workspace / "briefing.md", b"# Briefing\n\n" + b"- Use uv.\n" * 100)
+    write_atomically(
+        store.workspace / "briefings" / "sessions" / f"{SESSION}.md", b"## This session so far\n" + b"- Use uv.\n" * 30
+    )
     keep_status(store)
     return questions(random, topics, 1)[0]
 

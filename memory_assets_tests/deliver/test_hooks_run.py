@@ -73,6 +73,37 @@ def test_a_session_of_codex_starts_with_the_briefing_as_it_wants_it(home: Path):
     assert (done.returncode, json.loads(done.stdout)) == (0, told)
 
 
+OWN = "## This session so far\n- 🔴 Use uv. [mem_0f3a5c1e0000]\n"
+
+
+def keep_own(session: str = SESSION) -> None:
+    """What the session is told of itself, as the pipeline keeps it."""
+    path = small_store().workspace / "briefings" / "sessions" / f"{session}.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(OWN)
+
+
+@pytest.mark.parametrize(
+    ("source", "own"), [("compact", f"\n{OWN}"), ("resume", f"\n{OWN}"), ("startup", f"\n{OWN}"), ("clear", "")]
+)
+def test_a_session_that_goes_on_is_told_what_it_established_unless_it_was_cleared(home: Path, source: str, own: str):
+    keep_own()
+    done = run(command(home, "claude_code", "SessionStart"), payloads.claude("SessionStart", source=source))
+    assert (done.returncode, done.stdout, done.stderr) == (0, BRIEFING + own, "")
+
+
+def test_another_session_is_told_none_of_it(home: Path):
+    keep_own("0a000009-1111-4222-8333-444455556666")
+    done = run(command(home, "claude_code", "SessionStart"), payloads.claude("SessionStart", source="compact"))
+    assert done.stdout == BRIEFING
+
+
+def test_codex_is_told_in_its_own_form_what_its_session_established(home: Path):
+    keep_own()
+    done = run(command(home, "codex", "SessionStart"), payloads.codex("SessionStart", source="compact"))
+    assert json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] == f"{BRIEFING}\n{OWN}"
+
+
 @pytest.mark.parametrize("harness", ["claude_code", "codex"])
 def test_without_a_briefing_nothing_is_put_in_front_of_the_model(home: Path, harness: str):
     done = run(command(home, harness, "SessionStart"), payloads.START)
@@ -292,6 +323,11 @@ def test_pi_is_given_the_briefing_once_and_again_after_a_compaction(node: str, h
     assert compacting == {
         "harness": "pi", "sessionId": SESSION, "trigger": "threshold", "tokensBefore": 150_000, "messageCount": 3
     }  # fmt: skip
+
+
+def test_pi_is_told_what_its_session_established(node: str, home: Path, tmp_path: Path):
+    keep_own()
+    assert play(node, home, tmp_path)["third"]["message"]["content"] == f"{BRIEFING}\n{OWN}".strip()
 
 
 def test_pi_goes_on_where_the_command_is_gone(node: str, home: Path, tmp_path: Path):
