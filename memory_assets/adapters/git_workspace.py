@@ -115,6 +115,15 @@ class GitWorkspace:
         found = self._git("cat-file", "blob", f"HEAD:{path}", may_fail=True)
         return found.stdout if found.returncode == 0 else None
 
+    def as_of(self, path: str, moment: datetime) -> bytes | None:
+        """Returns the file as it was committed at the moment, or first after it; None where it never was."""
+        commits = self.history(path)
+        if not commits:
+            return None
+        last = next((commit for commit in commits if commit.at <= moment), commits[-1])
+        found = self._git("cat-file", "blob", f"{last.id}:{path}", may_fail=True)
+        return found.stdout if found.returncode == 0 else b""
+
     def is_dirty(self, path: str) -> bool:
         """Returns whether the file on disk differs from the one last committed."""
         return _content(self.root / path) != self.at_head(path)

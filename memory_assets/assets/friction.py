@@ -1,13 +1,14 @@
 """The friction stage as an asset: what went wrong in one session after another within seven days."""
 
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from typing import Any
 
 import dagster as dg
 import polars as pl
 
+from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import bars, counts_of, materialise_days, table_asset
@@ -16,6 +17,7 @@ from memory_assets.friction.number import FRICTION_VERSION, number, rows_of
 from memory_assets.friction.stale import Line, Statement
 from memory_assets.friction.week import DAYS, Session, Week, read_week
 from memory_assets.pending import friction_inputs, observations_until
+from memory_assets.records import MEMORY_MD
 from memory_assets.reflect.proposals import NUMBERED
 from memory_assets.store import Store
 from memory_assets.tables import empty
@@ -59,7 +61,7 @@ class Looking:
             return empty("friction")
         days = [(last - timedelta(days=back)).isoformat() for back in range(DAYS)]
         week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
-        lines, written = self._lines
+        lines, written = self._lines(last)
         observations = _facts(store, days)
         observed = _statements(observations, week)
         findings = detect(week, lines, observed, self._embedder, owner=store.settings.owner)
@@ -87,10 +89,14 @@ class Looking:
     def _embedder(self) -> LocalEmbedder:
         return LocalEmbedder(self._store.settings.embedding_model)
 
-    @cached_property
-    def _lines(self) -> tuple[list[Line], Mapping[str, str]]:
-        """The dated lines of MEMORY.md, and how each is written, by its text."""
-        content = self._store.memory_md()
+    def _lines(self, day: date) -> tuple[list[Line], Mapping[str, str]]:
+        """Returns the dated lines of MEMORY.md as it stood when the day ended, and how each is written, by its text.
+
+        So a day finds the same whenever it is looked at: what was written since must not hide what led to it.
+        """
+        ended = datetime.combine(day + timedelta(days=1), time(), self._store.settings.zone)
+        committed = GitWorkspace(self._store.workspace).as_of(MEMORY_MD, ended)
+        content = self._store.memory_md() if committed is None else committed.decode("utf-8", "replace")
         raw = [line.rstrip("\r") for line in content.split("\n")]
         entries = read_entries(content)
         return [Line(one.on, one.section, one.text) for one in entries], {one.text: raw[one.number - 1] for one in entries}
