@@ -15,6 +15,7 @@ from memory_assets.distill.answers import AnswerStore
 from memory_assets.distill.day import Found, find_in_windows
 from memory_assets.evaluate.calibration import (
     Said,
+    by_observation,
     calibrate,
     find_outcomes,
     ruled_by_rules,
@@ -77,8 +78,7 @@ def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip
     outcomes = find_outcomes(added, said)
     if any(one.startswith("gate.") for one in named):
         stored = dict(store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).iter_rows())
-        asked = {id: outcomes[row["proposal_id"]] for row in added for id in row["observation_ids"]}
-        windows = store.tables.read("windows")
+        windows, asked = store.tables.read("windows"), by_observation(added, outcomes)
         yield from flips_of_gate(_found(store, windows, days), windows, limits.gate, stored, asked)
     standing = read_standing(store.tables)
     proposals = [standing[row["proposal_id"]] for row in added if row["day"].isoformat() in set(days)]

@@ -441,8 +441,8 @@ class CalibrationRow(Record):
     reason: str = Field(description="The rule that decided, without what differs from one row to the next.")
     category: str = Field(description="Category; empty for what was discarded, of which none is kept.")
     version: str = Field(
-        description="Of the gate and of confidence the observer and its prompt, of rules the version of triage (`unrecorded` "
-        "before it was written down), of a model its name and prompt."
+        description="Of the gate and of confidence the observer and its prompt (of what was discarded the observer alone), of "
+        "rules the version of triage (`unrecorded` before it was written down), of a model its name and prompt."
     )
     count: Count = Field(description="Rows with the verdict.")
     approved: Count = Field(description="Those that a person approved as they were.")

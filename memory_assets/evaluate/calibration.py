@@ -36,6 +36,9 @@ UNRECORDED = "unrecorded"
 UNSEEN = "unseen"
 KEY = ("judge", "verdict", "reason", "category", "version")
 
+_COLUMNS = {**dict.fromkeys((*KEY, "outcome"), pl.String), "error": pl.Float64}
+_VERSION = pl.concat_str("observer", "prompt_hash", separator=" ", ignore_nulls=True)
+
 ENOUGH = 20
 """Decisions from which the error of confidence says more than chance."""
 
@@ -72,13 +75,14 @@ def calibrate(
     """Returns the table `calibration`; of the proposals (with amendments and frictions) those that would add a line."""
     added = that_add_a_line(proposals)
     outcomes = find_outcomes(added, said)
-    versions = {row["id"]: _observed_by(row) for row in observations.iter_rows(named=True)}
+    asked = by_observation(added, outcomes)
+    behind = observations.filter(pl.col("id").is_in(list(asked)))
     judged = pl.concat(
         [
-            _of_gate(verdicts, observations, added, outcomes),
+            _of_gate(verdicts, observations, asked),
             _frame(_of_rules(added, outcomes, said)),
             _frame(_of_model(added, outcomes, reviews)),
-            _frame(_of_confidence(added, outcomes, versions)),
+            _frame(_of_confidence(added, outcomes, dict(behind.select("id", _VERSION).iter_rows()))),
         ]
     )
     return sum_up(judged.group_by(*KEY).agg(_counts_of_rows()), KEY)
@@ -87,6 +91,11 @@ def calibrate(
 def that_add_a_line(proposals: pl.DataFrame) -> list[dict[str, Any]]:
     """Returns the proposals that are neither amendments nor frictions: those that verdicts are about."""
     return [row for row in proposals.iter_rows(named=True) if row["entry"] is None and not is_friction(row)]
+
+
+def by_observation(added: Sequence[Mapping[str, Any]], outcomes: Mapping[str, str]) -> dict[str, str]:
+    """Returns what became of each observation that a proposal rests on."""
+    return {id: outcomes[row["proposal_id"]] for row in added for id in row["observation_ids"]}
 
 
 def sum_up(calibration: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
@@ -178,13 +187,10 @@ class _Lines:
         return "edited" if any(says_the_same(one, entry.text) for one in self._by_hand) else "rejected"
 
 
-def _of_gate(
-    verdicts: pl.DataFrame, observations: pl.DataFrame, added: Sequence[Mapping[str, Any]], outcomes: Mapping[str, str]
-) -> pl.DataFrame:
+def _of_gate(verdicts: pl.DataFrame, observations: pl.DataFrame, asked: Mapping[str, str]) -> pl.DataFrame:
     """Returns a row for each candidate; people are asked about what rests on allowed ones alone."""
-    asked = {id: outcomes[row["proposal_id"]] for row in added for id in row["observation_ids"]}
     known = observations.select("id", "category", "prompt_hash")
-    became = pl.DataFrame({"candidate_id": list(asked), "outcome": list(asked.values())}, schema_overrides=_STRINGS)
+    became = pl.DataFrame(list(asked.items()), schema={"candidate_id": pl.String, "outcome": pl.String}, orient="row")
     found = verdicts.join(known, left_on="candidate_id", right_on="id", how="left").join(became, on="candidate_id", how="left")
     is_asked = (pl.col("verdict") == "allow") & pl.col("outcome").is_not_null()
     return found.select(
@@ -192,7 +198,7 @@ def _of_gate(
         verdict="verdict",
         reason="reason",
         category=pl.col("category").fill_null(""),
-        version=pl.concat_str("observer", "prompt_hash", separator=" ", ignore_nulls=True),
+        version=_VERSION,
         outcome=pl.when(is_asked).then("outcome").otherwise(pl.lit(UNSEEN)),
         error=pl.lit(None, dtype=pl.Float64),
     )
@@ -250,10 +256,6 @@ def _row(
     return {"judge": judge, "verdict": verdict, "reason": reason, "version": version, "error": error, **of_proposal}
 
 
-_STRINGS = {"candidate_id": pl.String, "outcome": pl.String}
-_COLUMNS = {**dict.fromkeys((*KEY, "outcome"), pl.String), "error": pl.Float64}
-
-
 def _frame(rows: Iterator[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=_COLUMNS)
 
@@ -261,10 +263,6 @@ def _frame(rows: Iterator[dict[str, Any]]) -> pl.DataFrame:
 def _counts_of_rows() -> list[pl.Expr]:
     counts = [(pl.col("outcome") == name).sum().cast(pl.Int64).alias(name) for name in OUTCOMES]
     return [pl.len().cast(pl.Int64).alias("count"), *counts, pl.col("error").mean().alias("brier")]
-
-
-def _observed_by(observation: Mapping[str, Any]) -> str:
-    return " ".join(filter(None, (observation["observer"], observation["prompt_hash"])))
 
 
 def _named(reason: str) -> str:
