@@ -76,8 +76,8 @@ def render_briefing(
 
 def render_session(told: Mapping[str, Any]) -> str:
     """Returns what stands below the briefing of a session that goes on; `told` is its row of `session_reflections`."""
-    left_out = told["fact_count"] - told["told_count"]
-    more = f"\n_{left_out} more: `memory recall QUESTION --session {told['session_id']}` finds them._" if left_out else ""
+    left_out, asked = told["fact_count"] - told["told_count"], f"--session {told['session_id']} --include held"
+    more = f"\n_{left_out} more: `memory recall QUESTION {asked}` finds them._" if left_out else ""
     return f"{THIS_SESSION}\n{told['text']}{more}\n"
 
 

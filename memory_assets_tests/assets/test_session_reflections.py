@@ -118,7 +118,8 @@ def test_the_block_says_what_had_no_room_and_how_it_is_found(capsys: pytest.Capt
     store = small_store()
     told(store)
     assert keep_sessions(store) == 1
-    block = f"\n{THIS_SESSION}\n- 🔴 {FACT} [mem_0f3a5c1e0000]\n_2 more: `memory recall QUESTION --session session-1` finds them._\n"
+    more = "_2 more: `memory recall QUESTION --session session-1 --include held` finds them._"
+    block = f"\n{THIS_SESSION}\n- 🔴 {FACT} [mem_0f3a5c1e0000]\n{more}\n"
     assert briefed(capsys, "--session", "session-1") == f"# Briefing\n\n- Use uv.\n{block}"
     assert briefed(capsys, "--session", "session-2") == briefed(capsys)
     assert fast.main(["brief", "--session", "session-1", "--json"]) == 0
