@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.assets import launch
+from memory_assets.branches import is_adopting
 from memory_assets.errors import SettingsError, StoreError
 from memory_assets.maintain.status import Status, keep_status, status_of
 from memory_assets.pending import FLUSHED
@@ -67,6 +68,10 @@ def build(*, since: str | None = None, may_show_sample: bool = False) -> Built:
 def fill(filling: Filling, work: Callable[[], launch.Ran] | None = None) -> Built:
     """Opens the store, making it where there is none, and runs what is due, or the given work."""
     store = open_store(filling.settings)
+    if is_adopting(store):
+        from memory_assets.what_if import finish
+
+        store = finish(store)
     before = status_of(store).rows
     ran = work() if work else launch.ingest(store)
     after = keep_status(store, is_sample=is_sample(filling.settings))

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from memory_assets import drawing, drawing_evaluation, verbs
+from memory_assets import drawing, drawing_evaluation, drawing_what_if, verbs
 from memory_assets.asking import Desk, ask
 from memory_assets.deliver import hook, install
 from memory_assets.deliver.events import FIELDS
@@ -53,6 +53,9 @@ eval_app = typer.Typer(
     help="Measure what was distilled, against labelled sessions and what people decided.", no_args_is_help=True
 )
 app.add_typer(eval_app, name="eval")
+
+what_if_app = typer.Typer(help="Try other settings on past days, beside today's tables; then adopt or drop them.")
+app.add_typer(what_if_app, name="what-if")
 
 hooks_app = typer.Typer(help="Have harnesses hand out the briefing and tell what happens.", no_args_is_help=True)
 app.add_typer(hooks_app, name="hooks")
@@ -110,6 +113,7 @@ OfHarness = Annotated[
     list[str] | None,
     typer.Argument(metavar="HARNESS...", help="claude_code, codex or pi; all by default.", autocompletion=HARNESSES),
 ]
+BranchName = Annotated[str, typer.Argument(metavar="NAME", help="A branch, as `memory what-if list` names it.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows.")]
 
 
@@ -566,6 +570,71 @@ def serve(
 
     desk, listening = Desk(), listen(host, port)
     return _serving(listening, "/", desk, write, lambda: http_api.serve(desk, listening, host, is_writing=write))
+
+
+@what_if_app.callback(
+    invoke_without_command=True,
+    epilog="Example: `memory what-if --from 2026-06-01 --to 2026-06-30 --set least_useful=0.6`",
+)
+def what_if(
+    context: typer.Context,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting to try, such as least_useful=0.6; repeatable."),
+    ] = None,
+    first: FirstDay = None,
+    last: LastDay = None,
+    name: Annotated[str | None, typer.Option(help="Name of the branch; by default what differs.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would cost; ask nobody, make nothing.")] = False,
+    limit: Limit = 20,
+    as_json: Json = False,
+) -> Reply | None:
+    """Make past days anew by other settings in a branch: what would be added, lost and changed, MEMORY.md beside, the cost."""
+    if context.invoked_subcommand:
+        return None
+    changes, days = _changes(settings or ()), (_day(first), _day(last))
+    agent = MemoryAgent()
+    if dry_run:
+        estimate = agent.estimate(changes, *days, name=name)
+        return Reply(estimate, drawing_what_if.draw_estimate(estimate))
+    found = agent.what_if(changes, *days, name=name)
+    return Reply(found, drawing_what_if.draw_what_if(found, limit))
+
+
+@what_if_app.command("list", epilog="Example: `memory what-if list`")
+def what_if_list(as_json: Json = False) -> Reply:
+    """List the branches that were made and neither adopted nor dropped."""
+    found = MemoryAgent().branches()
+    return Reply(found, drawing_what_if.draw_branches(found))
+
+
+@what_if_app.command("show", epilog="Example: `memory what-if show least_useful-0.6`")
+def what_if_show(name: BranchName, limit: Limit = 20, as_json: Json = False) -> Reply:
+    """Show a branch beside what it began from."""
+    found = MemoryAgent().branch(name)
+    return Reply(found, drawing_what_if.draw_what_if(found, limit))
+
+
+@what_if_app.command("adopt", epilog="Example: `memory what-if adopt least_useful-0.6`")
+def what_if_adopt(name: BranchName, as_json: Json = False) -> Reply:
+    """Make a branch's settings today's, in memory.toml, and today's tables by them; what is answered costs nothing."""
+    adopted = MemoryAgent().adopt(name)
+    return Reply(adopted, drawing_what_if.draw_adopted(adopted))
+
+
+@what_if_app.command("drop", epilog="Example: `memory what-if drop least_useful-0.6`")
+def what_if_drop(name: BranchName, as_json: Json = False) -> Reply:
+    """Delete a branch; today's tables are as they were."""
+    dropped = MemoryAgent().drop(name)
+    return Reply(dropped, drawing_what_if.draw_dropped(dropped))
+
+
+def _changes(settings: Sequence[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in settings]
+    unclear = next((whole for whole, (name, sign, _) in zip(settings, pairs, strict=True) if not name or not sign), None)
+    if unclear is not None:
+        raise QuestionError(f"--set {unclear} sets nothing; write it as NAME=VALUE, such as --set least_useful=0.6.")
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _serving(listening: Any, path: str, desk: Desk, is_writing: bool, run: Callable[[], int]) -> Reply:

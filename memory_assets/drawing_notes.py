@@ -47,6 +47,8 @@ def draw_forgetting(found: "Forgetting") -> Draw:
             console.print(Text(f"   {place.kind}: {times} in {files}"))
         if found.entry_lines:
             console.print(Text(f"   {', '.join(found.entry_lines)}"))
+        if found.branches:
+            console.print(Text(f"   what-ifs, all of which go: {', '.join(found.branches)}"))
         if found.proof is None:
             console.print(Text("Nothing was changed; --apply erases it everywhere, for good.", style="dim"))
             return

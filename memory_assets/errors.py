@@ -5,6 +5,7 @@
     ├── StoreError          the store cannot be opened, read or written
     │   ├── StoreBusyError      another process is writing
     │   ├── StoreVersionError   the store was written by a newer release
+    │   ├── UnknownBranchError  there is no branch of that name
     │   └── TableError          a table's rows do not fit its schema
     ├── TranscriptError     a transcript or its archived bytes cannot be read
     ├── ModelError          the observer, the reflector or the embedder cannot answer
@@ -47,6 +48,10 @@ class StoreBusyError(StoreError):
 
 class StoreVersionError(StoreError):
     """The store was written by a newer release than this one."""
+
+
+class UnknownBranchError(StoreError):
+    """There is no branch of that name."""
 
 
 class TableError(StoreError):

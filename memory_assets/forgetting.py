@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from memory_assets.adapters.git_history import GitHistory
+from memory_assets.branches import branches_of
 from memory_assets.capture.redact import mask_text
 from memory_assets.capture.tombstones import bury, rows_of, words_of
 from memory_assets.embed.overlay import read_present
@@ -69,6 +70,8 @@ class Forgetting:
     """What was changed, by kind."""
     proof: Search | None = None
     """The search afterwards."""
+    branches: tuple[str, ...] = ()
+    """Branches of a what-if; applied, all of them are dropped: they were made of what changes."""
     remotes: tuple[str, ...] = ()
     """Remotes of the workspace's repository, which hold what was pushed to them."""
 
@@ -175,6 +178,7 @@ def _preview(store: "Store", meant: _Meant, target: str) -> Forgetting:
         entry_lines=_entry_lines(store, sought),
         wordings=tuple(dict.fromkeys(" ".join(wording) for wording in wordings)),
         found=found,
+        branches=tuple(place.name for place in branches_of(store)),
         remotes=tuple(dict.fromkeys([*GitHistory(store.workspace).remotes(), *filter(None, [store.settings.remote])])),
     )
 

@@ -7,7 +7,7 @@ did. Everything heavy is imported when it is first needed.
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from memory_assets.recall.search import Answer, Filters
     from memory_assets.store import Store
     from memory_assets.triage.explain import Explanation
+    from memory_assets.what_if import Adopted, Dropped, Estimate, Listed, WhatIf
 
 
 MEMORIES = ("fact", "narrative")
@@ -390,6 +391,46 @@ class MemoryAgent:
         from memory_assets.build import backfill
 
         return backfill(self.store.settings, first, last)
+
+    def what_if(
+        self, changes: Mapping[str, str], first: date | None = None, last: date | None = None, *, name: str | None = None
+    ) -> "WhatIf":
+        """Makes the days anew by other settings in a branch beside today's tables, and returns what differs."""
+        from memory_assets import what_if
+
+        return what_if.make(self.store, first, last, changes, name)
+
+    def estimate(
+        self, changes: Mapping[str, str], first: date | None = None, last: date | None = None, *, name: str | None = None
+    ) -> "Estimate":
+        """Returns what such a branch would cost; asks nobody and makes nothing."""
+        from memory_assets import what_if
+
+        return what_if.estimate(self.store, first, last, changes, name)
+
+    def branches(self) -> "tuple[Listed, ...]":
+        """Returns the branches that were made and neither adopted nor dropped."""
+        from memory_assets import what_if
+
+        return what_if.listed(self.store)
+
+    def branch(self, name: str) -> "WhatIf":
+        """Returns a branch beside what it began from."""
+        from memory_assets import what_if
+
+        return what_if.show(self.store, name)
+
+    def adopt(self, name: str) -> "Adopted":
+        """Makes the branch's settings today's, and today's tables by them."""
+        from memory_assets import what_if
+
+        return what_if.adopt(self.store, name)
+
+    def drop(self, name: str) -> "Dropped":
+        """Deletes a branch."""
+        from memory_assets import what_if
+
+        return what_if.drop(self.store, name)
 
     def show(self, table: str, *, day: str | None = None, limit: int = 10) -> Rows:
         """Returns the first rows of a table, or of one of its days."""

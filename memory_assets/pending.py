@@ -355,7 +355,7 @@ def evaluation_is_behind(store: "Store") -> bool:
 
 def merge_inputs(store: "Store") -> str:
     """Returns the hash of what pairs are judged by; with another one, all are judged again."""
-    return hash_of(MERGE_VERSION, DISTILL_VERSION, store.settings.embedding_model)
+    return hash_of(MERGE_VERSION, standards_of(store.settings).version, store.settings.embedding_model)
 
 
 def fold_inputs(tables: Tables, events: Iterable[Event]) -> str:

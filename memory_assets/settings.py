@@ -8,6 +8,7 @@ import getpass
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
@@ -228,6 +229,16 @@ def read_settings(**overrides: Any) -> Settings:
         raise SettingsError(f"Cannot use these settings, from {origin}:\n" + "\n".join(wrong)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, SettingsSourceError) as error:
         raise SettingsError(f"Cannot read the settings from {origin}: {error}. Mend or remove them.") from error
+
+
+def changed_settings(settings: Settings, changes: Mapping[str, str]) -> Settings:
+    """Returns the settings with others of the same names; raises `SettingsError` that names the wrong one."""
+    try:
+        read = Settings(**changes)  # pyright: ignore[reportArgumentType]
+    except ValidationError as error:
+        wrong = [f"  {'.'.join(map(str, one['loc']))}: {one['msg']} (got {one['input']!r})" for one in error.errors()]
+        raise SettingsError("Cannot try these settings:\n" + "\n".join(wrong)) from error
+    return settings.model_copy(update={name: getattr(read, name) for name in changes})
 
 
 def _name(location: tuple[int | str, ...]) -> str:

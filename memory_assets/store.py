@@ -3,6 +3,7 @@
     resources/   the archive of transcript bytes, and the key of its keyed hashes     kept for ever
     ledger/      what people, agents and clocks did                                   kept for ever
     answers/     raw answers of models                                                kept for ever
+    branches/    what-ifs: the tables made otherwise, until they are adopted or dropped
     spool/       events that were sent and not yet taken in; aside/, what could not be
     workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, briefing.md; git  kept for ever
     tables/      Parquet                                                              derived

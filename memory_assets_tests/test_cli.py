@@ -4,20 +4,23 @@ import errno
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import typer
 
-from memory_assets import cli
+from memory_assets import branches, cli
+from memory_assets.branches import Branch, Place
 from memory_assets.errors import StoreError
 from memory_assets.memory import MemoryAgent
 from memory_assets_tests.conftest import REPOSITORY
-from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store
+from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -167,6 +170,46 @@ def test_the_same_seed_draws_the_same_rows(run: Run):
     assert run("sample", "3", "--seed", "abc", "--table", "messages") == run(
         "sample", "3", "--seed", "abc", "--table", "messages"
     )
+
+
+def test_branches_are_listed_compared_and_dropped(run: Run):
+    store = small_store()
+    place = Place(store, "mine")
+    branches.begin(place, Branch("mine", DAY, DAY, {"least_useful": "0.8"}, 0.0, "-", state="made"))
+    observed = store.tables.read("observations").with_columns(gate=pl.lit("hold"), gate_reason=pl.lit("usefulness below 0.8"))
+    place.open(store.settings).tables.write("observations", DAY.isoformat(), observed)
+    assert json.loads(run("what-if", "list", "--json")[1])["data"] == [
+        {"name": "mine", "first": str(DAY), "last": str(DAY), "settings": {"least_useful": "0.8"}, "state": "made"}
+    ]
+    _, out, _ = run("what-if", "show", "mine")
+    assert "least_useful 0.7 → 0.8" in out
+    assert re.search(r"observations of these days +1 +0 +0 +1 +0", out)
+    assert "MEMORY.md stays as it is." in out
+    assert json.loads(run("what-if", "show", "mine", "--json")[1])["data"]["observations"]["lost"] == 1
+    assert run("what-if", "drop", "mine")[0] == 0
+    assert run("what-if", "list")[1] == "There is no branch. `memory what-if --set NAME=VALUE` makes one.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("--set", "least_useful"), 2, "write it as NAME=VALUE"),
+        (("--set", "port=4000"), 1, "port cannot be tried on past days"),
+        (("--set", "least_useful=2"), 1, "least_useful: Input should be less than or equal to 1 (got '2')"),
+        (("--set", "least_useful=0.6", "--from", "2026-09-01", "--to", "2026-08-01"), 1, "lies after --to"),
+        (
+            ("--set", "least_useful=0.6", "--to", "2020-08-01"),
+            1,
+            "There are no transcripts between the first day and 2020-08-01",
+        ),
+        (("show", "none"), 1, "There is no branch 'none'"),
+        (("adopt", "../x"), 2, "cannot be the name of a branch"),
+    ],
+)
+def test_what_cannot_be_tried_is_told(run: Run, words: tuple[str, ...], code: int, says: str):
+    small_store()
+    found, _, err = run("what-if", *words)
+    assert (found, says in err) == (code, True), err
 
 
 def test_review_lists_what_waits_with_the_reason(run: Run):

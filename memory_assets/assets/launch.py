@@ -7,18 +7,20 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memory_assets import pending
 from memory_assets.errors import StoreError
 from memory_assets.files import make_folder, write_atomically
 from memory_assets.pending import Stretch, stretches
+from memory_assets.settings import RULES
 from memory_assets.store import Store
 
 if TYPE_CHECKING:
@@ -27,6 +29,17 @@ if TYPE_CHECKING:
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 """Run configuration that keeps Dagster's log of a run out of the terminal; the UI has it all the same."""
+
+
+IN_PART = {
+    "learn_branch": ["observer_answers", "segments", "observations", "verdicts", "embeddings"],
+    "fold_branch": ["merges", "memories"],
+    "reflect_branch": ["reflections", "proposals"],
+    "triage_branch": ["amendments", "decisions", "trust", "memory_md", "entries"],
+    "propose": ["proposals"],
+}
+"""Jobs of less than the usual ones: in a branch of a store, everything on the way to MEMORY.md, and no index, briefing or
+REVIEW.md; proposals alone, where nobody is to be asked what the day says."""
 
 
 @dataclass
@@ -87,6 +100,39 @@ def backfill(store: Store, days: Iterable[date]) -> Ran:
     return ran
 
 
+def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bool]) -> Ran:
+    """Makes the days anew as the settings say now, up to MEMORY.md; asks a model about these days alone.
+
+    In a branch of a store the other days stay as they are; else those that the settings made stale follow, as far as that takes
+    no model. `retire` is called when memories are folded and returns whether lines of MEMORY.md have to go: these go before
+    anybody decides what is proposed instead.
+    """
+    started = time.monotonic()
+    ran = Ran()
+    is_branch = store.origin is not None
+    suffix = "_branch" if is_branch else ""
+    runner = _Runner(store, ran, IN_PART)
+    for stretch in stretches(days):
+        runner.run(f"learn{suffix}", stretch, ask_again=True)
+    others = [] if is_branch else [day for day in pending.days_to_learn(store) if day not in days]
+    for stretch in stretches(others):
+        runner.run("learn", stretch)
+    runner.run(f"fold{suffix}")
+    if retire():
+        runner.run(f"triage{suffix}")
+    due = pending.days_to_reflect(store.tables)
+    told = due if store.settings.model == RULES else [day for day in due if day in days]
+    for stretch in stretches(told):
+        runner.run(f"reflect{suffix}", stretch)
+    for stretch in stretches(set(due) - {*told, *others}):
+        runner.run("propose", stretch)
+    runner.run(f"triage{suffix}")
+    if not is_branch and pending.briefing_is_behind(store):
+        runner.run("brief")
+    ran.seconds = time.monotonic() - started
+    return ran
+
+
 def triage(store: Store) -> Ran:
     """Carries out the decisions in the ledger and in REVIEW.md."""
     ran = Ran()
@@ -97,20 +143,26 @@ def triage(store: Store) -> Ran:
 class _Runner:
     """Runs jobs in this process against the store's own Dagster instance, which is opened when first needed."""
 
-    def __init__(self, store: Store, ran: Ran) -> None:
+    def __init__(self, store: Store, ran: Ran, others: Mapping[str, Sequence[str]] = MappingProxyType({})) -> None:
         self._store = store
         self._ran = ran
+        self._others = others
+        """Jobs beside the usual ones, with their assets."""
         self._definitions: dg.Definitions | None = None
 
     def run(self, job: str, stretch: Stretch | None = None, *, ask_again: bool = False) -> None:
         quieten()
+        import dagster as dg
+
         from memory_assets.assets.answers import NEW_ONLY
         from memory_assets.assets.automation import LEARN, tags_of
         from memory_assets.definitions import assemble
 
         if self._definitions is None:
             settings = self._store.settings
-            self._definitions = assemble(settings.timezone, settings.model, settings.observer_prompt)
+            usual = assemble(settings.timezone, settings.model, settings.observer_prompt)
+            jobs = [dg.define_asset_job(name, selection=dg.AssetSelection.assets(*keys)) for name, keys in self._others.items()]
+            self._definitions = dg.Definitions.merge(usual, dg.Definitions(jobs=jobs)) if jobs else usual
         with open_instance(self._store) as instance:
             result = self._definitions.resolve_job_def(job).execute_in_process(
                 instance=instance,

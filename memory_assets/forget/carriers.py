@@ -35,6 +35,7 @@ OF_STORE = {
     "ledger": "ledger",
     "answers": "answers of models",
     "index": "indexes",
+    "branches": "branches of a what-if",
     "spool": "spool",
     "dagster": "Dagster's home",
 }

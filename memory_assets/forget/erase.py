@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.adapters.git_history import GitHistory
+from memory_assets.branches import drop_all
 from memory_assets.capture.messages import build_messages
 from memory_assets.capture.tombstones import Tombstones, read_tombstones, unfinished
 from memory_assets.corpus import open_texts, open_vectors, passages_to_index
@@ -61,6 +62,7 @@ def finish(store: Store) -> Counter[str]:
 
 def _erase(store: Store, stones: Tombstones, *, since: datetime, with_history: bool) -> Counter[str]:
     changed: Counter[str] = Counter()
+    changed["branches"] = drop_all(store)  # made of what is about to change, and made again for nothing but time
     changed["archive"] = _mask_archive(store, stones)
     sources = _masked_since(store, since)
     moved = moved_ids(store.archive, store.tables, sources)

@@ -17,7 +17,7 @@ from memory_assets.embed.claims import read_claim
 from memory_assets.embed.notes import note_id
 from memory_assets.ledger import CORRECTED, Event
 from memory_assets.reflect.proposals import NUMBERED, following_number
-from memory_assets.triage.auto import BY_OWNER, says_the_same
+from memory_assets.triage.auto import ADOPTED, BY_OWNER, says_the_same
 from memory_assets.triage.entries import Standing
 from memory_assets.triage.memory_md import MOST_BYTES, MOST_ENTRIES, normal
 
@@ -69,6 +69,11 @@ def plan_amendments(
     ]
     first = {one.standing.line: one for one in reversed(planned)}
     return [one for one in planned if first[one.standing.line] is one]
+
+
+def plan_retirements(standings: Iterable[Standing], proposal_ids: Collection[str]) -> list[Amendment]:
+    """Returns the amendments by which the lines of these proposals go, as far as they stand untouched."""
+    return [_retire(one, "settings", ADOPTED) for one in standings if one.is_ours and one.proposal_id in proposal_ids]
 
 
 def number_amendments(planned: Iterable[Amendment], events: Sequence[Event], day: date) -> list[tuple[str, dict[str, Any]]]:

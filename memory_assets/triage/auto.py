@@ -30,7 +30,8 @@ CONFIRMING_SESSIONS = 2
 """The rules observer's own confidence is not enough: two sessions must have said it."""
 
 BY_OWNER = "corrected by the owner"
-"""The only reason for which a line is replaced without asking."""
+ADOPTED = "the owner adopted settings by which nothing says it"
+"""The only reasons for which a line is replaced, or goes, without asking."""
 
 GIVEN_UP = {"superseded": "a newer fact has replaced it", "forgotten": "its memory was forgotten"}
 """States of a memory that is not to be proposed any more, and why."""
@@ -130,8 +131,8 @@ def decide_amendment(amendment: Mapping[str, Any], lines: Collection[str]) -> Ru
     """Returns the ruling on a change of an entry; `lines` are the entries of the file as they are written."""
     if amendment["entry"] not in lines:
         return Ruling("rejected", "the line was changed or removed since")
-    if amendment["reason"] == BY_OWNER:
-        return Ruling("promoted", BY_OWNER)
+    if amendment["reason"] in (BY_OWNER, ADOPTED):
+        return Ruling("promoted", amendment["reason"])
     return Ruling("pending", amendment["reason"])
 
 

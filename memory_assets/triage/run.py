@@ -21,7 +21,7 @@ from memory_assets.ledger import Ledger
 from memory_assets.protocols import Tables
 from memory_assets.records import MEMORY_MD
 from memory_assets.reflect.proposals import NUMBERED
-from memory_assets.triage.amendments import number_amendments, plan_amendments, read_amendments
+from memory_assets.triage.amendments import number_amendments, plan_amendments, plan_retirements, read_amendments
 from memory_assets.triage.auto import Other, Ruling, decide, decide_amendment, decide_friction, follow_review, is_friction
 from memory_assets.triage.batch import unreviewed
 from memory_assets.triage.decisions import (
@@ -166,6 +166,13 @@ def amend(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) ->
     for number, payload in number_amendments(planned, events, rules.today):
         ledger.append(NUMBERED, number, payload, actor=RULES)
     return read_amendments(ledger.events([NUMBERED]))
+
+
+def retire(proposal_ids: Collection[str], workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> None:
+    """Has the lines of these proposals go with the next triage, by the owner's word."""
+    planned = plan_retirements(stand(workspace, ledger, tables, rules), proposal_ids)
+    for number, payload in number_amendments(planned, ledger.events(), rules.today):
+        ledger.append(NUMBERED, number, payload, actor=rules.owner)
 
 
 def stand(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> list[Standing]:
