@@ -13,6 +13,7 @@ import polars as pl
 from memory_assets.distill.answer_rows import answers_by_window
 from memory_assets.distill.answers import AnswerStore
 from memory_assets.distill.day import Found, find_in_windows
+from memory_assets.distill.standards import standards_of
 from memory_assets.evaluate.calibration import (
     Said,
     by_observation,
@@ -22,7 +23,7 @@ from memory_assets.evaluate.calibration import (
     sum_up,
     that_add_a_line,
 )
-from memory_assets.evaluate.reruling import Flip, flips_of_gate, flips_of_triage, parse_limits
+from memory_assets.evaluate.reruling import Flip, Limits, flips_of_gate, flips_of_triage, parse_limits
 from memory_assets.progress import track
 from memory_assets.reviewing import rules_of
 from memory_assets.store import Store
@@ -73,13 +74,14 @@ def _said(store: Store) -> Said:
 
 def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip]:
     """Yields the rows of the days that flip, the gate's first."""
-    limits, said = parse_limits(named), _said(store)
+    present, said = standards_of(store.settings), _said(store)
+    limits = parse_limits(named, Limits(gate=present.limits))
     added = that_add_a_line(read_proposals(store.tables))
     outcomes = find_outcomes(added, said)
     if any(one.startswith("gate.") for one in named):
         stored = dict(store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).iter_rows())
         windows, asked = store.tables.read("windows"), by_observation(added, outcomes)
-        yield from flips_of_gate(_found(store, windows, days), windows, limits.gate, stored, asked)
+        yield from flips_of_gate(_found(store, windows, days), windows, limits.gate, stored, asked, present)
     standing = read_standing(store.tables)
     proposals = [standing[row["proposal_id"]] for row in added if row["day"].isoformat() in set(days)]
     ruled = {id: ruling["state"] for id, ruling in ruled_by_rules(said.events).items()}

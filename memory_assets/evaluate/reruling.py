@@ -15,7 +15,7 @@ import polars as pl
 from memory_assets.distill.allowance import plan_allowances
 from memory_assets.distill.day import Found, judge_found
 from memory_assets.distill.rows import candidate_id
-from memory_assets.distill.standards import Standards
+from memory_assets.distill.standards import USUAL, Standards
 from memory_assets.distill.write_gate import Limits as GateLimits
 from memory_assets.errors import QuestionError
 from memory_assets.triage.auto import Limits as TriageLimits
@@ -56,9 +56,9 @@ def names_of_limits() -> tuple[str, ...]:
     return tuple(f"{judge}.{one.name}" for judge, limits in judges for one in fields(limits))
 
 
-def parse_limits(named: Sequence[str]) -> Limits:
-    """Returns the limits with those set that are named as NAME=VALUE; raises `QuestionError` with the names that there are."""
-    limits = Limits()
+def parse_limits(named: Sequence[str], present: Limits = Limits()) -> Limits:
+    """Returns the present limits but those named as NAME=VALUE; raises `QuestionError` with the names that there are."""
+    limits = present
     for one in named:
         name, _, value = one.partition("=")
         if name not in names_of_limits():
@@ -82,17 +82,22 @@ def _number(name: str, value: str, kind: type) -> int | float:
 
 
 def flips_of_gate(
-    found: Iterable[Found], windows: pl.DataFrame, limits: GateLimits, stored: Mapping[str, str], outcomes: Mapping[str, str]
+    found: Iterable[Found],
+    windows: pl.DataFrame,
+    limits: GateLimits,
+    stored: Mapping[str, str],
+    outcomes: Mapping[str, str],
+    present: Standards = USUAL,
 ) -> Iterator[Flip]:
     """Yields the candidates that flip; `stored` are the verdicts by candidate, `outcomes` those of proposals by observation.
 
-    `windows` are all of the store: the share of each depends on those before it.
+    `windows` are all of the store: the share of each depends on those before it. `present` are the standards of today.
     """
-    before, after = plan_allowances(windows), plan_allowances(windows, limits.most_allowed)
-    standards = Standards(limits=limits)
+    other = replace(present, limits=limits)
+    before, after = (plan_allowances(windows, one.limits.most_allowed) for one in (present, other))
     for one in found:
         window_id = one.window["window_id"]
-        past, now = judge_found(one, before[window_id]), judge_found(one, after[window_id], standards)
+        past, now = judge_found(one, before[window_id], present), judge_found(one, after[window_id], other)
         for was, becomes in zip(past, now, strict=True):
             id = candidate_id(was.candidate, one.segments)
             if was.verdict != becomes.verdict and stored.get(id) == was.verdict:

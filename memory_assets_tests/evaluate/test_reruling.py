@@ -8,10 +8,11 @@ import pytest
 from memory_assets.distill.candidates import Candidate, Observed
 from memory_assets.distill.day import Found, judge_found
 from memory_assets.distill.rows import candidate_id
+from memory_assets.distill.standards import Standards
 from memory_assets.distill.write_gate import MOST_ALLOWED
 from memory_assets.distill.write_gate import Limits as GateLimits
 from memory_assets.errors import QuestionError
-from memory_assets.evaluate.reruling import flips_of_gate, flips_of_triage, names_of_limits, parse_limits
+from memory_assets.evaluate.reruling import Limits, flips_of_gate, flips_of_triage, names_of_limits, parse_limits
 from memory_assets.triage.auto import Limits as TriageLimits
 from memory_assets_tests.distill.test_write_gate import BASE
 from memory_assets_tests.factories import frame, row
@@ -47,6 +48,14 @@ def test_of_a_fact_that_was_held_nobody_was_asked_whatever_a_proposal_rests_on()
     one = found(replace(BASE, usefulness=0.6))
     id = candidate_id(one.observed.candidates[0], one.segments)
     assert flips(one, GateLimits(least_useful=0.5), {id: "approved"}) == [("hold", "allow", "unseen")]
+
+
+def test_past_rows_are_compared_with_what_holds_today_and_not_with_what_is_usual():
+    one, today = found(replace(BASE, usefulness=0.75)), Standards(limits=GateLimits(least_useful=0.8))
+    id = candidate_id(one.observed.candidates[0], one.segments)
+    (flip,) = flips_of_gate([one], WINDOWS, GateLimits(), {id: "hold"}, {}, today)
+    assert (flip.was, flip.becomes) == ("hold", "allow")
+    assert parse_limits(["gate.most_allowed=3"], Limits(gate=today.limits)).gate.least_useful == 0.8
 
 
 def test_another_share_of_the_session_flips_the_least_useful():
