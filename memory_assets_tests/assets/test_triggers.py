@@ -5,7 +5,7 @@ from datetime import timedelta
 import dagster as dg
 import pytest
 
-from memory_assets import pending
+from memory_assets import pending, reviewing
 from memory_assets.assets import automation, brief, launch, triggers
 from memory_assets.memory import MemoryAgent
 from memory_assets.settings import read_settings
@@ -106,10 +106,10 @@ def test_ingest_renders_the_briefing_when_something_comes_up(store: Store, monke
         "fold_is_behind",
         "index_is_missing",
         "graph_is_behind",
-        "review_is_behind",
         "evaluation_is_behind",
     ):
         monkeypatch.setattr(pending, name, lambda *_: False)
+    monkeypatch.setattr(reviewing, "review_is_due", lambda _: False)
     for name in ("days_to_learn", "days_to_reflect", "days_to_find_friction"):
         monkeypatch.setattr(pending, name, lambda *_: [])
     ran: list[str] = []
