@@ -28,8 +28,8 @@ from memory_assets_tests.factories import frame, row
 
 MARK = "0f3a5c1e-0000-5000-8000-000000000001"
 GENERATIONS, THREADS, PROCESSES = 15, 4, 4
-BREATH_SECONDS = 0.1
-"""Between two questions of a reader, so that the writer gets on beside eight of them on two cores."""
+BREATH_SECONDS, PAUSE_SECONDS = 2.0, 2.5
+"""Between two questions of a reader, so that the writer gets on beside eight of them on two cores; between two generations."""
 _NUMBER = re.compile(r"stands at (\d+)\.")
 
 
@@ -121,7 +121,7 @@ def test_eight_readers_beside_a_writer_meet_no_error_and_nothing_stale(
             if number % 3 == 0:
                 writer.remember(f"Storks number {number // 3} nest on the roof of building {number}.")
             pipeline.publish(number)
-            time.sleep(0.2)
+            time.sleep(PAUSE_SECONDS)
     finally:
         over.touch()
         for thread in threads:

@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.assets import launch
+from memory_assets.assets import embed, launch
 from memory_assets.settings import read_settings
 from memory_assets.store import open_store
+from memory_assets.tables import empty
 from memory_assets.triage.explain import explain
 from memory_assets.triage.memory_md import read_entries
 from memory_assets.triage.projects import memory_files
@@ -20,10 +21,11 @@ DAYS = 30
 
 
 @pytest.fixture
-def learnt(real_transcripts: Path, tmp_path: Path) -> Path:
-    """A store that has learnt everything; REAL_STORE may name one that is ready."""
+def learnt(real_transcripts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store that has learnt everything but passages, which only recall reads; REAL_STORE may name one that is ready."""
     if ready := os.environ.get("REAL_STORE"):
         return copy_learnt(Path(ready), tmp_path / "learnt")
+    monkeypatch.setattr(embed, "make_passages", lambda *_: empty("passages"))
     store = open_store(read_settings(data=tmp_path / "built", sources=str(real_transcripts)))
     launch.ingest(store)
     return copy_learnt(store.root, tmp_path / "learnt")
