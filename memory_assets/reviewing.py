@@ -61,10 +61,9 @@ def put_lost_back(store: Store) -> None:
     with store.lock():
         surface, ours = _surface(store), workspace.at_head(REVIEW_MD)
         if surface.reading.lost and surface.content and ours:
-            restored = put_back(
-                ours.decode("utf-8", "replace"), surface.content.decode("utf-8", "replace"), surface.reading.lost
-            )
-            replace_if_same(store.workspace / REVIEW_MD, surface.content, restored.encode())
+            wrote, there = (content.decode("utf-8", "surrogateescape") for content in (ours, surface.content))
+            restored = put_back(wrote, there, surface.reading.lost).encode("utf-8", "surrogateescape")
+            replace_if_same(store.workspace / REVIEW_MD, surface.content, restored)
 
 
 def review_warnings(store: Store) -> tuple[str, ...]:
@@ -95,13 +94,14 @@ def tasks_of(store: Store) -> TaskList | None:
 
 def look_at_tasks(store: Store) -> Looked:
     """Returns the tasks as they stand, with what is forgotten masked; takes as long as the list's server does."""
-    tasks, stones = tasks_of(store), store.tombstones
+    tasks = tasks_of(store)
     if tasks is None:
         return Looked()
     try:
         found = look(tasks, store.ledger)
     except TaskListError as error:
         return Looked(problem=str(error))
+    stones = store.tombstones
     return Looked({id: replace(task, content=stones.mask_text(task.content)) for id, task in found.items()})
 
 

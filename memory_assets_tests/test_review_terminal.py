@@ -131,6 +131,15 @@ def test_lines_that_vanished_can_be_put_back(world: World):
     assert (decided(world), world.review_md.read_text()) == ([], before)
 
 
+def test_bytes_that_are_no_text_stay_when_lines_are_put_back(world: World):
+    lose_all_but_one(world)
+    note = b"\nFr\xfchst\xfcck by hand\n"
+    world.review_md.write_bytes(note + world.review_md.read_bytes())
+    sit("p")
+    content = world.review_md.read_bytes()
+    assert content.startswith(note) and content.count(b"- [ ] `p-") == 3
+
+
 @contextmanager
 def terminal(*words: str) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """The command in a terminal of its own."""
