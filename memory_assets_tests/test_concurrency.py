@@ -5,9 +5,9 @@ import os
 import re
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
@@ -27,9 +27,10 @@ from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.factories import frame, row
 
 MARK = "0f3a5c1e-0000-5000-8000-000000000001"
-GENERATIONS, THREADS, PROCESSES = 15, 4, 4
-BREATH_SECONDS, PAUSE_SECONDS = 2.0, 2.5
-"""Between two questions of a reader, so that the writer gets on beside eight of them on two cores; between two generations."""
+GENERATIONS, QUESTIONS, THREADS, PROCESSES = 9, 9, 4, 4
+"""At least so many are published, and asked by each reader: it goes on until both have come to pass."""
+BREATH_SECONDS = 1.0
+"""Between two questions of a reader and between two generations, so that all of them get on beside one another on two cores."""
 _NUMBER = re.compile(r"stands at (\d+)\.")
 
 
@@ -46,12 +47,12 @@ def number_in(texts: list[str]) -> int:
     return max(int(found[1]) for text in texts if (found := _NUMBER.search(text)))
 
 
-def read_until(is_over: Callable[[], bool], root: Path, ready: Path) -> tuple[int, list[str]]:
-    """Asks again and again; returns how often, and what went wrong."""
+def read_until(is_over: Callable[[], bool], root: Path, told: Path) -> list[str]:
+    """Asks again and again, and keeps in `told` how often it did; returns what went wrong."""
     agent, wrong, asked = MemoryAgent(), [], 0
     agent.recall("warm up", is_probe=True)
-    ready.touch()
     while not is_over():
+        tell(told, asked)
         time.sleep(BREATH_SECONDS)
         began, noted = published(root), len(agent.store.ledger.events(["memory.noted"]))
         answer = agent.recall("where does the heron counter stand", is_probe=True)
@@ -63,7 +64,18 @@ def read_until(is_over: Callable[[], bool], root: Path, ready: Path) -> tuple[in
             wrong.append(f"degraded: {answer.degraded} {answer.notes}")
         if noted and "Storks" not in str(agent.recall(f"storks number {noted}", is_probe=True).results):
             wrong.append(f"note {noted} was on disk, but was not found")
-    return asked, wrong
+    return wrong
+
+
+def tell(told: Path, asked: int) -> None:
+    """Replaces the file at once, so that nobody reads half a number."""
+    part = told.with_suffix(".part")
+    part.write_text(str(asked))
+    part.replace(told)
+
+
+def all_asked(count: int, told: list[Path]) -> bool:
+    return all(one.exists() and int(one.read_text()) >= count for one in told)
 
 
 class Pipeline:
@@ -95,52 +107,42 @@ def test_eight_readers_beside_a_writer_meet_no_error_and_nothing_stale(
     pipeline, writer = Pipeline(store), MemoryAgent()
     pipeline.publish(0)
     over = tmp_path / "over"
-    ready = [tmp_path / f"ready-{number}" for number in range(THREADS + PROCESSES)]
-    heard: list[tuple[int, list[str]]] = []
-
-    def read(mark: Path) -> None:
-        try:
-            heard.append(read_until(over.exists, store.root, mark))
-        except BaseException as error:
-            heard.append((0, [repr(error)]))
-            mark.touch()
-
-    threads = [threading.Thread(target=read, args=(mark,)) for mark in ready[:THREADS]]
+    told = [tmp_path / f"asked-{number}" for number in range(THREADS + PROCESSES)]
     command = [sys.executable, __file__, str(compared), str(over), str(store.root)]
     variables = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     processes = [
-        subprocess.Popen([*command, str(mark)], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for mark in ready[THREADS:]
+        subprocess.Popen([*command, str(one)], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for one in told[THREADS:]
     ]
-    for thread in threads:
-        thread.start()
-    try:
-        while not all(mark.exists() or process_ended(processes) for mark in ready):
-            time.sleep(0.05)
-        for number in range(1, GENERATIONS + 1):
-            if number % 3 == 0:
-                writer.remember(f"Storks number {number // 3} nest on the roof of building {number}.")
-            pipeline.publish(number)
-            time.sleep(PAUSE_SECONDS)
-    finally:
-        over.touch()
-        for thread in threads:
-            thread.join()
-        for process in processes:
-            out, err = process.communicate(timeout=120)
-            heard.append(
-                tuple(json.loads(out)) if process.returncode == 0 else (0, [f"exit {process.returncode}: {err[-2000:]}"])
-            )
-    assert [wrong for _, wrongs in heard for wrong in wrongs] == []
-    assert len(heard) == THREADS + PROCESSES
-    assert all(asked > GENERATIONS for asked, _ in heard), [asked for asked, _ in heard]
+    with ThreadPoolExecutor(THREADS) as pool:
+        threads = [pool.submit(read_until, over.exists, store.root, one) for one in told[:THREADS]]
 
+        def goes_on(number: int, count: int) -> bool:
+            """Whether there is more to do; a reader that ended before it was told to has failed, and nothing waits for it."""
+            has_failed = any(thread.done() for thread in threads) or any(process.poll() is not None for process in processes)
+            return not has_failed and (number <= GENERATIONS or not all_asked(count, told))
 
-def process_ended(processes: list[subprocess.Popen[str]]) -> bool:
-    return any(process.poll() is not None for process in processes)
+        try:
+            while goes_on(GENERATIONS + 1, 0):
+                time.sleep(0.05)
+            number = 1
+            while goes_on(number, QUESTIONS):
+                if number % 3 == 0:
+                    writer.remember(f"Storks number {number // 3} nest on the roof of building {number}.")
+                pipeline.publish(number)
+                number += 1
+                time.sleep(BREATH_SECONDS)
+        finally:
+            over.touch()
+            ended = [(process.communicate(timeout=120), process.returncode) for process in processes]
+    wrong = [one for thread in threads for one in thread.result()]
+    for (out, err), status in ended:
+        wrong += json.loads(out) if status == 0 else [f"exit {status}: {err[-2000:]}"]
+    assert wrong == []
+    assert number > GENERATIONS and all_asked(QUESTIONS, told)
 
 
 if __name__ == "__main__":
     chroma_index.COMPARED_ROWS = int(sys.argv[1])
-    over_at, root_at, ready_at = map(Path, sys.argv[2:])
-    print(json.dumps(read_until(over_at.exists, root_at, ready_at)))
+    over_at, root_at, told_at = map(Path, sys.argv[2:])
+    print(json.dumps(read_until(over_at.exists, root_at, told_at)))
