@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from memory_assets.capture.secret_tokens import Found
-from memory_assets.capture.secret_values import is_bare_secret, is_random, is_secret_value, is_varied
+from memory_assets.capture.secret_values import AWS_SECRET, is_bare_secret, is_random, is_secret_value, is_varied
 
 PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd|pswd"
 _SHORT_PASSWORD = r"(?:(?<=[_-])pass|(?-i:pass|Pass))(?=[\"']?[ \t]*(?:=|:))"
@@ -74,6 +74,8 @@ _NOT_SECRET_NAMES = re.compile(
     rb"|author|tokens|tokeniz",
     re.IGNORECASE,
 )
+_IS_AWS_NAME = re.compile(rb"secret_?access_?key\Z", re.IGNORECASE)
+"""Of this name no other value has the length and the letters of such a key: it need not look random."""
 _IS_PASSWORD = re.compile(rf"{PASSWORDS}|pass\Z".encode(), re.IGNORECASE)
 
 
@@ -87,6 +89,9 @@ def find_assigned(text: bytes) -> Iterator[Found]:
         group = "quoted" if match["quoted"] is not None else "bare"
         value = match[group] if group == "quoted" else _trimmed(match["bare"])
         if _NOT_SECRET_NAMES.search(name) or _is_id(name) or (group == "bare" and _is_call(value)):
+            continue
+        if _IS_AWS_NAME.search(name) and AWS_SECRET.fullmatch(value):
+            yield "assigned-secret", match.start(group), match.start(group) + len(value)
             continue
         is_password = _IS_PASSWORD.search(name) is not None
         separator = text[match.end("name") : match.start(group)]

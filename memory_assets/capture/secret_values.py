@@ -87,7 +87,8 @@ _ADDRESS = re.compile(rb"(?!base64:)[\s\S]*://")
 """Laravel writes its key as base64:…, and a slash may be the first of it."""
 _TOY_JWT = re.compile(rb"eyJ[\w-]+\.(?:eyJ[\w-]+\.)?[\w-]{0,12}")
 """A signature takes more than twelve characters; this is a token of somebody's test."""
-_AWS_SECRET = re.compile(rb"(?=.*[0-9])(?=.*[A-Z])[A-Za-z0-9/+]{40}")
+AWS_SECRET = re.compile(rb"(?=.*[0-9])(?=.*[A-Z])[A-Za-z0-9/+]{40}")
+"""The length and the letters of a secret access key of AWS."""
 _FILE_OR_HOST = re.compile(
     rb"\.(?:[a-z]*sh|py|[cm]?[jt]sx?|json[lc5]?|ya?ml|toml|md|txt|env|cfg|conf|ini|xml|html?|s?css|lock|log|csv|sql|rs|go|java|"
     rb"kts?|rb|php|pl|c|cc|cpp|h|hpp|cs|swift|vue|svelte|pem|key|crt|cer|p12|pfx|jks|zip|gz|tar|png|jpe?g|svg|gif|pdf|docx?|"
@@ -184,7 +185,7 @@ def _is_no_file(value: bytes) -> bool:
 
 def _is_aws_secret(value: bytes) -> bool:
     """Says whether a value with slashes has the length and the letters of a secret key of AWS, and reads like one."""
-    return _AWS_SECRET.fullmatch(value) is not None and is_random(value)
+    return AWS_SECRET.fullmatch(value) is not None and is_random(value)
 
 
 def _is_long_and_random(value: bytes) -> bool:

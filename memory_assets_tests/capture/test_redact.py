@@ -106,6 +106,14 @@ def test_a_secret_becomes_asterisks_and_what_stands_around_it_stays() -> None:
     assert masked_text(f'export GITHUB_TOKEN="{TOKEN}" # café') == 'export GITHUB_TOKEN="' + "*" * 40 + '" # café'
 
 
+@pytest.mark.parametrize(
+    "line", ["aws configure set aws_secret_access_key {}", "aws_secret_access_key = {}", "SecretAccessKey: {}"]
+)
+@pytest.mark.parametrize("key", ["siRgEODlcOPluMRdoHw27PBrbopjtyHRusqpH0KH", "E/N8BIECHOsEElLyRFtEPSMcGLwi5JUcAp+exXXu"])
+def test_a_key_of_aws_behind_its_own_name_need_not_look_random(line: str, key: str) -> None:
+    assert masked_text(line.format(key)) == line.format("*" * 40)
+
+
 def test_every_secret_is_counted_once() -> None:
     chunk = line_of(f"first {TOKEN} then AKIA2E0A8F3B244C9986") + line_of("nothing") + line_of(TOKEN)
     assert mask(chunk)[1] == 3
