@@ -24,6 +24,7 @@ from memory_assets.errors import StoreError, UnknownBranchError
 from memory_assets.files import make_folder, write_json
 from memory_assets.settings import Settings
 from memory_assets.store import Store
+from memory_assets.triage.projects import memory_files
 
 FOLDER, RECORD, BEFORE = "branches", "what_if.json", "before"
 COMPARED = ("observations", "memories")
@@ -106,11 +107,10 @@ def begin(place: Place, branch: Branch) -> Branch:
                 _link(today.root / "tables" / table, beside / BEFORE / "tables" / table)
             shutil.copytree(today.root / "ledger", beside / "ledger")
             shutil.copytree(today.workspace, beside / "workspace", symlinks=True)
-        for path in (beside / "workspace").glob("projects/*.md"):
-            _copy(path, beside / BEFORE / "workspace" / "projects" / path.name)
-        if (memory := beside / "workspace" / "MEMORY.md").is_file():
-            _copy(memory, beside / BEFORE / "workspace" / "MEMORY.md")
         make_folder(beside / BEFORE / "workspace")
+        for path in memory_files(beside / "workspace"):
+            if (beside / "workspace" / path).is_file():
+                _copy(beside / "workspace" / path, beside / BEFORE / "workspace" / path)
         write_json(beside / RECORD, _row(branch))
         beside.rename(place.root)
     except OSError as error:

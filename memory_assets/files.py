@@ -62,6 +62,19 @@ def replace_if_same(path: Path, expected: bytes | None, content: bytes, mode: in
     return True
 
 
+def text_of(path: Path) -> str:
+    """Returns what stands in the file, what is no text replaced; empty where there is none."""
+    return path.read_text("utf-8", errors="replace") if path.is_file() else ""
+
+
+def write_where_changed(path: Path, text: str) -> bool:
+    """Replaces the file where it says something else, so that whoever keeps a copy may keep it; returns whether it did."""
+    if text.encode() == (path.read_bytes() if path.is_file() else b""):
+        return False
+    write_atomically(path, text.encode())
+    return True
+
+
 def write_json(path: Path, value: Any) -> None:
     """Replaces the file with the value as JSON."""
     write_atomically(path, (json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1) + "\n").encode())

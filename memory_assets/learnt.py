@@ -6,6 +6,7 @@ import polars as pl
 
 from memory_assets.brief.lessons import Lesson, render_lessons, standing
 from memory_assets.embed.notes import hidden_sources
+from memory_assets.files import text_of
 from memory_assets.ledger import FORGOTTEN
 
 if TYPE_CHECKING:
@@ -25,9 +26,7 @@ def lessons_of(store: "Store") -> list[Lesson]:
 
 def lessons_are_behind(store: "Store") -> bool:
     """Returns whether lessons.md, and so the briefing, tells other lessons than those that hold."""
-    path = store.workspace / LESSONS_MD
-    told = path.read_text("utf-8", errors="replace") if path.is_file() else ""
-    return told != render_lessons(lessons_of(store))
+    return text_of(store.workspace / LESSONS_MD) != render_lessons(lessons_of(store))
 
 
 def _replaced(store: "Store", lessons: pl.DataFrame) -> frozenset[str]:

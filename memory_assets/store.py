@@ -31,7 +31,7 @@ import filelock
 from memory_assets.adapters.parquet_tables import ParquetTables
 from memory_assets.archive import Archive
 from memory_assets.errors import SettingsError, StoreBusyError, StoreError, StoreVersionError
-from memory_assets.files import make_folder, write_atomically, write_json
+from memory_assets.files import make_folder, text_of, write_atomically, write_json
 from memory_assets.ledger import WORDS_FORGOTTEN, Ledger
 from memory_assets.records import MEMORY_MD
 from memory_assets.settings import Settings
@@ -95,8 +95,7 @@ class Store:
 
     def memory_md(self) -> str:
         """Returns MEMORY.md as it lies on disk; empty where there is none."""
-        path = self.workspace / MEMORY_MD
-        return path.read_text("utf-8", errors="replace") if path.is_file() else ""
+        return text_of(self.workspace / MEMORY_MD)
 
     @property
     def dagster_home(self) -> Path:

@@ -27,6 +27,7 @@ from memory_assets.distill.answers import AnswerStore
 from memory_assets.distill.questions import prompt_hash
 from memory_assets.distill.standards import standards_of
 from memory_assets.errors import QuestionError, SettingsError, StoreError, UnknownBranchError
+from memory_assets.files import text_of
 from memory_assets.maintain.status import keep_status
 from memory_assets.models import open_model
 from memory_assets.pending import days_to_learn
@@ -336,12 +337,8 @@ def _stands(memory: Mapping[str, Any] | None) -> bool:
 def _sides(place: Place) -> tuple[Side, ...]:
     before, after = place.before / "workspace", place.root / "workspace"
     paths = dict.fromkeys([MEMORY_MD, *memory_files(before), *memory_files(after)])
-    sides = [Side(path, _text(before / path), _text(after / path)) for path in paths]
+    sides = [Side(path, text_of(before / path), text_of(after / path)) for path in paths]
     return tuple(side for side in sides if side.path == MEMORY_MD or side.before != side.after)
-
-
-def _text(path: Path) -> str:
-    return path.read_text("utf-8", errors="replace") if path.is_file() else ""
 
 
 def _paid(store: Store, settings: Settings, since: float) -> Cost:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.files import append_line, make_folder, overwrite, write_atomically, write_json
+from memory_assets.files import append_line, make_folder, overwrite, text_of, write_atomically, write_json, write_where_changed
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -36,6 +36,17 @@ def test_a_folder_that_exists_is_left_as_it_is(tmp_path: Path):
     tmp_path.chmod(0o750)
     make_folder(tmp_path)
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o750
+
+
+def test_a_file_that_says_the_same_is_left_alone(tmp_path: Path):
+    path = tmp_path / "new" / "page.md"
+    assert not write_where_changed(path, "") and not path.exists()
+    assert write_where_changed(path, "Grüße") and text_of(path) == "Grüße"
+    written = path.stat().st_ino
+    assert not write_where_changed(path, "Grüße") and path.stat().st_ino == written
+    path.write_bytes(b"Gr\xfc\xdfe")
+    assert text_of(path) == "Gr\ufffd\ufffde"
+    assert write_where_changed(path, "Gr\ufffd\ufffde") and path.read_text("utf-8") == "Gr\ufffd\ufffde"
 
 
 def test_json_is_written_the_same_whatever_the_order(tmp_path: Path):

@@ -18,7 +18,7 @@ them asks it what became of them.
 """
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import timedelta
 
 import dagster as dg
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
@@ -253,8 +253,8 @@ def accumulated_request(store: Store) -> dg.SensorResult:
 def schedules(zone: str) -> list[dg.ScheduleDefinition]:
     """Returns the daily rituals, in the owner's zone."""
 
-    def for_days_due(
-        name: str, job: str, cron: str, days_due: Callable[[Store], list[date]], *, does: str, otherwise: str
+    def where_due(
+        name: str, job: str, cron: str, due: Callable[[Store], list[Stretch]], *, does: str, otherwise: str
     ) -> dg.ScheduleDefinition:
         @dg.schedule(
             job=JOBS[job],
@@ -266,42 +266,32 @@ def schedules(zone: str) -> list[dg.ScheduleDefinition]:
         )
         def look(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
             when = context.scheduled_execution_time.isoformat()
-            requests = [_request(job, when, stretch, stretch=stretch) for stretch in stretches(days_due(store))]
+            requests = [_request(job, when, stretch, stretch=stretch) for stretch in due(store)]
             return requests or dg.SkipReason(otherwise)
 
         return look
 
     def distil_finished(job: str, span: Span, cron: str) -> dg.ScheduleDefinition:
-        @dg.schedule(
-            job=JOBS[job],
-            cron_schedule=cron,
-            execution_timezone=zone,
-            default_status=dg.DefaultScheduleStatus.RUNNING,
-            name=job,
-            description=f"Every morning, distils each finished {span.name} whose days were reflected on since.",
-        )
-        def distil(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
+        def due(store: Store) -> list[Stretch]:
             periods = pending.periods_to_distil(store, span)
-            if not periods:
-                return dg.SkipReason(f"Every finished {span.name} is distilled.")
-            when = context.scheduled_execution_time.isoformat()
-            return _request(job, when, *periods, stretch=Stretch(periods[0], periods[-1]))
+            return [Stretch(periods[0], periods[-1])] if periods else []
 
-        return distil
+        does = f"Every morning, distils each finished {span.name} whose days were reflected on since."
+        return where_due(job, job, cron, due, does=does, otherwise=f"Every finished {span.name} is distilled.")
 
-    reflect_daily = for_days_due(
+    reflect_daily = where_due(
         "reflect_daily",
         REFLECT,
         "0 6 * * *",
-        lambda store: pending.days_to_reflect(store.tables),
+        lambda store: stretches(pending.days_to_reflect(store.tables)),
         does="At 06:00, reflects on every day that has observations nobody reflected on.",
         otherwise="Every day with observations has been reflected on.",
     )
-    friction_daily = for_days_due(
+    friction_daily = where_due(
         "friction_daily",
         FIND_FRICTION,
         "0 7 * * *",
-        pending.days_to_find_friction,
+        lambda store: stretches(pending.days_to_find_friction(store)),
         does="At 07:00, looks for what went wrong again and again in the seven days that ended with each new day.",
         otherwise="Frictions were looked for in every day of the last seven.",
     )

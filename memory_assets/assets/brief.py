@@ -1,14 +1,13 @@
 """The brief stage as an asset: the briefing of the next session, kept ready as a file, and the status beside it."""
 
 from functools import partial
-from pathlib import Path
 
 import dagster as dg
 import polars as pl
 
 from memory_assets.brief.briefing import BUDGET_TOKENS, render_briefing, render_session
 from memory_assets.coming import coming_up
-from memory_assets.files import write_atomically
+from memory_assets.files import write_where_changed
 from memory_assets.learnt import lessons_of
 from memory_assets.maintain.status import keep_status
 from memory_assets.present import is_sample
@@ -51,12 +50,12 @@ def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) 
             as_of=newest.astimezone(store.settings.zone).date() if newest else None,
         )
         text, path = render(), store.workspace / BRIEFING_MD
-        _keep(path, text)
+        write_where_changed(path, text)
         names = {path_of(name): name for name in sorted(memories["project"].unique())}
         _, *own = memory_files(store.workspace)
         for file in own:
             joined = render(project_md=read_memory(workspace, file), project=names.get(file, file))
-            _keep(store.workspace / BRIEFINGS / file.removeprefix(f"{FOLDER}/"), joined)
+            write_where_changed(store.workspace / BRIEFINGS / file.removeprefix(f"{FOLDER}/"), joined)
         sessions = keep_sessions(store)
         keep_status(store, is_sample=is_sample(store.settings))
     told = {"tokens": count_tokens(text), "projects": len(own), "sessions": sessions}
@@ -69,17 +68,11 @@ def keep_sessions(store: Store) -> int:
     rows = store.tables.read("session_reflections").iter_rows(named=True)
     blocks = {f"{file_name(row['session_id'])}.md": render_session(row) for row in rows}
     for name, text in blocks.items():
-        _keep(folder / name, text)
+        write_where_changed(folder / name, text)
     for path in folder.glob("*.md"):
         if path.name not in blocks:
             path.unlink()
     return len(blocks)
-
-
-def _keep(path: Path, text: str) -> None:
-    """Writes the file where it says something else, so that prompt caches survive."""
-    if not path.is_file() or path.read_text("utf-8") != text:
-        write_atomically(path, text.encode())
 
 
 @dg.asset_check(asset="briefing", name="within_budget", description=f"The briefing has at most {BUDGET_TOKENS} tokens.")

@@ -9,7 +9,7 @@ import polars as pl
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import CATEGORIES, bars, table_asset, write_whole
-from memory_assets.files import write_atomically
+from memory_assets.files import text_of, write_atomically
 from memory_assets.ledger import RECALLED
 from memory_assets.recall.log import LOG_VERSION, OUTCOMES, by_day, log_recalls, shares
 from memory_assets.recall.summaries import (
@@ -82,7 +82,7 @@ def write_category(store: Store, category: str, rows: pl.DataFrame) -> bool:
 def write_page(store: Store, category: str, rows: pl.DataFrame) -> list[str]:
     """Writes a category's page where it changed, the one it replaces beside it, and returns the places that changed."""
     present, page = store.workspace / page_of(category), render_page(category, rows)
-    before = present.read_text("utf-8", errors="replace") if present.is_file() else ""
+    before = text_of(present)
     if page == before:
         return []
     changed = [page_of(category)]

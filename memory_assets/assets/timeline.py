@@ -10,7 +10,7 @@ from memory_assets.assets.checks import no_secrets_check, rows_check, schema_che
 from memory_assets.assets.condensing import days_of
 from memory_assets.assets.glue import DAYS_PER_RUN, WEEKS, materialise_days, table_asset
 from memory_assets.assets.reflect import GROUP
-from memory_assets.files import make_folder, write_atomically
+from memory_assets.files import write_where_changed
 from memory_assets.pending import telling_inputs
 from memory_assets.reflect import TIMELINE_VERSION
 from memory_assets.reflect.gradient import WEEK
@@ -57,13 +57,8 @@ def _tell(store: Store, first: date) -> pl.DataFrame:
 def _write_chapter(store: Store, first: date) -> str | None:
     """Writes the owner's chapter and returns its path, or None where nothing changed."""
     own = store.tables.read(TABLE, [first.isoformat()]).filter(pl.col("person") == store.settings.owner)
-    name = name_of_chapter(first)
-    path, text = store.workspace / name, render_chapter(first, own) if own.height else ""
-    if text == (path.read_text("utf-8", errors="replace") if path.is_file() else ""):
-        return None
-    make_folder(path.parent)
-    write_atomically(path, text.encode())
-    return name
+    name, text = name_of_chapter(first), render_chapter(first, own) if own.height else ""
+    return name if write_where_changed(store.workspace / name, text) else None
 
 
 def _unfounded(store: Store, parts: list[str] | None) -> pl.DataFrame:

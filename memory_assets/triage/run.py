@@ -113,7 +113,7 @@ def look(workspace: Workspace, wait: Callable[[float], None] = time.sleep) -> by
 def read_surface(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> Surface:
     """Returns what a person decided in REVIEW.md since we last wrote it or read it."""
     there = _read(workspace.root / REVIEW_MD)
-    decisions = _decisions(tables, ledger, rules)
+    decisions = read_decisions(tables, ledger, rules)
     pending = decisions.filter(pl.col("state") == "pending").to_dicts()
     waiting = {row["proposal_id"]: shown_text(row) for row in pending}
     reading = read_review(_text(workspace.at_head(REVIEW_MD)), _text(there), waiting, overrulable(decisions))
@@ -153,8 +153,7 @@ def say(reading: Reading, heard: Heard, ledger: Ledger, owner: str, surface: str
 
 def amend(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
     """Gives numbers to the changes that entries of MEMORY.md ask for by now, and returns the table `amendments`."""
-    merged = _decisions(tables, ledger, rules).filter((pl.col("state") == "merged") & pl.col("entry").is_not_null())
-    dated = merged.join(tables.read("proposals", columns=["proposal_id", "event_on"]), on="proposal_id")
+    dated = _merged(tables, ledger, rules).join(tables.read("proposals", columns=["proposal_id", "event_on"]), on="proposal_id")
     standings = stand(workspace, ledger, tables, rules)
     events, memories = ledger.events(), tables.read("memories")
     sizes = {path: len(read_memory(workspace, path).encode()) for path in memory_files(workspace.root)}
@@ -177,7 +176,7 @@ def retire(proposal_ids: Collection[str], workspace: Workspace, ledger: Ledger, 
 
 def stand(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> list[Standing]:
     """Returns how each entry of MEMORY.md and of the projects' files stands now."""
-    merged = _decisions(tables, ledger, rules).filter((pl.col("state") == "merged") & pl.col("entry").is_not_null()).to_dicts()
+    merged = _merged(tables, ledger, rules).to_dicts()
     events, memories = ledger.events([PROMOTED]), tables.read("memories")
     return [
         one
@@ -212,7 +211,7 @@ def read_memory(workspace: Workspace, path: str = MEMORY_MD) -> str:
 
 def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
     """Lets rules and time decide what they can, as ledger events, and returns the table `decisions`."""
-    standing, decisions = read_standing(tables), _decisions(tables, ledger, rules).to_dicts()
+    standing, decisions = read_standing(tables), read_decisions(tables, ledger, rules).to_dicts()
     written = {path: read_entries(read_memory(workspace, path)) for path in memory_files(workspace.root)}
     lines = frozenset().union(*(_lines(workspace, path) for path in written))
     unwritten = _unwritten(decisions, standing, lines)
@@ -361,8 +360,14 @@ def _other(decision: Mapping[str, Any]) -> Other:
     return Other(decision["proposal_id"], decision["text"], decision["state"], decision["tier"] == 3)
 
 
-def _decisions(tables: Tables, ledger: Ledger, rules: Rules) -> pl.DataFrame:
+def read_decisions(tables: Tables, ledger: Ledger, rules: Rules) -> pl.DataFrame:
+    """Returns how each proposal stands by what the ledger says now."""
     return fold_decisions(read_proposals(tables), ledger.events(), review_days=rules.review_days)
+
+
+def _merged(tables: Tables, ledger: Ledger, rules: Rules) -> pl.DataFrame:
+    """Returns the proposals that say what an entry says already, and which."""
+    return read_decisions(tables, ledger, rules).filter((pl.col("state") == "merged") & pl.col("entry").is_not_null())
 
 
 def _without_dates(text: str) -> str:

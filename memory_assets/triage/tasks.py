@@ -24,10 +24,9 @@ import polars as pl
 from memory_assets.friction.review import Shown
 from memory_assets.ledger import Event, Ledger
 from memory_assets.protocols import Tables, Task, TaskList
-from memory_assets.triage.decisions import EDITED, fold_decisions, overrulable
+from memory_assets.triage.decisions import EDITED, overrulable
 from memory_assets.triage.human import Reading, heading_of, instead_of, shown_text
-from memory_assets.triage.run import Heard, Rules, say
-from memory_assets.triage.standing import read_proposals
+from memory_assets.triage.run import Heard, Rules, read_decisions, say
 
 TASKS_VERSION = "tasks/1"
 TODOIST = "Todoist"
@@ -117,8 +116,7 @@ def hear_tasks(found: Mapping[str, Task], ledger: Ledger, tables: Tables, rules:
 
 def read_now(found: Mapping[str, Task], ledger: Ledger, tables: Tables, rules: Rules) -> Reading:
     """Returns what the tasks decide that is not in the ledger yet."""
-    decisions = fold_decisions(read_proposals(tables), ledger.events(), review_days=rules.review_days)
-    return read_tasks(open_tasks(ledger.events(KINDS)), found, decisions)
+    return read_tasks(open_tasks(ledger.events(KINDS)), found, read_decisions(tables, ledger, rules))
 
 
 def read_tasks(sent: Mapping[str, Sent], found: Mapping[str, Task], decisions: pl.DataFrame) -> Reading:

@@ -66,6 +66,14 @@ def triage(world: World, api: TodoistApi, **how) -> dict[str, tuple[str, str]]:
     return states
 
 
+def send_unheard(world: World, api: TodoistApi) -> None:
+    """Tasks are made, but the connection is lost before the list's server says so."""
+    api.fault = lambda method, path: Fault(is_dropped=True) if method == "POST" else None
+    with pytest.raises(TaskListError, match="Cannot reach"):
+        send(world, api)
+    api.fault = lambda method, path: None
+
+
 def said(world: World) -> list[tuple[str, str]]:
     """What people decided, in order."""
     kinds = ["proposal.approved", "proposal.rejected", "proposal.edited"]
@@ -177,10 +185,7 @@ def test_a_rewording_that_was_done_and_not_noted_is_nobodys(world: World, api: T
     triage(world, api)
     world.ledger.append("proposal.edited", dates, {"text": "Write dates the Scottish way."}, actor="mira")
     world.decide()
-    api.fault = lambda method, path: Fault(is_dropped=True) if method == "POST" else None
-    with pytest.raises(TaskListError):
-        send(world, api)
-    api.fault = lambda method, path: None
+    send_unheard(world, api)
     triage(world, api)
     assert contents(api) == ["Write dates the Scottish way."] and said(world) == [("proposal.edited", dates)]
 
@@ -284,10 +289,7 @@ def test_another_store_of_the_same_person_has_tasks_of_its_own(world: World, api
 def test_a_task_that_was_made_and_not_noted_is_found_and_not_made_twice(world: World, api: TodoistApi, words: str | None):
     (dates,) = world.propose(DATES)
     world.triage()
-    api.fault = lambda method, path: Fault(is_dropped=True) if method == "POST" else None
-    with pytest.raises(TaskListError, match="Cannot reach"):
-        send(world, api)
-    api.fault = lambda method, path: None
+    send_unheard(world, api)
     assert (contents(api), world.ledger.events([SENT])) == ([DATES], [])
     api.named(DATES)["content"] = words or DATES
     triage(world, api)
@@ -299,10 +301,7 @@ def test_a_task_that_was_made_and_not_noted_is_found_and_not_made_twice(world: W
 def test_a_task_not_noted_that_is_completed_meanwhile_approves(world: World, api: TodoistApi):
     (dates,) = world.propose(DATES)
     world.triage()
-    api.fault = lambda method, path: Fault(is_dropped=True) if method == "POST" else None
-    with pytest.raises(TaskListError):
-        send(world, api)
-    api.fault = lambda method, path: None
+    send_unheard(world, api)
     api.complete(api.named(DATES))
     triage(world, api)
     assert triage(world, api)[dates][0] == "promoted"
@@ -311,10 +310,7 @@ def test_a_task_not_noted_that_is_completed_meanwhile_approves(world: World, api
 def test_a_task_not_noted_before_it_was_reworded_elsewhere_is_nobodys_wording(world: World, api: TodoistApi):
     (dates,) = world.propose(DATES)
     world.triage()
-    api.fault = lambda method, path: Fault(is_dropped=True) if method == "POST" else None
-    with pytest.raises(TaskListError):
-        send(world, api)
-    api.fault = lambda method, path: None
+    send_unheard(world, api)
     world.ledger.append("proposal.edited", dates, {"text": "Write dates the Scottish way."}, actor="mira")
     for _ in range(3):
         triage(world, api)
