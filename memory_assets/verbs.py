@@ -21,7 +21,7 @@ CATEGORIES = (
     "people-relationships",
 )
 PRIORITIES = ("high", "medium", "low")
-KINDS = ("fact", "narrative", "segment", "message")
+KINDS = ("fact", "narrative", "message")
 TRIGGERS = ("compaction", "ended", "tail", "open")
 SENTIMENTS = ("frustrated", "excited", "uncertain", "neutral")
 STATES = ("held", "stale", "archived", "cold", "superseded")

@@ -38,7 +38,7 @@ def payload_of(answer: Answer, *, is_budget: bool = False) -> dict[str, Any]:
 def payload_of_reflected(said: Reflected) -> dict[str, Any]:
     """Returns the same of an answer over all tiers; the highest tier that it cites counts."""
     kinds = {one.kind for one in said.citations}
-    tier = SUMMARIES if kinds <= {MEMORY_MD} else MEMORIES if kinds - {*SPOKEN, MEMORY_MD} else RAW
+    tier = SUMMARIES if kinds <= {MEMORY_MD} else MEMORIES if kinds - {SPOKEN, MEMORY_MD} else RAW
     uses = () if said.is_extractive else ("model",)
     return _payload(said.cost, "reflect", tier, said.is_known, len(said.citations), uses)
 

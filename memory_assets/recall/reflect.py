@@ -49,11 +49,11 @@ NOT_IN_MEMORY = "Not in memory."
 
 _NOTHING = re.compile(r"\W*not in memory\b", re.I)
 _GROUP = re.compile(r"\s*\[([^\[\]\n]{3,600})\]")
-_ID = re.compile(r"(?:mem|seg|msg)_[\w-]+|MEMORY\.md:\d+")
+_ID = re.compile(r"(?:mem|msg)_[\w-]+|MEMORY\.md:\d+")
 _ENDS = re.compile(r"""[.!?…]["'”’)`*]*$""")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,4})\s+")
-SPOKEN = ("message", "segment")
-"""Kinds of sources of which most is about something else: only sentences with the question's words are taken."""
+SPOKEN = "message"
+"""The kind of source of which most is about something else: only sentences with the question's words are taken."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Source:
 
     id: str
     kind: str
-    """`MEMORY.md`, fact, narrative, segment or message."""
+    """`MEMORY.md`, fact, narrative or message."""
     text: str
     session: str
     path: str
@@ -166,11 +166,10 @@ def source_of(result: Recalled) -> Source:
 
 
 def cited_as(result: Recalled) -> str:
-    """Returns the id by which an answer cites a result: `mem_`, `seg_` or `msg_` and twelve characters."""
-    if result.kind not in SPOKEN:
+    """Returns the id by which an answer cites a result: `mem_` or `msg_` and twelve characters."""
+    if result.kind != SPOKEN:
         return short_id(result.memory_id)
-    kind = "msg" if result.kind == "message" else "seg"
-    return f"{kind}_{re.sub(r'[^0-9a-zA-Z]', '', result.memory_id.removeprefix('msg_'))[:12]}"
+    return f"msg_{re.sub(r'[^0-9a-zA-Z]', '', result.memory_id.removeprefix('msg_'))[:12]}"
 
 
 def weights_of(question: str, frequency: Frequency) -> dict[str, float]:
@@ -276,9 +275,9 @@ def _best_sentences(question: str, sources: Sequence[Source], frequency: Frequen
     top = max((source.score for source in sources), default=0.0) or 1.0
     scored: list[tuple[float, int, Sentence]] = []
     for source in sources:
-        for text in split_sentences(plain(source.text)) if source.kind in SPOKEN else [plain(source.text)]:
+        for text in split_sentences(plain(source.text)) if source.kind == SPOKEN else [plain(source.text)]:
             share = speaks_of(text, wanted)
-            if share or source.kind not in SPOKEN:
+            if share or source.kind != SPOKEN:
                 told = Sentence(one_line(text, CHARS_A_SENTENCE), (source.id,))
                 scored.append((source.score / top * (0.3 + share), len(scored), told))
     best = sorted(scored, key=lambda one: (-one[0], one[1]))

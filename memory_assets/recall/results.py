@@ -24,7 +24,7 @@ UNCERTAIN = 0.3
 _WORDS = {
     "categories": get_args(Category),
     "priorities": get_args(Priority),
-    "kinds": ("fact", "narrative", "segment", "message"),
+    "kinds": ("fact", "narrative", "message"),
     "triggers": get_args(Trigger),
     "include": ON_REQUEST,
 }
@@ -40,7 +40,7 @@ class Filters:
     categories: Sequence[str] = ()
     priorities: Sequence[str] = ()
     kinds: Sequence[str] = ()
-    """fact, narrative, segment, message."""
+    """fact, narrative, message."""
     triggers: Sequence[str] = ()
     """What closed the window that a result comes from."""
     project: str | None = None
@@ -129,7 +129,7 @@ class Recalled:
 
     memory_id: str
     kind: str
-    """fact, narrative, segment or message."""
+    """fact, narrative or message."""
     text: str
     score: float
     confidence: float

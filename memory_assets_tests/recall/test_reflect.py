@@ -233,6 +233,6 @@ def test_results_are_cited_by_short_ids():
         memory_id="0f3a5c1e-0000-5000-8000-000000000001", kind="fact", text="x", score=1.0, confidence=0.9, category="operations",
         priority="high", age_days=3, event_at=START, session="s", path="p", lines=(1,), project="shop",
     )  # fmt: skip
-    message, segment = replace(one, kind="message", memory_id="msg_4225a30092de0d1a350d"), replace(one, kind="segment")
-    assert [cited_as(each) for each in (one, message, segment)] == ["mem_0f3a5c1e0000", "msg_4225a30092de", "seg_0f3a5c1e0000"]
+    message = replace(one, kind="message", memory_id="msg_4225a30092de0d1a350d")
+    assert (cited_as(one), cited_as(message)) == ("mem_0f3a5c1e0000", "msg_4225a30092de")
     assert source_of(one).lines == (1,)
