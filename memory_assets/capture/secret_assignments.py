@@ -74,8 +74,6 @@ _NOT_SECRET_NAMES = re.compile(
     rb"|author|tokens|tokeniz",
     re.IGNORECASE,
 )
-_IS_AWS_NAME = re.compile(rb"secret_?access_?key\Z", re.IGNORECASE)
-"""Of this name no other value has the length and the letters of such a key: it need not look random."""
 _IS_PASSWORD = re.compile(rf"{PASSWORDS}|pass\Z".encode(), re.IGNORECASE)
 
 
@@ -89,9 +87,6 @@ def find_assigned(text: bytes) -> Iterator[Found]:
         group = "quoted" if match["quoted"] is not None else "bare"
         value = match[group] if group == "quoted" else _trimmed(match["bare"])
         if _NOT_SECRET_NAMES.search(name) or _is_id(name) or (group == "bare" and _is_call(value)):
-            continue
-        if _IS_AWS_NAME.search(name) and AWS_SECRET.fullmatch(value):
-            yield "assigned-secret", match.start(group), match.start(group) + len(value)
             continue
         is_password = _IS_PASSWORD.search(name) is not None
         separator = text[match.end("name") : match.start(group)]
@@ -118,7 +113,8 @@ def _needs_no_separator(name: bytes, value: bytes, is_password: bool) -> bool:
         return True
     if is_password and is_varied(value, kinds=4):
         return True
-    return b"_" in name and len(value) >= 20 and (is_random(value, 0.5) or _HEX.fullmatch(value) is not None)
+    is_generated = is_random(value, 0.5) or _HEX.fullmatch(value) is not None or AWS_SECRET.fullmatch(value) is not None
+    return b"_" in name and len(value) >= 20 and is_generated
 
 
 _CALL = re.compile(rb"[&*!(]*([A-Za-z_][\w.:]*)[(\[{]")

@@ -114,6 +114,11 @@ def test_a_key_of_aws_behind_its_own_name_need_not_look_random(line: str, key: s
     assert masked_text(line.format(key)) == line.format("*" * 40)
 
 
+def test_the_key_of_documents_of_aws_is_nobodys_secret() -> None:
+    line = "aws configure set aws_secret_access_key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+    assert masked_text(line) == line
+
+
 def test_every_secret_is_counted_once() -> None:
     chunk = line_of(f"first {TOKEN} then AKIA2E0A8F3B244C9986") + line_of("nothing") + line_of(TOKEN)
     assert mask(chunk)[1] == 3
