@@ -15,6 +15,7 @@ import pytest
 
 from memory_assets.distill.answers import AnswerStore
 from memory_assets.memory import MemoryAgent
+from memory_assets.reflect.gradient import TABLE_OF
 from memory_assets.settings import read_settings
 from memory_assets.store import Store, open_store
 from memory_assets_tests.conftest import NOW, SHARED
@@ -23,7 +24,7 @@ from memory_assets_tests.story import all_tables, assert_same_tables, delete_der
 
 pytestmark = pytest.mark.slow
 MODEL = "claude-haiku-4-5"
-MEASURED = ("seconds", "cache_read_tokens", "cache_write_tokens", "input_tokens", "is_batch")
+MEASURED = ("seconds", "cache_read_tokens", "cache_write_tokens", "input_tokens", "cost_usd")
 """What depends on the moment at which a question was put."""
 
 
@@ -136,9 +137,9 @@ def killed_at(api: MessagesApi, data: Path, sources: Path, is_moment: Callable[[
 
 
 def without_measures(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """Without what depends on the moment and the way of asking: of all tables the price, which the server's cache changes."""
-    unpriced = {table: frame.drop("cost_usd", strict=False) for table, frame in tables.items()}
-    return {**unpriced, "observer_answers": unpriced["observer_answers"].drop(*MEASURED)}
+    """Without what depends on the moment and the way of asking; the price does, by the server's cache."""
+    reflected = {table: tables[table].drop("cost_usd") for table in TABLE_OF.values()}
+    return {**tables, **reflected, "observer_answers": tables["observer_answers"].drop(*MEASURED, "is_batch")}
 
 
 def test_killed_while_asking_only_what_was_under_way_is_asked_again(
