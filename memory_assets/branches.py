@@ -107,10 +107,10 @@ def begin(place: Place, branch: Branch) -> Branch:
                 _link(today.root / "tables" / table, beside / BEFORE / "tables" / table)
             shutil.copytree(today.root / "ledger", beside / "ledger")
             shutil.copytree(today.workspace, beside / "workspace", symlinks=True)
-        make_folder(beside / BEFORE / "workspace")
-        for path in memory_files(beside / "workspace"):
-            if (beside / "workspace" / path).is_file():
-                _copy(beside / "workspace" / path, beside / BEFORE / "workspace" / path)
+        workspace, kept = beside / "workspace", make_folder(beside / BEFORE / "workspace")
+        for path in memory_files(workspace):
+            if (workspace / path).is_file():
+                _copy(workspace / path, kept / path)
         write_json(beside / RECORD, _row(branch))
         beside.rename(place.root)
     except OSError as error:

@@ -44,7 +44,7 @@ def replace_if_same(path: Path, expected: bytes | None, content: bytes, mode: in
     """
     make_folder(path.parent)
     beside, displaced = path.with_name(f".{path.name}.{os.getpid()}.tmp"), path.with_name(f".{path.name}.displaced.tmp")
-    if (path.read_bytes() if path.is_file() else None) != expected:
+    if bytes_of(path) != expected:
         return False
     try:
         write_atomically(beside, content, mode)
@@ -62,6 +62,11 @@ def replace_if_same(path: Path, expected: bytes | None, content: bytes, mode: in
     return True
 
 
+def bytes_of(path: Path) -> bytes | None:
+    """Returns what stands in the file, or None where there is none."""
+    return path.read_bytes() if path.is_file() else None
+
+
 def text_of(path: Path) -> str:
     """Returns what stands in the file, what is no text replaced; empty where there is none."""
     return path.read_text("utf-8", errors="replace") if path.is_file() else ""
@@ -69,7 +74,7 @@ def text_of(path: Path) -> str:
 
 def write_where_changed(path: Path, text: str) -> bool:
     """Replaces the file where it says something else, so that whoever keeps a copy may keep it; returns whether it did."""
-    if text.encode() == (path.read_bytes() if path.is_file() else b""):
+    if text.encode() == (bytes_of(path) or b""):
         return False
     write_atomically(path, text.encode())
     return True

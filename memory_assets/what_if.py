@@ -336,7 +336,7 @@ def _stands(memory: Mapping[str, Any] | None) -> bool:
 
 def _sides(place: Place) -> tuple[Side, ...]:
     before, after = place.before / "workspace", place.root / "workspace"
-    paths = dict.fromkeys([MEMORY_MD, *memory_files(before), *memory_files(after)])
+    paths = dict.fromkeys([*memory_files(before), *memory_files(after)])
     sides = [Side(path, text_of(before / path), text_of(after / path)) for path in paths]
     return tuple(side for side in sides if side.path == MEMORY_MD or side.before != side.after)
 

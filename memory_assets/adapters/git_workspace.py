@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memory_assets.errors import StoreError
-from memory_assets.files import make_folder, write_atomically
+from memory_assets.files import bytes_of, make_folder, write_atomically
 
 OURS = ("memory_assets", "memory_assets@localhost")
 ATTRIBUTES = "* -text\n"
@@ -77,7 +77,7 @@ class GitWorkspace:
 
     def commit(self, message: str, paths: Sequence[str], *, author: str | None = None) -> str | None:
         """Commits the files as they lie on disk and returns the commit, or None when nothing changed."""
-        return self.commit_content(message, {path: _content(self.root / path) for path in paths}, author=author)
+        return self.commit_content(message, {path: bytes_of(self.root / path) for path in paths}, author=author)
 
     def commit_by_hand(self, paths: Sequence[str], owner: str) -> str | None:
         """Commits what a person changed in the files since our last commit, in their name."""
@@ -126,7 +126,7 @@ class GitWorkspace:
 
     def is_dirty(self, path: str) -> bool:
         """Returns whether the file on disk differs from the one last committed."""
-        return _content(self.root / path) != self.at_head(path)
+        return bytes_of(self.root / path) != self.at_head(path)
 
     def missing(self) -> list[str]:
         """Returns the committed files that are not on disk."""
@@ -267,10 +267,6 @@ class GitWorkspace:
             "GIT_TERMINAL_PROMPT": "0",
             "LC_ALL": "C.UTF-8",
         }
-
-
-def _content(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
 
 
 def _blob_id(content: bytes | None) -> str | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from memory_assets.errors import ReviewError, TranscriptError
-from memory_assets.files import replace_if_same
+from memory_assets.files import bytes_of, replace_if_same
 from memory_assets.ledger import Event, Ledger
 from memory_assets.records import MEMORY_MD
 from memory_assets.triage.memory_md import NEW_FILE, change, render_entry
@@ -194,7 +194,7 @@ def move(
 def commit_left_over_moves(moves: Sequence[Move], workspace: Workspace, order: Sequence[str]) -> None:
     """Commits what a killed run moved and did not commit, so that it does not pass for a person's."""
     paths = {MEMORY_MD, *(one.path for one in moves)}
-    dirty = {path for path in paths if _content(workspace, path) not in (None, workspace.at_head(path))}
+    dirty = {path for path in paths if bytes_of(workspace.root / path) not in (None, workspace.at_head(path))}
     for half in (half for one in moves for half in _halves(one) if half.path in dirty):
         _commit_left_over(half, workspace, order)
 
@@ -205,10 +205,6 @@ def _halves(one: Move) -> tuple[Edit, Edit]:
     how = {"reason": "its project has a file of its own", "actor": one.promotion.actor, "moves_to": one.path}
     there = Edit(one.promotion.target, said["section"], said["line"], "", session_ids=(), path=one.path, **how)
     return there, replace(there, line="", replaces=said["line"], path=MEMORY_MD)
-
-
-def _content(workspace: Workspace, path: str) -> bytes | None:
-    return (workspace.root / path).read_bytes() if (workspace.root / path).is_file() else None
 
 
 def new_file(path: str) -> bytes:
@@ -232,7 +228,7 @@ def lost_lines(before: bytes, after: bytes) -> list[bytes]:
 
 def _commit_left_over(edit: Edit, workspace: Workspace, order: Sequence[str]) -> str | None:
     """Commits an edit that a killed run made and did not commit, so that it does not pass for a person's."""
-    there, last = _content(workspace, edit.path) or b"", workspace.at_head(edit.path) or b""
+    there, last = bytes_of(workspace.root / edit.path) or b"", workspace.at_head(edit.path) or b""
     changed = edit.change(last, order)
     is_made = edit.line.encode() in there and edit.change(there, order) is None
     return workspace.commit_content(_message(edit), {edit.path: changed}) if is_made and changed is not None else None
@@ -242,7 +238,7 @@ def _make(edit: Edit, workspace: Workspace, owner: str, order: Sequence[str]) ->
     """Edits what is there and commits that; returns None where a person had left nothing to do."""
     path = workspace.root / edit.path
     for _ in range(ATTEMPTS):
-        content = _content(workspace, edit.path)
+        content = bytes_of(workspace.root / edit.path)
         workspace.commit_content("Edited by hand", {edit.path: content}, author=owner)
         changed = edit.change(content or b"", order)
         if changed is None:

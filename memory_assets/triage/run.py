@@ -8,14 +8,13 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from memory_assets.archive import Archive
 from memory_assets.distill.rows import text_hash
-from memory_assets.files import replace_if_same
+from memory_assets.files import bytes_of, replace_if_same
 from memory_assets.friction.review import Shown
 from memory_assets.ledger import Ledger
 from memory_assets.protocols import Tables
@@ -104,7 +103,7 @@ class Surface:
 
 def look(workspace: Workspace, wait: Callable[[float], None] = time.sleep) -> bytes | None:
     """Returns REVIEW.md as it lies there, and where a person changed it, takes the time for a second look to differ."""
-    there = _read(workspace.root / REVIEW_MD)
+    there = bytes_of(workspace.root / REVIEW_MD)
     if there != workspace.at_head(REVIEW_MD):
         wait(LOOK_AGAIN_SECONDS)
     return there
@@ -112,7 +111,7 @@ def look(workspace: Workspace, wait: Callable[[float], None] = time.sleep) -> by
 
 def read_surface(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> Surface:
     """Returns what a person decided in REVIEW.md since we last wrote it or read it."""
-    there = _read(workspace.root / REVIEW_MD)
+    there = bytes_of(workspace.root / REVIEW_MD)
     decisions = read_decisions(tables, ledger, rules)
     pending = decisions.filter(pl.col("state") == "pending").to_dicts()
     waiting = {row["proposal_id"]: shown_text(row) for row in pending}
@@ -206,7 +205,7 @@ def waits_for_review(tables: Tables, reviews: pl.DataFrame) -> list[dict[str, An
 
 def read_memory(workspace: Workspace, path: str = MEMORY_MD) -> str:
     """Returns MEMORY.md, or a project's file, as it lies on disk; empty where there is none."""
-    return _text(_read(workspace.root / path)) or ""
+    return _text(bytes_of(workspace.root / path)) or ""
 
 
 def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rules) -> pl.DataFrame:
@@ -301,7 +300,7 @@ def write_review(decisions: pl.DataFrame, workspace: Workspace, rules: Rules, sh
     a friction.
     """
     path = workspace.root / REVIEW_MD
-    there, last = _read(path), workspace.at_head(REVIEW_MD)
+    there, last = bytes_of(path), workspace.at_head(REVIEW_MD)
     if there is not None and there != last:
         return False
     pending = decisions.filter(pl.col("state") == "pending").sort("section", "proposal_id")
@@ -374,10 +373,6 @@ def _without_dates(text: str) -> str:
     return "\n".join(
         line for line in text.splitlines() if not line.startswith(("_Last updated: ", "_Reviewed by Reflector on "))
     )
-
-
-def _read(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
 
 
 def _text(content: bytes | None) -> str | None:
