@@ -39,7 +39,7 @@ bench: $(INSTALLED) ## ratios and limits, measured on this machine (ROWS="gold p
 	@$(BIN)/python -W ignore -m memory_assets_tests.bench $(ROWS)
 
 docs: $(INSTALLED) ## docs/tables.md, from the records
-	@$(BIN)/python -m memory_assets.tables > docs/tables.md
+	@$(BIN)/python -m memory_assets.schema.frames > docs/tables.md
 
 clean: ## remove the virtual environment
 	rm -rf $(VENV)

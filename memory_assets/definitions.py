@@ -33,7 +33,7 @@ from memory_assets.assets import (
 )
 from memory_assets.assets.glue import DAYS, MONTHS, WEEKS, days_in, months_in, weeks_in
 from memory_assets.assets.resources import StoreResource
-from memory_assets.settings import RULES, read_settings
+from memory_assets.store.settings import RULES, read_settings
 
 STAGES = (
     deliver,

@@ -16,33 +16,33 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from memory_assets.adapters.parquet_tables import ParquetTables
 from memory_assets.errors import LabelsError, ReviewError, StoreError, UnknownIdError
-from memory_assets.export import Format, export_file
-from memory_assets.fast import briefing_path, here, of_session, with_own
-from memory_assets.places import store_root
-from memory_assets.present import is_sample, present_settings
-from memory_assets.rows import Rows, sample_facts, sample_rows, show_rows
-from memory_assets.settings import Settings, read_settings
+from memory_assets.services.export import Format, export_file
+from memory_assets.services.table_rows import Rows, sample_facts, sample_rows, show_rows
+from memory_assets.services.which_store import is_sample, present_settings
+from memory_assets.store.parquet_tables import ParquetTables
+from memory_assets.store.places import store_root
+from memory_assets.store.ready import briefing_path, here, of_session, with_own
+from memory_assets.store.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from memory_assets.brief.due import Trigger
-    from memory_assets.build import Built
-    from memory_assets.calibrating import By, Calibration
-    from memory_assets.consult import Costs
-    from memory_assets.evaluate.gold import Evaluation, Shown
-    from memory_assets.forgetting import Forgetting
-    from memory_assets.maintain.doctor import Health
-    from memory_assets.maintain.status import Status
-    from memory_assets.maintain.why_not import WhyNot
-    from memory_assets.notes import Noted
-    from memory_assets.protocols import Model
-    from memory_assets.recall.neighbourhood import Neighbourhood
-    from memory_assets.recall.reflect import Reflected
-    from memory_assets.recall.search import Answer, Filters
-    from memory_assets.store import Store
-    from memory_assets.triage.explain import Explanation
-    from memory_assets.what_if import Adopted, Dropped, Estimate, Listed, WhatIf
+    from memory_assets.runs.build import Built
+    from memory_assets.runs.what_if import Adopted, Dropped, Estimate, Listed, WhatIf
+    from memory_assets.schema.protocols import Model
+    from memory_assets.services.calibration import By, Calibration
+    from memory_assets.services.forget.forget import Forgetting
+    from memory_assets.services.health.doctor import Health
+    from memory_assets.services.health.status import Status
+    from memory_assets.services.model_questions import Costs
+    from memory_assets.services.notes import Noted
+    from memory_assets.services.why_not import WhyNot
+    from memory_assets.stages.brief.due import Trigger
+    from memory_assets.stages.evaluate.gold import Evaluation, Shown
+    from memory_assets.stages.recall.neighbourhood import Neighbourhood
+    from memory_assets.stages.recall.reflect import Reflected
+    from memory_assets.stages.recall.search import Answer, Filters
+    from memory_assets.stages.triage.explain import Explanation
+    from memory_assets.store.store import Store
 
 
 MEMORIES = ("fact", "narrative")
@@ -104,7 +104,7 @@ class MemoryAgent:
     @cached_property
     def store(self) -> "Store":
         """The open store; raises `StoreError` where no memory was built yet."""
-        from memory_assets.store import open_store
+        from memory_assets.store.store import open_store
 
         if not self.exists:
             raise StoreError(f"There is no memory in {self.settings.data} yet. Run `memory up` to take in transcripts.")
@@ -139,11 +139,11 @@ class MemoryAgent:
         What is returned counts as used, unless a probe asks.
         """
         store = self.store
-        from memory_assets.corpus import open_corpus
-        from memory_assets.means import means_of
-        from memory_assets.recall.answering import answer
-        from memory_assets.recall.log import payload_of
-        from memory_assets.recall.results import Asker, Filters
+        from memory_assets.services.answer_dependencies import means_of
+        from memory_assets.services.corpus import open_corpus
+        from memory_assets.stages.recall.answering import answer
+        from memory_assets.stages.recall.log import payload_of
+        from memory_assets.stages.recall.results import Asker, Filters
 
         corpora, missing = open_corpus(store)
         asker = Asker(now or self.settings.clock(), project, person or self.settings.owner, session, tuple(recent))
@@ -171,14 +171,14 @@ class MemoryAgent:
 
         The category is read from the words where none is given. Secrets are masked. Raises `NoteError` where it cannot be kept.
         """
-        from memory_assets import notes
+        from memory_assets.services import notes
 
         about = {"category": category, "priority": priority, "project": project, "sentiment": sentiment}
         return notes.remember(self.store, text, **about, session=session)
 
     def correct(self, memory_id: str, text: str, *, session: str | None = None) -> "Noted":
         """Replaces what a memory (`mem_` and at least six characters) says; the old wording and its evidence are kept."""
-        from memory_assets import notes
+        from memory_assets.services import notes
 
         return notes.correct(self.store, memory_id, text, session=session)
 
@@ -187,13 +187,13 @@ class MemoryAgent:
 
         What was made of the erased rows is made again by the next run.
         """
-        from memory_assets import forgetting
+        from memory_assets.services.forget import forget as forgetting
 
         return forgetting.forget(self.store, target, apply=apply, history=history)
 
     def feedback(self, memory_ids: str | Sequence[str], *, used: bool, session: str | None = None) -> "Noted":
         """Notes that memories helped, or that they were shown for nothing; the next fold ranks them by it."""
-        from memory_assets import notes
+        from memory_assets.services import notes
 
         return notes.feedback(self.store, memory_ids, used=used, session=session)
 
@@ -210,9 +210,9 @@ class MemoryAgent:
 
         The model that the settings name puts it together, or the one given; without one it is extractive.
         """
-        from memory_assets.gather import answer_from_all
-        from memory_assets.recall.log import payload_of_reflected
-        from memory_assets.recall.results import Asker, Filters
+        from memory_assets.services.answer_inputs import answer_from_all
+        from memory_assets.stages.recall.log import payload_of_reflected
+        from memory_assets.stages.recall.results import Asker, Filters
 
         asker = Asker(self.settings.clock(), project, self.settings.owner)
         said = answer_from_all(self.store, question, asker, filters or Filters(), model)
@@ -224,8 +224,8 @@ class MemoryAgent:
     def why_not(self, text: str, *, question: str | None = None) -> "WhyNot":
         """Returns where what was said stopped on its way to an answer to the question (by default, to its own words)."""
         store = self.store
-        from memory_assets.corpus import open_present
-        from memory_assets.maintain.why_not import why_not
+        from memory_assets.services.corpus import open_present
+        from memory_assets.services.why_not import why_not
 
         def ask(asked: str, limit: int | None) -> "Answer":
             return self.recall(asked, limit=limit, is_probe=True)
@@ -247,7 +247,7 @@ class MemoryAgent:
 
     def pending(self) -> tuple[Pending, ...]:
         """Returns the proposals that wait for a decision, in order of their ids, as the ledger knows by now."""
-        from memory_assets.triage.standing import read_proposals
+        from memory_assets.stages.triage.standing import read_proposals
 
         tables = self.store.tables
         decided = ["proposal_id", "state", "reason", "expires_at", "section", "text", "entry"]
@@ -266,25 +266,25 @@ class MemoryAgent:
 
     def review_warnings(self) -> tuple[str, ...]:
         """Returns what is odd about REVIEW.md, so that it decides nothing until somebody mends it."""
-        from memory_assets.reviewing import review_warnings
+        from memory_assets.services.review import review_warnings
 
         return review_warnings(self.store)
 
     def lost(self) -> tuple[str, ...]:
         """Returns the proposals that are gone from REVIEW.md, where these are more at once than somebody may have meant."""
-        from memory_assets.reviewing import lost_proposals
+        from memory_assets.services.review import lost_proposals
 
         return lost_proposals(self.store)
 
     def put_back(self) -> None:
         """Writes the lines of lost proposals into REVIEW.md again."""
-        from memory_assets.reviewing import put_lost_back
+        from memory_assets.services.review import put_lost_back
 
         put_lost_back(self.store)
 
     def hear(self) -> None:
         """Carries out what a person changed in REVIEW.md, MEMORY.md or their tasks since the last triage, where they did."""
-        from memory_assets.reviewing import review_is_due
+        from memory_assets.runs.pending import review_is_due
 
         if review_is_due(self.store):
             self.settle()
@@ -314,7 +314,7 @@ class MemoryAgent:
 
     def settle(self, *proposal_ids: str) -> tuple[Reviewed, ...]:
         """Carries out every decision that was noted, and returns what became of these proposals."""
-        from memory_assets.assets import launch
+        from memory_assets.runs import launch
 
         launch.triage(self.store)
         return self._decided(proposal_ids)
@@ -323,15 +323,15 @@ class MemoryAgent:
         """Returns where a line of MEMORY.md, a proposal, a memory or an observation comes from, down to the bytes."""
         store = self.store
         from memory_assets.adapters.git_workspace import GitWorkspace
-        from memory_assets.triage.explain import explain
+        from memory_assets.stages.triage.explain import explain
 
         workspace = GitWorkspace(store.workspace)
         return explain(target, tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=workspace)
 
     def graph(self, name: str) -> "Neighbourhood":
         """Returns the entities of that name, what they stand together with, and the memories that name them."""
-        from memory_assets.embed.overlay import read_present
-        from memory_assets.recall.neighbourhood import find_neighbourhood
+        from memory_assets.stages.embed.overlay import read_present
+        from memory_assets.stages.recall.neighbourhood import find_neighbourhood
 
         tables = self.store.tables
         graph = {table: tables.read(table) for table in ("entities", "relations", "mentions")}
@@ -340,25 +340,25 @@ class MemoryAgent:
 
     def triggers(self, on: date | None = None) -> "tuple[Trigger, ...]":
         """Returns what comes up on the day or the day after it; without a day, everything that is still ahead."""
-        from memory_assets.coming import coming_up
-        from memory_assets.embed.overlay import read_present
+        from memory_assets.services.due_triggers import coming_up
+        from memory_assets.stages.embed.overlay import read_present
 
         memories = read_present(self.store.tables, self.store.ledger)
         return coming_up(self.store, memories, on=on, is_all=on is None)
 
     def status(self) -> "Status":
         """Returns how the store stands."""
-        from memory_assets.maintain.status import status_of
-        from memory_assets.store import Store
+        from memory_assets.services.health.status import status_of
+        from memory_assets.store.store import Store
 
         return status_of(self.store if self.exists else Store(self.settings, self.settings.data), is_sample=self.is_sample)
 
     def health(self) -> "Health":
         """Returns whether everything adds up, is whole and is fresh."""
         from memory_assets.adapters.local_embedder import LocalEmbedder
-        from memory_assets.corpus import open_texts, open_vectors
-        from memory_assets.maintain.doctor import Projections, examine
-        from memory_assets.reviewing import tasks_of
+        from memory_assets.services.corpus import open_texts, open_vectors
+        from memory_assets.services.health.doctor import Projections, examine
+        from memory_assets.services.review import tasks_of
 
         store = self.store
         embedding_model = store.settings.embedding_model
@@ -367,7 +367,7 @@ class MemoryAgent:
 
     def flush(self) -> "Built":
         """Ends every open session now and learns from it, as if it had been idle for long enough."""
-        from memory_assets.build import flush
+        from memory_assets.runs.build import flush
 
         return flush(self.store.settings)
 
@@ -380,15 +380,15 @@ class MemoryAgent:
 
     def cost(self, first: date | None = None, last: date | None = None, *, model: str | None = None) -> "Costs":
         """Returns what asking the model, or another one, about the days would call and cost; asks nobody."""
-        from memory_assets.build import days_between
-        from memory_assets.consult import Consultation
+        from memory_assets.runs.days import days_between
+        from memory_assets.services.model_questions import Consultation
 
         days = [day.isoformat() for day in days_between(self.store.tables, first, last)]
         return Consultation(self.store, model or self.settings.model).costs(days)
 
     def backfill(self, first: date | None = None, last: date | None = None) -> "Built":
         """Asks the model about the days again, with the present prompt, and learns from its answers."""
-        from memory_assets.build import backfill
+        from memory_assets.runs.build import backfill
 
         return backfill(self.store.settings, first, last)
 
@@ -396,7 +396,7 @@ class MemoryAgent:
         self, changes: Mapping[str, str], first: date | None = None, last: date | None = None, *, name: str | None = None
     ) -> "WhatIf":
         """Makes the days anew by other settings in a branch beside today's tables, and returns what differs."""
-        from memory_assets import what_if
+        from memory_assets.runs import what_if
 
         return what_if.make(self.store, first, last, changes, name)
 
@@ -404,31 +404,31 @@ class MemoryAgent:
         self, changes: Mapping[str, str], first: date | None = None, last: date | None = None, *, name: str | None = None
     ) -> "Estimate":
         """Returns what such a branch would cost; asks nobody and makes nothing."""
-        from memory_assets import what_if
+        from memory_assets.runs import what_if
 
         return what_if.estimate(self.store, first, last, changes, name)
 
     def branches(self) -> "tuple[Listed, ...]":
         """Returns the branches that were made and neither adopted nor dropped."""
-        from memory_assets import what_if
+        from memory_assets.runs import what_if
 
         return what_if.listed(self.store)
 
     def branch(self, name: str) -> "WhatIf":
         """Returns a branch beside what it began from."""
-        from memory_assets import what_if
+        from memory_assets.runs import what_if
 
         return what_if.show(self.store, name)
 
     def adopt(self, name: str) -> "Adopted":
         """Makes the branch's settings today's, and today's tables by them."""
-        from memory_assets import what_if
+        from memory_assets.runs import what_if
 
         return what_if.adopt(self.store, name)
 
     def drop(self, name: str) -> "Dropped":
         """Deletes a branch."""
-        from memory_assets import what_if
+        from memory_assets.runs import what_if
 
         return what_if.drop(self.store, name)
 
@@ -446,7 +446,7 @@ class MemoryAgent:
 
         `against` is a file with the facts of another extractor; `show` lists what was missed, wrong or noise.
         """
-        from memory_assets.evaluate.gold import evaluate
+        from memory_assets.stages.evaluate.gold import evaluate
 
         folder = labels or self.settings.gold
         if folder is None:
@@ -462,8 +462,8 @@ class MemoryAgent:
         last: date | None = None,
     ) -> "Calibration":
         """Returns verdicts beside what people made of them and, where limits are named (NAME=VALUE), which rows they flip."""
-        from memory_assets.build import days_between
-        from memory_assets.calibrating import calibrate_all
+        from memory_assets.runs.days import days_between
+        from memory_assets.services.calibration import calibrate_all
 
         return calibrate_all(self.store, by=by, limits=limits, days=days_between(self.store.tables, first, last))
 

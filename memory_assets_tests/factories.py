@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import polars as pl
 
-from memory_assets import tables
-from memory_assets.protocols import Read
+from memory_assets.schema import frames as tables
+from memory_assets.schema.protocols import Read
 
 START = datetime(2026, 8, 3, 9, 0, tzinfo=UTC)
 

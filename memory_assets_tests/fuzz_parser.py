@@ -10,10 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from memory_assets.distill import fact_lines, parsed, parser, structured_answer
-from memory_assets.distill.fact_lines import encodable
-from memory_assets.distill.parser import UNESCAPES, parse_answer
-from memory_assets_tests.distill.answer_seeds import SEEDS
+from memory_assets.stages.distill.model import parsed, parser, structured_answer
+from memory_assets.stages.distill.model.parser import UNESCAPES, parse_answer
+from memory_assets.stages.distill.rules import fact_lines
+from memory_assets.stages.distill.rules.fact_lines import encodable
+from memory_assets_tests.stages.distill.answer_seeds import SEEDS
 
 MODULES = (fact_lines, parsed, parser, structured_answer)
 PATHS = {"segments", "structured", "flat", "list", "raw", "empty"}

@@ -8,7 +8,9 @@ import sys
 import threading
 from typing import Any
 
-STARTED = "import sys; sys.argv = ['memory', {words}]; {before}; from memory_assets.fast import main; sys.exit(main())"
+STARTED = (
+    "import sys; sys.argv = ['memory', {words}]; {before}; from memory_assets.interfaces.entry import main; sys.exit(main())"
+)
 PATIENCE = 60.0
 
 

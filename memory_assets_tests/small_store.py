@@ -6,12 +6,12 @@ from datetime import timedelta
 import polars as pl
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.archive import Range, range_id
-from memory_assets.corpus import open_texts, open_vectors, passages_to_index
-from memory_assets.embed.passages import make_passages
-from memory_assets.embed.project import text_rows
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
+from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
+from memory_assets.stages.embed.passages import make_passages
+from memory_assets.stages.embed.project import text_rows
+from memory_assets.store.archive import Range, range_id
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import START, frame, message, row
 
 DAY = START.date()

@@ -10,10 +10,10 @@ from pathlib import Path
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from memory_assets.capture.sample import lay_out, sample_root
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
-from memory_assets.tables import key_of, table_names
+from memory_assets.schema.frames import key_of, table_names
+from memory_assets.stages.capture.sample import lay_out, sample_root
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.conftest import NOW
 
 KEPT = ("resources", "ledger", "answers")
@@ -38,7 +38,7 @@ def environment(data: Path, sources: Path, **more: str) -> dict[str, str]:
 
 def start(command: str, data: Path, sources: Path, **more: str) -> subprocess.Popen[str]:
     """Starts `memory COMMAND --json` on the store."""
-    arguments = [sys.executable, "-m", "memory_assets.fast", *command.split(), "--json"]
+    arguments = [sys.executable, "-m", "memory_assets.interfaces.entry", *command.split(), "--json"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(arguments, env=environment(data, sources, **more), start_new_session=True, **pipes)
 

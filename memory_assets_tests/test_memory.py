@@ -7,11 +7,11 @@ import pytest
 
 import memory_assets
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.assets import launch
 from memory_assets.errors import ReviewError, StoreError
 from memory_assets.memory import MemoryAgent
-from memory_assets.settings import read_settings
-from memory_assets.store import Store
+from memory_assets.runs import launch
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, FACT, LINES, MEMORY, PROPOSAL, TURNS, index, small_store, write
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from memory_assets.adapters.anthropic_errors import About, Failures
 from memory_assets.errors import ModelBusyError, ModelError
-from memory_assets.protocols import Batch, Image, ModelAnswer, ModelRequest
+from memory_assets.schema.protocols import Batch, Image, ModelAnswer, ModelRequest
 
 if TYPE_CHECKING:
     from anthropic import Anthropic

@@ -21,7 +21,7 @@ from memory_assets.adapters.array_files import Names
 from memory_assets.adapters.generations import Generations
 from memory_assets.adapters.vector_rows import VECTORS, VectorRows, read_rows, write_rows
 from memory_assets.errors import IndexFailedError
-from memory_assets.protocols import Hit
+from memory_assets.schema.protocols import Hit
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memory_assets.errors import IndexFailedError
-from memory_assets.files import make_folder, write_atomically
+from memory_assets.text.files import make_folder, write_atomically
 
 KEPT = 2
 """Generations that stay: the published one, and the one before it for readers still at it."""

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memory_assets.errors import StoreError
-from memory_assets.files import bytes_of, make_folder, write_atomically
+from memory_assets.text.files import bytes_of, make_folder, write_atomically
 
 OURS = ("memory_assets", "memory_assets@localhost")
 ATTRIBUTES = "* -text\n"

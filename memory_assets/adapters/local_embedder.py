@@ -17,7 +17,7 @@ import numpy as np
 
 from memory_assets.adapters.word_codes import encode_words, unit
 from memory_assets.errors import ModelError
-from memory_assets.protocols import Read
+from memory_assets.schema.protocols import Read
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 
 from memory_assets.adapters.array_files import Names, read_array, write_array
-from memory_assets.bm25 import bm25
-from memory_assets.files import make_folder
-from memory_assets.protocols import CODE_BYTES
-from memory_assets.terms import count_terms, key_of
+from memory_assets.schema.protocols import CODE_BYTES
+from memory_assets.text.bm25 import bm25
+from memory_assets.text.files import make_folder
+from memory_assets.text.terms import count_terms, key_of
 
 MOST_COUNTED = 255
 """Occurrences of a term in one row that are told apart."""

@@ -16,8 +16,8 @@ import polars as pl
 from memory_assets.adapters.generations import Generations
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays, read_arrays, write_arrays
 from memory_assets.errors import IndexFailedError
-from memory_assets.protocols import Hit, Texts
-from memory_assets.terms import query_terms
+from memory_assets.schema.protocols import Hit, Texts
+from memory_assets.text.terms import query_terms
 
 CORPORA = ("memories", "messages")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from memory_assets.errors import TaskListError
-from memory_assets.protocols import Task
+from memory_assets.schema.protocols import Task
 
 if TYPE_CHECKING:
     import httpx

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from memory_assets.adapters.array_files import Names, read_array, write_array
-from memory_assets.protocols import Hit
+from memory_assets.schema.protocols import Hit
 
 IDS, STARTS, VECTORS = "ids.npy", "ids.starts.npy", "vectors.npy"
 

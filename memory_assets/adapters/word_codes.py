@@ -3,8 +3,8 @@
 A vector of a whole passage blurs what its words say; comparing word by word (late interaction: Khattab and Zaharia 2020) finds
 more, and MiniLM computes the states of all words anyway. They are projected on the 48 directions in which the states of
 the model's own vocabulary differ most, brought to unit length, and rounded to bytes, a 32nd of their size as float32.
-`word_codes.npy` holds the directions of the built-in model; `python -m memory_assets.adapters.word_codes` makes it again from
-the weights alone. Stop words and punctuation have no code.
+`word_codes.npy` holds the directions of the built-in model; `python -m memory_assets.adapters.make_word_codes` makes it
+again from the weights alone. Stop words and punctuation have no code.
 """
 
 import re
@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memory_assets.protocols import CODE_BYTES
-from memory_assets.terms import STOP_WORDS
+from memory_assets.text.terms import STOP_WORDS
 
 FILE = Path(__file__).with_suffix(".npy")
 SCALE = 254.0
@@ -47,26 +46,3 @@ def directions() -> np.ndarray:
 def _is_silent(piece: str) -> bool:
     """Returns whether a piece is a stop word, punctuation, or a mark of the tokenizer's own."""
     return piece in STOP_WORDS or not re.search(r"\w", piece) or re.fullmatch(r"\[\w+\]", piece) is not None
-
-
-def find_directions(states: np.ndarray) -> np.ndarray:
-    """Returns the directions in which unit states differ most from nothing, the strongest first; shape (width, 48)."""
-    states = unit(states.astype(np.float64))
-    _, vectors = np.linalg.eigh(states.T @ states)
-    found = vectors[:, ::-1][:, :CODE_BYTES]
-    return found * np.sign(found[np.abs(found).argmax(axis=0), range(CODE_BYTES)])  # else their signs are chance
-
-
-def main() -> None:
-    """Makes the file of directions again from the built-in model."""
-    from memory_assets.adapters.local_embedder import DEFAULT_MODEL, model_folder
-    from memory_assets.adapters.minilm import MiniLM
-
-    model = MiniLM(model_folder(DEFAULT_MODEL))
-    pieces = sorted((id, piece) for piece, id in model.vocabulary().items() if re.fullmatch("[a-z]{3,}", piece))
-    states = np.stack([model.read(piece).states[1] for _, piece in pieces[:VOCABULARY]])
-    np.save(FILE, find_directions(states).astype(np.float16))
-
-
-if __name__ == "__main__":
-    main()

@@ -10,16 +10,16 @@ from pydantic import Field
 
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import bars, counts_of, result_of, table_asset
-from memory_assets.consult import Consultant, Consultation
-from memory_assets.distill import ANSWERS_VERSION
-from memory_assets.distill.answer_rows import plan_uses
 from memory_assets.errors import ModelBusyError, ModelError, ModelSetupError
-from memory_assets.models import open_model
-from memory_assets.pending import answers_inputs
-from memory_assets.progress import track
-from memory_assets.settings import RULES
-from memory_assets.store import Store
-from memory_assets.tables import empty
+from memory_assets.runs.pending import answers_inputs
+from memory_assets.schema.frames import empty
+from memory_assets.schema.progress import track
+from memory_assets.services.model_questions import Consultant, Consultation
+from memory_assets.services.models import open_model
+from memory_assets.stages.distill import ANSWERS_VERSION
+from memory_assets.stages.distill.model.answer_rows import plan_uses
+from memory_assets.store.settings import RULES
+from memory_assets.store.store import Store
 
 GROUP = "distill"
 TABLE = "observer_answers"
@@ -30,10 +30,6 @@ class Asking(dg.Config):
     """What a run asks about."""
 
     ask_again: bool = Field(True, description="Also ask about what another prompt or model has answered already.")
-
-
-NEW_ONLY = {"ops": {TABLE: {"config": {"ask_again": False}}}}
-"""Run configuration of what starts by itself: only what no model was ever asked about is asked."""
 
 
 @table_asset(TABLE, group=GROUP, version=ANSWERS_VERSION, daily=True, deps=["messages", "sessions"])
@@ -69,7 +65,7 @@ def raising_for_dagster(ask: Callable[[], dict[str, ModelError]]) -> dict[str, M
 
 def version_with(model: str, observer_prompt: Path | None) -> str:
     """Returns the asset's code version: another model or prompt marks its partitions as stale in the UI."""
-    from memory_assets.distill.questions import prompt_hash
+    from memory_assets.stages.distill.model.questions import prompt_hash
 
     return ANSWERS_VERSION if model == RULES else f"{ANSWERS_VERSION} {model} {prompt_hash(observer_prompt)}"
 
@@ -98,7 +94,7 @@ def _unanswered(store: Store, days: list[str] | None) -> pl.DataFrame:
 
 def _of_another_prompt(store: Store, days: list[str] | None) -> pl.DataFrame:
     """Returns windows that the present model was not asked about with the present prompt."""
-    from memory_assets.distill.questions import prompt_hash
+    from memory_assets.stages.distill.model.questions import prompt_hash
 
     if store.settings.model == RULES:
         return empty(TABLE).select("window_id")

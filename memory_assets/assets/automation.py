@@ -21,19 +21,31 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import dagster as dg
-from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 
-from memory_assets import pending
-from memory_assets.assets.answers import NEW_ONLY
 from memory_assets.assets.deliver import SPOOL_CHECK, spool_evaluation
-from memory_assets.assets.glue import CATEGORIES
-from memory_assets.pending import Stretch, hash_of, stretches
-from memory_assets.reflect.gradient import Span
-from memory_assets.reviewing import look_at_tasks, tasks_say
-from memory_assets.store import Store
+from memory_assets.runs import pending
+from memory_assets.runs.days import Stretch, stretches
+from memory_assets.runs.jobs import (
+    ASSETS_OF,
+    BRIEF,
+    CAPTURE,
+    DESCRIPTIONS,
+    EVALUATE,
+    FIND_FRICTION,
+    FOLD,
+    LEARN,
+    NEW_ONLY,
+    REFLECT,
+    REVIEW,
+    TRIAGE,
+    range_tags,
+    tags_of,
+)
+from memory_assets.runs.pending import hash_of
+from memory_assets.services.review import look_at_tasks, tasks_say
+from memory_assets.stages.reflect.gradient import Span
+from memory_assets.store.store import Store
 
-CAPTURE, LEARN, FOLD, REFLECT, TRIAGE, EVALUATE = "capture", "learn", "fold", "reflect", "triage", "evaluate"
-BRIEF, REVIEW, FIND_FRICTION = "brief", "review", "find_friction"
 EVERY_MINUTE = 60
 TWICE_A_MINUTE = 30
 UNFINISHED = dg.RunsFilter(
@@ -45,90 +57,10 @@ UNFINISHED = dg.RunsFilter(
     ]
 )
 
-TRIAGED = [
-    "amendments",
-    "decisions",
-    "trust",
-    "memory_md",
-    "patches",
-    "entries",
-    "review_md",
-    "review_tasks",
-    "calibration",
-    "briefing",
-]
-ASSETS_OF = {
-    CAPTURE: ["events", "dead_letters", "resources", "records", "windows", "messages_open", "harness_memories"],
-    LEARN: [
-        "messages",
-        "sessions",
-        "observer_answers",
-        "segments",
-        "observations",
-        "verdicts",
-        "triggers",
-        "lessons",
-        "quality",
-        "daily_log",
-        "embeddings",
-        "passages",
-    ],
-    FOLD: [
-        "merges",
-        "memories",
-        "mentions",
-        "entities",
-        "relations",
-        "vector_index",
-        "text_index",
-        "category_summaries",
-        "recalls",
-        "session_reflections",
-        "lessons_md",
-        "briefing",
-    ],
-    REFLECT: ["reflections", "dropped_facts", "proposals"],
-    "distil_weeks": ["weekly_distillates", "dropped_facts", "timeline"],
-    "distil_months": ["monthly_distillates", "dropped_facts"],
-    FIND_FRICTION: ["friction"],
-    TRIAGE: TRIAGED,
-    REVIEW: ["model_reviews", *TRIAGED],
-    EVALUATE: ["evaluation"],
-    BRIEF: ["lessons_md", "briefing"],
-}
-DESCRIPTIONS = {
-    FIND_FRICTION: "Find what goes wrong in one session after another, and propose the change that would end it.",
-    BRIEF: "Render lessons.md and the briefing: what comes up today and tomorrow, and all else that it tells.",
-    CAPTURE: "Take in what was sent, archive new transcript bytes and cut them into windows.",
-    LEARN: "Distil and embed the windows of a stretch of days.",
-    FOLD: "Merge what is known, and rebuild the indexes, the summaries and the briefing from it.",
-    REFLECT: "Condense days of observations and propose lines for MEMORY.md.",
-    "distil_weeks": "Distil finished weeks from the reflections of their days.",
-    "distil_months": "Distil finished months from the reflections of their days.",
-    TRIAGE: "Decide proposals by rules and by what people ticked; write MEMORY.md, REVIEW.md and tasks.",
-    REVIEW: "Let a model review what rules left to a person, where one is named; then triage.",
-    EVALUATE: "Score the observations against the labelled sessions that the setting `gold` names.",
-}
 JOBS = {
     name: dg.define_asset_job(name, selection=dg.AssetSelection.assets(*keys), description=DESCRIPTIONS[name])
     for name, keys in ASSETS_OF.items()
 }
-
-
-def range_tags(stretch: Stretch) -> dict[str, str]:
-    """Returns the run tags that make one run materialise all days of the stretch."""
-    return {
-        ASSET_PARTITION_RANGE_START_TAG: stretch.first.isoformat(),
-        ASSET_PARTITION_RANGE_END_TAG: stretch.last.isoformat(),
-    }
-
-
-def tags_of(job: str, stretch: Stretch | None = None) -> dict[str, str]:
-    """Returns the run tags that make one run of the job materialise all days of the stretch, and a fold all categories."""
-    if job == FOLD:
-        categories = CATEGORIES.get_partition_keys()
-        return {ASSET_PARTITION_RANGE_START_TAG: categories[0], ASSET_PARTITION_RANGE_END_TAG: categories[-1]}
-    return range_tags(stretch) if stretch else {}
 
 
 def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:

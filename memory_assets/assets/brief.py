@@ -5,18 +5,18 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
-from memory_assets.brief.briefing import BUDGET_TOKENS, render_briefing, render_session
-from memory_assets.coming import coming_up
-from memory_assets.files import write_where_changed
-from memory_assets.learnt import lessons_of
-from memory_assets.maintain.status import keep_status
-from memory_assets.present import is_sample
-from memory_assets.ready import file_name
-from memory_assets.reviewing import workspace_of
-from memory_assets.store import Store
-from memory_assets.tokens import count_tokens
-from memory_assets.triage.projects import FOLDER, memory_files, path_of
-from memory_assets.triage.run import read_memory
+from memory_assets.services.active_lessons import lessons_of
+from memory_assets.services.due_triggers import coming_up
+from memory_assets.services.health.status import keep_status
+from memory_assets.services.review import workspace_of
+from memory_assets.services.which_store import is_sample
+from memory_assets.stages.brief.briefing import BUDGET_TOKENS, render_briefing, render_session
+from memory_assets.stages.triage.projects import FOLDER, memory_files, path_of
+from memory_assets.stages.triage.run import read_memory
+from memory_assets.store.ready import file_name
+from memory_assets.store.store import Store
+from memory_assets.text.files import write_where_changed
+from memory_assets.text.tokens import count_tokens
 
 GROUP = "brief"
 BRIEFING_MD, BRIEFINGS = "briefing.md", "briefings"

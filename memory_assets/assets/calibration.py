@@ -10,9 +10,9 @@ import polars as pl
 
 from memory_assets.assets.checks import no_secrets_check, schema_check
 from memory_assets.assets.glue import bars, table_asset, write_whole
-from memory_assets.calibrating import calibration_of
-from memory_assets.evaluate.calibration import CALIBRATION_VERSION, ENOUGH, NO, YES, sum_up
-from memory_assets.store import Store
+from memory_assets.services.calibration import calibration_of
+from memory_assets.stages.evaluate.calibration import CALIBRATION_VERSION, ENOUGH, NO, YES, sum_up
+from memory_assets.store.store import Store
 
 GROUP = "quality"
 

@@ -6,22 +6,22 @@ from datetime import timedelta
 import dagster as dg
 import polars as pl
 
-from memory_assets import tables as schemas
 from memory_assets.assets.checks import fresh, no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import bars, counts_of, materialise_days, table_asset, write_whole
-from memory_assets.capture.index import INDEX_VERSION, index_sources
-from memory_assets.capture.intake import take_in
-from memory_assets.capture.messages import build_messages, build_sessions, inputs_of
-from memory_assets.capture.redact import MASKING_VERSION
-from memory_assets.capture.replan import plan_windows_incrementally
-from memory_assets.capture.tombstones import masking
-from memory_assets.capture.windows import WINDOWS_VERSION, Cutting, plan_windows
-from memory_assets.forget.erase import finish
-from memory_assets.pending import flushes, told_of_sessions, windows_inputs
-from memory_assets.sources import find_sources
-from memory_assets.store import Store
-from memory_assets.tables import hash_of
-from memory_assets.tokens import CHARS_A_TOKEN
+from memory_assets.runs.pending import flushes, told_of_sessions, windows_inputs
+from memory_assets.schema import frames as schemas
+from memory_assets.schema.frames import hash_of
+from memory_assets.services.forget.erase import finish
+from memory_assets.services.sources import find_sources
+from memory_assets.stages.capture.index import INDEX_VERSION, index_sources
+from memory_assets.stages.capture.intake import take_in
+from memory_assets.stages.capture.masking.redact import MASKING_VERSION
+from memory_assets.stages.capture.messages import build_messages, build_sessions, inputs_of
+from memory_assets.stages.capture.replan import plan_windows_incrementally
+from memory_assets.stages.capture.tombstones import masking, tombstones_of
+from memory_assets.stages.capture.windows import WINDOWS_VERSION, Cutting, plan_windows
+from memory_assets.store.store import Store
+from memory_assets.text.tokens import CHARS_A_TOKEN
 
 GROUP = "capture"
 RAW_TAIL = 0.60
@@ -65,7 +65,7 @@ def resources(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store])
             find_sources(store.settings),
             store.archive,
             now=store.settings.clock(),
-            mask=masking(store.tombstones),
+            mask=masking(tombstones_of(store)),
             masking_version=MASKING_VERSION,
             key=store.key,
         )

@@ -11,11 +11,11 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from memory_assets import tables as schemas
-from memory_assets.capture.redact import count_secrets, find
 from memory_assets.errors import TableError
-from memory_assets.maintain.secrets import text_columns
-from memory_assets.store import Store
+from memory_assets.schema import frames as schemas
+from memory_assets.stages.capture.masking.redact import count_secrets, find
+from memory_assets.stages.maintain.secrets import text_columns
+from memory_assets.store.store import Store
 
 SHOWN = 5
 """Offending rows that a check names."""

@@ -16,23 +16,21 @@ import polars as pl
 
 from memory_assets.assets.answers import raising_for_dagster
 from memory_assets.assets.glue import bars, counts_of, materialise_days
-from memory_assets.consult import Consultation
-from memory_assets.distill.answers import AnswerStore, KeptAnswer
-from memory_assets.distill.asking import ask_each
-from memory_assets.embed.evidence import EVIDENCE
-from memory_assets.embed.memories import fold_memories
 from memory_assets.errors import ModelError
-from memory_assets.files import make_folder
-from memory_assets.ledger import FORGOTTEN
-from memory_assets.models import open_model
-from memory_assets.pending import telling_inputs
-from memory_assets.prices import cost_of, prices_of
-from memory_assets.protocols import Model, ModelAnswer
-from memory_assets.reflect import DISTILLER, REFLECTOR
-from memory_assets.reflect.background import Background
-from memory_assets.reflect.gradient import DAY, TABLE_OF, Span
-from memory_assets.reflect.matter import Matter, matters_of_day, matters_of_period
-from memory_assets.reflect.questions import (
+from memory_assets.runs.pending import telling_inputs
+from memory_assets.schema.protocols import Model, ModelAnswer
+from memory_assets.services.model_questions import Consultation
+from memory_assets.services.models import open_model
+from memory_assets.services.prices import cost_of, prices_of
+from memory_assets.stages.distill.model.answers import AnswerStore, KeptAnswer
+from memory_assets.stages.distill.model.asking import ask_each
+from memory_assets.stages.embed.evidence import EVIDENCE
+from memory_assets.stages.embed.memories import fold_memories
+from memory_assets.stages.reflect import DISTILLER, REFLECTOR
+from memory_assets.stages.reflect.background import Background
+from memory_assets.stages.reflect.gradient import DAY, TABLE_OF, Span
+from memory_assets.stages.reflect.matter import Matter, matters_of_day, matters_of_period
+from memory_assets.stages.reflect.questions import (
     PRESSURES,
     Question,
     needs_asking,
@@ -40,9 +38,11 @@ from memory_assets.reflect.questions import (
     prompt_hash,
     told_by_model,
 )
-from memory_assets.reflect.reflector import Told, tell
-from memory_assets.settings import RULES
-from memory_assets.store import Store
+from memory_assets.stages.reflect.reflector import Told, tell
+from memory_assets.store.ledger import FORGOTTEN
+from memory_assets.store.settings import RULES
+from memory_assets.store.store import Store
+from memory_assets.text.files import make_folder
 
 
 class Past:

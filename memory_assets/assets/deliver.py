@@ -5,16 +5,16 @@ import json
 import dagster as dg
 import polars as pl
 
-from memory_assets import tables as schemas
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import bars, counts_of, table_asset, write_whole
-from memory_assets.capture.tombstones import masking
-from memory_assets.deliver import spool
-from memory_assets.deliver.events import FIELDS
-from memory_assets.deliver.inbox import ASIDE, PUT_ASIDE, Rules, moment_of, take_in
-from memory_assets.ledger import Event
-from memory_assets.pending import event_inputs
-from memory_assets.store import Store
+from memory_assets.runs.pending import event_inputs
+from memory_assets.schema import frames as schemas
+from memory_assets.stages.capture.tombstones import masking, tombstones_of
+from memory_assets.stages.deliver import spool
+from memory_assets.stages.deliver.events import FIELDS
+from memory_assets.stages.deliver.inbox import ASIDE, PUT_ASIDE, Rules, moment_of, take_in
+from memory_assets.store.ledger import Event
+from memory_assets.store.store import Store
 
 GROUP = "deliver"
 DELIVER_VERSION = "deliver/1"
@@ -29,7 +29,7 @@ def events(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) ->
     with store.lock():
         states = store.tables.read("decisions", columns=["proposal_id", "state"])
         rules = Rules(store.settings.clock(), spool.user_id(), dict(states.iter_rows()))
-        taken = take_in(store.root, store.ledger, rules, mask=masking(store.tombstones), actor=store.settings.owner)
+        taken = take_in(store.root, store.ledger, rules, mask=masking(tombstones_of(store)), actor=store.settings.owner)
         for reason in taken.reasons:
             context.log.warning(f"Put aside: {reason}")
         sent = [event for event in store.ledger.events(KINDS) if event.id.startswith(SPOOLED)]

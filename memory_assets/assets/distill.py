@@ -17,18 +17,19 @@ from memory_assets.assets.glue import (
     result_of,
     table_spec,
 )
-from memory_assets.distill import DISTILL_VERSION
-from memory_assets.distill.allowance import plan_allowances
-from memory_assets.distill.answer_rows import answers_by_window
-from memory_assets.distill.answers import AnswerStore
-from memory_assets.distill.daily_log import remove_sections, render_section, update_log, windows_in
-from memory_assets.distill.day import build_observations, build_segments
-from memory_assets.distill.standards import Standards, standards_of
-from memory_assets.files import write_atomically
-from memory_assets.forget.rows import without_forgotten
-from memory_assets.pending import distil_inputs
-from memory_assets.progress import track
-from memory_assets.store import Store
+from memory_assets.runs.pending import distil_inputs
+from memory_assets.schema.progress import track
+from memory_assets.services.forget.rows import without_forgotten
+from memory_assets.stages.capture.tombstones import tombstones_of
+from memory_assets.stages.distill import DISTILL_VERSION
+from memory_assets.stages.distill.allowance import plan_allowances
+from memory_assets.stages.distill.daily_log import remove_sections, render_section, update_log, windows_in
+from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.distill.model.answer_rows import answers_by_window
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.distill.standards import Standards, standards_of
+from memory_assets.store.store import Store
+from memory_assets.text.files import write_atomically
 
 GROUP = "distill"
 TABLES = ("segments", "observations", "verdicts")
@@ -75,7 +76,7 @@ def _distil_day(store: Store, day: str, allowances: dict[str, int], standards: S
     present = [store.tables.parts(table, [day]).get(day) for table in TABLES]
     if all(part is not None and part.inputs == inputs for part in present):
         return False
-    made = without_forgotten(_observe(store, day, allowances, standards), store.tombstones)
+    made = without_forgotten(_observe(store, day, allowances, standards), tombstones_of(store))
     for table in WRITTEN:
         store.tables.write(table, day, made[table], inputs=inputs)
     return True

@@ -18,11 +18,11 @@ from memory_assets.assets.glue import (
     table_asset,
 )
 from memory_assets.assets.reflect import GROUP, citations_check
-from memory_assets.pending import made_from, telling_inputs
-from memory_assets.reflect import DISTILLER
-from memory_assets.reflect.dropped import find_vanished, list_dropped
-from memory_assets.reflect.gradient import DAY, MONTH, SPANS, TABLE_OF, WEEK, Span
-from memory_assets.store import Store
+from memory_assets.runs.pending import made_from, telling_inputs
+from memory_assets.stages.reflect import DISTILLER
+from memory_assets.stages.reflect.dropped import find_vanished, list_dropped
+from memory_assets.stages.reflect.gradient import DAY, MONTH, SPANS, TABLE_OF, WEEK, Span
+from memory_assets.store.store import Store
 
 DROPPED = "dropped_facts"
 DROPPED_VERSION = "dropped/1"

@@ -7,28 +7,28 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 
-from memory_assets import tables as schemas
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check, verdict
 from memory_assets.assets.glue import INDEX_POOL, bars, counts_of, materialise_days, table_asset, write_whole
-from memory_assets.corpus import open_embedder, open_texts, open_vectors, passages_to_index
-from memory_assets.embed.echoes import SHOWING, find_echoes, suspects
-from memory_assets.embed.encode import EMBED_VERSION, encode_day
-from memory_assets.embed.evidence import EVIDENCE, allowed_facts, families_of, plan_evidence
-from memory_assets.embed.harness_memories import with_harness_memories
-from memory_assets.embed.homes import find_orphans
-from memory_assets.embed.memories import FOLD_VERSION, fold_memories
-from memory_assets.embed.merge import MERGE_VERSION, find_edges
-from memory_assets.embed.notes import note_rows, with_notes, without_corrected
-from memory_assets.embed.overlay import read_present
-from memory_assets.embed.passages import PASSAGES_VERSION, make_passages
-from memory_assets.embed.project import RETRIEVABLE, Plan, hashes_of, plan_texts, plan_vectors, text_rows
-from memory_assets.embed.repeats import MOST_SHARE, find_repeats
-from memory_assets.embed.uses import OWN_WORDS, plan_uses, sessions_shown
-from memory_assets.files import write_json
-from memory_assets.ledger import FORGOTTEN, IGNORED, NOTES, RECALLED, USED, Event
-from memory_assets.pending import embed_inputs, fold_inputs, merge_inputs, notes_by_day, passage_inputs
-from memory_assets.store import Store
-from memory_assets.terms import TERMS_VERSION
+from memory_assets.runs.pending import embed_inputs, fold_inputs, merge_inputs, notes_by_day, passage_inputs
+from memory_assets.schema import frames as schemas
+from memory_assets.services.corpus import open_embedder, open_texts, open_vectors, passages_to_index
+from memory_assets.stages.embed.echoes import SHOWING, find_echoes, suspects
+from memory_assets.stages.embed.encode import EMBED_VERSION, encode_day
+from memory_assets.stages.embed.evidence import EVIDENCE, allowed_facts, families_of, plan_evidence
+from memory_assets.stages.embed.harness_memories import with_harness_memories
+from memory_assets.stages.embed.homes import find_orphans
+from memory_assets.stages.embed.memories import FOLD_VERSION, fold_memories
+from memory_assets.stages.embed.merge import MERGE_VERSION, find_edges
+from memory_assets.stages.embed.notes import note_rows, with_notes, without_corrected
+from memory_assets.stages.embed.overlay import read_present
+from memory_assets.stages.embed.passages import PASSAGES_VERSION, make_passages
+from memory_assets.stages.embed.project import RETRIEVABLE, Plan, hashes_of, plan_texts, plan_vectors, text_rows
+from memory_assets.stages.embed.repeats import MOST_SHARE, find_repeats
+from memory_assets.stages.embed.uses import OWN_WORDS, plan_uses, sessions_shown
+from memory_assets.store.ledger import FORGOTTEN, IGNORED, NOTES, RECALLED, USED, Event
+from memory_assets.store.store import Store
+from memory_assets.text.files import write_json
+from memory_assets.text.terms import TERMS_VERSION
 
 HEARD = (*EVIDENCE, USED, IGNORED)
 """Kinds of events that a fold writes before it reads them all."""

@@ -12,18 +12,18 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from memory_assets import tables as schemas
 from memory_assets.assets.checks import no_secrets_check, schema_check, verdict
 from memory_assets.assets.glue import bars, table_asset, write_whole
-from memory_assets.distill import DISTILL_VERSION
 from memory_assets.errors import LabelsError
-from memory_assets.evaluate import EVALUATION_VERSION
-from memory_assets.evaluate.gold import CEILINGS, FLOORS, MEASURES, Evaluation, evaluate, sessions_in
-from memory_assets.evaluate.labels import hash_of_labels, read_labels
-from memory_assets.evaluate.rows import ALL, evaluation_rows
-from memory_assets.pending import evaluation_inputs
-from memory_assets.places import CHECKOUT
-from memory_assets.store import Store
+from memory_assets.runs.pending import evaluation_inputs
+from memory_assets.schema import frames as schemas
+from memory_assets.stages.distill import DISTILL_VERSION
+from memory_assets.stages.evaluate import EVALUATION_VERSION
+from memory_assets.stages.evaluate.gold import CEILINGS, FLOORS, MEASURES, Evaluation, evaluate, sessions_in
+from memory_assets.stages.evaluate.labels import hash_of_labels, read_labels
+from memory_assets.stages.evaluate.rows import ALL, evaluation_rows
+from memory_assets.store.places import CHECKOUT
+from memory_assets.store.store import Store
 
 GROUP = "quality"
 

@@ -12,17 +12,17 @@ from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import bars, counts_of, materialise_days, table_asset
-from memory_assets.friction.detect import detect
-from memory_assets.friction.number import FRICTION_VERSION, number, rows_of
-from memory_assets.friction.stale import Line, Statement
-from memory_assets.friction.week import DAYS, Session, Week, read_week
-from memory_assets.pending import friction_inputs, observations_until
-from memory_assets.records import MEMORY_MD
-from memory_assets.reflect.proposals import NUMBERED
-from memory_assets.store import Store
-from memory_assets.tables import empty
-from memory_assets.triage.decisions import APPROVED, REJECTED
-from memory_assets.triage.memory_md import read_entries
+from memory_assets.runs.pending import friction_inputs, observations_until
+from memory_assets.schema.frames import empty
+from memory_assets.schema.records import MEMORY_MD
+from memory_assets.stages.friction.detect import detect
+from memory_assets.stages.friction.number import FRICTION_VERSION, number, rows_of
+from memory_assets.stages.friction.stale import Line, Statement
+from memory_assets.stages.friction.week import DAYS, Session, Week, read_week
+from memory_assets.stages.reflect.proposals import NUMBERED
+from memory_assets.stages.triage.decisions import APPROVED, REJECTED
+from memory_assets.stages.triage.memory_md import read_entries
+from memory_assets.store.store import Store
 
 GROUP = "friction"
 

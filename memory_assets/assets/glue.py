@@ -13,10 +13,10 @@ import dagster as dg
 import polars as pl
 from dagster_pandera import pandera_schema_to_dagster_type
 
-from memory_assets import tables as schemas
-from memory_assets.progress import track
-from memory_assets.records import Category
-from memory_assets.store import Store
+from memory_assets.schema import frames as schemas
+from memory_assets.schema.progress import track
+from memory_assets.schema.records import Category
+from memory_assets.store.store import Store
 
 OWNERS = ["team:memory"]
 DAYS_PER_RUN = 31

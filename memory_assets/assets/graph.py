@@ -5,13 +5,13 @@ import polars as pl
 
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import bars, counts_of, table_asset, write_whole
-from memory_assets.embed.entities import ENTITIES_VERSION
-from memory_assets.embed.graph import GRAPH_VERSION, build_entities, build_relations
-from memory_assets.embed.mentions import READ_STATES, read_mentions
-from memory_assets.embed.picture import render_picture
-from memory_assets.files import write_atomically
-from memory_assets.pending import graph_inputs
-from memory_assets.store import Store
+from memory_assets.runs.pending import graph_inputs
+from memory_assets.stages.embed.entities import ENTITIES_VERSION
+from memory_assets.stages.embed.graph import GRAPH_VERSION, build_entities, build_relations
+from memory_assets.stages.embed.mentions import READ_STATES, read_mentions
+from memory_assets.stages.embed.picture import render_picture
+from memory_assets.store.store import Store
+from memory_assets.text.files import write_atomically
 
 GROUP = "embed"
 PICTURE_SVG = "graph.svg"

@@ -4,9 +4,9 @@ import dagster as dg
 
 from memory_assets.assets.checks import no_secrets_check, schema_check
 from memory_assets.assets.glue import bars, counts_of, table_asset, write_whole
-from memory_assets.coexist import memory_file_inputs, read_memory_files
-from memory_assets.embed.harness_memories import READER_VERSION
-from memory_assets.store import Store
+from memory_assets.services.harness_files import memory_file_inputs, read_memory_files
+from memory_assets.stages.embed.harness_memories import READER_VERSION
+from memory_assets.store.store import Store
 
 GROUP = "capture"
 TABLE = "harness_memories"

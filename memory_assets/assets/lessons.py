@@ -6,13 +6,13 @@ import polars as pl
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import OWNERS, materialise_days, table_asset
-from memory_assets.brief.lessons import render_lessons
-from memory_assets.distill import LESSONS_VERSION
-from memory_assets.distill.lessons import find_lessons
-from memory_assets.files import write_atomically
-from memory_assets.learnt import LESSONS_MD, lessons_of
-from memory_assets.pending import lesson_inputs
-from memory_assets.store import Store
+from memory_assets.runs.pending import lesson_inputs
+from memory_assets.services.active_lessons import LESSONS_MD, lessons_of
+from memory_assets.stages.brief.lessons import render_lessons
+from memory_assets.stages.distill import LESSONS_VERSION
+from memory_assets.stages.distill.lessons import find_lessons
+from memory_assets.store.store import Store
+from memory_assets.text.files import write_atomically
 
 GROUP = "distill"
 

@@ -14,8 +14,9 @@ import polars as pl
 
 from memory_assets.assets.checks import no_secrets_check, parts_in_run, rows_check, schema_check, verdict
 from memory_assets.assets.glue import bars, materialise_days, table_asset
-from memory_assets.evaluate.faults import FAULTS
-from memory_assets.evaluate.quality import (
+from memory_assets.runs.pending import quality_inputs
+from memory_assets.stages.evaluate.faults import FAULTS
+from memory_assets.stages.evaluate.quality import (
     GATES,
     QUALITY_VERSION,
     count_of,
@@ -25,8 +26,7 @@ from memory_assets.evaluate.quality import (
     measure_day,
     share_of,
 )
-from memory_assets.pending import quality_inputs
-from memory_assets.store import Store
+from memory_assets.store.store import Store
 
 GROUP = "quality"
 NO_BREAK = "\u2011"

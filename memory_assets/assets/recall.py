@@ -9,10 +9,9 @@ import polars as pl
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import CATEGORIES, bars, table_asset, write_whole
-from memory_assets.files import text_of, write_atomically
-from memory_assets.ledger import RECALLED
-from memory_assets.recall.log import LOG_VERSION, OUTCOMES, by_day, log_recalls, shares
-from memory_assets.recall.summaries import (
+from memory_assets.schema.frames import hash_of
+from memory_assets.stages.recall.log import LOG_VERSION, OUTCOMES, by_day, log_recalls, shares
+from memory_assets.stages.recall.summaries import (
     MOST_FACTS,
     MOST_TOKENS,
     PAGES,
@@ -23,8 +22,9 @@ from memory_assets.recall.summaries import (
     summarise,
     superfluous,
 )
-from memory_assets.store import Store
-from memory_assets.tables import hash_of
+from memory_assets.store.ledger import RECALLED
+from memory_assets.store.store import Store
+from memory_assets.text.files import text_of, write_atomically
 
 GROUP = "recall"
 

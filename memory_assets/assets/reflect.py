@@ -8,11 +8,11 @@ import polars as pl
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.condensing import Past, materialise_told
 from memory_assets.assets.glue import materialise_days, table_asset
-from memory_assets.pending import proposal_inputs
-from memory_assets.reflect import REFLECTOR
-from memory_assets.reflect.gradient import DAY, SMALL_TOKENS
-from memory_assets.reflect.proposals import NUMBERED, PROPOSE_VERSION, propose
-from memory_assets.store import Store
+from memory_assets.runs.pending import proposal_inputs
+from memory_assets.stages.reflect import REFLECTOR
+from memory_assets.stages.reflect.gradient import DAY, SMALL_TOKENS
+from memory_assets.stages.reflect.proposals import NUMBERED, PROPOSE_VERSION, propose
+from memory_assets.store.store import Store
 
 GROUP = "reflect"
 

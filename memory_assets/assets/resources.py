@@ -2,8 +2,8 @@
 
 import dagster as dg
 
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 
 
 class StoreResource(dg.ConfigurableResource):

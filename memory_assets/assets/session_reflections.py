@@ -5,9 +5,9 @@ import polars as pl
 
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import table_asset, write_whole
-from memory_assets.reflect.background import Background
-from memory_assets.reflect.session import MOST_TOKENS, SESSION_VERSION, long_sessions, reflect_on_sessions
-from memory_assets.store import Store
+from memory_assets.stages.reflect.background import Background
+from memory_assets.stages.reflect.session import MOST_TOKENS, SESSION_VERSION, long_sessions, reflect_on_sessions
+from memory_assets.store.store import Store
 
 GROUP = "reflect"
 

@@ -10,12 +10,12 @@ from memory_assets.assets.checks import no_secrets_check, rows_check, schema_che
 from memory_assets.assets.condensing import days_of
 from memory_assets.assets.glue import DAYS_PER_RUN, WEEKS, materialise_days, table_asset
 from memory_assets.assets.reflect import GROUP
-from memory_assets.files import write_where_changed
-from memory_assets.pending import telling_inputs
-from memory_assets.reflect import TIMELINE_VERSION
-from memory_assets.reflect.gradient import WEEK
-from memory_assets.reflect.timeline import commits_in, name_of_chapter, render_chapter, tell_week
-from memory_assets.store import Store
+from memory_assets.runs.pending import telling_inputs
+from memory_assets.stages.reflect import TIMELINE_VERSION
+from memory_assets.stages.reflect.gradient import WEEK
+from memory_assets.stages.reflect.timeline import commits_in, name_of_chapter, render_chapter, tell_week
+from memory_assets.store.store import Store
+from memory_assets.text.files import write_where_changed
 
 TABLE = "timeline"
 

@@ -5,25 +5,23 @@ import polars as pl
 
 from memory_assets.assets.checks import fresh, no_secrets_check, rows_check, schema_check, verdict
 from memory_assets.assets.glue import bars, counts_of, table_asset, write_whole
-from memory_assets.distill.answers import AnswerStore
-from memory_assets.embed.notes import LEDGER
 from memory_assets.errors import ModelError, ModelSetupError
-from memory_assets.friction.review import show_frictions
-from memory_assets.ledger import Event
-from memory_assets.models import open_model
-from memory_assets.pending import note_triaged, review_inputs
-from memory_assets.protocols import Model
-from memory_assets.records import MEMORY_MD
-from memory_assets.reviewing import keep_tasks_in_step, look_at_tasks, rules_of, triage_answers, workspace_of
-from memory_assets.store import Store
-from memory_assets.triage.amendments import AMEND_VERSION
-from memory_assets.triage.batch import BATCH_VERSION, ask_in_batches, read_verdicts
-from memory_assets.triage.entries import ENTRIES_VERSION
-from memory_assets.triage.memory_md import MOST_BYTES, MOST_ENTRIES, read_entries
-from memory_assets.triage.patches import FOLDER, PATCHED
-from memory_assets.triage.projects import memory_files
-from memory_assets.triage.promote import MOVED, PROMOTED, RETIRED, lost_lines
-from memory_assets.triage.run import (
+from memory_assets.runs.pending import note_triaged, review_inputs
+from memory_assets.schema.protocols import Model
+from memory_assets.schema.records import MEMORY_MD
+from memory_assets.services.models import open_model
+from memory_assets.services.review import keep_tasks_in_step, look_at_tasks, rules_of, triage_answers, workspace_of
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.embed.notes import LEDGER
+from memory_assets.stages.friction.review import show_frictions
+from memory_assets.stages.triage.amendments import AMEND_VERSION
+from memory_assets.stages.triage.batch import BATCH_VERSION, ask_in_batches, read_verdicts
+from memory_assets.stages.triage.entries import ENTRIES_VERSION
+from memory_assets.stages.triage.memory_md import MOST_BYTES, MOST_ENTRIES, read_entries
+from memory_assets.stages.triage.patches import FOLDER, PATCHED
+from memory_assets.stages.triage.projects import memory_files
+from memory_assets.stages.triage.promote import MOVED, PROMOTED, RETIRED, lost_lines
+from memory_assets.stages.triage.run import (
     REVIEW_MD,
     TRIAGE_VERSION,
     amend,
@@ -39,10 +37,12 @@ from memory_assets.triage.run import (
     write_memory,
     write_review,
 )
-from memory_assets.triage.standing import read_proposals
-from memory_assets.triage.tasks import KINDS as TASK_KINDS
-from memory_assets.triage.tasks import TASKS_VERSION, hear_tasks, open_tasks
-from memory_assets.triage.trust import TRUST_VERSION
+from memory_assets.stages.triage.standing import read_proposals
+from memory_assets.stages.triage.tasks import KINDS as TASK_KINDS
+from memory_assets.stages.triage.tasks import TASKS_VERSION, hear_tasks, open_tasks
+from memory_assets.stages.triage.trust import TRUST_VERSION
+from memory_assets.store.ledger import Event
+from memory_assets.store.store import Store
 
 GROUP = "triage"
 IN_STEP = "are_in_step"

@@ -5,9 +5,9 @@ import polars as pl
 
 from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
 from memory_assets.assets.glue import materialise_days, table_asset
-from memory_assets.distill.triggers import TRIGGERS_VERSION, Clock, find_triggers
-from memory_assets.pending import trigger_inputs
-from memory_assets.store import Store
+from memory_assets.runs.pending import trigger_inputs
+from memory_assets.stages.distill.dates.triggers import TRIGGERS_VERSION, Clock, find_triggers
+from memory_assets.store.store import Store
 
 GROUP = "distill"
 

@@ -15,7 +15,7 @@ import pytest
 
 from memory_assets.adapters.anthropic_model import PLACEHOLDER_KEY, AnthropicModel
 from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
-from memory_assets.protocols import Image, ModelAnswer, ModelRequest
+from memory_assets.schema.protocols import Image, ModelAnswer, ModelRequest
 from memory_assets_tests.messages_api import CREATED, KEY, OVERLOADED, Answer, Fault, Said, serve
 
 SECRET_WORDS = "the transcript says xyzzy"
@@ -381,7 +381,7 @@ def test_a_batch_that_nobody_knows_is_a_question_that_cannot_be_asked():
 
 def test_the_sdk_is_loaded_only_to_ask():
     code = (
-        "import sys; from memory_assets.settings import read_settings; from memory_assets.models import open_model;"
+        "import sys; from memory_assets.store.settings import read_settings; from memory_assets.services.models import open_model;"
         "assert open_model(read_settings()) is None; assert open_model(read_settings(model='claude-haiku-4-5'));"
         "print('anthropic' in sys.modules)"
     )

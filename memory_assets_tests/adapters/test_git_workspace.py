@@ -9,7 +9,7 @@ import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import StoreError
-from memory_assets.triage.promote import lost_lines
+from memory_assets.stages.triage.promote import lost_lines
 
 
 @pytest.fixture

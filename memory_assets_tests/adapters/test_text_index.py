@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import IndexFailedError
-from memory_assets.terms import query_terms
+from memory_assets.text.terms import query_terms
 
 
 def rows(corpus: str = "memories", **texts: str) -> pl.DataFrame:

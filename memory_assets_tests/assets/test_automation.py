@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from memory_assets.assets.automation import next_requests
-from memory_assets.pending import days_to_learn, fold_is_behind, review_is_behind
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
-from memory_assets_tests.capture.pipeline import capture
-from memory_assets_tests.capture.sessions import dialogue, lines, transcript
+from memory_assets.runs.pending import days_to_learn, fold_is_behind, review_is_behind
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.stages.capture.pipeline import capture
+from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_the_same_state_is_asked_for_under_the_same_key(store: Store):
 
 
 def test_a_request_names_the_days_of_its_range(store: Store, tmp_path: Path):
-    from memory_assets.assets.launch import Ran, _Runner
+    from memory_assets.runs.launch import Ran, _Runner
 
     _Runner(store, Ran()).run("capture")
     (request,) = next_requests(store, busy=False)

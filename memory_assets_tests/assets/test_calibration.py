@@ -5,10 +5,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from memory_assets.assets.automation import ASSETS_OF
 from memory_assets.assets.calibration import ASSETS, CHECKS, figures_of
-from memory_assets.evaluate.calibration import ENOUGH
-from memory_assets.store import Store
+from memory_assets.runs.jobs import ASSETS_OF
+from memory_assets.stages.evaluate.calibration import ENOUGH
+from memory_assets.store.store import Store
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.small_store import PROPOSAL, small_store
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from memory_assets.assets.condensing import Condensing
-from memory_assets.distill.answers import AnswerStore
 from memory_assets.errors import ModelSetupError
-from memory_assets.models import open_model
-from memory_assets.protocols import Model
-from memory_assets.reflect import REFLECTOR
-from memory_assets.reflect.gradient import DAY
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
+from memory_assets.schema.protocols import Model
+from memory_assets.services.models import open_model
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.reflect import REFLECTOR
+from memory_assets.stages.reflect.gradient import DAY
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import START, row
 from memory_assets_tests.messages_api import KEY, Fault, MessagesApi, Said, serve
 from memory_assets_tests.small_store import write

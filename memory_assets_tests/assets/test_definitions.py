@@ -8,11 +8,11 @@ import dagster as dg
 import pytest
 
 from memory_assets.assets import condensing
-from memory_assets.assets.automation import ASSETS_OF
 from memory_assets.definitions import STAGES, assemble
-from memory_assets.distill import questions
-from memory_assets.records import Category
-from memory_assets.tables import columns_of, table_names
+from memory_assets.runs.jobs import ASSETS_OF
+from memory_assets.schema.frames import columns_of, table_names
+from memory_assets.schema.records import Category
+from memory_assets.stages.distill.model import questions
 
 LEARNT = {
     "messages",

@@ -10,14 +10,14 @@ import pytest
 from memory_assets.assets.automation import event_requests, spooled_events
 from memory_assets.assets.capture import records, resources, windows
 from memory_assets.assets.deliver import dead_letters, events
-from memory_assets.deliver import spool
-from memory_assets.deliver.events import ACCUMULATED, APPROVED, ENDED, REFLECTED
-from memory_assets.maintain.surroundings import check_dead_letters, check_spool
-from memory_assets.pending import events_wait, note_triaged, review_inputs, review_is_behind
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
-from memory_assets_tests.capture.sessions import START, dialogue, lines, transcript
+from memory_assets.runs.pending import events_wait, note_triaged, review_inputs, review_is_behind
+from memory_assets.services.health.surroundings import check_dead_letters, check_spool
+from memory_assets.stages.deliver import spool
+from memory_assets.stages.deliver.events import ACCUMULATED, APPROVED, ENDED, REFLECTED
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.small_store import DAY, PROPOSAL, small_store
+from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript
 
 SESSION = "0a000001-1111-4222-8333-444455556666"
 NOW = START + timedelta(minutes=20)

@@ -10,12 +10,12 @@ import pytest
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.assets.embed import ASSETS, conflicts_are_settled, events_have_a_home, few_repeats
-from memory_assets.embed.encode import encode_day
-from memory_assets.embed.evidence import EVIDENCE
-from memory_assets.embed.notes import note_rows
-from memory_assets.notes import remember
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
+from memory_assets.services.notes import remember
+from memory_assets.stages.embed.encode import encode_day
+from memory_assets.stages.embed.evidence import EVIDENCE
+from memory_assets.stages.embed.notes import note_rows
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import START, frame, message, row
 from memory_assets_tests.small_store import write
 
@@ -134,7 +134,7 @@ def test_edges_are_judged_anew_when_the_rules_changed_and_kept_otherwise(store: 
     store.tables.write("merges", "all", write_back, inputs=store.tables.parts("merges")["all"].inputs)
     fold(store)
     assert store.tables.read("merges")["reason"].to_list() == ["kept"]
-    monkeypatch.setattr("memory_assets.pending.MERGE_VERSION", "merge/other")
+    monkeypatch.setattr("memory_assets.runs.pending.MERGE_VERSION", "merge/other")
     fold(store)
     assert store.tables.read("merges")["reason"].to_list() == ["same words"]
 

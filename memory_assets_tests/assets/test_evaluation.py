@@ -9,10 +9,10 @@ import pytest
 
 from memory_assets.assets.automation import next_requests
 from memory_assets.assets.evaluation import ASSETS, CHECKS
-from memory_assets.distill import DISTILL_VERSION
-from memory_assets.pending import evaluation_is_behind
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
+from memory_assets.runs.pending import evaluation_is_behind
+from memory_assets.stages.distill import DISTILL_VERSION
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.small_store import FACT, small_store
 
 PORT = "The staging database listens on port 5433."
@@ -101,7 +101,7 @@ def test_the_sensor_asks_for_it_last(store: Store, monkeypatch: pytest.MonkeyPat
         "graph_is_behind": False,
     }
     for name, value in behind.items():
-        monkeypatch.setattr(f"memory_assets.pending.{name}", lambda *_, value=value: value)
+        monkeypatch.setattr(f"memory_assets.runs.pending.{name}", lambda *_, value=value: value)
     assert [request.job_name for request in next_requests(store, busy=False)] == ["evaluate"]
     run(store)
     assert next_requests(store, busy=False) == []

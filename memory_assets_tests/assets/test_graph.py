@@ -3,10 +3,10 @@
 import dagster as dg
 import pytest
 
-from memory_assets import pending
 from memory_assets.assets import graph
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
+from memory_assets.runs import pending
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import write
 

@@ -4,17 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets import pending
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.assets import launch
 from memory_assets.assets.automation import next_requests
-from memory_assets.learnt import lessons_are_behind, lessons_of
-from memory_assets.ledger import FORGOTTEN
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
-from memory_assets_tests.capture.sessions import assistant, dialogue, lines, transcript, user
+from memory_assets.runs import launch, pending
+from memory_assets.services.active_lessons import lessons_are_behind, lessons_of
+from memory_assets.store.ledger import FORGOTTEN
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, small_store, write
+from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ import dagster as dg
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.assets.automation import FOLD, tags_of
 from memory_assets.assets.recall import ASSETS, CHECKS
-from memory_assets.recall.log import payload_of
-from memory_assets.recall.results import Answer, Cost
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
+from memory_assets.runs.jobs import FOLD, tags_of
+from memory_assets.stages.recall.log import payload_of
+from memory_assets.stages.recall.results import Answer, Cost
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import write
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from memory_assets.assets import launch
 from memory_assets.assets.automation import review_changes
 from memory_assets.assets.triage import IN_STEP
 from memory_assets.memory import MemoryAgent
-from memory_assets.present import sample_settings
-from memory_assets.reflect.proposals import NUMBERED
-from memory_assets.reviewing import keep_tasks_in_step, look_at_tasks, tasks_of
-from memory_assets.store import Store
+from memory_assets.runs import launch
+from memory_assets.services.review import keep_tasks_in_step, look_at_tasks, tasks_of
+from memory_assets.services.which_store import sample_settings
+from memory_assets.stages.reflect.proposals import NUMBERED
+from memory_assets.store.store import Store
 from memory_assets_tests.small_store import DAY, FACT, PROPOSAL, small_store
 from memory_assets_tests.todoist_api import TOKEN, Fault, TodoistApi, serve
 
@@ -76,7 +76,7 @@ def test_a_wrong_token_is_named_and_review_md_goes_on(store: Store, api: Todoist
     assert "does not accept the token (401). Check MEMORY_TODOIST_TOKEN" in broken.found
     review = store.workspace / "REVIEW.md"
     review.write_text(review.read_text().replace("- [ ]", "- [x]"))
-    monkeypatch.setattr("memory_assets.triage.run.LOOK_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("memory_assets.stages.triage.run.LOOK_AGAIN_SECONDS", 0.0)
     assert asked(store) == ["triage"]
     launch.triage(store)
     assert FACT in (store.workspace / "MEMORY.md").read_text() and api.tasks == {}

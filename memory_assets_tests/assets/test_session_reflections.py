@@ -7,19 +7,20 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from memory_assets import fast
-from memory_assets.assets import launch, session_reflections
+from memory_assets.assets import session_reflections
 from memory_assets.assets.brief import keep_sessions
-from memory_assets.brief.briefing import THIS_SESSION
-from memory_assets.distill.rows import short_id
+from memory_assets.interfaces import entry as fast
 from memory_assets.memory import MemoryAgent
-from memory_assets.reflect.session import MOST_TOKENS
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
-from memory_assets.tokens import CHARS_A_TOKEN
-from memory_assets_tests.capture.sessions import START, assistant, compaction, lines, transcript, user
+from memory_assets.runs import launch
+from memory_assets.stages.brief.briefing import THIS_SESSION
+from memory_assets.stages.distill.rows import short_id
+from memory_assets.stages.reflect.session import MOST_TOKENS
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets.text.tokens import CHARS_A_TOKEN
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, small_store, write
+from memory_assets_tests.stages.capture.sessions import START, assistant, compaction, lines, transcript, user
 
 LONG, OTHER = "0a000001-1111-4222-8333-444455556666", "0a000002-1111-4222-8333-444455556666"
 COMPACTIONS = 10

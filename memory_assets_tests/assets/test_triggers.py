@@ -5,11 +5,11 @@ from datetime import timedelta
 import dagster as dg
 import pytest
 
-from memory_assets import pending, reviewing
-from memory_assets.assets import automation, brief, launch, triggers
+from memory_assets.assets import automation, brief, triggers
 from memory_assets.memory import MemoryAgent
-from memory_assets.settings import read_settings
-from memory_assets.store import Store, open_store
+from memory_assets.runs import jobs, launch, pending
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import START, message
 from memory_assets_tests.small_store import small_store, write
 
@@ -95,7 +95,7 @@ def test_a_schedule_checks_every_day_in_the_owners_zone():
     (daily,) = [one for one in automation.schedules("Europe/Berlin") if one.name == "briefing_daily"]
     assert (daily.cron_schedule, daily.execution_timezone, daily.job_name) == ("5 0 * * *", "Europe/Berlin", "brief")
     assert daily.default_status == dg.DefaultScheduleStatus.RUNNING
-    assert automation.ASSETS_OF["brief"] == ["lessons_md", "briefing"]
+    assert jobs.ASSETS_OF["brief"] == ["lessons_md", "briefing"]
 
 
 def test_ingest_renders_the_briefing_when_something_comes_up(store: Store, monkeypatch: pytest.MonkeyPatch):
@@ -109,7 +109,7 @@ def test_ingest_renders_the_briefing_when_something_comes_up(store: Store, monke
         "evaluation_is_behind",
     ):
         monkeypatch.setattr(pending, name, lambda *_: False)
-    monkeypatch.setattr(reviewing, "review_is_due", lambda _: False)
+    monkeypatch.setattr(pending, "review_is_due", lambda _: False)
     for name in ("days_to_learn", "days_to_reflect", "days_to_find_friction"):
         monkeypatch.setattr(pending, name, lambda *_: [])
     ran: list[str] = []

@@ -38,10 +38,10 @@ def capture_memory() -> list[Row]:
 
 def measure(home: Path) -> dict[str, float]:
     """Captures the transcripts below the folder in this process and returns what that took."""
-    from memory_assets import tables as schemas
-    from memory_assets.settings import Settings
-    from memory_assets.store import open_store
-    from memory_assets_tests.capture.pipeline import capture
+    from memory_assets.schema import frames as schemas
+    from memory_assets.store.settings import Settings
+    from memory_assets.store.store import open_store
+    from memory_assets_tests.stages.capture.pipeline import capture
 
     for table in ("records", "windows", "messages"):
         schemas.check(table, schemas.empty(table))  # imports what capture imports when it writes its first table

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.recall.rank import FACTORS
-from memory_assets.settings import Settings
+from memory_assets.stages.recall.rank import FACTORS
+from memory_assets.store.settings import Settings
 from memory_assets_tests.bench.questions import LABELS, SHOWN_CHARS, SHOWN_LINES, load_scorer
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.whole_store import whole_store
-from memory_assets_tests.recall import first, leaving_out
+from memory_assets_tests.stages.recall import first, leaving_out
 
 
 def factors() -> list[Row]:

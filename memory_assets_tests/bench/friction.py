@@ -7,10 +7,10 @@ was there to develop with; `held` was written before any detector was, and nobod
 import tempfile
 from pathlib import Path
 
-from memory_assets.corpus import open_embedder
+from memory_assets.services.corpus import open_embedder
 from memory_assets_tests.bench.row import Row
-from memory_assets_tests.friction.scoring import Score, findings_of, score
-from memory_assets_tests.friction.weeks import captured, weeks
+from memory_assets_tests.stages.friction.scoring import Score, findings_of, score
+from memory_assets_tests.stages.friction.weeks import captured, weeks
 
 
 def friction() -> list[Row]:

@@ -15,17 +15,17 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.distill.allowance import plan_allowances
-from memory_assets.distill.day import build_observations, build_segments
-from memory_assets.evaluate.gold import CEILINGS, FLOORS
-from memory_assets.evaluate.labels import LabelledSession, read_labels
-from memory_assets.evaluate.score import Fact, Score, score
-from memory_assets.settings import Settings
-from memory_assets.store import open_store
+from memory_assets.stages.distill.allowance import plan_allowances
+from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.evaluate.gold import CEILINGS, FLOORS
+from memory_assets.stages.evaluate.labels import LabelledSession, read_labels
+from memory_assets.stages.evaluate.score import Fact, Score, score
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import open_store
 from memory_assets_tests.bench import gold_baselines
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import SHARED, folder
-from memory_assets_tests.capture.pipeline import capture
+from memory_assets_tests.stages.capture.pipeline import capture
 
 LABELS, RECORDED = SHARED / "gold", SHARED / "recorded"
 MOST_ALLOWED = 25

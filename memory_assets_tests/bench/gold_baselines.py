@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.distill.day import build_observations, build_segments
-from memory_assets.distill.observer import Answered
-from memory_assets.distill.parser import parse_answer
+from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.distill.model.observer import Answered
+from memory_assets.stages.distill.model.parser import parse_answer
 from memory_assets_tests.factories import frame, row
 
 MOST_CHARS = 300

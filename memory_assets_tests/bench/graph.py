@@ -5,7 +5,7 @@ import statistics
 import numpy as np
 import polars as pl
 
-from memory_assets.recall.neighbours import find_neighbours, named_in, read_graph
+from memory_assets.stages.recall.neighbours import find_neighbours, named_in, read_graph
 from memory_assets_tests.bench.row import Row, seconds_of
 
 MEMORIES, ENTITIES, SEEDS, ASKED = 100_000, 60_000, 60, 50

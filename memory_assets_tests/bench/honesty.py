@@ -17,13 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
-from memory_assets.corpus import open_embedder, open_texts
 from memory_assets.memory import MemoryAgent
+from memory_assets.services.corpus import open_embedder, open_texts
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import SHARED
 from memory_assets_tests.bench.whole_store import whole_store
-from memory_assets_tests.recall.leaving_out import build, cases, half_of
-from memory_assets_tests.recall.unknown import unknown_questions
+from memory_assets_tests.stages.recall.leaving_out import build, cases, half_of
+from memory_assets_tests.stages.recall.unknown import unknown_questions
 
 LOST = 0.03
 SCORER = SHARED.parent / "tools" / "score_gold.py"

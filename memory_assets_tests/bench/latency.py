@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from memory_assets.adapters.chroma_index import COLLECTION
-from memory_assets.corpus import open_embedder, open_vectors
 from memory_assets.memory import MemoryAgent
-from memory_assets.settings import Settings
-from memory_assets.store import open_store
+from memory_assets.services.corpus import open_embedder, open_vectors
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import open_store
 from memory_assets_tests.bench.row import Row, seconds_of
 from memory_assets_tests.bench.synthetic import LAST, Topics, fill, make_topics, questions
 

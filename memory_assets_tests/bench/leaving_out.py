@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets_tests.bench.row import Row
-from memory_assets_tests.recall.leaving_out import Case, ask, build, cases, facts
+from memory_assets_tests.stages.recall.leaving_out import Case, ask, build, cases, facts
 
 TOP = 5
 Results = Callable[[Case], Sequence[str]]

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from memory_assets.corpus import open_embedder, open_texts, passages_to_index
-from memory_assets.embed.passages import make_passages
-from memory_assets.embed.project import text_rows
 from memory_assets.memory import MemoryAgent
-from memory_assets.settings import Settings
-from memory_assets.store import Store, open_store
-from memory_assets.tables import empty
+from memory_assets.schema.frames import empty
+from memory_assets.services.corpus import open_embedder, open_texts, passages_to_index
+from memory_assets.stages.embed.passages import make_passages
+from memory_assets.stages.embed.project import text_rows
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.bench.recipes import Recipes
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import SHARED

@@ -13,11 +13,11 @@ from random import Random
 
 import numpy as np
 
-from memory_assets import pending
-from memory_assets import tables as schemas
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.settings import Settings
-from memory_assets.store import Store, open_store
+from memory_assets.runs import pending
+from memory_assets.schema import frames as schemas
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.bench.pipeline import ingest
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import sentence, write_session

@@ -44,7 +44,7 @@ def ingest(home: Path, sources: Path) -> float:
         "MEMORY_OWNER": "soph",
     }
     started = time.perf_counter()
-    run([sys.executable, "-m", "memory_assets.fast", "ingest"], environ)
+    run([sys.executable, "-m", "memory_assets.interfaces.entry", "ingest"], environ)
     return time.perf_counter() - started
 
 
@@ -53,7 +53,7 @@ def embed_bare(root: Path) -> dict[str, float]:
     from sentence_transformers import SentenceTransformer
 
     from memory_assets.adapters.local_embedder import BATCH_TEXTS, DEFAULT_MODEL, model_folder
-    from memory_assets.adapters.parquet_tables import ParquetTables
+    from memory_assets.store.parquet_tables import ParquetTables
 
     tables = ParquetTables(root / "tables")
     texts = tables.read("observations", columns=["text_hash", "text"]).unique("text_hash").sort("text_hash")["text"].to_list()

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import orjson
 
-from memory_assets.capture.discover import find_transcripts
-from memory_assets.capture.index import index_sources
-from memory_assets.capture.readers import open_reader
-from memory_assets.capture.redact import mask
-from memory_assets.records import Harness
-from memory_assets.settings import Settings
-from memory_assets.store import open_store
+from memory_assets.schema.records import Harness
+from memory_assets.stages.capture.discover import find_transcripts
+from memory_assets.stages.capture.formats.readers import open_reader
+from memory_assets.stages.capture.index import index_sources
+from memory_assets.stages.capture.masking.redact import mask
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import open_store
 from memory_assets_tests.bench.row import Row, best_of, seconds_of
 from memory_assets_tests.bench.transcripts import folder
-from memory_assets_tests.capture.pipeline import derive, intake
+from memory_assets_tests.stages.capture.pipeline import derive, intake
 
 ROUNDS = 3
 CHUNK = 8_000_000

@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from memory_assets.protocols import Texts
-from memory_assets.recall.levels import Layout, score_levels
-from memory_assets.recall.said import scale
-from memory_assets.terms import STOP_WORDS, query_terms
+from memory_assets.schema.protocols import Texts
+from memory_assets.stages.recall.levels import Layout, score_levels
+from memory_assets.stages.recall.said import scale
+from memory_assets.text.terms import STOP_WORDS, query_terms
 
 RRF_K = 60
 

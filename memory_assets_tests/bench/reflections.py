@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from memory_assets.evaluate.gold import facts_of
-from memory_assets.evaluate.labels import LabelledSession, read_labels
-from memory_assets.evaluate.score import Fact, score
-from memory_assets.protocols import Tables
-from memory_assets.reflect.bullets import parse_bullets
-from memory_assets.reflect.gradient import MONTH, SMALL_TOKENS, SPANS, TABLE_OF
+from memory_assets.schema.protocols import Tables
+from memory_assets.stages.evaluate.gold import facts_of
+from memory_assets.stages.evaluate.labels import LabelledSession, read_labels
+from memory_assets.stages.evaluate.score import Fact, score
+from memory_assets.stages.reflect.bullets import parse_bullets
+from memory_assets.stages.reflect.gradient import MONTH, SMALL_TOKENS, SPANS, TABLE_OF
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import SHARED
 from memory_assets_tests.bench.whole_store import whole_store

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from memory_assets import pending
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.assets import launch
-from memory_assets.settings import Settings
-from memory_assets.store import Store, open_store
+from memory_assets.runs import launch, pending
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.messages_api import KEY, MessagesApi, serve
 from memory_assets_tests.story import lay_out_sample

@@ -8,13 +8,13 @@ none, and on the real transcripts, where every mask is taken for one.
 import base64
 from random import Random
 
-from memory_assets.capture.discover import find_transcripts
-from memory_assets.capture.redact import find, mask
+from memory_assets.stages.capture.discover import find_transcripts
+from memory_assets.stages.capture.masking.redact import find, mask
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import folder
-from memory_assets_tests.capture.planted_transcripts import PLACES, WRAPPINGS
-from memory_assets_tests.capture.test_planted_transcripts import SEED, look_alikes, missed, planted
-from memory_assets_tests.capture.vendor_formats import FORMS
+from memory_assets_tests.stages.capture.planted_transcripts import PLACES, WRAPPINGS
+from memory_assets_tests.stages.capture.test_planted_transcripts import SEED, look_alikes, missed, planted
+from memory_assets_tests.stages.capture.vendor_formats import FORMS
 
 EACH = 5
 """How often each form is planted, and each look-alike drawn."""

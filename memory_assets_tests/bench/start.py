@@ -10,12 +10,12 @@ import tempfile
 from pathlib import Path
 from random import Random
 
-from memory_assets.corpus import open_embedder
-from memory_assets.deliver.events import ENDED
-from memory_assets.files import write_atomically
-from memory_assets.maintain.status import keep_status
-from memory_assets.settings import Settings
-from memory_assets.store import open_store
+from memory_assets.services.corpus import open_embedder
+from memory_assets.services.health.status import keep_status
+from memory_assets.stages.deliver.events import ENDED
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import open_store
+from memory_assets.text.files import write_atomically
 from memory_assets_tests.bench.row import Row, best_of, run
 from memory_assets_tests.bench.synthetic import fill, make_topics, questions
 
@@ -28,7 +28,7 @@ MOST_SECONDS = 1.5
 
 SESSION = "0a000001-1111-4222-8333-444455556666"
 PAYLOAD = f'{{"session_id": "{SESSION}", "hook_event_name": "SessionEnd", "reason": "other"}}'
-ENTRY = "import sys; from memory_assets.fast import main; sys.exit(main())"
+ENTRY = "import sys; from memory_assets.interfaces.entry import main; sys.exit(main())"
 
 
 def start() -> list[Row]:

@@ -13,11 +13,11 @@ from random import Random
 import numpy as np
 import polars as pl
 
-from memory_assets import tables as schemas
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.corpus import open_texts, open_vectors, passages_to_index
-from memory_assets.embed.project import plan_vectors, text_rows
-from memory_assets.store import Store
+from memory_assets.schema import frames as schemas
+from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
+from memory_assets.stages.embed.project import plan_vectors, text_rows
+from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
 
 TOPICS = 300

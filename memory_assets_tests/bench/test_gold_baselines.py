@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from memory_assets_tests.bench import gold_baselines
-from memory_assets_tests.distill.sessions import messages, said
+from memory_assets_tests.stages.distill.sessions import messages, said
 
 ROWS = messages(
     said(

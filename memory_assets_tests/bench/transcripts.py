@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from memory_assets.capture.sample import lay_out, sample_root
+from memory_assets.stages.capture.sample import lay_out, sample_root
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SHARED = REPOSITORY.parent / "shared" / "data"

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.settings import read_settings
+from memory_assets.store.settings import read_settings
 from memory_assets_tests.bench.pipeline import ingest
 from memory_assets_tests.bench.transcripts import folder
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.capture.discover import harness_of
-from memory_assets.capture.normal_form import Identifier, Parsed
-from memory_assets.capture.readers import HEADER_LINES, open_reader, seed_of
+from memory_assets.stages.capture.discover import harness_of
+from memory_assets.stages.capture.formats.normal_form import Identifier, Parsed
+from memory_assets.stages.capture.formats.readers import HEADER_LINES, open_reader, seed_of
 
 HERE = Path(__file__).parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memory_assets_data" / "transcripts"

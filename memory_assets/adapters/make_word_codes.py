@@ -1,0 +1,30 @@
+"""Makes `word_codes.npy`, the directions into which word vectors of the built-in model are projected."""
+
+import re
+
+import numpy as np
+
+from memory_assets.adapters.local_embedder import DEFAULT_MODEL, model_folder
+from memory_assets.adapters.minilm import MiniLM
+from memory_assets.adapters.word_codes import FILE, VOCABULARY, unit
+from memory_assets.schema.protocols import CODE_BYTES
+
+
+def find_directions(states: np.ndarray) -> np.ndarray:
+    """Returns the directions in which unit states differ most from nothing, the strongest first; shape (width, 48)."""
+    states = unit(states.astype(np.float64))
+    _, vectors = np.linalg.eigh(states.T @ states)
+    found = vectors[:, ::-1][:, :CODE_BYTES]
+    return found * np.sign(found[np.abs(found).argmax(axis=0), range(CODE_BYTES)])  # else their signs are chance
+
+
+def main() -> None:
+    """Makes the file of directions again from the built-in model."""
+    model = MiniLM(model_folder(DEFAULT_MODEL))
+    pieces = sorted((id, piece) for piece, id in model.vocabulary().items() if re.fullmatch("[a-z]{3,}", piece))
+    states = np.stack([model.read(piece).states[1] for _, piece in pieces[:VOCABULARY]])
+    np.save(FILE, find_directions(states).astype(np.float16))
+
+
+if __name__ == "__main__":
+    main()

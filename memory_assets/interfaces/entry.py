@@ -1,0 +1,155 @@
+"""The command's entry: `brief` and `status` at once, from files kept ready, `send` and installed hooks; the rest goes to `cli`.
+
+Harnesses call these at every session start and at every prompt, so this path imports next to nothing and never fails: what is
+not there yet is said on stderr, and the exit code is 0.
+"""
+
+import os
+import sys
+import time
+
+from memory_assets.stages.deliver import hook
+from memory_assets.stages.deliver.spool import alarm
+from memory_assets.store.places import find_data, present_root
+from memory_assets.store.ready import (
+    NOTHING_YET,
+    REVIEW,
+    STATUS,
+    briefing_path,
+    changed_at,
+    here,
+    of_session,
+    read_text,
+    stamp,
+    with_own,
+)
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MANIFEST = os.path.join("tables", "memories", "all", "manifest.json")
+WAITING = "- [ ] `p-"
+"""How REVIEW.md begins a proposal that nobody decided."""
+
+
+def main(arguments: "Sequence[str] | None" = None) -> int:
+    """Runs the command and returns its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:2] == ["hooks", "run"]:
+        return hook.run(words[2:], ready_briefing)
+    if words[:2] == ["brief", "--session"] and len(words) == 3:
+        return brief(present_root(find_data()), words[2])
+    if words[:1] == ["send"] and hook.is_understood(words[1:]):
+        return hook.send(words[1:])
+    quick: dict[tuple[str, ...], Callable[[str], int | None]] = {
+        ("brief",): brief,
+        ("brief", "--json"): brief_json,
+        ("status",): status,
+        ("status", "--line"): status_line,
+    }
+    command = quick.get(tuple(words))
+    if command and (code := command(present_root(find_data()))) is not None:
+        return code
+    if words[:1] == ["mcp"] and set(words[1:]) <= {"--write"}:
+        from memory_assets.interfaces.mcp.stdio import serve
+
+        return serve(is_writing="--write" in words)
+    from memory_assets.interfaces.cli.app import main as full
+
+    return full(words)
+
+
+def brief(root: str, session: str = "") -> int:
+    """Prints the briefing that the pipeline keeps ready."""
+    text = ready_briefing(root, session)
+    if not text:
+        print(NOTHING_YET, file=sys.stderr)
+        return 0
+    _print(text.rstrip("\n"))
+    return 0
+
+
+def ready_briefing(root: str, session: str = "") -> str:
+    """Returns the briefing that the pipeline keeps ready, under what is wrong with the spool; empty where there is none.
+
+    A session that goes on is told what it established itself, too.
+    """
+    text, wrong = with_own(read_text(briefing_path(root, here())), of_session(root, session)), alarm(root)
+    return f"⚠ {wrong}\n\n{text}" if text and wrong else text
+
+
+def brief_json(root: str) -> int:
+    """Prints the briefing in the envelope of `--json`."""
+    import json
+
+    path = briefing_path(root, here())
+    text = read_text(path)
+    data = {"text": text, "path": path, "written_at": _written_at(path)}
+    warnings = [*([] if text else [NOTHING_YET]), *filter(None, [alarm(root)])]
+    _print(json.dumps({"v": 1, "ok": True, "data": data, "warnings": warnings}, ensure_ascii=False))
+    return 0
+
+
+def status(root: str) -> int | None:
+    """Prints the status that the pipeline keeps ready; returns None where tables were written since."""
+    written, _, text = read_text(os.path.join(root, STATUS)).partition("\n\n")
+    if not text or written != stamp(root):
+        return None
+    _print(f"{text}\n⚠ {wrong}" if (wrong := alarm(root)) else text)
+    return 0
+
+
+def status_line(root: str) -> int:
+    """Prints one line for a status bar: memories, what waits for a decision, how old the last look at transcripts is."""
+    manifest = os.path.join(root, MANIFEST)
+    memories = rows_in(read_text(manifest))
+    if memories is None:
+        _print("memory: empty")
+        return 0
+    parts = [f"{memories} memories"]
+    if waiting := waiting_in(read_text(os.path.join(root, REVIEW))):
+        parts.append(f"{waiting} to review")
+    parts.append(f"{_age(manifest)} old")
+    parts += ["⚠ events wait"] if alarm(root) else []
+    _print("memory: " + " · ".join(parts))
+    return 0
+
+
+def rows_in(manifest: str) -> int | None:
+    """Returns the rows of one part of a table, from its manifest; None where it was never written."""
+    counts = [part.partition(",")[0].partition("}")[0].strip() for part in manifest.split('"rows":')[1:]]
+    return sum(map(int, counts)) if manifest and all(map(str.isdigit, counts)) else None
+
+
+def waiting_in(review: str) -> int:
+    """Returns how many proposals of REVIEW.md nobody has decided."""
+    return sum(line.startswith(WAITING) for line in review.splitlines())
+
+
+def _written_at(path: str) -> str | None:
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(os.stat(path).st_mtime))
+    except OSError:
+        return None
+
+
+def _age(path: str) -> str:
+    seconds = max(0.0, time.time() - changed_at(path) / 1e9)
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds // length:.0f} {unit}"
+    return "seconds"
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

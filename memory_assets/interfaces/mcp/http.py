@@ -1,0 +1,61 @@
+"""The server of tools over HTTP: the official server's transport, with the same protocol answers as on stdin and stdout."""
+
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+import anyio.to_thread
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    CallToolResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    ReadResourceResult,
+    Result,
+)
+
+from memory_assets.interfaces.loopback import App, Guard, run
+from memory_assets.interfaces.mcp.protocol import NAME, Protocol, RefusedError, version
+
+PATH = "/mcp"
+
+
+def application(protocol: Protocol, host: str) -> App:
+    """Returns the ASGI application that answers at `/mcp`; the guard looks at hosts and origins, for every host alike."""
+
+    def answering(method: str, kind: type[Result]) -> Any:
+        async def answer(_: object, params: Any) -> Result:
+            return kind.model_validate(await anyio.to_thread.run_sync(_answer, protocol, method, params))
+
+        return answer
+
+    server = Server(
+        NAME,
+        version=version(),
+        title="Memory of coding sessions",
+        instructions=protocol.instructions,
+        on_list_tools=answering("tools/list", ListToolsResult),
+        on_call_tool=answering("tools/call", CallToolResult),
+        on_list_resources=answering("resources/list", ListResourcesResult),
+        on_list_resource_templates=answering("resources/templates/list", ListResourceTemplatesResult),
+        on_read_resource=answering("resources/read", ReadResourceResult),
+    )
+    unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    made = server.streamable_http_app(streamable_http_path=PATH, json_response=True, transport_security=unguarded)
+    return Guard(made, host)
+
+
+def serve(protocol: Protocol, listening: socket.socket, host: str) -> int:
+    """Serves until the process is told to stop; returns the exit code."""
+    return run(application(protocol, host), listening)
+
+
+def _answer(protocol: Protocol, method: str, params: Any) -> dict[str, Any]:
+    given: Mapping[str, Any] = {} if params is None else params.model_dump(by_alias=True, exclude_none=True)
+    try:
+        return protocol.answer(method, given)
+    except RefusedError as refused:
+        raise MCPError(code=refused.code, message=refused.message, data=refused.data) from refused

@@ -1,0 +1,1 @@
+"""What the terminal shows: one module for each kind of answer."""

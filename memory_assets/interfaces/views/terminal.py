@@ -1,0 +1,134 @@
+"""How the command speaks: colour and bars on a terminal, plain text in a pipe, one JSON object with `--json`.
+
+Takes the facade's results, writes to stdout what was asked for and to stderr everything else. `NO_COLOR` is honoured.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from memory_assets.interfaces.envelope import answered, failed, to_json
+
+PIPE_WIDTH = 160
+"""Columns of tables where no terminal says how wide it is."""
+
+AT_LEAST_SECONDS = 1.0
+"""Without a terminal, steps that took less are not worth a line."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a command answers: data for programs, a way to draw it for people, and the exit code."""
+
+    data: Any
+    draw: Callable[[Console], None]
+    exit_code: int = 0
+    warnings: Sequence[str] = ()
+    afterwards: Callable[[], int] = field(default=lambda: 0)
+    """What goes on once the answer is out, such as serving the UI; returns the exit code."""
+
+
+def console(*, is_error: bool = False) -> Console:
+    """Returns the console of stdout or stderr, wide enough for tables where there is no terminal."""
+    stream = sys.stderr if is_error else sys.stdout
+    width = None if stream.isatty() else PIPE_WIDTH
+    return Console(file=stream, width=width, highlight=False, emoji=False, markup=False, soft_wrap=not stream.isatty())
+
+
+def print_reply(reply: Reply, *, as_json: bool) -> None:
+    """Writes the answer: one JSON object, or the drawing with its warnings on stderr."""
+    if as_json:
+        print_json(answered(reply.data, reply.warnings, ok=reply.exit_code == 0))
+        return
+    reply.draw(console())
+    for warning in reply.warnings:
+        console(is_error=True).print(Text(f"! {warning}", style="yellow"))
+
+
+def print_error(error: BaseException, message: str, *, as_json: bool) -> None:
+    """Writes what went wrong: as JSON on stdout, or as one clean message on stderr."""
+    if as_json:
+        print_json(failed(error, message))
+    else:
+        console(is_error=True).print(Text("✗ ", style="bold red") + Text(message))
+
+
+def print_json(value: Any) -> None:
+    """Writes one line of JSON to stdout."""
+    sys.stdout.write(to_json(value).decode() + "\n")
+    sys.stdout.flush()
+
+
+def table(*columns: str, title: str | None = None, numbers: Sequence[str] = ()) -> Table:
+    """Returns an empty table with these columns; those that hold numbers are aligned to the right."""
+    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    return made
+
+
+def pairs(values: Mapping[str, object]) -> Table:
+    """Returns names and values, one pair a line."""
+    made = Table(box=None, show_header=False, pad_edge=False)
+    made.add_column(style="bold")
+    made.add_column(overflow="fold")
+    for name, value in values.items():
+        made.add_row(name, str(value))
+    return made
+
+
+@dataclass
+class _Step:
+    """One bar: its task among the bars, when it began, how far it is."""
+
+    task: TaskID
+    description: str
+    started: float
+    done: float = 0.0
+
+
+class Bars:
+    """Draws progress on stderr: bars on a terminal, else a line for each step that took a while."""
+
+    def __init__(self) -> None:
+        self._console = console(is_error=True)
+        self._bars: Progress | None = None
+        self._open = 0
+
+    def start(self, description: str, total: float | None) -> object:
+        """Opens a bar and returns its handle."""
+        if self._bars is None:
+            self._bars = _new_bars(self._console)
+            self._bars.start()
+        self._open += 1
+        return _Step(self._bars.add_task(description, total=total), description, time.monotonic())
+
+    def advance(self, handle: object, amount: float) -> None:
+        """Moves the bar."""
+        assert isinstance(handle, _Step)
+        handle.done += amount
+        if self._bars is not None:
+            self._bars.advance(handle.task, amount)
+
+    def finish(self, handle: object) -> None:
+        """Closes the bar; the terminal is free again once none is open."""
+        assert isinstance(handle, _Step)
+        seconds = time.monotonic() - handle.started
+        if not self._console.is_terminal and seconds >= AT_LEAST_SECONDS:
+            self._console.print(f"{handle.description}: {handle.done:,.0f} in {seconds:.1f} s")
+        self._open -= 1
+        if not self._open and self._bars is not None:
+            self._bars.stop()
+            self._bars = None
+
+
+def _new_bars(on: Console) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=on, disable=not on.is_terminal)

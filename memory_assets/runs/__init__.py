@@ -1,0 +1,1 @@
+"""What brings the store up to date, in order, and what-if runs in branches of it."""

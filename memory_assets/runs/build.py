@@ -1,0 +1,132 @@
+"""Brings a store up to date with its transcripts: what `memory up`, `ingest` and `rebuild` do before they print.
+
+Decides which store to fill (`present`), lays out the bundled sample where there is nothing else, and runs the jobs in this
+process (`assets.launch`).
+"""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from memory_assets.errors import StoreError
+from memory_assets.runs import launch
+from memory_assets.runs.days import days_between
+from memory_assets.runs.pending import FLUSHED
+from memory_assets.services.branches import is_adopting
+from memory_assets.services.health.status import Status, keep_status, status_of
+from memory_assets.services.sources import find_sources, widen_since
+from memory_assets.services.which_store import Filling, environment_of, is_sample, present_settings, store_to_fill
+from memory_assets.store.settings import Settings, read_settings
+from memory_assets.store.store import Store, open_store, remove_derived
+
+
+@dataclass(frozen=True)
+class Built:
+    """What was done, and how the store stands now."""
+
+    store: Store
+    reason: str
+    """Which transcripts were taken in, in words."""
+    jobs: tuple[str, ...]
+    seconds: float
+    learnt: dict[str, int]
+    """Rows added to the tables that people ask about."""
+    status: Status
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether there was nothing to do."""
+        return not self.jobs
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns it for programs."""
+        return {
+            "is_unchanged": self.is_unchanged,
+            "reason": self.reason,
+            "jobs": self.jobs,
+            "seconds": round(self.seconds, 3),
+            "learnt": self.learnt,
+            "status": self.status,
+        }
+
+
+def build(*, since: str | None = None, may_show_sample: bool = False) -> Built:
+    """Takes in what is new and learns from it; on a machine without transcripts it may show the sample instead."""
+    settings = read_settings()
+    if since is not None:
+        widen_since(settings, since)
+    filling = store_to_fill(settings)
+    if is_sample(filling.settings):
+        _prepare_sample(filling.settings, settings, may_make=may_show_sample)
+    return fill(filling)
+
+
+def fill(filling: Filling, work: Callable[[], launch.Ran] | None = None) -> Built:
+    """Opens the store, making it where there is none, and runs what is due, or the given work."""
+    store = open_store(filling.settings)
+    if is_adopting(store):
+        from memory_assets.runs.what_if import finish
+
+        store = finish(store)
+    before = status_of(store).rows
+    ran = work() if work else launch.ingest(store)
+    after = keep_status(store, is_sample=is_sample(filling.settings))
+    learnt = {table: count - before[table] for table, count in after.rows.items() if count != before[table]}
+    return Built(store, filling.reason, tuple(ran.jobs), ran.seconds, learnt, after, _warnings(store))
+
+
+def flush(settings: Settings) -> Built:
+    """Ends every open session now and learns from it, as if it had been idle for long enough."""
+    store = open_store(settings)
+    store.ledger.append(FLUSHED, "all", actor=settings.owner)
+    return fill(Filling(settings, "Every open session ended now"))
+
+
+def backfill(settings: Settings, first: date | None, last: date | None) -> Built:
+    """Asks the model that the settings name about the days again, and learns from its answers."""
+    store = open_store(settings)
+    days = days_between(store.tables, first, last)
+    return fill(Filling(settings, f"{len(days)} days asked about again"), lambda: launch.backfill(store, days))
+
+
+def serve(built: Built, port: int | None) -> int:
+    """Serves the Dagster UI of the store, with its sensors and schedules, until it is stopped; returns its exit code."""
+    settings = built.store.settings
+    free = launch.free_port(port or settings.port)
+    return launch.serve(built.store, free, environment_of(settings))
+
+
+def rebuild(*, indexes_only: bool = False) -> Built:
+    """Deletes everything that is derived, or the indexes alone, and makes it again from what is kept for ever."""
+    settings = present_settings()
+    store = Store(settings, settings.data)  # not `open_store`: a changed zone is a reason to rebuild
+    if not (store.root / "VERSION").is_file():
+        raise StoreError(f"There is no memory in {store.root} to rebuild. Run `memory up` to take in transcripts.")
+    with store.lock():
+        if indexes_only:
+            shutil.rmtree(store.root / "index", ignore_errors=True)
+        else:
+            remove_derived(store)
+    what, source = ("Both indexes", "tables") if indexes_only else ("Everything derived", "resources")
+    return fill(Filling(settings, f"{what}, made again from {store.root / source}"))
+
+
+def _prepare_sample(sample: Settings, settings: Settings, *, may_make: bool) -> None:
+    from memory_assets.stages.capture.sample import lay_out, sample_root
+
+    if not may_make and not (sample.data / "VERSION").is_file():
+        raise StoreError(
+            "There are no transcripts on this machine yet: nothing in the places where Claude Code, pi and Codex keep them. "
+            "Name folders in MEMORY_SOURCES, widen --since, or run `memory up` to look at the bundled sample."
+        )
+    lay_out(sample_root(), Path(sample.sources), settings.clock())
+
+
+def _warnings(store: Store) -> tuple[str, ...]:
+    if store.settings.source_folders() and not find_sources(store.settings):
+        return (f"No transcripts were found in {store.settings.sources}.",)
+    return ()

@@ -1,0 +1,47 @@
+"""The days of a run: contiguous stretches of them, and those between two days that a person names."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from memory_assets.errors import SettingsError
+from memory_assets.schema.protocols import Tables
+
+LONGEST_STRETCH = 31
+"""Days in one run."""
+
+BRIDGED_GAP = 3
+"""Idle days inside a stretch that cost less to materialise than a run of their own (0.1 s a day against 0.5 s a run)."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Neighbouring days that one run materialises."""
+
+    first: date
+    last: date
+
+    def days(self) -> list[date]:
+        """Returns its days in order."""
+        return [self.first + timedelta(n) for n in range((self.last - self.first).days + 1)]
+
+
+def stretches(days: Iterable[date]) -> list[Stretch]:
+    """Returns the days as contiguous stretches of at most 31 days, small gaps included."""
+    found: list[Stretch] = []
+    for day in sorted(set(days)):
+        last = found[-1] if found else None
+        near = last is not None and (day - last.last).days <= BRIDGED_GAP + 1
+        if last is not None and near and (day - last.first).days < LONGEST_STRETCH:
+            found[-1] = Stretch(last.first, day)
+        else:
+            found.append(Stretch(day, day))
+    return found
+
+
+def days_between(tables: Tables, first: date | None, last: date | None) -> list[date]:
+    """Returns the days with messages, from the first to the last of them or of those given."""
+    if first and last and first > last:
+        raise SettingsError(f"--from {first} lies after --to {last}; give the earlier day first.")
+    days = [date.fromisoformat(part) for part in tables.parts("messages")]
+    return [day for day in days if (not first or first <= day) and (not last or day <= last)]

@@ -1,0 +1,98 @@
+"""Opens what calibration needs of a store: verdicts, what people made of them, and past windows to rule on again.
+
+Stands beside `reviewing.py`: it opens and reads; `stages/evaluate/calibration.py` counts, `stages/evaluate/reruling.py` rules.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+import polars as pl
+
+from memory_assets.schema.progress import track
+from memory_assets.services.review import rules_of
+from memory_assets.stages.distill.day import Found, find_in_windows
+from memory_assets.stages.distill.model.answer_rows import answers_by_window
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.distill.standards import standards_of
+from memory_assets.stages.evaluate.calibration import (
+    Said,
+    by_observation,
+    calibrate,
+    find_outcomes,
+    ruled_by_rules,
+    sum_up,
+    that_add_a_line,
+)
+from memory_assets.stages.evaluate.reruling import Flip, Limits, flips_of_gate, flips_of_triage, parse_limits
+from memory_assets.stages.triage.run import TRIAGE_VERSION
+from memory_assets.stages.triage.standing import read_proposals, read_standing
+from memory_assets.store.store import Store
+
+By = Literal["reason", "category", "version"]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Verdicts beside what people made of them, and the past rows that other limits would flip."""
+
+    rows: tuple[dict[str, Any], ...]
+    """Of the table `calibration`, added up."""
+    by: By | None
+    limits: tuple[str, ...]
+    flips: tuple[Flip, ...]
+
+
+def calibrate_all(store: Store, *, by: By | None = None, limits: Sequence[str] = (), days: Sequence[date] = ()) -> Calibration:
+    """Returns the calibration of the store as it is now; with limits, rows of the days are ruled on again."""
+    flips = tuple(_flips(store, limits, [day.isoformat() for day in days])) if limits else ()
+    rows = sum_up(calibration_of(store), ["judge", "verdict", *([by] if by else [])])
+    return Calibration(tuple(rows.iter_rows(named=True)), by, tuple(limits), flips)
+
+
+def calibration_of(store: Store) -> pl.DataFrame:
+    """Returns the table `calibration`."""
+    tables = store.tables
+    verdicts = tables.read("verdicts", columns=["candidate_id", "verdict", "reason", "observer"])
+    observations = tables.read("observations", columns=["id", "category", "observer", "prompt_hash"])
+    return calibrate(verdicts, observations, read_proposals(tables), tables.read("model_reviews"), _said(store))
+
+
+def _said(store: Store) -> Said:
+    rules = rules_of(store.settings)
+    return Said(
+        decisions=store.tables.read("decisions"),
+        events=store.ledger.events(),
+        entries=store.tables.read("entries"),
+        now=rules.now,
+        review_days=rules.review_days,
+        guarded=rules.guarded,
+        triage_version=TRIAGE_VERSION,
+    )
+
+
+def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip]:
+    """Yields the rows of the days that flip, the gate's first."""
+    present, said = standards_of(store.settings), _said(store)
+    limits = parse_limits(named, Limits(gate=present.limits))
+    added = that_add_a_line(read_proposals(store.tables))
+    outcomes = find_outcomes(added, said)
+    if any(one.startswith("gate.") for one in named):
+        stored = dict(store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).iter_rows())
+        windows, asked = store.tables.read("windows"), by_observation(added, outcomes)
+        yield from flips_of_gate(_found(store, windows, days), windows, limits.gate, stored, asked, present)
+    standing = read_standing(store.tables)
+    proposals = [standing[row["proposal_id"]] for row in added if row["day"].isoformat() in set(days)]
+    ruled = {id: ruling["state"] for id, ruling in ruled_by_rules(said.events).items()}
+    yield from flips_of_triage(proposals, limits.triage, said.guarded, ruled, outcomes)
+
+
+def _found(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Iterator[Found]:
+    """Yields what was found in the windows of the days, a model's part from its stored answers."""
+    answers = AnswerStore(store.root / "answers")
+    for day in track(days, "rule again"):
+        said = answers_by_window(store.tables.read("observer_answers", [day]), answers)
+        of_day = windows.filter(pl.col("day") == date.fromisoformat(day))
+        parts = (store.tables.read(table, [day]) for table in ("messages", "segments"))
+        yield from find_in_windows(of_day, *parts, answers=said)

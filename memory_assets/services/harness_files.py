@@ -1,0 +1,118 @@
+"""Finds the files in which Claude Code and Codex keep what they remember by themselves, and reads them; writes none.
+
+    Claude Code   <home>/projects/<slug>/memory/**/*.md    of one project: the one whose transcripts lie beside it
+    Codex         <home>/memories/*.md                     of no project
+
+They are looked for where the transcripts come from: below the folders that the settings name, else in the usual places.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from memory_assets.schema.frames import hash_of
+from memory_assets.schema.records import Harness
+from memory_assets.stages.capture.tombstones import tombstones_of
+from memory_assets.stages.embed.harness_memories import READER_VERSION, MemoryFile, frame_of, rows_of
+from memory_assets.store.places import harness_homes
+from memory_assets.store.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_assets.store.store import Store
+
+LARGEST_FILE = 1_000_000
+"""Bytes; what somebody remembers is no longer than that."""
+
+DEEPEST = 3
+"""Folders below `memory/`."""
+
+
+def find_memory_files(settings: Settings) -> list[MemoryFile]:
+    """Returns the files, sorted by path."""
+    if not settings.harness_memories:
+        return []
+    found = {file.path: file for home in _homes("claude_code", settings) for file in _of_claude(home)}
+    found |= {file.path: file for home in _homes("codex", settings) for file in _of_codex(home)}
+    return [found[path] for path in sorted(found)]
+
+
+def read_memory_files(store: "Store") -> pl.DataFrame:
+    """Returns the table `harness_memories`: what the files say now, what is forgotten apart.
+
+    A file that cannot be read says nothing.
+    """
+    settings, stones = store.settings, tombstones_of(store)
+    rows, files = [], find_memory_files(settings)
+    projects = projects_of(store, files)
+    for file in files:
+        try:
+            text = file.path.read_bytes().decode("utf-8", "replace")
+        except OSError:
+            continue  # deleted, or closed to us, since it was listed
+        about = {"project": projects[file.beside], "person": settings.owner}
+        rows += rows_of(file, text, **about, now=settings.clock(), zone=settings.zone)
+    return frame_of([row for row in rows if not stones.holds(row["text"].encode())])
+
+
+def memory_file_inputs(store: "Store") -> str:
+    """Returns the hash of what the table is made from: the files as a glance shows them, and their projects."""
+    files = find_memory_files(store.settings)
+    projects = projects_of(store, files)
+    looks = (f"{file.path}:{file.size}:{file.mtime_ns}:{projects[file.beside]}" for file in files)
+    return hash_of(READER_VERSION, store.settings.owner, store.settings.timezone, *looks)
+
+
+def projects_of(store: "Store", files: Sequence[MemoryFile]) -> dict[str, str]:
+    """Returns the project of each folder that the files lie beside: that of its latest session, else the folder's name."""
+    found = {file.beside: Path(file.beside).name for file in files}
+    if not found:
+        return {}
+    windows = store.tables.read("windows", columns=["path", "project", "ended_at", "harness"])
+    rows = windows.filter(pl.col("harness") == "claude_code").sort("ended_at").select("path", "project").iter_rows()
+    return found | {folder: project for path, project in rows if (folder := str(Path(path).parent)) in found}
+
+
+def _homes(harness: Harness, settings: Settings) -> list[Path]:
+    if folders := settings.source_folders():
+        return [home for folder in folders for home in (folder, harness_homes(folder, {})[harness])]
+    return [harness_homes(Path.home())[harness]]
+
+
+def _of_claude(home: Path) -> Iterator[MemoryFile]:
+    for folder in _folders(home / "projects"):
+        for entry in _markdown(folder / "memory", DEEPEST):
+            yield _file("claude_code", entry, str(folder))
+
+
+def _of_codex(home: Path) -> Iterator[MemoryFile]:
+    for entry in _markdown(home / "memories", deepest=0):
+        yield _file("codex", entry, "")
+
+
+def _file(harness: Harness, entry: "os.DirEntry[str]", beside: str) -> MemoryFile:
+    look = entry.stat()
+    return MemoryFile(harness, Path(entry.path), beside, look.st_size, look.st_mtime_ns)
+
+
+def _folders(place: Path) -> list[Path]:
+    return [Path(entry.path) for entry in _entries(place) if entry.is_dir(follow_symlinks=False)]
+
+
+def _markdown(folder: Path, deepest: int) -> "Iterator[os.DirEntry[str]]":
+    for entry in _entries(folder):
+        if entry.is_dir(follow_symlinks=False):
+            if deepest:
+                yield from _markdown(Path(entry.path), deepest - 1)
+        elif entry.name.endswith(".md") and entry.is_file() and entry.stat().st_size <= LARGEST_FILE:
+            yield entry
+
+
+def _entries(folder: Path) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(folder) as scan:
+            return sorted(scan, key=lambda entry: entry.name)
+    except OSError:
+        return []

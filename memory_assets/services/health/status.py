@@ -1,0 +1,116 @@
+"""How the store stands at a glance: what is in it, what waits, how old it is, and where its files lie.
+
+Takes an open store, reads manifests and a few small columns, runs nothing. What was found can be kept as text beside the
+tables, for `fast` to print until one of them is written again.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from memory_assets.schema.protocols import Tables
+from memory_assets.stages.deliver import spool
+from memory_assets.store.ready import STATUS, stamp
+from memory_assets.text.files import write_atomically
+
+if TYPE_CHECKING:
+    from memory_assets.store.store import Store
+
+WIDTH = 12
+"""Of the names."""
+
+COUNTED = ("sessions", "messages", "observations", "memories", "proposals")
+
+
+@dataclass(frozen=True)
+class Status:
+    """The store at a glance."""
+
+    store: Path
+    is_sample: bool
+    rows: dict[str, int]
+    """Rows of the tables that people ask about."""
+    memories: dict[str, int]
+    """Memories by state."""
+    pending: int
+    open_windows: int
+    first_day: str | None
+    last_day: str | None
+    updated_at: datetime | None
+    """When the memories were last made."""
+    memory_md: Path
+    review_md: Path
+    briefing_md: Path
+    alarm: str | None = None
+    """What is wrong with the spool, and what to do."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has been taken in yet."""
+        return not any(self.rows.values())
+
+
+def status_of(store: "Store", *, is_sample: bool = False) -> Status:
+    """Returns how the store stands."""
+    tables = store.tables
+    days = [day for day, info in tables.parts("observations").items() if info.rows]
+    written = [info.written_at for info in tables.parts("memories").values()]
+    return Status(
+        store=store.root,
+        is_sample=is_sample,
+        rows={table: sum(info.rows for info in tables.parts(table).values()) for table in COUNTED},
+        memories=_count(tables, "memories", "state"),
+        pending=_count(tables, "decisions", "state").get("pending", 0),
+        open_windows=_count(tables, "windows", "status").get("open", 0),
+        first_day=min(days, default=None),
+        last_day=max(days, default=None),
+        updated_at=max(written, default=None),
+        memory_md=store.workspace / "MEMORY.md",
+        review_md=store.workspace / "REVIEW.md",
+        briefing_md=store.workspace / "briefing.md",
+        alarm=spool.alarm(str(store.root)),
+    )
+
+
+def keep_status(store: "Store", *, is_sample: bool = False) -> Status:
+    """Returns how the store stands and keeps its text ready."""
+    written = stamp(str(store.root))
+    status = status_of(store, is_sample=is_sample)
+    write_atomically(store.root / STATUS, f"{written}\n\n{render_status(status)}".encode())
+    return status
+
+
+def render_status(status: Status) -> str:
+    """Returns the status as people read it, with the one command that is worth running next.
+
+    The alarm is left out: it is told as it stands when the text is printed.
+    """
+    if status.is_empty:
+        return f"There is no memory in {status.store} yet. Run `memory up` to take in transcripts."
+    told = {
+        "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
+        "days": f"{status.first_day} to {status.last_day}" if status.first_day else "none observed yet",
+        "messages": f"{status.rows['messages']:,} in {status.rows['sessions']:,} sessions",
+        "open": f"{status.open_windows:,} sessions still going on",
+        "observations": f"{status.rows['observations']:,}",
+        "memories": ", ".join(f"{count:,} {state}" for state, count in status.memories.items()) or "none",
+        "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
+        "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
+        "MEMORY.md": status.memory_md,
+        "REVIEW.md": status.review_md,
+    }
+    return "\n".join([*(f"{name:<{WIDTH}}  {value}" for name, value in told.items()), _next_step(status)])
+
+
+def _next_step(status: Status) -> str:
+    if status.pending:
+        return "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
+    return 'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch and serves the Dagster UI.'
+
+
+def _count(tables: Tables, table: str, column: str) -> dict[str, int]:
+    frame = tables.scan(table).group_by(column).agg(pl.len().alias("count")).sort(column).collect()
+    return dict(frame.iter_rows())

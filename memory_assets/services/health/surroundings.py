@@ -1,0 +1,126 @@
+"""Checks what the store stands on: folders and their permissions, disk, git, the embedding model, MEMORY.md, freshness.
+
+Takes paths and moments, returns checks. Whether the tables add up is told in `sums`.
+"""
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from memory_assets.schema.protocols import TaskList
+from memory_assets.stages.capture.discover import TranscriptFile
+from memory_assets.stages.deliver import spool
+from memory_assets.stages.deliver.inbox import ASIDE
+from memory_assets.stages.maintain.checks import Check
+
+SPARE_BYTES = 1_000_000_000
+"""A rebuild writes tables and indexes beside the old ones; a gigabyte holds both for several hundred long sessions."""
+
+OVERDUE = timedelta(days=1)
+"""The sensors look every minute; changes that wait for a day mean that nothing looks any more."""
+
+SHOWN = 3
+
+
+def check_git() -> Check:
+    """Tells whether git can be run; MEMORY.md is kept in a repository."""
+    promise = "git can be run, for the history of MEMORY.md"
+    try:
+        version = subprocess.run(["git", "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError) as error:
+        return Check("git", promise, False, str(error), "Install git and make sure it is on PATH.")
+    return Check("git", promise, True, version.removeprefix("git version "))
+
+
+def check_permissions(root: Path) -> Check:
+    """Tells whether the store is readable by its owner alone."""
+    promise = "the store is readable by its owner alone (folders 0700, files 0600)"
+    if os.name != "posix":
+        return Check("permissions", promise, True, "left to the platform")
+    wrong = [path for path in _everything(root) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
+    if not wrong:
+        return Check("permissions", promise, True)
+    named = ", ".join(str(path.relative_to(root)) or "." for path in wrong[:SHOWN])
+    return Check("permissions", promise, False, f"{len(wrong):,} open to others: {named}", f"Run: chmod -R go-rwx '{root}'")
+
+
+def check_disk(root: Path, spare: int = SPARE_BYTES) -> Check:
+    """Tells whether the disk has room for a rebuild."""
+    free = shutil.disk_usage(root).free
+    promise = f"at least {spare / 1e9:.0f} GB free for a rebuild"
+    remedy = "" if free >= spare else "Free space on the disk."
+    return Check("disk", promise, free >= spare, f"{free / 1e9:.1f} GB free", remedy)
+
+
+def check_model(name: str, version: Callable[[], str]) -> Check:
+    """Tells whether the embedding model's weights are on this machine and are the ones they should be."""
+    return Check("embedding model", f"the weights of {name} are here and unchanged", True, f"sha256 {version()}…")
+
+
+def check_text(path: Path) -> Check:
+    """Tells whether a file of the workspace can be read as text; one that does not exist yet is fine."""
+    promise = f"{path.name} is readable text"
+    try:
+        size = len(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return Check(path.name, promise, True, "not written yet")
+    except (OSError, UnicodeDecodeError) as error:
+        return Check(path.name, promise, False, str(error), f"Mend {path}, or restore it with git in its folder.")
+    return Check(path.name, promise, True, f"{size:,} characters")
+
+
+def check_projection(name: str, of: str, expected: set[str], found: set[str]) -> Check:
+    """Tells whether an index holds what the tables say it must."""
+    promise = f"the {name} index holds exactly the {of} that can be recalled"
+    if expected == found:
+        return Check(f"{name} index", promise, True, f"{len(found):,} entries")
+    difference = f"{len(expected - found):,} missing, {len(found - expected):,} too many"
+    return Check(f"{name} index", promise, False, difference, "Run `memory ingest`; if it stays so, `memory rebuild`.")
+
+
+def check_spool(root: Path) -> Check:
+    """Tells whether what harnesses sent is taken in."""
+    promise = "events that sessions send are taken in within hours"
+    wrong = spool.alarm(str(root))
+    waiting = sum(end - start for start, end in spool.unread(str(root)).values())
+    return Check("spool", promise, wrong is None, wrong or f"{waiting:,} bytes wait", "Run `memory ingest`." if wrong else "")
+
+
+def check_tasks(tasks: TaskList, now: datetime) -> Check:
+    """Tells whether the owner's list of tasks answers; raises `TaskListError` where it does not."""
+    waiting = sum(task.state == "open" for task in tasks.labelled(since=now))
+    return Check("Todoist", "tasks can ask about proposals", True, f"{waiting:,} wait")
+
+
+def check_dead_letters(root: Path) -> Check:
+    """Tells whether lines of the spool were put aside and nobody has read and deleted them yet."""
+    promise = "every line of the spool could be understood"
+    aside = root / spool.FOLDER / ASIDE
+    count = sum(1 for _ in aside.iterdir()) if aside.is_dir() else 0
+    if not count:
+        return Check("dead letters", promise, True)
+    remedy = f"`memory show dead_letters` says why; delete what you have read in {aside}."
+    return Check("dead letters", promise, False, f"{count:,} put aside", remedy)
+
+
+def check_freshness(waiting: Sequence[TranscriptFile], now: datetime) -> Check:
+    """Tells whether transcripts changed long ago without having been taken in."""
+    promise = "transcripts are taken in within a day of being written"
+    old = [file for file in waiting if now - datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) > OVERDUE]
+    if old:
+        oldest = min(file.mtime_ns for file in old) / 1e9
+        found = f"{len(old):,} wait since {datetime.fromtimestamp(oldest, UTC):%Y-%m-%d %H:%M} UTC"
+        return Check("freshness", promise, False, found, "Run `memory ingest`, or keep `memory up` running.")
+    return Check("freshness", promise, True, f"{len(waiting):,} changed and not yet taken in" if waiting else "nothing waits")
+
+
+def _everything(root: Path) -> list[Path]:
+    found = [root]
+    for folder, names, files in os.walk(root):
+        names[:] = [name for name in names if name != ".git"]  # git keeps its objects as it likes; .git itself is closed
+        found += [Path(folder, name) for name in (*names, *files)]
+    return found

@@ -1,0 +1,229 @@
+"""What the facade's verbs remember, correct and feedback do: look at what was said, then write one line of the ledger.
+
+Each returns when its line is on disk; from then on every process overlays it on what it recalls. Nothing is written where
+anything is wrong with what was said, and a secret in it is masked before the line is made.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, get_args
+
+import polars as pl
+
+from memory_assets.errors import MemoryGoneError, NoteError, UnknownMemoryError
+from memory_assets.schema.records import Category, Priority, Sentiment
+from memory_assets.stages.capture.masking.redact import mask_text
+from memory_assets.stages.distill.items import sentiment_of
+from memory_assets.stages.distill.rows import scope_of, short_id
+from memory_assets.stages.distill.taxonomy import TAXONOMY_VERSION, categorise
+from memory_assets.stages.embed.notes import note_id, note_rows
+from memory_assets.stages.embed.overlay import read_present
+from memory_assets.store.ledger import CORRECTED, FEEDBACK, NOTED, Event
+
+if TYPE_CHECKING:
+    from memory_assets.store.store import Store
+
+LONGEST = 2_000
+"""Characters of a note; what is longer is a document, not a fact."""
+
+LONGEST_NAME = 200
+SHORTEST_ID = 6
+"""Characters of an id that are enough, where they name one memory."""
+
+_ID = re.compile(r"(?:mem_)?[0-9a-fA-F][0-9a-fA-F-]*")
+
+COLUMNS = ["id", "state", "text", "wordings", "observation_ids", "category", "priority", "scope", "project", "person",
+            "superseded_by"]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What was written to the ledger; every recall from now on knows it."""
+
+    event_id: str
+    kind: str
+    """noted, corrected or feedback."""
+    at: datetime
+    memory_ids: tuple[str, ...]
+    """The memory that was made, or those that the feedback is about."""
+    text: str = ""
+    """As it is kept: one line, secrets masked."""
+    category: str = ""
+    priority: str = ""
+    project: str = ""
+    replaces: str | None = None
+    """The memory that was corrected."""
+    masked_count: int = 0
+    """Secrets that were masked."""
+    is_used: bool | None = None
+
+    @property
+    def memory_id(self) -> str:
+        """The memory, as people and models are shown it."""
+        return short_id(self.memory_ids[0])
+
+
+def remember(
+    store: "Store",
+    text: str,
+    *,
+    category: str | None = None,
+    priority: str = "medium",
+    project: str = "",
+    sentiment: str = "neutral",
+    session: str | None = None,
+) -> Noted:
+    """Writes down a fact; raises `NoteError` where it cannot be kept as it is."""
+    kept, masked = _clean(text)
+    filed: Category = _one_of(category, Category, "category") if category else categorise(kept, "fact", "owner")[0]
+    tone = sentiment_of(kept) if sentiment == "neutral" else _one_of(sentiment, Sentiment, "sentiment")
+    place, scope = _name(project, "project"), scope_of(filed)
+    payload = {
+        "text": kept,
+        "category": filed,
+        "priority": _one_of(priority, Priority, "priority"),
+        "sentiment": tone,
+        "scope": scope if place or scope == "person" else "everyone",
+        "project": place,
+        "person": store.settings.owner,
+    }
+    return _write(store, NOTED, "all", payload, session, masked)
+
+
+def correct(store: "Store", memory_id: str, text: str, *, session: str | None = None) -> Noted:
+    """Replaces what a memory says; raises `NoteError` where there is none, or it does not stand any more."""
+    kept, masked = _clean(text)
+    memory = _standing(find_memory(read_present(store.tables, store.ledger), memory_id))
+    if " ".join(memory["text"].split()) == kept:
+        raise NoteError(f"{short_id(memory['id'])} says exactly this already; there is nothing to correct.")
+    payload = {
+        "text": kept,
+        **{name: memory[name] for name in ("category", "priority", "scope", "project", "person")},
+        "sentiment": sentiment_of(kept),
+        **evidence_of(store, memory["observation_ids"]),
+    }
+    return _write(store, CORRECTED, memory["id"], payload, session, masked)
+
+
+def feedback(store: "Store", memory_ids: str | Sequence[str], *, used: bool, session: str | None = None) -> Noted:
+    """Notes that memories helped, or did not; raises `NoteError` where one of them does not exist."""
+    named = [memory_ids] if isinstance(memory_ids, str) else list(memory_ids)
+    if not named:
+        raise NoteError("Name at least one memory (mem_…) that helped, or did not.")
+    memories = read_present(store.tables, store.ledger)
+    found = tuple(dict.fromkeys(not_forgotten(find_memory(memories, id))["id"] for id in named))
+    payload = {"memory_ids": list(found), "used": bool(used), "session": _name(session or "", "session")}
+    event = say(store, FEEDBACK, "all", payload)
+    return Noted(event.id, "feedback", event.at, found, is_used=bool(used))
+
+
+def find_memory(memories: pl.DataFrame, name: str) -> dict[str, Any]:
+    """Returns the memory of that id, or of one that begins so; one of its observations may be named, too."""
+    given = name.strip()
+    prefix = given.removeprefix("mem_").replace("-", "").lower()
+    if not _ID.fullmatch(given) or len(prefix) < SHORTEST_ID:
+        raise NoteError(
+            f"'{_shown(given)}' is no id of a memory. Give `mem_` and at least {SHORTEST_ID} characters of it, as recall shows."
+        )
+    rows = memories.select(COLUMNS)
+    found = rows.filter(pl.col("id").str.replace_all("-", "").str.starts_with(prefix))
+    if found.is_empty():
+        is_part = pl.col("observation_ids").list.eval(pl.element().str.replace_all("-", "").str.starts_with(prefix)).list.any()
+        found = rows.filter(is_part)
+    if found.is_empty():
+        raise UnknownMemoryError(f"There is no memory {_shown(given)}. `memory recall` shows the ids of what it finds.")
+    if found.height > 1:
+        some = ", ".join(short_id(id) for id in found["id"].sort().head(5))
+        raise NoteError(
+            f"{_shown(given)} names {found.height} memories: {some}. Give more characters of the one that is meant."
+        )
+    return found.row(0, named=True)
+
+
+def _standing(memory: dict[str, Any]) -> dict[str, Any]:
+    if memory["state"] == "superseded":
+        newer = short_id(memory["superseded_by"])
+        raise MemoryGoneError(f"{short_id(memory['id'])} was replaced by {newer} already; correct that one.")
+    return not_forgotten(memory)
+
+
+def not_forgotten(memory: dict[str, Any]) -> dict[str, Any]:
+    """Returns the memory; raises `MemoryGoneError` where it is forgotten."""
+    if memory["state"] == "forgotten":
+        raise MemoryGoneError(f"{short_id(memory['id'])} is forgotten already; `memory remember` writes it down anew.")
+    return memory
+
+
+def evidence_of(store: "Store", observation_ids: Sequence[str]) -> dict[str, list]:
+    """Returns what an event keeps of the observations: their ids, the hashes of their texts, and the messages behind each."""
+    columns = ["id", "text_hash", "message_ids"]
+    observed = store.tables.scan("observations").filter(pl.col("id").is_in(list(observation_ids))).select(columns).collect()
+    notes = note_rows(store.ledger.events([NOTED, CORRECTED])).filter(pl.col("id").is_in(list(observation_ids))).select(columns)
+    told = pl.col("id").is_in(list(observation_ids))
+    remembered = store.tables.scan("harness_memories").filter(told).select(columns).collect()
+    rows = pl.concat([observed, notes, remembered])
+    return {
+        "observation_ids": rows["id"].to_list(),
+        "text_hashes": rows["text_hash"].to_list(),
+        "message_ids": rows["message_ids"].to_list(),
+    }
+
+
+def _clean(text: str) -> tuple[str, int]:
+    """Returns the text as one line with its secrets masked, and how many there were."""
+    if len(text) > LONGEST:
+        raise NoteError(f"{len(text):,} characters are too many to remember; say it in {LONGEST:,}, or as several facts.")
+    kept, masked = mask_text(printable(text, "the text"))
+    kept = " ".join(kept.split())
+    if not kept:
+        raise NoteError("There is nothing to remember: the text is empty.")
+    if not any(character.isalnum() for character in kept):
+        raise NoteError("There is nothing to remember" + (" beside the secret." if masked else ": the text has no word."))
+    return kept, masked
+
+
+def printable(text: str, what: str) -> str:
+    """Returns the text; raises where it holds what is no text: control characters, halves of characters."""
+    bad = next((one for one in text if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\r\t"), None)
+    if bad is not None:
+        raise NoteError(f"Cannot keep {what}: it holds the control character U+{ord(bad):04X}. Take it out.")
+    return text
+
+
+def _name(name: str, what: str) -> str:
+    kept = " ".join(printable(name, f"the {what}").split())
+    if len(kept) > LONGEST_NAME:
+        raise NoteError(f"The {what} has {len(kept):,} characters; {LONGEST_NAME} are the most.")
+    return mask_text(kept)[0]
+
+
+def _one_of(word: str, known: Any, what: str) -> Any:
+    if word not in get_args(known):
+        raise NoteError(f"There is no {what} '{_shown(word)}'; choose from {', '.join(get_args(known))}.")
+    return word
+
+
+def _shown(word: str) -> str:
+    return mask_text("".join(ch if ch.isprintable() else "?" for ch in word[:60]))[0]
+
+
+def _write(store: "Store", kind: str, target: str, payload: dict[str, Any], session: str | None, masked: int) -> Noted:
+    told = {**payload, "session": _name(session or "", "session"), "taxonomy": TAXONOMY_VERSION}
+    event = say(store, kind, target, told)
+    return Noted(
+        event_id=event.id,
+        kind=kind.removeprefix("memory."),
+        at=event.at,
+        memory_ids=(note_id(event),),
+        **{name: payload[name] for name in ("text", "category", "priority", "project")},
+        replaces=target if kind == CORRECTED else None,
+        masked_count=masked,
+    )
+
+
+def say(store: "Store", kind: str, target: str, payload: dict[str, Any]) -> Event:
+    """Writes what the owner said to the ledger."""
+    return store.ledger.append(kind, target, payload, actor=store.settings.owner)

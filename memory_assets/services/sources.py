@@ -1,0 +1,63 @@
+"""Where a store's transcripts come from: folders named in settings (whole), else the harnesses' usual places (recent ones).
+
+The first look at the usual places goes back `since_days`; the moment is kept in `since.json`, so that later runs do not
+slide past what they have not seen, and `--since` moves it further back.
+"""
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from memory_assets.errors import SettingsError
+from memory_assets.stages.capture.discover import TranscriptFile, find_transcripts, usual_places
+from memory_assets.store.settings import Settings
+from memory_assets.text.files import write_json
+
+SINCE_FILE = "since.json"
+
+
+def find_sources(settings: Settings) -> list[TranscriptFile]:
+    """Returns the transcripts to take in; raises `TranscriptError` where a folder named in settings cannot be read."""
+    if folders := settings.source_folders():
+        return find_transcripts(folders)
+    return find_transcripts(places(), since=read_since(settings))
+
+
+def places() -> list[Path]:
+    """Returns the harnesses' usual places on this machine that exist."""
+    return usual_places(Path.home(), os.environ)
+
+
+def read_since(settings: Settings) -> datetime:
+    """Returns how far back the usual places are taken in; fixes the default at the first call that finds a store."""
+    path = settings.data / SINCE_FILE
+    if path.is_file():
+        return datetime.fromisoformat(json.loads(path.read_text())["since"])
+    since = settings.clock() - timedelta(days=settings.since_days)
+    if settings.data.is_dir():
+        write_json(path, {"since": since.isoformat()})
+    return since
+
+
+def widen_since(settings: Settings, text: str) -> datetime:
+    """Moves the moment back to what `--since` says (`30d`, `2026-05-01` or `all`) and returns it; it never moves forward."""
+    wanted = parse_since(text, settings)
+    path = settings.data / SINCE_FILE
+    if path.is_file():
+        wanted = min(wanted, read_since(settings))
+    write_json(path, {"since": wanted.isoformat()})
+    return wanted
+
+
+def parse_since(text: str, settings: Settings) -> datetime:
+    """Returns the moment that `30d`, `2026-05-01` or `all` means; raises `SettingsError` for anything else."""
+    text = text.strip().lower()
+    if text == "all":
+        return datetime(1970, 1, 1, tzinfo=UTC)
+    if text.endswith("d") and text[:-1].isdigit():
+        return settings.clock() - timedelta(days=int(text[:-1]))
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=settings.zone).astimezone(UTC)
+    except ValueError:
+        raise SettingsError(f"Cannot read --since {text!r}; use days (30d), a date (2026-05-01) or 'all'.") from None

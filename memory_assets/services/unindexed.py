@@ -1,0 +1,107 @@
+"""The two indexes with what was told since they were built: a note is found by its words and its meaning at once.
+
+Both wrap a published index and add the few memories that it does not hold. The words are put beside its own, in memory, so
+that they are scored as if they had been there; a vector is made when it is first asked for. What is made stays for the life of
+the process, until another generation is published or another note is made.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import polars as pl
+
+from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
+from memory_assets.adapters.text_index import CORPORA, completed, find_in
+from memory_assets.schema.protocols import Embedder, Hit, TextIndex, Texts, VectorIndex
+from memory_assets.stages.embed.project import memory_rows
+
+MEMORIES = CORPORA[0]
+
+
+class FreshTexts:
+    """A text index whose memories have those beside them that it does not hold yet."""
+
+    def __init__(self, index: TextIndex, memories: pl.DataFrame) -> None:
+        self._index = index
+        self._memories = memories
+        self._open: tuple[Texts | None, Texts | None] | None = None
+
+    def open(self, corpus: str) -> Texts | None:
+        """Returns the corpus as published, the fresh memories among the others."""
+        published = self._index.open(corpus)
+        if corpus != MEMORIES:
+            return published
+        kept = self._open
+        if kept is None or kept[0] is not published:
+            kept = self._open = (published, self._with_fresh(published))
+        return kept[1]
+
+    def find(self, query: str, limit: int, corpus: str) -> list[Hit]:
+        """Returns the best matches within the corpus, best first."""
+        return find_in(self.open(corpus), query, limit)
+
+    def ids(self, corpus: str) -> set[str]:
+        """Returns the ids in the corpus."""
+        texts = self.open(corpus)
+        return set(texts.ids) if texts is not None else set()
+
+    def generation(self) -> str | None:
+        """Returns the name of the published generation."""
+        return self._index.generation()
+
+    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
+        """Publishes a generation of the index behind."""
+        return self._index.update(upserts, deletes, rebuild=rebuild)
+
+    def _with_fresh(self, published: Texts | None) -> Texts | None:
+        missing = _missing(self._memories["id"], published)
+        rows = memory_rows(self._memories.filter(pl.col("id").is_in(missing)))
+        if rows.is_empty():
+            return published
+        arrays = published if isinstance(published, TextArrays) else empty_arrays()
+        return change_arrays(arrays, completed(rows), ())
+
+
+class FreshVectors:
+    """A vector index with the memories beside it that it does not hold yet."""
+
+    def __init__(self, index: VectorIndex, texts: TextIndex, memories: pl.DataFrame, embedder: Embedder) -> None:
+        self._index = index
+        self._texts = texts
+        self._memories = memories
+        self._embedder = embedder
+        self._made: dict[str, np.ndarray] = {}
+
+    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
+        """Returns the nearest, best first, scored by cosine."""
+        found = {hit.id: hit for hit in self._index.find(vector, limit)}
+        fresh = self._fresh()
+        if fresh:
+            scores = np.stack(list(fresh.values())) @ np.asarray(vector, dtype=np.float32)
+            found |= {id: Hit(id, float(score)) for id, score in zip(fresh, scores, strict=True)}
+        return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))[:limit]
+
+    def generation(self) -> str | None:
+        """Returns the name of the published generation."""
+        return self._index.generation()
+
+    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
+        """Publishes a generation of the index behind."""
+        return self._index.update(upserts, deletes, rebuild=rebuild)
+
+    def ids(self) -> set[str]:
+        """Returns the ids in the index and those beside it."""
+        return self._index.ids() | set(self._fresh())
+
+    def _fresh(self) -> dict[str, np.ndarray]:
+        """Returns the vectors of the memories that no published generation holds."""
+        rows = dict(self._memories.select("id", "text").iter_rows())
+        for id in (missing := _missing(rows, self._texts.open(MEMORIES))):
+            if id not in self._made:
+                self._made[id] = self._embedder.encode_query(rows[id])
+        return {id: self._made[id] for id in missing}
+
+
+def _missing(ids: Iterable[str], published: Texts | None) -> list[str]:
+    """Returns the ids that the published memories lack; to ask the text index costs nothing, and both are built together."""
+    return [id for id in ids if published is None or not len(published.rows_of([id]))]

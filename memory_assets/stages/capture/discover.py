@@ -1,0 +1,141 @@
+"""Finds transcript files: in the harnesses' usual places, and in any folder that somebody names.
+
+Only names, sizes and times are looked at, except that the first line of an oddly named `.jsonl` says whose it is. What
+is new in a file is found out by `intake`.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from memory_assets.errors import TranscriptError
+from memory_assets.schema.records import Harness
+from memory_assets.store.places import harness_homes
+
+DEEPEST = 12
+"""Folders below a named one that are searched; a home folder down to Claude Code's sub-agents takes seven."""
+SNIFFED_BYTES = 65_536
+
+_NOT_TRANSCRIPTS = frozenset({"journal.jsonl", "history.jsonl", "session_index.jsonl"})
+_PASSED_BY = frozenset({"node_modules", ".git", ".venv", "tool-results", "__pycache__"})
+
+_UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+_NAMES: tuple[tuple[re.Pattern[str], Harness], ...] = (
+    (re.compile(r"rollout-.+\.jsonl(?:\.zst)?"), "codex"),
+    (re.compile(r"\d{4}-\d{2}-\d{2}T[^_]*_.+\.jsonl"), "pi"),
+    (re.compile(rf"(?:{_UUID}|agent-[^.]+)\.jsonl"), "claude_code"),
+)
+_FIRST_LINES: tuple[tuple[re.Pattern[bytes], Harness], ...] = (
+    (re.compile(rb'"type"\s*:\s*"session_meta".*"payload"\s*:|"payload"\s*:.*"type"\s*:\s*"session_meta"'), "codex"),
+    (re.compile(rb'\A\s*\{\s*"type"\s*:\s*"session"\s*,'), "pi"),
+    (re.compile(rb'"(?:sessionId|leafUuid|parentUuid)"\s*:'), "claude_code"),
+)
+
+
+@dataclass(frozen=True)
+class TranscriptFile:
+    """A transcript on disk, as a glance at the folder shows it."""
+
+    path: Path
+    harness: Harness
+    size: int
+    mtime_ns: int
+    inode: int
+    compressed: bool
+
+
+def find_transcripts(
+    folders: Sequence[Path],
+    *,
+    since: datetime | None = None,
+    on_unreadable: Callable[[OSError], None] | None = None,
+) -> list[TranscriptFile]:
+    """Returns the transcripts in and below the folders, sorted by path, those untouched since then left out.
+
+    Raises `TranscriptError` for a named folder that cannot be read; `on_unreadable` is told of ones further down.
+    """
+    found: dict[Path, TranscriptFile] = {}
+    for folder in folders:
+        for entry in _walk(folder.expanduser().absolute(), on_unreadable or _ignore):
+            if (file := _look_at(entry)) is not None:
+                found[file.path] = file
+    oldest = since.timestamp() * 1e9 if since else 0
+    kept = [file for file in found.values() if file.mtime_ns >= oldest and not _has_plain_twin(file, found)]
+    return sorted(kept, key=lambda file: str(file.path))
+
+
+def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
+    """Returns the folders where the three harnesses keep their transcripts, as far as they exist."""
+    homes = harness_homes(home, environ)
+    codex, of_pi = homes["codex"], environ.get("PI_CODING_AGENT_SESSION_DIR")
+    pi_sessions = Path(of_pi).expanduser() if of_pi else homes["pi"] / "sessions"
+    places = [homes["claude_code"] / "projects", codex / "sessions", codex / "archived_sessions", pi_sessions]
+    return [place for place in places if place.is_dir()]
+
+
+def harness_of(path: Path) -> Harness | None:
+    """Returns whose transcript the file is, by its name, else by its first line; None where it is no transcript."""
+    if path.name in _NOT_TRANSCRIPTS or not path.name.endswith((".jsonl", ".jsonl.zst")):
+        return None
+    for pattern, harness in _NAMES:
+        if pattern.fullmatch(path.name):
+            return harness
+    return _sniff(path) if path.suffix == ".jsonl" else None
+
+
+def _walk(folder: Path, on_unreadable: Callable[[OSError], None], depth: int = 0) -> Iterator[os.DirEntry[str] | Path]:
+    """Yields the files in and below the folder; linked folders are passed by, they would be read twice or for ever."""
+    if depth == 0 and folder.is_file():
+        yield folder
+        return
+    try:
+        with os.scandir(folder) as scan:
+            entries = sorted(scan, key=lambda entry: entry.name)
+    except OSError as error:
+        if depth == 0:
+            raise TranscriptError(_unreadable(folder, error)) from error
+        on_unreadable(error)
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name not in _PASSED_BY and depth < DEEPEST:
+                yield from _walk(Path(entry.path), on_unreadable, depth + 1)
+        elif entry.name.endswith((".jsonl", ".jsonl.zst")):
+            yield entry
+
+
+def _look_at(entry: os.DirEntry[str] | Path) -> TranscriptFile | None:
+    path = entry if isinstance(entry, Path) else Path(entry.path)
+    try:
+        harness = harness_of(path)
+        stat = entry.stat()
+    except OSError:
+        return None  # Deleted since the folder was listed, or a link to nothing.
+    if harness is None or not path.is_file():
+        return None
+    return TranscriptFile(path, harness, stat.st_size, stat.st_mtime_ns, stat.st_ino, path.name.endswith(".zst"))
+
+
+def _has_plain_twin(file: TranscriptFile, found: Mapping[Path, TranscriptFile]) -> bool:
+    return file.compressed and file.path.with_suffix("") in found
+
+
+def _sniff(path: Path) -> Harness | None:
+    try:
+        with path.open("rb") as file:
+            line = file.readline(SNIFFED_BYTES)
+    except OSError:
+        return None
+    return next((harness for pattern, harness in _FIRST_LINES if pattern.search(line)), None)
+
+
+def _ignore(error: OSError) -> None:
+    """Passes by a folder below a named one that cannot be listed."""
+
+
+def _unreadable(folder: Path, error: OSError) -> str:
+    why = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+    return f"The transcript folder {folder} {why}. Correct or remove it in MEMORY_SOURCES, or grant reading."

@@ -1,0 +1,90 @@
+"""Opens the reader that fits a transcript, and says which session a file belongs to.
+
+What a path and its first lines tell is enough; the file itself is read by whoever calls.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import orjson
+
+from memory_assets.schema.records import Harness
+from memory_assets.stages.capture.formats.claude_code import ClaudeCodeReader
+from memory_assets.stages.capture.formats.codex import CodexReader
+from memory_assets.stages.capture.formats.normal_form import Reader
+from memory_assets.stages.capture.formats.pi import PiReader
+
+HEADER_LINES = 16
+"""How many first lines `session_id_of` and `seed_of` want: a fork of forks repeats one header per generation."""
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_SUFFIX = re.compile(r"\.jsonl(?:\.zst)?$")
+
+
+def open_reader(harness: Harness, path: str, state: Mapping[str, Any] | None = None) -> Reader:
+    """Returns a reader for the transcript at the path, going on from the state where one is given."""
+    session_id = session_id_of(harness, path, ())
+    if harness == "codex":
+        return CodexReader(session_id, state)
+    if harness == "pi":
+        return PiReader(session_id, state)
+    return ClaudeCodeReader(session_id, is_subagent=is_subagent_file(path), state=state)
+
+
+def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
+    """Returns the id of the session that the file holds; the file name decides, records are asked where it tells nothing."""
+    stem = _SUFFIX.sub("", _name(path))
+    if harness == "claude_code":
+        return _claude_session(path, stem, first_lines)
+    found = _UUID.findall(stem)
+    if found:
+        return found[-1]
+    for record in _records(first_lines):
+        inner = record.get("payload") if harness == "codex" else record
+        if record.get("type") in ("session", "session_meta") and isinstance(inner, Mapping) and inner.get("id"):
+            return str(inner["id"])
+    return stem
+
+
+def seed_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
+    """Returns what the ids of the file's messages start from: the session at the root of its forks, else its own."""
+    if harness != "codex":
+        return session_id_of(harness, path, first_lines)
+    reader = CodexReader(session_id_of(harness, path, first_lines))
+    for line in first_lines:
+        reader.read(line)
+    return reader.root
+
+
+def is_subagent_file(path: str) -> bool:
+    """Returns whether the path is a Claude Code sub-agent's: `<session>/subagents/agent-<id>.jsonl`, or flat as of old."""
+    return _name(path).startswith("agent-")
+
+
+def _claude_session(path: str, stem: str, first_lines: Sequence[bytes]) -> str:
+    if not is_subagent_file(path):
+        return stem
+    folders = PurePath(path.replace("\\", "/")).parts[:-1]
+    if "subagents" in folders[1:]:
+        return f"{folders[folders.index('subagents') - 1]}/{stem}"
+    parents = (record.get("sessionId") for record in _records(first_lines))
+    parent = next((p for p in parents if isinstance(p, str)), None)
+    return f"{parent}/{stem}" if parent else stem
+
+
+def _name(path: str) -> str:
+    return path.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def _records(lines: Sequence[bytes]) -> list[dict[str, Any]]:
+    records = []
+    for line in lines:
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(record, dict):
+            records.append(record)
+    return records

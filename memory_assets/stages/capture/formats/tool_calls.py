@@ -1,0 +1,113 @@
+"""What a tool call does: how it reads as text, which files it touches, and whose words its result will be.
+
+Takes the name of a tool and its arguments, as any of the three harnesses give them. Knows nothing of records.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from memory_assets.schema.records import Author
+
+ARGUMENT_CHARS = 1_500
+"""Length at which a call's arguments are cut, as the observer is shown them (DUET's literal form)."""
+
+_FILE_TOOLS = frozenset({"Read", "Grep", "Glob", "LS", "NotebookRead", "read", "grep", "find", "ls", "read_file", "view_image"})
+_READ_TOOLS = frozenset({"Read", "NotebookRead", "read", "read_file"})
+_WRITE_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit", "edit", "write", "write_file", "edit_file"})
+_SHELL_TOOLS = frozenset({"Bash", "bash", "shell", "exec_command", "exec", "local_shell", "container.exec", "shell_command"})
+_WEB_TOOL = re.compile(
+    r"web_?(?:search|fetch|run)|(?:^|[._])(?:fetch|open_page|browse)|browser|chrome|brave_search|tavily", re.I
+)
+_MEMORY_TOOL = re.compile(r"(?:^|__)memory_(?:recall|reflect|explain|briefing|brief|search)")
+
+_PATCHED = re.compile(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]+)")
+_SCRIPT_COMMAND = re.compile(r'cmd:\s*("(?:[^"\\]|\\.)*")')
+_JOINED = re.compile(r"[;&|<>`\n\\]|\$\(")
+_WORD = re.compile(r"""'([^']*)'|"([^"]*)"|([^\s'"]+)""")
+_READERS = frozenset({"sed", "cat", "head", "tail", "nl", "bat", "less", "more"})
+_MEMORY_COMMAND = re.compile(r"memory(?:-assets)? (?:recall|brief|explain)\b")
+_DOWNLOAD = re.compile(r"(?:^|[;&|]\s*)(?:curl|wget|lynx|w3m|http)\s[^;&|]*https?://(?!localhost|127\.|0\.0\.0\.0|\[::1)")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a call does: whose words its result will be, and the files that it names."""
+
+    author: Author
+    """`file`, `web`, `injected` for our own memory's words, else `tool`."""
+    files_read: tuple[str, ...] = ()
+    files_modified: tuple[str, ...] = ()
+
+
+_OTHER, _WEB, _MEMORY, _FILE_SEARCH = Call("tool"), Call("web"), Call("injected"), Call("file")
+
+
+def render_call(tool: str, arguments: Any) -> str:
+    """Returns the call as `[toolCall name(args)]`, the arguments cut."""
+    text = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode("utf-8", "replace")
+    cut = f"{text[:ARGUMENT_CHARS]}…" if len(text) > ARGUMENT_CHARS else text
+    return f"[toolCall {tool}({cut})]"
+
+
+def look_at_call(tool: str, arguments: Any) -> Call:
+    """Returns what the call does, as far as its name and arguments say."""
+    if tool in _READ_TOOLS:
+        return Call("file", files_read=_paths(arguments))
+    if tool in _WRITE_TOOLS:
+        return Call("tool", files_modified=_paths(arguments))
+    if tool in _FILE_TOOLS:
+        return _FILE_SEARCH
+    if tool in _SHELL_TOOLS or tool == "apply_patch":
+        return _look_at_command(shell_command(arguments))
+    if _MEMORY_TOOL.search(tool):
+        return _MEMORY
+    return _WEB if _WEB_TOOL.search(tool) else _OTHER
+
+
+def shell_command(arguments: Any) -> str:
+    """Returns the command line in a shell tool's arguments, a script with one command in it included."""
+    if isinstance(arguments, str):
+        found = _SCRIPT_COMMAND.findall(arguments)
+        return str(orjson.loads(found[0])) if len(found) == 1 else arguments
+    value = arguments.get("command") or arguments.get("cmd") or "" if isinstance(arguments, Mapping) else ""
+    if isinstance(value, list):
+        words = [str(word) for word in value]
+        return words[-1] if len(words) == 3 and words[1] in ("-c", "-lc") else " ".join(words)
+    return str(value)
+
+
+def read_by(command: str) -> tuple[str, ...]:
+    """Returns the files that a plain `cat`, `sed -n` or the like prints; a pipeline or anything cleverer has none."""
+    command = command.strip()
+    if len(command) > 500 or command.partition(" ")[0] not in _READERS or _JOINED.search(command):
+        return ()
+    program, *words = ["".join(found) for found in _WORD.findall(command)]
+    if program == "sed":
+        return tuple(words[2:]) if words[:1] == ["-n"] else ()
+    return tuple(word for word in words if not word.startswith("-") and not word.isdigit())
+
+
+def patched_by(command: str) -> tuple[str, ...]:
+    """Returns the files named by the headers of an `apply_patch` text, also where a script holds it as a string."""
+    if "*** " not in command:
+        return ()
+    return tuple(dict.fromkeys(name.partition("\\n")[0].strip() for name in _PATCHED.findall(command)))
+
+
+def _look_at_command(command: str) -> Call:
+    if files := read_by(command):
+        return Call("file", files_read=files)
+    if modified := patched_by(command):
+        return Call("tool", files_modified=modified)
+    if command.startswith("memory") and _MEMORY_COMMAND.match(command):
+        return _MEMORY
+    return _WEB if "http" in command and _DOWNLOAD.search(command) else _OTHER
+
+
+def _paths(arguments: Any) -> tuple[str, ...]:
+    named = (arguments.get(key) for key in ("file_path", "path", "notebook_path")) if isinstance(arguments, Mapping) else ()
+    return tuple(path for path in named if isinstance(path, str) and path)[:1]

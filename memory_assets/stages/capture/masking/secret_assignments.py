@@ -1,0 +1,180 @@
+"""Secrets that only the name they are assigned to gives away: `.env`, JSON, YAML, code, URL queries, flags, headers, prose.
+
+`find_assigned` looks at unwrapped text; `ANCHOR` finds candidates in raw text, where every quote may be escaped any number
+of times, and `may_be_secret` drops those that are plainly words or code. Whether a value is secret `secret_values` says.
+"""
+
+import re
+from collections.abc import Iterator
+
+from memory_assets.stages.capture.masking.secret_tokens import Found
+from memory_assets.stages.capture.masking.secret_values import AWS_SECRET, is_bare_secret, is_random, is_secret_value, is_varied
+
+PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd|pswd"
+_SHORT_PASSWORD = r"(?:(?<=[_-])pass|(?-i:pass|Pass))(?=[\"']?[ \t]*(?:=|:))"
+_KEYS = (
+    r"(?:access|account|private|signing|encryption|encrypt|master|service|storage|shared|client|app|application|license|"
+    r"webhook|auth|deploy|admin|session|hmac|jwt|ssh|rsa|aes|cipher|primary|secondary)[_-]?key"
+)
+_NAMES = rf"{PASSWORDS}|secret|api[_. -]?key|{_KEYS}|credentials?|connection[_-]?string|authorization|jwt|bearer|_auth|dsn"
+"""Names that tell of a secret, besides `token`, `…_KEY`, `…_pat` and `"auth"`, which do so in some spellings alone."""
+
+_NAME = rf"(?:{_NAMES}|{_SHORT_PASSWORD}|token|[A-Z0-9]_KEY|(?<=[\"'])auth(?=[\"'\\])|[_-]pat(?![A-Za-z0-9_-]))"
+_SUFFIX = r"(?:[_-]?(?:[A-Z]?[a-z0-9]{1,12}|[A-Z0-9]{1,12})){0,2}"
+_LINE_START = r"(?:[0-9]{1,6}(?:\t|\xe2\x86\x92)|[+>|-])?[ \t]*"
+"""What numbered listings, diffs and quotations put before a line."""
+_VALUE = r"[\"']?value[\"']?[ \t]*[:=][ \t]*"
+_SEPARATORS = (
+    r"(?:\\?[\"'`\])]){0,3}[ \t]*(?::[ \t]*[A-Za-z&'.|\[\]]{1,24}[ \t]*=|=>|:=|\?=|==?|:|>)[ \t]*(?:\n[ \t]*(?=[\"'`]))?",
+    rf"[\"']?[ \t]*,[ \t\n]*(?:{_VALUE})?(?=\\?[\"'`])",
+    rf"[\"']?,?[ \t\n]+{_LINE_START}{_VALUE}",
+    r"\([ \t]*(?=[\"'`])",
+    r"</key>\s{0,4}[^<\n]{0,80}<string>",
+    r"[ \t]+(?:is|was|ist|lautet)[ \t]*:?[ \t]+",
+    r"(?<=[a-z])[ \t]+(?=[^\s\"'`=:(){}\[\]<>,;]{8,}(?:[\s\"'`,&<]|$))",
+)
+_SCHEMES = "Bearer|Basic|Token|SSWS|GenieKey|Splunk|Bot|ApiKey|OAuth|Key"
+"""What stands before a credential in an Authorization header."""
+_SCHEME = rf"(?:(?:{_SCHEMES})[ \t]+)?"
+_QUOTED = (
+    rf"(?P<escape>\\?)(?P<quote>[\"'`]){_SCHEME}(?P<quoted>(?:\\(?![\"'])[^\n]|(?!(?P=quote))[^\n\\]){{6,4000}}?)"
+    r"(?:(?P=escape)(?P=quote)|\Z)"
+)
+"""The end of the text ends it too: of a window that has to be widened, or of a torn line."""
+_BARE = r"(?P<bare>(?:[^\s\"'`&;,<>\\]|[&;,](?!\s|$|amp;|[A-Za-z][\w.-]*[=:])|\\(?![\"'`nrt\\])){6,4000})"
+_ASSIGNED = re.compile(
+    rf"(?P<name>{_NAME}{_SUFFIX})(?:{'|'.join(_SEPARATORS)})(?:[bfru@](?=[\"'`]))?{_SCHEME}(?:{_QUOTED}|{_BARE})".encode(
+        "latin-1"
+    ),
+    re.IGNORECASE,
+)
+_HINTS = (
+    b"pass",
+    b"pwd",
+    b"pswd",
+    b"secret",
+    b"key",
+    b"credential",
+    b"string",
+    b"auth",
+    b"jwt",
+    b"bearer",
+    b"dsn",
+    b"token",
+    b"pat",
+)
+"""No name is without one of these; looking for them is a hundred times faster than the whole expression."""
+_BEFORE = re.compile(rb"[A-Za-z0-9_.$-]{0,48}\Z")
+_NOT_SECRET_NAMES = re.compile(
+    rb"(?:public|foreign|sort|partition|cache|group|dedupe|idempotency|object|hash|sha|checksum|digest|next|page|"
+    rb"continuation|cancellation|csrf_?param)[_.-]?(?:key|token)"
+    rb"|token[_-]?(?:type|count|limit|usage|budget|url|uri|path|file|name|id|endpoint|izer)"
+    rb"|(?:secret|password|key|credential|token|auth)s?[_-]?"
+    rb"(?:name|file|path|url|uri|ref|helper|provider|arn|type|field|length|id|env|var)\Z"
+    rb"|author|tokens|tokeniz",
+    re.IGNORECASE,
+)
+_IS_PASSWORD = re.compile(rf"{PASSWORDS}|pass\Z".encode(), re.IGNORECASE)
+
+
+def find_assigned(text: bytes) -> Iterator[Found]:
+    """Yields each value that is assigned to a telling name: `.env`, JSON, YAML, code, URL query, flag, header or prose."""
+    lower = text.lower()
+    for match in _ASSIGNED.finditer(text) if any(hint in lower for hint in _HINTS) else ():
+        start = match.start("name")
+        head = _BEFORE.search(text, max(0, start - 48), start)
+        name = (head[0] if head else b"") + match["name"]
+        group = "quoted" if match["quoted"] is not None else "bare"
+        value = match[group] if group == "quoted" else _trimmed(match["bare"])
+        if _NOT_SECRET_NAMES.search(name) or _is_id(name) or (group == "bare" and _is_call(value)):
+            continue
+        is_password = _IS_PASSWORD.search(name) is not None
+        separator = text[match.end("name") : match.start(group)]
+        if not separator.strip() and not _needs_no_separator(name, value, is_password):
+            continue
+        is_variable = separator.strip() in (b"=", b":") and not re.search(rb"[a-z]", name)
+        quoted = group == "quoted" or is_variable or name.startswith(b"--")
+        in_query = separator == b"=" and text[start - len(head[0] if head else b"") - 1 : start][:1] in (b"?", b"&", b";")
+        if is_secret_value(value, quoted=quoted, password=is_password) or (in_query and is_bare_secret(value)):
+            yield "assigned-secret", match.start(group), match.start(group) + len(value)
+
+
+def _is_id(name: bytes) -> bool:
+    """Says whether the telling name stands by chance in a random id, as `pwD` in `toolu_01pwD2x`."""
+    return len(name) >= 12 and re.search(rb"[0-9]", name) is not None and is_random(name, 0.6)
+
+
+_HEX = re.compile(rb"[0-9a-f]{32,}")
+
+
+def _needs_no_separator(name: bytes, value: bytes, is_password: bool) -> bool:
+    """Says whether a value behind a mere blank is meant: a flag's, a variable's if long, or what only a password can be."""
+    if name.startswith(b"--"):
+        return True
+    if is_password and is_varied(value, kinds=4):
+        return True
+    is_generated = is_random(value, 0.5) or _HEX.fullmatch(value) is not None or AWS_SECRET.fullmatch(value) is not None
+    return b"_" in name and len(value) >= 20 and is_generated
+
+
+_CALL = re.compile(rb"[&*!(]*([A-Za-z_][\w.:]*)[(\[{]")
+
+
+def _is_call(value: bytes) -> bool:
+    """Says whether an unquoted value is a call or a composite literal of code."""
+    call = _CALL.match(value)
+    return call is not None and (b"." in call[1] or not is_random(call[1], 0.55))
+
+
+def _trimmed(value: bytes) -> bytes:
+    """Returns an unquoted value without the punctuation of the sentence or code around it."""
+    value = value.rstrip(b".,;:!")
+    while value[-1:] in (b")", b"]", b"}") and value.count(value[-1:]) > value.count(_OPENING[value[-1:]]):
+        value = value[:-1].rstrip(b".,;:!")
+    return value
+
+
+_OPENING = {b")": b"(", b"]": b"[", b"}": b"{"}
+
+_QUOTE_BEFORE = re.compile(rb"[\"'][=:,@]{0,3}\Z")
+"""What an anchor takes for a separator may be the beginning of a random value."""
+_RAW_VALUE = re.compile(rb"[^\s\"'`<\\]*")
+_RAW_TYPE = re.compile(rb"[A-Za-z][A-Za-z&'. |\[\]]{0,24}= *\\*[\"'`]?")
+"""The type between a name and its value, as in `password: str = "…"`."""
+_RAW_CODE = re.compile(rb"[&*!(]*[A-Za-z_.:]+[(\[{].*", re.DOTALL)
+
+
+def may_be_secret(text: bytes, _: int, end: int) -> bool:
+    """Says whether an assigned value, still escaped, may be more than a word, a name or a call; in code most are not."""
+    declared = _RAW_TYPE.match(text, end - 6, end + 80)
+    return _may_be_value(text, end - 6) or (declared is not None and _may_be_value(text, declared.end()))
+
+
+def _may_be_value(text: bytes, start: int) -> bool:
+    raw = _RAW_VALUE.match(text, start, start + 206)
+    value = raw[0] if raw else b""
+    if text[start + len(value) :][:2] in (b"\\u", b"\\x", b"\\\\") or b"%" in value:
+        return True
+    is_quoted = _QUOTE_BEFORE.search(text, max(start - 4, 0), start) is not None
+    if (not is_quoted and _RAW_CODE.fullmatch(value)) or b"****" in value:
+        return False
+    return is_random(value, 0.25) or is_varied(value) or re.search(rb"[0-9]{6}", value) is not None
+
+
+_SEPARATOR = (
+    r"(?:\\*[\"'`\])]|&quot;|&#3[49];|%2[27]){0,3}"
+    r"(?:,?(?: |\\+[nt]|\n|\t|[0-9]{1,6}(?:\x7f+|\t|\\+t|\\+u2192)|[+>|-])*\\*[\"']?value|"
+    r"(?: |\\+[nt]|\n|\t|%20)*(?:=>|:=|[:=,>(]|</key>[^<]{0,90}<string>|%3[aAdD]| (?:is|was|ist|lautet):? |"
+    r":[A-Za-z&'. |\[\]]{1,26}=))"
+    rf"(?: |\\+[nt]|\n|\t|\\*[\"'`:=,@]|&quot;|&#3[49];|%2[027]|[bfru]\\*[\"'])*(?:(?:{_SCHEMES}|token) +)?"
+)
+_ANY_SUFFIX = "(?:[_-]?[A-Za-z0-9]{1,12}){0,2}"
+_SINGULAR = "token(?:[a-rt-z0-9_-][A-Za-z0-9_-]{0,20})?"
+"""Tokens in the plural are counted in every record of an assistant; looking at them all would take longest of all."""
+ANCHOR = (
+    rf"(?i:(?:{_NAMES}|(?-i:[A-Z0-9]_KEY)){_ANY_SUFFIX}|[_-]pass|(?-i:pass|Pass)|[_-]pat|[\"']auth|{_SINGULAR})"
+    rf"{_SEPARATOR}[^ \t\n\\\"'`]{{6}}"
+    rf"|(?i:{_NAMES}|token) +[A-Za-z0-9+/_=.-]{{20}}"
+    rf"|(?i:{PASSWORDS}) [^ \t\n\\\"'`]{{8}}"
+    rf"|--[a-z-]{{0,24}}(?:{PASSWORDS}|secret|token|key|pat|credentials?)[ =]\\*[\"']?[^ \t\n\\\"']{{6}}"
+)

@@ -1,0 +1,175 @@
+"""Reads the messages of windows back from the archive, with their text, and sums up the sessions of a day.
+
+Texts come from the archive through a fresh reader that is fed every line between the first and the last of the window;
+ids, places and times come from `records`. Tool output is cut in the middle past 4,000 characters; the whole of it stays
+in the archive.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime
+from itertools import islice
+from typing import Any
+
+import polars as pl
+
+from memory_assets.schema import frames as schemas
+from memory_assets.schema.protocols import Tables
+from memory_assets.stages.capture.formats.normal_form import Parsed
+from memory_assets.stages.capture.formats.readers import open_reader
+from memory_assets.stages.capture.index import INDEX_VERSION
+from memory_assets.stages.capture.ownership import conversation, own_messages
+from memory_assets.store.archive import Archive
+
+TOOL_OUTPUT_CHARS = 4_000
+"""Of tool output more is seldom read again; nine tenths of a transcript's bytes are tool output."""
+
+PLACED = ("byte_from", "byte_to", "author")
+
+LINES_BEFORE = 100
+"""Lines before a window that its reader is shown: results name the tool of a call that stands there. In 149 real
+transcripts the furthest such call stood 15 lines back."""
+
+NAME_CHARS = 72
+BATCH_ROWS = 1_000
+
+
+def inputs_of(windows: pl.DataFrame) -> str:
+    """Returns the hash of what the messages of these windows are made from."""
+    return schemas.hash_of(INDEX_VERSION, *windows.sort("window_id")["fingerprint"])
+
+
+def pending_days(windows: pl.DataFrame, tables: Tables) -> list[date]:
+    """Returns the days whose written messages are not those of the present windows, days that lost theirs included."""
+    closed = windows.filter(pl.col("day").is_not_null())
+    wanted = {day.isoformat(): inputs_of(group) for (day,), group in closed.group_by("day")}
+    written = {day: info.inputs for day, info in tables.parts("messages").items() if day in wanted or info.rows}
+    changed = {day for day in wanted.keys() | written.keys() if wanted.get(day) != written.get(day)}
+    return sorted(date.fromisoformat(day) for day in changed)
+
+
+def build_messages(windows: pl.DataFrame, tables: Tables, archive: Archive, now: datetime) -> Iterator[pl.DataFrame]:
+    """Yields the messages of the windows as frames of the table, a few thousand rows at a time."""
+    messages = (
+        row
+        for (source,), own in windows.sort("source_id", "window_id").group_by("source_id", maintain_order=True)
+        for row in _messages_of(str(source), own, tables, archive, now)
+    )
+    while rows := list(islice(messages, BATCH_ROWS)):
+        yield schemas.frame_of("messages", rows)
+
+
+def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame | pl.LazyFrame, tables: Tables) -> pl.DataFrame:
+    """Returns one row for each session that closed a window on the day."""
+    wanted = ["session_id", "event_at", "ordinal", "text"]
+    turns = messages.lazy().filter("is_user_turn").select(wanted).sort(wanted[:3]).collect()
+    rows = [
+        _session(group.sort("started_at", "window_id").to_dicts(), turns, tables)
+        for _, group in windows.group_by("session_id", maintain_order=True)
+    ]
+    return schemas.frame_of("sessions", rows)
+
+
+def _messages_of(
+    source: str, windows: pl.DataFrame, tables: Tables, archive: Archive, now: datetime
+) -> Iterator[dict[str, Any]]:
+    placed = windows.select("window_id", pl.col("message_ids").alias("message_id")).explode("message_id")
+    rows = own_messages(_rows_of(source, placed["message_id"], tables, archive, now))
+    wanted = placed.join(rows, on="message_id").sort("window_id", "generation", "line")
+    window_of = {window["window_id"]: window for window in windows.drop("message_ids", "lines").iter_rows(named=True)}
+    ordinal: dict[str, int] = defaultdict(int)
+    for (window_id, generation), group in wanted.group_by("window_id", "generation", maintain_order=True):
+        window = window_of[window_id]
+        record_at = {row["line"]: row for row in group.iter_rows(named=True)}
+        for number, parsed in _parsed_lines(window, archive, int(str(generation)), record_at):
+            yield _message(window, record_at[number], parsed, ordinal[window["window_id"]])
+            ordinal[window["window_id"]] += 1
+
+
+def _rows_of(source: str, ids: pl.Series, tables: Tables, archive: Archive, now: datetime) -> pl.DataFrame:
+    """Returns the rows of the messages; the whole source is looked at only where a time has to be guessed."""
+    records, captured = tables.scan("records", [source]), archive.resources_of(source)
+    is_wanted = pl.col("message_id").is_in(ids.implode())
+    rows = conversation(records.filter(is_wanted), captured, now, extra=PLACED)
+    return conversation(records, captured, now, extra=PLACED).filter(is_wanted) if rows["is_guessed"].any() else rows
+
+
+def _parsed_lines(
+    window: Mapping[str, Any], archive: Archive, generation: int, wanted: Mapping[int, Mapping[str, Any]]
+) -> Iterator[tuple[int, Parsed]]:
+    """Yields the wanted lines; the reader is fed those between them, and some before them to know which calls wait."""
+    first, last = min(wanted), max(wanted)
+    reader = open_reader(window["harness"], window["path"])
+    for line in archive.lines(window["source_id"], generation, from_line=first - LINES_BEFORE):
+        if line.number > last:
+            return
+        if line.number >= first - LINES_BEFORE:
+            parsed = reader.read(line.content)
+            if line.number in wanted:
+                yield line.number, parsed
+
+
+def _message(window: Mapping[str, Any], record: Mapping[str, Any], parsed: Parsed, ordinal: int) -> dict[str, Any]:
+    text = parsed.text if record["kind"] == "text" else cut_middle(parsed.text, TOOL_OUTPUT_CHARS)
+    return {
+        "message_id": record["message_id"],
+        "session_id": window["session_id"],
+        "window_id": window["window_id"],
+        "day": window["day"],
+        "ordinal": ordinal,
+        "line": record["line"],
+        "byte_from": record["byte_from"],
+        "byte_to": record["byte_to"],
+        "resource_id": record["resource_id"],
+        "author": record["author"],
+        "kind": record["kind"],
+        "tool_name": parsed.tool_name,
+        "is_error": parsed.is_error,
+        "is_user_turn": record["is_user_turn"],
+        "event_at": record["at"],
+        "is_time_guessed": record["is_guessed"],
+        "text": text,
+        "text_chars": len(parsed.text),
+        "image_count": parsed.image_count,
+    }
+
+
+def cut_middle(text: str, limit: int) -> str:
+    """Returns the text with its middle left out, and said so, when it is longer than the limit."""
+    if len(text) <= limit:
+        return text
+    note = f"\n[… {len(text) - limit:,} characters left out …]\n"
+    head = (limit - len(note)) * 2 // 3
+    return text[:head] + note + text[len(text) - (limit - len(note) - head) :]
+
+
+def _session(windows: list[dict[str, Any]], turns: pl.DataFrame, tables: Tables) -> dict[str, Any]:
+    last = windows[-1]
+    ids = [message_id for window in windows for message_id in window["message_ids"]]
+    sources = sorted({window["source_id"] for window in windows})
+    touched = (pl.col("files_read").list.len() > 0) | (pl.col("files_modified").list.len() > 0)
+    records = tables.scan("records", sources).filter(touched & pl.col("message_id").is_in(ids)).collect()
+    own = turns.filter(pl.col("session_id") == last["session_id"]).head(1)
+    started, ended = min(w["started_at"] for w in windows), max(w["ended_at"] for w in windows)
+    copied = ("session_id", "day", "harness", "path", "project", "folder", "person", "branch", "parent_session_id", "version")
+    return {
+        **{name: last[name] for name in copied},
+        "name": last["title"] or _name_from(own["text"].to_list()) or last["session_id"],
+        "started_at": started,
+        "ended_at": ended,
+        "duration_seconds": (ended - started).total_seconds(),
+        "window_count": len(windows),
+        "message_count": sum(window["message_count"] for window in windows),
+        "user_turn_count": sum(window["user_turn_count"] for window in windows),
+        "files_read": _distinct(records, "files_read"),
+        "files_modified": _distinct(records, "files_modified"),
+    }
+
+
+def _name_from(turns: list[str]) -> str:
+    first = " ".join((turns[0] if turns else "").split())
+    return first if len(first) <= NAME_CHARS else first[: NAME_CHARS - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _distinct(records: pl.DataFrame, column: str) -> list[str]:
+    return records[column].explode().drop_nulls().unique().sort().to_list()

@@ -1,0 +1,1 @@
+"""The observer with a model: questions, stored answers and their parser."""

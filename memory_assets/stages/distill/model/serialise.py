@@ -1,0 +1,85 @@
+"""Writes messages out for a model: what was said, by whom and when, fenced as quoted material.
+
+Takes the messages of a call; gives text. `[HH:MM]` stamps are in the owner's zone; tool calls and results are cut;
+nothing in it can end the fence, because the fence carries a hash of what it encloses. Pictures are numbered in the
+order of the messages.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from zoneinfo import ZoneInfo
+
+from memory_assets.schema.records import Author
+from memory_assets.stages.distill.rules.exchanges import Row
+
+SERIALISER_VERSION = "serialise/2"
+
+TOOL_CHARS = 1_500
+"""Tool calls and results are cut here (A21, DUET)."""
+
+_ROLES: dict[Author, str] = {
+    "owner": "OWNER",
+    "assistant": "ASSISTANT",
+    "subagent": "SUB-AGENT",
+    "tool": "TOOL",
+    "file": "FILE",
+    "web": "WEB",
+    "injected": "HARNESS",
+}
+
+
+def serialise(messages: Sequence[Row], zone: ZoneInfo, *, before: Sequence[Row] = ()) -> str:
+    """Returns the messages as fenced text, a line with the date wherever a new day begins.
+
+    `before` are messages that an earlier call was about; they stand in a fence of their own.
+    """
+    quoted = fenced("transcript", "\n\n".join(_lines(messages, zone)))
+    if not before:
+        return quoted
+    known = fenced("end of what was read before", "\n\n".join(_lines(before, zone)))
+    return f"{known}\n\n{quoted}"
+
+
+def fence_memories(memories: Iterable[tuple[str, str]]) -> str:
+    """Returns earlier memories, pairs of id and text, as fenced text; empty where there are none."""
+    lines = [f"[memory id: {name}] {text}" for name, text in memories]
+    return fenced("earlier memories", "\n".join(lines)) if lines else ""
+
+
+def shown(message: Row) -> str:
+    """Returns the text of a message as a model sees it."""
+    text = message["text"]
+    if message["kind"] == "tool_result":
+        error = " (error)" if message["is_error"] else ""
+        return f"[toolResult {message['tool_name'] or 'tool'}{error}] {_cut(text)}"
+    return text if message["kind"] == "text" else _cut(text)
+
+
+def content_hash(messages: Sequence[Row], before: Sequence[Row] = ()) -> str:
+    """Returns the hash of everything that a model would be shown, but for the zone."""
+    parts = (f"{m['message_id']}\x1f{m['event_at'].isoformat()}\x1f{m['image_count']}\x1f{shown(m)}" for m in messages)
+    shown_again = (shown(m) for m in before)
+    return hashlib.sha256("\x1e".join([*parts, "\x1d", *shown_again]).encode()).hexdigest()
+
+
+def _lines(messages: Sequence[Row], zone: ZoneInfo) -> Iterator[str]:
+    day, image = None, 0
+    for message in messages:
+        at = message["event_at"].astimezone(zone)
+        if at.date() != day:
+            day = at.date()
+            yield f"Date: {day.isoformat()}"
+        numbers = range(image + 1, image + 1 + message["image_count"])
+        image += message["image_count"]
+        pictures = "".join(f" [image {number}]" for number in numbers)
+        yield f"[{at:%H:%M}] {_ROLES[message['author']]}: {shown(message)}{pictures}"
+
+
+def fenced(title: str, body: str) -> str:
+    """Returns the text between two lines that it cannot itself contain."""
+    mark = hashlib.sha256(body.encode()).hexdigest()[:12]
+    return f"=== quoted {title} {mark} begins ===\n{body}\n=== quoted {title} {mark} ends ==="
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= TOOL_CHARS else f"{text[:TOOL_CHARS]}… [{len(text) - TOOL_CHARS:,} more characters]"

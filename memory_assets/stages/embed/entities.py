@@ -1,0 +1,55 @@
+"""Recognises what a text names: files, commands, flags, packages, services, hosts, people, decisions, tickets, identifiers.
+
+Takes a text, gives mentions with their kind and their usual name. It is made for precision: what is named by its shape
+(`shapes`) or stands in the list of names (`names`) is an entity; a plain English word never is, backticks or not. Knows
+nothing of memories.
+"""
+
+from functools import lru_cache
+
+from memory_assets.schema.records import EntityKind
+from memory_assets.stages.embed import names, shapes
+from memory_assets.stages.embed.mention import Mention, Recogniser, code_spans
+
+ENTITIES_VERSION = "entities/1"
+
+LOCAL_KINDS: frozenset[EntityKind] = frozenset(
+    {"file", "folder", "flag", "adr", "ticket", "branch", "commit", "identifier", "variable"}
+)
+"""Kinds whose names mean something in one project only: its README.md is not another project's."""
+
+LONGEST_NAME = 120
+
+RECOGNISERS: tuple[Recogniser, ...] = (
+    shapes.find_urls,
+    shapes.find_paths,
+    shapes.find_numbered,
+    names.find_commands,
+    shapes.find_packages,
+    shapes.find_hosts,
+    shapes.find_flags,
+    shapes.find_variables,
+    names.find_known,
+    shapes.find_people,
+    shapes.find_identifiers,
+    shapes.find_commits,
+)
+"""In order of precedence; a path is never read as an identifier."""
+
+
+@lru_cache(maxsize=16_384)
+def mentions_in(text: str) -> tuple[Mention, ...]:
+    """Returns what the text names, in order; of overlapping names the first recogniser's stays."""
+    code = code_spans(text)
+    taken: list[Mention] = []
+    for recognise in RECOGNISERS:
+        for mention in recognise(text, code):
+            is_free = not any(mention.start < other.end and other.start < mention.end for other in taken)
+            if is_free and len(mention.name) <= LONGEST_NAME:
+                taken.append(mention)
+    return tuple(sorted(taken, key=lambda mention: mention.start))
+
+
+def mentions_of_name(name: str) -> tuple[Mention, ...]:
+    """Returns what a name that stands alone is, as if it stood between backticks."""
+    return mentions_in(f"`{name.strip(' `')}`")

@@ -1,0 +1,235 @@
+"""What other sources said of a memory: who confirmed it, who contradicted it, and what that does to its confidence.
+
+Edges between observations come in; `plan_evidence` returns the events that the ledger does not hold yet, `weigh_evidence`
+reads the ledger back. An event names both observations, their messages, text hashes and sources, so it can be written once:
+its id is made from the two observations, and a source that already spoke of a memory is not heard twice, whatever its words
+became in a later distillation. An event of ours counts only while an edge still says so, so a rule that was wrong is undone
+by a better one, and a fold up to some day needs nothing but the observations of that day.
+
+A source is a session with all its forks and sub-agents: they repeat one another. What the gate held neither confirms nor
+contradicts, nor does what was only echoed (`echoes`).
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from memory_assets.stages.embed.clusters import find_roots
+from memory_assets.stages.embed.homes import Homes, about
+from memory_assets.stages.embed.merge import CONFLICT, NORMS
+from memory_assets.store.ledger import CONFIRMED, CONTRADICTED, Event, Planned
+
+RAISED, LOWERED = 0.1, 0.2
+"""What one more source adds, and what one that says otherwise takes away: the seeds' rule for items (A77)."""
+
+EVIDENCE = (CONFIRMED, CONTRADICTED)
+_COLUMNS = ["id", "session_id", "category", "author", "event_at", "text_hash", "message_ids"]
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Two memories that cannot both hold, with the observations that say so."""
+
+    newer: Row
+    older: Row
+    newer_root: str
+    older_root: str
+    reason: str
+    similarity: float
+
+
+@dataclass
+class Evidence:
+    """What the ledger holds of each memory: sources and when they spoke, in ISO 8601."""
+
+    confirmed: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    """Memory → the sources that say it, the first one included."""
+    contradicted: dict[str, dict[str, tuple[str, bool]]] = field(default_factory=lambda: defaultdict(dict))
+    """Memory → the sources that say otherwise, and whether each lowers the confidence."""
+    conflicts: list[Conflict] = field(default_factory=list)
+    """Conflicts that the ledger knows, in the order in which the newer of each spoke."""
+
+    def confirmations(self, root: str) -> int:
+        """Returns how many other sources said the same."""
+        return max(len(self.confirmed.get(root, ())) - 1, 0)
+
+    def confidence(self, root: str, start: float) -> float:
+        """Returns the confidence after everybody spoke, in order, never below 0 or above 1."""
+        said = sorted((at, source) for source, at in self.confirmed.get(root, {}).items())[1:]
+        otherwise = [(at, -LOWERED) for at, lowers in self.contradicted.get(root, {}).values() if lowers]
+        for _, change in sorted([*((at, RAISED) for at, _ in said), *otherwise]):
+            start = min(max(start + change, 0.0), 1.0)
+        return round(start, 4)
+
+
+def families_of(windows: pl.DataFrame) -> dict[str, str]:
+    """Returns the session that each forked or spawned one goes back to."""
+    links = windows.select("session_id", "parent_session_id").drop_nulls().unique().sort("session_id", "parent_session_id")
+    parents = dict(links.iter_rows())
+    found = {}
+    for session in parents:
+        seen, root = {session}, session
+        while (parent := parents.get(root)) is not None and parent not in seen:
+            seen.add(parent)
+            root = parent
+        found[session] = root
+    return found
+
+
+def allowed_facts(observations: pl.DataFrame) -> pl.DataFrame:
+    """Returns what may confirm and contradict, in order of event time."""
+    return observations.filter((pl.col("gate") == "allow") & (pl.col("kind") == "fact")).sort("event_at", "id")
+
+
+def find_conflicts(facts: pl.DataFrame, merges: pl.DataFrame, roots: Mapping[str, str]) -> list[Conflict]:
+    """Returns the conflicts between allowed facts of different memories, in the order in which the newer of each spoke."""
+    edges = merges.filter(pl.col("relation") == CONFLICT).select("newer_id", "older_id", "reason", "similarity").rows()
+    rows = _rows(facts, {id for edge in edges for id in edge[:2]})
+    found = [
+        Conflict(rows[newer], rows[older], roots[newer], roots[older], reason, similarity)
+        for newer, older, reason, similarity in edges
+        if newer in rows and older in rows and roots[newer] != roots[older]
+    ]
+    return sorted(found, key=lambda one: (one.newer["event_at"], one.newer["id"], one.older["id"]))
+
+
+def _rows(facts: pl.DataFrame, ids: Collection[str]) -> dict[str, Row]:
+    chosen = facts.filter(pl.col("id").is_in(sorted(ids))).select(_COLUMNS)
+    return {row["id"]: row for row in chosen.iter_rows(named=True)}
+
+
+def weigh_evidence(
+    facts: pl.DataFrame, conflicts: Sequence[Conflict], roots: Mapping[str, str], events: Sequence[Event]
+) -> Evidence:
+    """Returns what the ledger's events say of the present memories."""
+    events = [event for event in events if event.kind in EVIDENCE]
+    evidence, homes = Evidence(), Homes(facts, roots, events)
+    between: dict[tuple[str, str], list[Conflict]] = defaultdict(list)
+    for one in conflicts:
+        between[one.newer_root, one.older_root].append(one)
+    known: set[tuple[str, str]] = set()
+    for event in events:
+        sides = [homes.find(one) for one in about(event)]
+        if len(sides) != 2:
+            continue
+        older, newer = sides
+        if event.kind == CONFIRMED:
+            if root := next((root for root in older if root in newer), None):
+                _hear(evidence.confirmed[root], event)
+        elif pair := next(((b, a) for a in older for b in newer if (b, a) in between), None):
+            known.add(pair)
+            source, at = event.payload["sources"][1], event.payload["said_at"][1]
+            lowers = any(_may_lower(one) for one in between[pair])
+            evidence.contradicted[pair[1]].setdefault(source, (at, lowers))
+    evidence.conflicts = [one for one in conflicts if (one.newer_root, one.older_root) in known]
+    return evidence
+
+
+def _hear(sources: dict[str, str], event: Event) -> None:
+    for source, at in zip(event.payload["sources"], event.payload["said_at"], strict=True):
+        sources[source] = min(sources.get(source, at), at)
+
+
+def _may_lower(conflict: Conflict) -> bool:
+    """Returns whether the newer one weakens the older: what the owner wants is weakened by the owner's own words alone."""
+    is_owners_wish = conflict.older["author"] == "owner" and conflict.older["category"] in NORMS
+    return conflict.newer["author"] == "owner" or not is_owners_wish
+
+
+def plan_evidence(
+    observations: pl.DataFrame,
+    merges: pl.DataFrame,
+    events: Sequence[Event],
+    families: Mapping[str, str],
+    echoes: Collection[str] = (),
+) -> list[Planned]:
+    """Returns the events that the edges ask for and the ledger does not hold, in the order in which the newer sides spoke.
+
+    `families` maps a session to the one it was forked from or spawned by; `echoes` are observations that repeat a memory
+    which their session had been shown.
+    """
+    facts = allowed_facts(observations)
+    roots = find_roots(observations.sort("event_at", "id")["id"].to_list(), merges)
+    conflicts = find_conflicts(facts, merges, roots)
+    evidence = weigh_evidence(facts, conflicts, roots, events)
+    planned = [
+        *_confirmations(facts, merges, roots, evidence, families, echoes),
+        *_contradictions(conflicts, evidence, families, echoes),
+    ]
+    known = {event.id for event in events}
+    return sorted((one for one in planned if one.id not in known), key=lambda one: (one.payload["said_at"][1], one.id))
+
+
+def _confirmations(
+    facts: pl.DataFrame,
+    merges: pl.DataFrame,
+    roots: Mapping[str, str],
+    evidence: Evidence,
+    families: Mapping[str, str],
+    echoes: Collection[str],
+) -> list[Planned]:
+    same = merges.filter(pl.col("relation") != CONFLICT).sort(["similarity", "older_id"], descending=[True, False])
+    edges = same.select("newer_id", "older_id", "similarity", "reason").rows()
+    rows = _rows(facts, {id for edge in edges for id in edge[:2]})
+    clusters: dict[str, list[Row]] = defaultdict(list)
+    for id, row in rows.items():
+        clusters[roots[id]].append(row)
+    nearest: dict[str, tuple[str, float, str]] = {}
+    for newer, older, similarity, reason in edges:
+        if newer in rows and older in rows and _differ(rows[newer], rows[older], families):
+            nearest.setdefault(newer, (older, similarity, reason))
+    planned = []
+    for root, members in clusters.items():
+        first, known = _family(members[0], families), evidence.confirmed.get(root, {})
+        # Where an older source arrived since, one event has to name it, or it would be taken for the first that confirmed.
+        heard = {first, *(known if first in known else ())}
+        for row in members[1:]:
+            if _family(row, families) not in heard and row["id"] in nearest and row["id"] not in echoes:
+                older, similarity, reason = nearest[row["id"]]
+                planned.append(_plan(CONFIRMED, row, rows[older], families, similarity, reason))
+                heard.add(_family(row, families))
+    return planned
+
+
+def _contradictions(
+    conflicts: Sequence[Conflict], evidence: Evidence, families: Mapping[str, str], echoes: Collection[str]
+) -> list[Planned]:
+    heard = {(root, source) for root, sources in evidence.contradicted.items() for source in sources}
+    planned = []
+    for one in conflicts:
+        speaks = one.newer["author"] == "owner" or _differ(one.newer, one.older, families)
+        source = (one.older_root, _family(one.newer, families))
+        if speaks and source not in heard and one.newer["id"] not in echoes:
+            planned.append(_plan(CONTRADICTED, one.newer, one.older, families, one.similarity, one.reason))
+            heard.add(source)
+    return planned
+
+
+def _family(row: Row, families: Mapping[str, str]) -> str:
+    return families.get(row["session_id"], row["session_id"])
+
+
+def _differ(newer: Row, older: Row, families: Mapping[str, str]) -> bool:
+    """Returns whether the two come from different sources: other sessions, and no message in common."""
+    return _family(newer, families) != _family(older, families) and not set(newer["message_ids"]) & set(older["message_ids"])
+
+
+def _plan(kind: str, newer: Row, older: Row, families: Mapping[str, str], similarity: float, reason: str) -> Planned:
+    ends = (older, newer)
+    payload = {
+        "observation_ids": [row["id"] for row in ends],
+        "text_hashes": [row["text_hash"] for row in ends],
+        "message_ids": [row["message_ids"] for row in ends],
+        "sources": [_family(row, families) for row in ends],
+        "said_at": [row["event_at"].isoformat() for row in ends],
+        "similarity": similarity,
+        "reason": reason,
+    }
+    name = hashlib.sha256("\x1f".join([kind, older["id"], newer["id"]]).encode()).hexdigest()[:24]
+    return Planned(f"rule-{name}", kind, older["id"], payload)

@@ -1,0 +1,105 @@
+"""Recognises by a list, `names.toml`: services, tools and packages by their names, and commands by their programs."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from memory_assets.schema.records import EntityKind
+from memory_assets.stages.embed.mention import Mention, Span, mention
+from memory_assets.text.aliases import names_of
+
+KINDS: tuple[EntityKind, ...] = ("service", "tool", "package")
+
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9:-]*")
+_PROGRAM = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+_FLAG = re.compile(r"--[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_BEGINS = re.compile(r"(?:^|[.!?:;]\s+|\n\s*|[“\"(]\s*|[-*•]\s+)$")
+_BEFORE_COMMAND = re.compile(r"^(?:\$\s+|sudo\s+|[A-Z_]+=\S+\s+)+")
+
+
+def find_known(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
+    """Yields services, tools and packages; those that are English words, too, only as they are spelt and within a sentence."""
+    names, exact = known_names(), _exact_names()
+    for match in _known_pattern().finditer(text):
+        kind, name = names[match[0].lower()]
+        is_word = match[0].lower() in exact
+        if not is_word or (match[0] == exact[match[0].lower()] and not _BEGINS.search(text, 0, match.start())):
+            yield mention(kind, name, match)
+
+
+def find_commands(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
+    """Yields programs with their subcommands; the flags behind them are mentions of their own."""
+    for start, end in code:
+        words = text[start:end]
+        offset = match.end() if (match := _BEFORE_COMMAND.match(words)) else 0
+        if said := _command(words[offset:]):
+            yield Mention("command", " ".join(said.split()), said, start + offset, start + offset + len(said))
+    for match in _prose_commands().finditer(text):
+        yield mention("command", " ".join(match[0].split()), match)
+
+
+def _command(said: str) -> str | None:
+    """Returns what of the words between backticks is a program, with its subcommand where it has any."""
+    known, (first, *rest) = _programs(), said.split() or [""]
+    if not _PROGRAM.fullmatch(first):
+        return None
+    if first not in known:
+        has_flags = any(_FLAG.fullmatch(word) for word in rest)
+        return first if has_flags and first not in no_entity("programs") else None
+    if known[first] and rest and _SUBCOMMAND.fullmatch(rest[0]):
+        return said[: said.index(rest[0], len(first)) + len(rest[0])]
+    return first if rest or not (first in known_names() or first in no_entity("programs")) else None
+
+
+@cache
+def known_names() -> dict[str, tuple[EntityKind, str]]:
+    """Returns, for each known name in lower case and for its other names, its kind and its usual spelling."""
+    found: dict[str, tuple[EntityKind, str]] = {}
+    for kind in KINDS:
+        for spelling in (*_table()[kind]["any"], *_table()[kind]["exact"]):
+            found.setdefault(spelling.lower(), (kind, spelling))
+    for low in list(found):
+        for other in names_of(low):
+            if len(other) > 2 and other not in no_entity("aliases"):
+                found.setdefault(other, found[low])
+    return found
+
+
+@cache
+def no_entity(kind: str) -> frozenset[str]:
+    """Returns the words that are no entity of the kind although they look like one."""
+    return frozenset(_table()["no"][kind])
+
+
+@cache
+def _exact_names() -> dict[str, str]:
+    """Returns the names that are English words, too: lower case → as it is spelt."""
+    return {spelling.lower(): spelling for kind in KINDS for spelling in _table()[kind]["exact"]}
+
+
+@cache
+def _known_pattern() -> re.Pattern[str]:
+    names = sorted(known_names(), key=len, reverse=True)
+    return re.compile(rf"(?<![\w./@$#~-])(?:{'|'.join(map(re.escape, names))})(?![\w/+#@(-]|\.\w)", re.IGNORECASE)
+
+
+@cache
+def _programs() -> dict[str, bool]:
+    """Returns the programs, and whether a subcommand belongs to their name."""
+    command = _table()["command"]
+    return dict.fromkeys(command["alone"], False) | dict.fromkeys(command["with"], True)
+
+
+@cache
+def _prose_commands() -> re.Pattern[str]:
+    prose = _table()["prose"].items()
+    ways = (rf"{program}\s+(?:{'|'.join(map(re.escape, subcommands))})" for program, subcommands in prose)
+    return re.compile(rf"(?<![\w./-])(?:{'|'.join(ways)})\b(?![\w/-])")
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(files("memory_assets.stages.embed").joinpath("names.toml").read_text("utf-8"))

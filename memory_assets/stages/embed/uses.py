@@ -1,0 +1,118 @@
+"""Tells which memories a session took up after it had been shown them, and what that does to their rank.
+
+A memory that comes back in the session's own words (its id, a run of its words, or most of them in one line) was used; one of
+which nothing came back, though the session went on, was shown for nothing. Each is an event, written once for a session and a
+memory; a later use outweighs that it was ignored at first, and what is said outright (`memory feedback`) outweighs both. Probes
+leave no trace of what they recalled, and a session in which no person ever spoke proves nothing.
+"""
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from memory_assets.stages.distill.rows import short_id
+from memory_assets.stages.embed.claims import read_claim
+from memory_assets.stages.embed.echoes import REPEATED
+from memory_assets.store.ledger import FEEDBACK, IGNORED, RECALLED, USED, Event, Planned
+
+USED_ADDS, IGNORED_TAKES, MOST = 0.1, 0.05, 0.3
+"""What one session adds to a memory's boost or takes from it, and how far that may go, either way."""
+
+RUN = 6
+"""Words in a row from which a line quotes a memory; fewer are a turn of phrase."""
+
+OWN_WORDS = ("owner", "assistant", "subagent")
+_WORD = re.compile(r"\w+")
+
+
+def sessions_shown(events: Iterable[Event]) -> frozenset[str]:
+    """Returns the sessions that were shown memories."""
+    return frozenset(
+        event.payload["session"]
+        for event in events
+        if event.kind == RECALLED and event.payload.get("session") and event.payload["memory_ids"]
+    )
+
+
+def plan_uses(events: Sequence[Event], wordings: Mapping[str, Sequence[str]], messages: pl.DataFrame) -> list[Planned]:
+    """Returns the events that say what became of each memory in each session that was shown it.
+
+    `wordings` are those of each memory; `messages` (session_id, author, event_at, text) the own words of the sessions.
+    """
+    spoken = {str(key[0]): rows.sort("event_at").to_dicts() for key, rows in messages.group_by("session_id")}
+    planned: list[Planned] = []
+    for (session, memory_id), shown_at in sorted(_first_shown(events).items()):
+        said = spoken.get(session, [])
+        after = [one for one in said if one["event_at"] > shown_at]
+        if memory_id not in wordings or not any(one["author"] == "owner" for one in said):
+            continue
+        used = next((one for one in after if takes_up(one["text"], memory_id, wordings[memory_id])), None)
+        if used is not None:
+            planned.append(_plan(USED, session, memory_id, used["event_at"]))
+        elif any(one["author"] != "owner" for one in after):
+            planned.append(_plan(IGNORED, session, memory_id, shown_at))
+    return planned
+
+
+def _first_shown(events: Iterable[Event]) -> dict[tuple[str, str], datetime]:
+    found: dict[tuple[str, str], datetime] = {}
+    for event in events:
+        if event.kind == RECALLED and (session := event.payload.get("session")):
+            for id in event.payload["memory_ids"]:
+                found[session, id] = min(found.get((session, id), event.at), event.at)
+    return found
+
+
+def takes_up(text: str, memory_id: str, wordings: Sequence[str]) -> bool:
+    """Returns whether the text cites the memory, quotes it, or says in one line most of what it says."""
+    if short_id(memory_id) in text:
+        return True
+    runs = {run for wording in wordings for run in _runs(wording)}
+    claims = [read_claim(wording).words for wording in wordings]
+    for line in text.splitlines():
+        if not runs.isdisjoint(_runs(line)):
+            return True
+        words = read_claim(line).words
+        if any(len(claim) > 1 and len(words & claim) >= REPEATED * len(claim) for claim in claims):
+            return True
+    return False
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = [word.lower() for word in _WORD.findall(text)]
+    return {tuple(words[start : start + RUN]) for start in range(len(words) - RUN + 1)}
+
+
+def _plan(kind: str, session: str, memory_id: str, at: datetime) -> Planned:
+    name = hashlib.sha256("\x1f".join([kind, session, memory_id]).encode()).hexdigest()[:24]
+    return Planned(f"rule-{name}", kind, session, {"memory_ids": [memory_id], "session": session, "at": at.isoformat()})
+
+
+def boosts(events: Sequence[Event], roots: Mapping[str, str]) -> dict[str, float]:
+    """Returns what sessions and people made of each memory, between -0.3 and 0.3; of one session the clearest word counts."""
+    heard: dict[str, dict[str, tuple[int, float]]] = defaultdict(dict)
+    for event in events:
+        word = _word_of(event)
+        if word is None:
+            continue
+        source = event.payload.get("session") or event.id
+        for root in {roots[id] for id in event.payload["memory_ids"] if id in roots}:
+            if source not in heard[root] or heard[root][source][0] <= word[0]:
+                heard[root][source] = word
+    sums = {root: sum(change for _, change in words.values()) for root, words in heard.items()}
+    return {root: round(min(max(total, -MOST), MOST), 4) for root, total in sums.items()}
+
+
+def _word_of(event: Event) -> tuple[int, float] | None:
+    """Returns how clear a word the event is, and what it changes."""
+    payload: Mapping[str, Any] = event.payload
+    if event.kind == FEEDBACK:
+        return 2, USED_ADDS if payload["used"] else -IGNORED_TAKES
+    if event.kind == USED and payload.get("session"):
+        return 1, USED_ADDS
+    return (0, -IGNORED_TAKES) if event.kind == IGNORED else None

@@ -1,0 +1,118 @@
+"""Reads sessions that people labelled: one JSON file a session, with facts worth keeping and noise worth leaving.
+
+Takes a folder, gives `LabelledSession`s in order of their files; `docs/evaluation.md` describes the format. A file that
+cannot be used is named with the place in it and what to do. Fields that nothing here reads may be there as well.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from memory_assets.errors import LabelsError
+from memory_assets.schema.records import Priority, Verdict
+
+SHOWN = 3
+"""Faults of one file that are told at once."""
+
+Line = Annotated[int, Field(ge=0)]
+"""Physical 0-based record number in the decompressed transcript."""
+
+
+class _Labels(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class LabelledFact(_Labels):
+    """Something that a reader wants remembered of a session."""
+
+    id: str = ""
+    text: Annotated[str, Field(min_length=1)]
+    kind: str = "fact"
+    """`rule`, `preference` and `correction` said by the owner are counted apart; other kinds are the reader's own words."""
+    priority: Priority
+    gate: Verdict = "allow"
+    """`hold`: neither wanted nor wrong."""
+    said_by: Literal["owner", "assistant", "tool", "file", "web"] = "assistant"
+    evidence: Annotated[tuple[Line, ...], Field(min_length=1)]
+    key_terms: tuple[str, ...] = ()
+
+
+class LabelledNoise(_Labels):
+    """Something that a naive extractor would keep, and should not."""
+
+    text: Annotated[str, Field(min_length=1)]
+    evidence: tuple[Line, ...]
+    why: str = ""
+
+
+class LabelledSession(_Labels):
+    """What one reader says of one session."""
+
+    session: Annotated[str, Field(min_length=1)]
+    facts: tuple[LabelledFact, ...]
+    noise: tuple[LabelledNoise, ...] = ()
+
+
+def read_labels(folder: Path) -> tuple[LabelledSession, ...]:
+    """Returns the labelled sessions of the folder; raises `LabelsError` where there are none or a file cannot be used."""
+    files = label_files(folder)
+    if not files:
+        what = "is no folder" if not folder.is_dir() else "holds no *.json file"
+        raise LabelsError(f"There are no labelled sessions: {folder} {what}. docs/evaluation.md tells how to label some.")
+    labelled = [_read(path) for path in files]
+    _refuse_doubles(files, labelled)
+    return tuple(labelled)
+
+
+def label_files(folder: Path) -> list[Path]:
+    """Returns the files of labels in the folder, in order."""
+    return sorted(path for path in folder.glob("*.json") if path.is_file())
+
+
+def hash_of_labels(folder: Path) -> str:
+    """Returns a short hash of the folder's labels: what an evaluation was made with."""
+    digest = hashlib.sha256()
+    for path in label_files(folder):
+        digest.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _read(path: Path) -> LabelledSession:
+    try:
+        labelled = LabelledSession.model_validate(json.loads(path.read_text("utf-8")))
+    except json.JSONDecodeError as error:
+        raise _unusable(path, f"line {error.lineno}, column {error.colno} is not JSON ({error.msg})") from error
+    except UnicodeDecodeError as error:
+        raise _unusable(path, f"byte {error.start} is not UTF-8") from error
+    except OSError as error:
+        raise _unusable(path, error.strerror or str(error)) from error
+    except ValidationError as error:
+        raise _unusable(path, "; ".join(_faults(error))) from error
+    ids = [fact.id or f"{number}" for number, fact in enumerate(labelled.facts)]
+    facts = [fact.model_copy(update={"id": id}) for id, fact in zip(ids, labelled.facts, strict=True)]
+    return labelled.model_copy(update={"facts": tuple(facts)})
+
+
+def _faults(error: ValidationError) -> list[str]:
+    """Returns where each fault is and what is wanted there, without the text that stands there."""
+    faults = error.errors(include_input=False, include_url=False)
+    told = [f"{'.'.join(map(str, fault['loc'])) or 'the whole file'}: {fault['msg']}" for fault in faults[:SHOWN]]
+    return [*told, f"and {len(faults) - SHOWN} more"] if len(faults) > SHOWN else told
+
+
+def _refuse_doubles(files: Sequence[Path], labelled: Sequence[LabelledSession]) -> None:
+    first: dict[str, Path] = {}
+    for path, one in zip(files, labelled, strict=True):
+        if one.session in first:
+            raise _unusable(path, f"session {one.session} is labelled in {first[one.session].name} already")
+        first[one.session] = path
+
+
+def _unusable(path: Path, fault: str) -> LabelsError:
+    return LabelsError(
+        f"Cannot use the labels in {path}: {fault}. Mend it as docs/evaluation.md describes, or move it out of the folder."
+    )

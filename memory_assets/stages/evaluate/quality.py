@@ -1,0 +1,149 @@
+"""How good what was kept of a day is, told from its tables alone: mixes, junk, repeats, and faults of single facts.
+
+Takes the day's verdicts, observations and messages; gives the rows of the table `quality`. `find_faulty` and `find_repeated`
+name the facts, for checks.
+"""
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import polars as pl
+
+from memory_assets.schema import frames as schemas
+from memory_assets.stages.distill.write_gate import LESS_USEFUL
+from memory_assets.stages.embed.repeats import find_repeats
+from memory_assets.stages.evaluate.faults import FAULTS, Source, faults_of
+
+QUALITY_VERSION = "quality/1"
+
+JUNK = frozenset(
+    {
+        "shorter than 12 characters",
+        "no evidence in the transcript",
+        "instruction artefact",
+        "characters that nobody sees",
+        "quoted material decides nothing",
+        "instructs whoever reads it",
+        "the observer discards it",
+        "speaks for the owner without the owner's words",
+        "text that harnesses and memories put there",
+        "clock time not in the source",
+        "longer than one fact",
+        "a passing state",
+        "an opinion",
+        "too little confidence",
+        "names too little",
+    }
+)
+"""Reasons of the write gate that say a candidate is nothing to keep; the others say that it is a matter of room, of who may
+say it, or of what came after. A fact that is not useful enough (`LESS_USEFUL`, with its number) is junk, too."""
+
+ASKED_FOR = frozenset({"rules", "segments"})
+"""Parse paths on which nothing was guessed: no model was asked, or it answered in the form that the prompt states."""
+
+GATES = ("allow", "hold")
+MIXES = frozenset({"verdict", "reason", "parse_path", "priority", "category"})
+"""Measures whose values add up to all that they count."""
+
+
+def measure_day(day: date, verdicts: pl.DataFrame, observations: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
+    """Returns the rows of `quality` for one day; a day without candidates has none."""
+    facts = observations.filter(pl.col("kind") == "fact")
+    allowed, faulty = facts.filter(pl.col("gate") == "allow"), find_faulty(facts, messages)
+    rows = [
+        *(row for column in ("verdict", "reason", "parse_path") for row in _mix(verdicts[column])),
+        *(row for column in ("priority", "category") for row in _mix(allowed[column])),
+        _junk(verdicts, observations),
+        *_of_facts("repeated", find_repeated(facts), facts),
+        *(row for fault in FAULTS for row in _of_facts(fault, faulty.filter(pl.col("fault") == fault), facts)),
+    ]
+    return schemas.frame_of("quality", ({"day": day, **row} for row in rows))
+
+
+def find_faulty(observations: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
+    """Returns (id, day, gate, fault) for each fault of each fact, told by the messages that it rests on."""
+    facts = observations.filter(pl.col("kind") == "fact")
+    sources = _sources(facts, messages)
+    found = [
+        (row["id"], row["day"], row["gate"], fault)
+        for row in facts.iter_rows(named=True)
+        for fault in faults_of(row["text"], row["author"], [sources[id] for id in row["message_ids"] if id in sources])
+    ]
+    return pl.DataFrame(found, schema={"id": pl.String, "day": pl.Date, "gate": pl.String, "fault": pl.String}, orient="row")
+
+
+def find_repeated(observations: pl.DataFrame) -> pl.DataFrame:
+    """Returns (id, day, gate, same_as) of the facts that an earlier one of the same day and scope says.
+
+    An allowed fact repeats allowed ones only: that a held one said it before does no harm.
+    """
+    facts = observations.filter(pl.col("kind") == "fact").sort("event_at", "id")
+    found: list[tuple[Any, ...]] = []
+    for (day,), own in facts.group_by("day", maintain_order=True):
+        gate_of = dict(own.select("id", "gate").iter_rows())
+        for gate, among in (("allow", own.filter(pl.col("gate") == "allow")), ("hold", own)):
+            found += [(id, day, gate, same_as) for id, same_as in _repeats(among) if gate_of[id] == gate]
+    schema = {"id": pl.String, "day": pl.Date, "gate": pl.String, "same_as": pl.String}
+    return pl.DataFrame(found, schema=schema, orient="row")
+
+
+def _repeats(facts: pl.DataFrame) -> list[tuple[str, str]]:
+    """Returns (id, id of the first that says the same) of each repeat among facts that stand in order of time."""
+    order = {id: place for place, id in enumerate(facts["id"])}
+    pairs = find_repeats(facts.with_columns(state=pl.lit("active"))).pairs.select("id", "repeats_id").iter_rows()
+    first: dict[str, str] = {}
+    for earlier, later in sorted((sorted(pair, key=order.__getitem__) for pair in pairs), key=lambda pair: order[pair[0]]):
+        first.setdefault(later, earlier)
+    return sorted(first.items(), key=lambda pair: order[pair[0]])
+
+
+def _sources(facts: pl.DataFrame, messages: pl.DataFrame) -> dict[str, Source]:
+    wanted = facts.select(message_id=pl.col("message_ids").explode()).unique()
+    said = messages.select("message_id", "text", "author", "is_user_turn").join(wanted, on="message_id", how="semi")
+    return {message_id: Source(text, author == "owner" and is_turn) for message_id, text, author, is_turn in said.iter_rows()}
+
+
+def _mix(values: pl.Series) -> Iterator[dict[str, Any]]:
+    for value, count in values.value_counts().sort(values.name).iter_rows():
+        yield _row(values.name, value, count, len(values))
+
+
+def _junk(verdicts: pl.DataFrame, observations: pl.DataFrame) -> dict[str, Any]:
+    narratives = observations.filter(pl.col("kind") == "narrative").select(candidate_id="id")
+    candidates = verdicts.join(narratives, on="candidate_id", how="anti")
+    is_junk = pl.col("reason").is_in(list(JUNK)) | pl.col("reason").str.starts_with(LESS_USEFUL)
+    return _row("junk", "candidates", candidates.filter(is_junk).height, candidates.height)
+
+
+def _of_facts(measure: str, faulty: pl.DataFrame, facts: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    for gate in GATES:
+        of_gate = pl.col("gate") == gate
+        yield _row(measure, gate, faulty.filter(of_gate).height, facts.filter(of_gate).height)
+
+
+def _row(measure: str, value: str, count: int, total: int) -> dict[str, Any]:
+    return {"measure": measure, "value": value, "count": count, "total": total, "share": count / total if total else None}
+
+
+def count_of(quality: pl.DataFrame, measure: str, value: str | None = None) -> int:
+    """Returns how many rows have the value of the measure, or any of its values, over all the days given."""
+    return int(_rows_of(quality, measure, value)["count"].sum())
+
+
+def share_of(quality: pl.DataFrame, measure: str, value: str) -> float | None:
+    """Returns their share of what the measure counts, over all the days given; None where there was nothing to count."""
+    own = _rows_of(quality, measure, value)
+    total = count_of(quality, measure) if measure in MIXES else int(own["total"].sum())
+    return count_of(quality, measure, value) / total if total else None
+
+
+def loosely_read(quality: pl.DataFrame) -> float | None:
+    """Returns the share of candidates that were read from an answer in another form than was asked for."""
+    total = count_of(quality, "parse_path")
+    return 1 - sum(count_of(quality, "parse_path", path) for path in ASKED_FOR) / total if total else None
+
+
+def _rows_of(quality: pl.DataFrame, measure: str, value: str | None) -> pl.DataFrame:
+    rows = quality.filter(pl.col("measure") == measure)
+    return rows if value is None else rows.filter(pl.col("value") == value)

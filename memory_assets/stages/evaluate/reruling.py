@@ -1,0 +1,125 @@
+"""Rules on past rows again with other limits, and tells which of them would flip, beside what people made of those.
+
+Takes what was found in windows before the gate, or proposals, with limits that somebody names (`gate.least_useful=0.75`); gives
+flips. Writes nothing and asks nobody. The share of a session is planned anew, so that one row may flip for another's sake. A
+proposal is ruled on by itself: what was merged, or had been said before, stays what it is. Rows of which the present rules do
+not say what was said then (others made them) are left out.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+import polars as pl
+
+from memory_assets.errors import QuestionError
+from memory_assets.stages.distill.allowance import plan_allowances
+from memory_assets.stages.distill.day import Found, judge_found
+from memory_assets.stages.distill.rows import candidate_id
+from memory_assets.stages.distill.standards import USUAL, Standards
+from memory_assets.stages.distill.write_gate import Limits as GateLimits
+from memory_assets.stages.triage.auto import Limits as TriageLimits
+from memory_assets.stages.triage.auto import decide
+from memory_assets.stages.triage.lasting import line_of
+
+GATE, TRIAGE = "gate", "triage"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The numbers of both judges."""
+
+    gate: GateLimits = field(default_factory=GateLimits)
+    triage: TriageLimits = field(default_factory=TriageLimits)
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A past row that other limits rule on otherwise."""
+
+    judge: Literal["gate", "triage"]
+    id: str
+    """The candidate, or the proposal."""
+    text: str
+    category: str
+    was: str
+    why_was: str
+    becomes: str
+    why_becomes: str
+    outcome: str
+    """What people made of it, as in the table `calibration`."""
+
+
+def names_of_limits() -> tuple[str, ...]:
+    """Returns the limits that can be named, with the judge before the dot."""
+    judges = ((GATE, GateLimits), (TRIAGE, TriageLimits))
+    return tuple(f"{judge}.{one.name}" for judge, limits in judges for one in fields(limits))
+
+
+def parse_limits(named: Sequence[str], present: Limits = Limits()) -> Limits:
+    """Returns the present limits but those named as NAME=VALUE; raises `QuestionError` with the names that there are."""
+    limits = present
+    for one in named:
+        name, _, value = one.partition("=")
+        if name not in names_of_limits():
+            raise QuestionError(f"There is no limit '{name}'; name one as NAME=VALUE: {', '.join(names_of_limits())}.")
+        judge, _, own = name.partition(".")
+        of_judge = getattr(limits, judge)
+        limits = replace(limits, **{judge: replace(of_judge, **{own: _number(name, value, type(getattr(of_judge, own)))})})
+    return limits
+
+
+def _number(name: str, value: str, kind: type) -> int | float:
+    try:
+        number = kind(value)
+    except ValueError:
+        raise QuestionError(
+            f"'{value}' is no value of {name}; give {'a whole number' if kind is int else 'a number'}."
+        ) from None
+    if not 0 <= number < float("inf"):
+        raise QuestionError(f"{name} cannot be {value}; give a number from 0.")
+    return number
+
+
+def flips_of_gate(
+    found: Iterable[Found],
+    windows: pl.DataFrame,
+    limits: GateLimits,
+    stored: Mapping[str, str],
+    outcomes: Mapping[str, str],
+    present: Standards = USUAL,
+) -> Iterator[Flip]:
+    """Yields the candidates that flip; `stored` are the verdicts by candidate, `outcomes` those of proposals by observation.
+
+    `windows` are all of the store: the share of each depends on those before it. `present` are the standards of today.
+    """
+    other = replace(present, limits=limits)
+    before, after = (plan_allowances(windows, one.limits.most_allowed) for one in (present, other))
+    for one in found:
+        window_id = one.window["window_id"]
+        past, now = judge_found(one, before[window_id], present), judge_found(one, after[window_id], other)
+        for was, becomes in zip(past, now, strict=True):
+            id = candidate_id(was.candidate, one.segments)
+            if was.verdict != becomes.verdict and stored.get(id) == was.verdict:
+                outcome = outcomes.get(id, "unseen") if was.verdict == "allow" else "unseen"
+                told = (was.verdict, was.reason, becomes.verdict, becomes.reason, outcome)
+                yield Flip(GATE, id, was.candidate.text, was.category, *told)
+
+
+def flips_of_triage(
+    proposals: Iterable[Mapping[str, Any]],
+    limits: TriageLimits,
+    guarded: frozenset[str],
+    ruled: Mapping[str, str],
+    outcomes: Mapping[str, str],
+) -> Iterator[Flip]:
+    """Yields the proposals (with all that confirmed them since) that flip; `ruled` is what rules made of them, by id.
+
+    `pending` is what is left to a model or a person.
+    """
+    for row in proposals:
+        plain = {**row, "text": line_of(row["text"]), "said": row["text"], "memory_state": "active"}
+        was, becomes = decide(plain, (), guarded=guarded), decide(plain, (), guarded=guarded, limits=limits)
+        if was.state != becomes.state and ruled.get(row["proposal_id"], "pending") == was.state:
+            told = (was.state, was.reason, becomes.state, becomes.reason, outcomes[row["proposal_id"]])
+            yield Flip(TRIAGE, row["proposal_id"], plain["text"], row["category"], *told)

@@ -1,0 +1,245 @@
+"""Scores facts against labelled sessions: recall by priority, the owner's rules, precision, noise, with intervals.
+
+Takes labels and facts, whoever extracted them; gives figures, and for every fact and label what became of it. A fact is
+right when it says what a label says and its lines lie near the label's evidence. Labels and facts are paired one to one,
+best first; a second fact for the same label is neither right nor wrong once, wrong after that.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from memory_assets.stages.evaluate.labels import LabelledFact, LabelledNoise, LabelledSession
+from memory_assets.stages.evaluate.wording import agreement, content_words, likeness
+
+WEIGHTS = {"high": 3, "medium": 2, "low": 1}
+"""What a label of each priority weighs in recall."""
+
+OWNERS_KINDS = frozenset({"rule", "preference", "correction"})
+REACH = 3
+"""Records between a fact's lines and a label's evidence that still count as the same place."""
+
+MOST_LINES = 12
+"""A fact that points at more records than this points at nothing."""
+
+SAYS_NOISE, NEAR_NOISE = 0.5, 0.2
+"""Agreement with a noise label from which a fact is noise: anywhere, and on the same records."""
+
+RESAMPLES, LOW, HIGH = 400, 20, 380
+"""Bootstrap over sessions; the 5th and the 95th percentile."""
+
+Outcome = Literal["right", "repeat", "neutral", "wrong", "noise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact that somebody extracted, with the records that it comes from."""
+
+    session: str
+    text: str
+    lines: tuple[int, ...]
+    gate: str = "allow"
+    id: str = ""
+    reason: str = ""
+    """Why the write gate decided as it did, where that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was wanted and got; counts of several sessions add up."""
+
+    want: int = 0
+    got: int = 0
+    """Both weighted by priority."""
+    want_high: int = 0
+    got_high: int = 0
+    rules_want: int = 0
+    rules_got: int = 0
+    """The owner's rules, preferences and corrections."""
+    allowed: int = 0
+    judged: int = 0
+    """Allowed facts that are right or wrong; those that match a held label or repeat a right one are neither."""
+    right: int = 0
+    noisy: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    @property
+    def recall(self) -> float:
+        """Share of the labels that were found, weighted by priority."""
+        return _share(self.got, self.want)
+
+    @property
+    def recall_high(self) -> float:
+        """Share of the high-priority labels that were found."""
+        return _share(self.got_high, self.want_high)
+
+    @property
+    def recall_owner_rules(self) -> float:
+        """Share of the owner's rules, preferences and corrections that were found."""
+        return _share(self.rules_got, self.rules_want)
+
+    @property
+    def precision(self) -> float:
+        """Share of the judged facts that are right."""
+        return _share(self.right, self.judged)
+
+    @property
+    def noise(self) -> float:
+        """Share of the allowed facts that match labelled noise."""
+        return _share(self.noisy, self.allowed)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of weighted recall and precision."""
+        return 2 * self.recall * self.precision / max(self.recall + self.precision, 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """What became of one session's labels and facts."""
+
+    session: str
+    counts: Counts
+    outcomes: tuple[tuple[Fact, Outcome], ...]
+    """Allowed facts, in order."""
+    label_of: Mapping[int, LabelledFact]
+    """Place of a fact among the outcomes → the label that it says."""
+    missed: tuple[LabelledFact, ...]
+    """Wanted labels that no allowed fact says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The figures of several sessions together."""
+
+    sessions: tuple[Paired, ...]
+    counts: Counts
+    intervals: Mapping[str, tuple[float, float]]
+    """90 % bootstrap intervals of recall, recall of the owner's rules, and precision."""
+
+    @property
+    def most_in_a_session(self) -> int:
+        """Allowed facts of the session that has most of them."""
+        return max(one.counts.allowed for one in self.sessions)
+
+    @property
+    def allowed_per_session(self) -> float:
+        """Mean number of allowed facts."""
+        return self.counts.allowed / len(self.sessions)
+
+    @property
+    def at_zero(self) -> tuple[str, ...]:
+        """Sessions of which nothing that was wanted was found."""
+        return tuple(one.session for one in self.sessions if not one.counts.got)
+
+
+def score(labelled: Sequence[LabelledSession], facts: Sequence[Fact], *, seed: int = 0) -> Score:
+    """Returns how well the facts cover the labels of at least one session."""
+    by_session: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        by_session[fact.session].append(fact)
+    sessions = tuple(pair(labels, by_session[labels.session]) for labels in labelled)
+    return Score(sessions, sum((one.counts for one in sessions), Counts()), _intervals(sessions, seed))
+
+
+def _intervals(sessions: Sequence[Paired], seed: int) -> dict[str, tuple[float, float]]:
+    rng = random.Random(seed)
+    counts = [one.counts for one in sessions]
+    drawn = [sum(rng.choices(counts, k=len(counts)), Counts()) for _ in range(RESAMPLES)]
+    found = {}
+    for name in ("recall", "recall_owner_rules", "precision"):
+        values = sorted(getattr(one, name) for one in drawn)
+        found[name] = (round(values[LOW], 3), round(values[HIGH], 3))
+    return found
+
+
+def pair(labels: LabelledSession, facts: Sequence[Fact]) -> Paired:
+    """Returns what became of each label and each allowed fact of a session."""
+    allowed = [fact for fact in facts if fact.gate == "allow"]
+    place_of, repeats = _matched(labels.facts, allowed)
+    label_of = {number: labels.facts[place] for number, place in place_of.items()}
+    outcomes: tuple[tuple[Fact, Outcome], ...] = tuple(
+        (fact, _outcome(number, fact, labels, label_of, repeats)) for number, fact in enumerate(allowed)
+    )
+    met = [label for place, label in enumerate(labels.facts) if label.gate != "hold" and place in place_of.values()]
+    missed = [label for place, label in enumerate(labels.facts) if label.gate != "hold" and place not in place_of.values()]
+    return Paired(labels.session, _counts(met, missed, outcomes), outcomes, label_of, tuple(missed))
+
+
+def _matched(labels: Sequence[LabelledFact], facts: Sequence[Fact]) -> tuple[dict[int, int], set[int]]:
+    """Returns the place of the label that each fact says, one to one, and the facts that repeat one that is taken."""
+    pairs = sorted(
+        (
+            (alike, number, place)
+            for number, fact in enumerate(facts)
+            for place, label in enumerate(labels)
+            if is_placed(fact, label) and (alike := likeness(fact.text, label.text, label.key_terms))
+        ),
+        reverse=True,
+    )
+    place_of: dict[int, int] = {}
+    taken: set[int] = set()
+    for _, number, place in pairs:
+        if number not in place_of and place not in taken:
+            place_of[number] = place
+            taken.add(place)
+    repeats: set[int] = set()
+    repeated: set[int] = set()
+    for _, number, place in pairs:
+        if number not in place_of and number not in repeats and place not in repeated:
+            repeats.add(number)
+            repeated.add(place)
+    return place_of, repeats
+
+
+def is_placed(fact: Fact, label: LabelledFact) -> bool:
+    """Returns whether the fact points at few enough records, one of them near the label's evidence."""
+    return 1 <= len(fact.lines) <= MOST_LINES and any(abs(a - b) <= REACH for a in fact.lines for b in label.evidence)
+
+
+def _outcome(
+    number: int, fact: Fact, labels: LabelledSession, label_of: Mapping[int, LabelledFact], repeats: set[int]
+) -> Outcome:
+    if number in label_of:
+        return "neutral" if label_of[number].gate == "hold" else "right"
+    if number in repeats:
+        return "repeat"
+    return "noise" if find_noise(fact, labels.noise) else "wrong"
+
+
+def find_noise(fact: Fact, noise: Sequence[LabelledNoise]) -> LabelledNoise | None:
+    """Returns the first noise label that the fact says, or says in part on the same records."""
+    words, lines = content_words(fact.text), set(fact.lines)
+    for label in noise:
+        alike = agreement(words, content_words(label.text))
+        if alike >= SAYS_NOISE or (alike >= NEAR_NOISE and lines & set(label.evidence)):
+            return label
+    return None
+
+
+def _counts(met: Sequence[LabelledFact], missed: Sequence[LabelledFact], outcomes: Sequence[tuple[Fact, Outcome]]) -> Counts:
+    wanted, told = [*met, *missed], [outcome for _, outcome in outcomes]
+    return Counts(
+        want=sum(WEIGHTS[label.priority] for label in wanted),
+        got=sum(WEIGHTS[label.priority] for label in met),
+        want_high=sum(label.priority == "high" for label in wanted),
+        got_high=sum(label.priority == "high" for label in met),
+        rules_want=sum(map(_is_owners_rule, wanted)),
+        rules_got=sum(map(_is_owners_rule, met)),
+        allowed=len(told),
+        judged=sum(outcome in ("right", "wrong", "noise") for outcome in told),
+        right=told.count("right"),
+        noisy=told.count("noise"),
+    )
+
+
+def _is_owners_rule(label: LabelledFact) -> bool:
+    return label.kind in OWNERS_KINDS and label.said_by == "owner"
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0

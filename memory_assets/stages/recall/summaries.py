@@ -1,0 +1,143 @@
+"""Writes what is known in one category down as a few lines: the first thing that a broad question is answered from.
+
+Takes the present memories; gives one summary for each category and project, and for each category and person where a memory
+follows a person. A line is a fact as it was said, the strongest distinct ones first (priority, confidence, latest), with the
+id of its memory; nothing is worded anew, so a summary is as true as its facts.
+
+A category's summaries are a page of the workspace, too, `summaries/CATEGORY.md`; the page that it replaces stays beside it,
+named after the moment at which it was replaced: all of the present day, of each day before the last one.
+"""
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from memory_assets.schema import frames as schemas
+from memory_assets.stages.distill.rows import short_id
+from memory_assets.text.tokens import CHARS_A_TOKEN, count_tokens
+from memory_assets.text.words import likeness
+
+SUMMARISER = "rules/1"
+NAMESPACE = uuid.UUID("2f6c1a52-9d0b-4c5f-8b7e-6f5f1f0f3a41")
+MOST_FACTS = 12
+MOST_TOKENS = 600
+PAGES = "summaries"
+_STAMP = "%Y%m%dT%H%M%SZ"
+SAME = 0.6
+"""Likeness from which two facts say too much of the same for both to take up a line."""
+
+MOST_COMPARED = 60
+"""The strongest facts of a group that are looked at: a summary of twelve lines needs no more."""
+
+MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
+_RANK = {"high": 0, "medium": 1, "low": 2}
+
+Row = Mapping[str, Any]
+
+
+def summarise(memories: pl.DataFrame) -> pl.DataFrame:
+    """Returns the summaries of the active facts among the memories."""
+    facts = memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact"))
+    owned = facts.with_columns(
+        pl.when(pl.col("scope") == "project").then("project").otherwise(pl.lit("")).alias("project"),
+        pl.when(pl.col("scope") == "person").then("person").otherwise(pl.lit("")).alias("person"),
+    )
+    groups = owned.partition_by("category", "scope", "project", "person", as_dict=True, maintain_order=True)
+    rows = [_summary(key, group.to_dicts()) for key, group in sorted(groups.items())]
+    return schemas.frame_of("category_summaries", rows)
+
+
+def brought_up_to_date(summaries: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
+    """Returns the summaries with what was said since they were written named first: notes are known at once."""
+    latest = summaries["event_at"].max()
+    newer = memories if latest is None else memories.filter(pl.col("event_at") > latest)
+    if newer.is_empty():
+        return summaries
+    both = pl.concat([summarise(newer), summaries])
+    others = [pl.col(name).last() for name in both.columns if name not in ("summary_id", "memory_ids", "fact_count")]
+    grouped = both.group_by("summary_id", maintain_order=True)
+    return grouped.agg(pl.col("memory_ids").explode().unique(maintain_order=True), pl.col("fact_count").sum(), *others)
+
+
+def render_page(category: str, summaries: pl.DataFrame) -> str:
+    """Returns a category's summaries as a page; empty where it has none."""
+    if summaries.is_empty():
+        return ""
+    latest = summaries["event_at"].max()
+    parts = [f"# {category}", f"_{summaries['fact_count'].sum():,} facts, the latest of {latest:%Y-%m-%d}._"]
+    for row in summaries.sort("project", "person").iter_rows(named=True):
+        parts += [f"## {row['project'] or row['person'] or 'Everywhere'}", row["text"]]
+    return "\n\n".join(parts) + "\n"
+
+
+def page_of(category: str) -> str:
+    """Returns the place of a category's page in the workspace."""
+    return f"{PAGES}/{category}.md"
+
+
+def replaced_page_of(category: str, at: datetime) -> str:
+    """Returns the place of the page that was replaced at that moment."""
+    return f"{PAGES}/{category}.{at:{_STAMP}}.md"
+
+
+def superfluous(names: Iterable[str], today: date, zone: ZoneInfo) -> list[str]:
+    """Returns the replaced pages of one category that need not be kept: of days before today all but the last."""
+    last: dict[date, str] = {}
+    gone = []
+    for name in sorted(names):
+        day = datetime.strptime(name.split(".")[1], _STAMP).replace(tzinfo=UTC).astimezone(zone).date()
+        if day < today and day in last:
+            gone.append(last[day])
+        last[day] = name
+    return gone
+
+
+def _summary(key: tuple[Any, ...], facts: Sequence[Row]) -> dict[str, Any]:
+    category, scope, project, person = map(str, key)
+    kept = list(_fitting(_distinct(sorted(facts, key=_order)[:MOST_COMPARED])))
+    text = "\n".join(map(_line, kept))
+    return {
+        "summary_id": str(uuid.uuid5(NAMESPACE, "\x1f".join((category, scope, project, person)))),
+        "category": category,
+        "scope": scope,
+        "project": project,
+        "person": person,
+        "text": text,
+        "memory_ids": [fact["id"] for fact in kept],
+        "fact_count": len(facts),
+        "tokens": count_tokens(text),
+        "confidence": sum(fact["confidence"] for fact in kept) / len(kept),
+        "first_event_at": min(fact["first_event_at"] for fact in facts),
+        "event_at": max(fact["event_at"] for fact in facts),
+        "summariser": SUMMARISER,
+    }
+
+
+def _order(fact: Row) -> tuple[Any, ...]:
+    return _RANK[fact["priority"]], -fact["confidence"], -fact["event_at"].timestamp(), fact["id"]
+
+
+def _distinct(facts: Iterable[Row]) -> Iterator[Row]:
+    kept: list[str] = []
+    for fact in facts:
+        if all(likeness(fact["text"], text) < SAME for text in kept):
+            kept.append(fact["text"])
+            yield fact
+
+
+def _fitting(facts: Iterable[Row]) -> Iterator[Row]:
+    """Yields the facts whose lines fit, the first one whatever its length."""
+    left = MOST_TOKENS * CHARS_A_TOKEN
+    for number, fact in enumerate(facts):
+        left -= len(_line(fact)) + 1
+        if number and (left < 0 or number >= MOST_FACTS):
+            return
+        yield fact
+
+
+def _line(fact: Row) -> str:
+    return f"- {MARKS[fact['priority']]} {' '.join(fact['text'].split())} [{short_id(fact['id'])}]"

@@ -1,0 +1,135 @@
+"""Tells what a typed question is about: its manners taken out, its exact names kept, and what a vague one leans on.
+
+Takes the words of a question and of the messages before it; asks nobody.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from memory_assets.stages.distill.items import entities_of
+from memory_assets.text.words import STOP
+
+CHARS_A_MESSAGE = 1_000
+RARE_TERMS = 6
+FEW_WORDS = 4
+"""A question that says "it" and has at most so many words of its own leans on the conversation before it."""
+
+Frequency = Callable[[str], int]
+"""How many texts of the memory hold a word."""
+
+_GREETING = re.compile(
+    r"^\W*(?:(?:hi|hello|hey|hiya|yo|good (?:morning|afternoon|evening)|dear)\b"
+    r"(?: (?:there|all|everyone|team|claude|codex|pi|agent|assistant|memory|again))*[\s,.!:;-]+)+",
+    re.I,
+)
+_POLITE = re.compile(
+    r"(?:,\s*)?\b(?:please|pls|plz|thank you(?: (?:so|very) much)?(?: in advance)?"
+    r"|thanks(?: a (?:lot|bunch|million))?(?: in advance)?|many thanks|thx|cheers|if you (?:don'?t|do not) mind|if possible"
+    r"|by the way|btw|no rush|sorry(?: to (?:bother|ask)[^,.?!]*)?|when you have a (?:moment|minute|second|sec))\b[,!.]?",
+    re.I,
+)
+_OPENING = re.compile(
+    r"^\W*(?:(?:so|ok(?:ay)?|well|now|um+|uh+|hmm+|right|also|alright|just)\b[\s,.:;-]+"
+    r"|(?:a |one )?(?:quick|short|small|silly|stupid|dumb) (?:question|one)\b[\s,.:;-]*"
+    r"|(?:i have|i'?ve got|got) (?:a|another|one more) (?:\w+ )?question\b[\s,.:;-]*"
+    r"|(?:can|could|would|will) you (?:(?:maybe|quickly|also|just) )?"
+    r"(?:tell me|remind me|show me|look up|find out|check|help me (?:find|remember))\b[\s,:-]*(?:if|whether|about|of)?\b\s*"
+    r"|(?:do|would) you (?:happen to )?(?:know|remember|recall)\b[\s,:-]*(?:if|whether)?\b\s*"
+    r"|(?:tell|remind) me\b[\s,:-]*(?:again )?(?:if|whether|about|of)?\b\s*"
+    r"|i(?:'d| would) (?:like|love) to know\b[\s,:-]*(?:if|whether)?\b\s*"
+    r"|i(?:'m| am| was)? (?:just )?wonder(?:ing)?\b[\s,:-]*(?:if|whether|about)?\b\s*"
+    r"|(?:any|do you have any) idea\b[\s,:-]*(?:if|whether)?\b\s*)",
+    re.I,
+)
+_POINTING = re.compile(
+    r"\b(?:it|its|that|this|those|these|them|they|their|theirs|ones?|there|he|she|him|her|same|former|latter|again)\b", re.I
+)
+_LEANING = re.compile(r"^\W*(?:and|or|but|what about|how about|which|why|when|where|who|how|what)\b", re.I)
+_NAMED = re.compile(
+    r"\b(?:that|this|these|those|there|its|their)\s+(?!one\b|ones\b|is\b|was\b|are\b|were\b|again\b|\W)\w{3,}", re.I
+)
+""""That file" names what it points at."""
+
+_TOKEN = re.compile(r"[\w@#~$%+-][\w./:@#~$%+-]*\w|\w")
+_EXACT = re.compile(r"\d|[_/\\@#$]|\w\.\w|^--?\w|[a-z][A-Z]")
+TALK = STOP | frozenset(
+    """
+    able anything ask asked asking again around because better bit different else everything file files fine first found
+    getting give given goes going gone good great happen happened help here idea important instead keep kind know last later
+    least less like little look looking looks lot mean might mind much never next nothing often once one ones perhaps point
+    possible pretty put question quite rather remember right said same say says see seem seems show since someone something
+    soon start started still stuff such sure take tell thanks then thing things think though thought today together told
+    tomorrow took tried try trying turn understand until use used using very wait way week went whole why without wonder
+    work working works worth would wrong yes yesterday yet
+    """.split()
+)
+"""Words that say little of what is meant."""
+
+
+def in_context(question: str, recent: Sequence[str] = (), frequency: Frequency | None = None) -> tuple[str, str]:
+    """Returns the question without its manners, and of the last messages the rare words that a vague one leans on."""
+    cleaned = clean(" ".join(question.split()))
+    terms = rare_terms(recent, cleaned, frequency) if recent and is_vague(cleaned) else ()
+    return cleaned, " ".join(terms)
+
+
+def one_line(text: str) -> str:
+    """Returns the text on one line, without what cannot be printed."""
+    return " ".join("".join(ch if ch.isprintable() else " " for ch in text).split())
+
+
+def clean(question: str) -> str:
+    """Returns the question without greetings, politeness and run-up; as it stands where nothing else would be left."""
+    text = " ".join(_POLITE.sub(" ", question).split())
+    before = None
+    while before != text:
+        before, text = text, _OPENING.sub("", _GREETING.sub("", text), count=1).strip()
+    text = re.sub(r"\s+([?!.,;])", r"\1", " ".join(text.split())).strip(" ,;:-")
+    keeps_names = set(exact_names(question)) <= set(exact_names(text))
+    return text if keeps_names and re.search(r"\w", text) else question
+
+
+def is_vague(question: str) -> bool:
+    """Returns whether the question points at something that it does not name."""
+    own, points = list(_own_words(question)), bool(_POINTING.search(_NAMED.sub(" ", question)))
+    if not own:
+        return True
+    if exact_names(question) or len(own) > FEW_WORDS:
+        return False
+    return points or (len(own) == 1 and bool(_LEANING.search(question)))
+
+
+def rare_terms(recent: Sequence[str], question: str, frequency: Frequency | None = None) -> tuple[str, ...]:
+    """Returns the words of the last messages that say most about what they were about, in the order in which they were said.
+
+    Exact names come first, then what few memories hold (nothing is gained by a word that none holds), then the later word.
+    """
+    known = {word.lower() for word in _own_words(question)}
+    found: dict[str, tuple[str, int, int]] = {}
+    place = 0
+    for number, message in enumerate(recent):
+        for word in _own_words(message[-CHARS_A_MESSAGE:]):
+            place += 1
+            if word.lower() not in known:
+                found[word.lower()] = (word, number, place)
+    ranked: list[tuple[tuple[int, int, int], str, int]] = []
+    for low, (word, number, said_at) in found.items():
+        count = frequency(low) if frequency else 1
+        if count:
+            ranked.append(((-number // 2, not _EXACT.search(word), count), word, said_at))
+    best = sorted(ranked, key=lambda one: (one[0], -len(one[1]), one[2]))[:RARE_TERMS]
+    return tuple(word for _, word, _ in sorted(best, key=lambda one: one[2]))
+
+
+def exact_names(text: str) -> tuple[str, ...]:
+    """Returns the paths, flags, versions, numbers and identifiers that the text holds."""
+    exact = [word for word in (found[0].strip("./:") for found in _TOKEN.finditer(text)) if _EXACT.search(word)]
+    return tuple(dict.fromkeys([*exact, *(name for name in entities_of(text) if " " not in name and name in text)]))
+
+
+def _own_words(text: str) -> Iterator[str]:
+    """Yields the words that say what a text is about."""
+    for found in _TOKEN.finditer(text):
+        word = found[0].strip("./:-+%")
+        if len(word) > 1 and word.lower() not in TALK and (len(word) > 2 or _EXACT.search(word) or word.isupper()):
+            yield word

@@ -1,0 +1,124 @@
+"""Tells a finished week as a chapter: what was worked on, what was laid down and what was committed, day by day.
+
+Takes the week's narratives, facts, segments and messages; gives the table `timeline`, a row a sentence, and the chapter as
+Markdown. Every sentence cites the observations or the commits that it rests on. Commits are those that the sessions made
+themselves, as git reported them there; no repository is opened.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from memory_assets.schema import frames as schemas
+from memory_assets.schema.frames import hash_of
+from memory_assets.stages.distill.rows import short_id
+from memory_assets.stages.reflect.gradient import WEEK
+from memory_assets.text.sentences import split_sentences
+
+MOST_NARRATIVES, MOST_FACTS, MOST_COMMITS = 3, 3, 5
+"""Of one day of one project."""
+
+_COMMIT = re.compile(r"^\[[^\s\]]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (\S.*)$", re.MULTILINE)
+"""What `git commit` prints."""
+
+Row = Mapping[str, Any]
+
+
+def tell_week(
+    first: date,
+    observations: pl.DataFrame,
+    segments: pl.DataFrame,
+    messages: pl.DataFrame,
+    windows: pl.DataFrame,
+    zone: ZoneInfo,
+) -> pl.DataFrame:
+    """Returns the sentences of the week that begins on `first`; the frames hold its days alone, `windows` may hold more."""
+    lengths = dict(segments.select("segment_id", pl.col("message_ids").list.len()).iter_rows())
+    told: dict[tuple[str, date, str], list[Row]] = {}
+    for row in observations.sort("event_at", "id").iter_rows(named=True):
+        key = (row["person"], row["event_at"].astimezone(zone).date(), row["project"])
+        told.setdefault(key, []).append(row)
+    made = _commits(messages, windows, zone)
+    rows = []
+    for person, on, project in sorted({*told, *made}):
+        seen = told.get((person, on, project), [])
+        for sentence in (*_happened(seen, lengths), *_laid_down(seen), *_committed(made.get((person, on, project), []))):
+            about = {"day": first, "on": on, "project": project, "person": person, "ordinal": len(rows)}
+            rows.append(about | {"sentence_id": f"tl_{hash_of(on, person, project, sentence['text'])[:12]}"} | sentence)
+    return schemas.frame_of("timeline", {row["sentence_id"]: row for row in rows}.values()).sort("ordinal")
+
+
+def render_chapter(first: date, sentences: pl.DataFrame) -> str:
+    """Returns the chapter; a paragraph for each day and project."""
+    last = WEEK.last_day(first)
+    lines = [f"# Week {first.isocalendar().week} of {first.isocalendar().year}: {first} to {last}"]
+    for (on, project), own in sentences.sort("ordinal").group_by("on", "project", maintain_order=True):
+        lines += ["", f"**{on:%A, %Y-%m-%d}, {project}.** " + " ".join(_sentence(row) for row in own.iter_rows(named=True))]
+    return "\n".join(lines) + "\n"
+
+
+def name_of_chapter(first: date) -> str:
+    """Returns the file of the chapter below the workspace."""
+    year, week, _ = first.isocalendar()
+    return f"timeline/{year}-W{week:02d}.md"
+
+
+def _happened(seen: Sequence[Row], lengths: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """Yields what the longest conversations were about, in order of time."""
+    narratives = [row for row in seen if row["kind"] == "narrative"]
+    longest = sorted(narratives, key=lambda row: (-lengths.get(row["segment_id"], 0), row["id"]))[:MOST_NARRATIVES]
+    for row in narratives:
+        if row in longest:
+            yield from _cited(row)
+
+
+def _laid_down(seen: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """Yields the 🔴 facts, the owner's first."""
+    high = [row for row in seen if (row["kind"], row["gate"], row["priority"]) == ("fact", "allow", "high")]
+    chosen = sorted(high, key=lambda row: (row["author"] != "owner", row["event_at"], row["id"]))[:MOST_FACTS]
+    for row in chosen:
+        yield from _cited(row)
+
+
+def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    """Yields one sentence about what was committed."""
+    if commits:
+        named = ", ".join(f"“{subject}”" for _, subject in commits[:MOST_COMMITS])
+        more = f" and {len(commits) - MOST_COMMITS} more" if len(commits) > MOST_COMMITS else ""
+        yield {"text": f"Committed: {named}{more}.", "observation_ids": [], "commits": [hash for hash, _ in commits]}
+
+
+def _cited(row: Row) -> Iterator[dict[str, Any]]:
+    """Yields the sentences of an observation, each with its id."""
+    for sentence in split_sentences(" ".join(row["text"].split())):
+        ended = sentence if sentence.rstrip("”’)*`").endswith((".", "!", "?", "…")) else f"{sentence}."
+        yield {"text": ended, "observation_ids": [row["id"]], "commits": []}
+
+
+def _commits(
+    messages: pl.DataFrame, windows: pl.DataFrame, zone: ZoneInfo
+) -> dict[tuple[str, date, str], list[tuple[str, str]]]:
+    """Returns the hash and subject of each commit that a session made, by person, day and project."""
+    about = {row["window_id"]: row for row in windows.select("window_id", "project", "person").iter_rows(named=True)}
+    found: dict[tuple[str, date, str], dict[str, str]] = {}
+    printed = messages.filter((pl.col("kind") == "tool_result") & pl.col("text").str.contains(r"(?m)^\[[^\]]+\] \S"))
+    for row in printed.sort("event_at", "message_id").iter_rows(named=True):
+        window = about[row["window_id"]]
+        key = (window["person"], row["event_at"].astimezone(zone).date(), window["project"])
+        for hash, subject in commits_in(row["text"]):
+            found.setdefault(key, {}).setdefault(hash, subject)
+    return {key: list(commits.items()) for key, commits in found.items()}
+
+
+def commits_in(text: str) -> Iterable[tuple[str, str]]:
+    """Returns the hash and subject of each commit that git reports in the text."""
+    return _COMMIT.findall(text)
+
+
+def _sentence(row: Row) -> str:
+    cites = ", ".join([*map(short_id, row["observation_ids"]), *(hash[:7] for hash in row["commits"])])
+    return f"{row['text']} [{cites}]"

@@ -1,0 +1,124 @@
+"""Tier 2: a model reviews what rules could not decide, twenty proposals at a time.
+
+Takes proposals that wait and the entries of MEMORY.md, gives verdicts. An answer is stored raw before it is read, and verdicts
+are read from the stored answers, so that a better reader never pays twice; a proposal is asked about once. What a model says
+is checked: a wording that names what its proposal does not, a verdict about something else, or silence leaves it to a person.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import polars as pl
+
+from memory_assets.schema import frames as schemas
+from memory_assets.schema.protocols import Model, ModelRequest
+from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, KeptAnswer, name_of
+from memory_assets.stages.distill.model.serialise import fenced
+from memory_assets.stages.distill.rows import text_hash
+from memory_assets.stages.recall.wording import exact_names
+from memory_assets.stages.reflect.proposals import LONGEST_LINE
+from memory_assets.stages.triage.memory_md import Entry, render_entry
+
+BATCH_VERSION = "batch/1"
+IN_A_BATCH = 20
+ANSWER_TOKENS = 4_000
+PROMOTE, REJECT, REVIEW = "promote", "reject", "review"
+_DECISION = re.compile(
+    r"""<decision\s+id=["'](?P<id>p-\d{8}-\d{3,})["']\s+verdict=["'](?P<verdict>promote|reject|review)["']\s*>"""
+    r"(?P<text>.*?)</decision>",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+def ask_in_batches(
+    waiting: Sequence[Mapping[str, Any]],
+    entries: Sequence[Entry],
+    model: Model,
+    answers: AnswerStore,
+    clock: Callable[[], datetime],
+) -> int:
+    """Asks about the proposals (rows with their sessions), stores each answer, and returns how many calls that took."""
+    batches = [waiting[at : at + IN_A_BATCH] for at in range(0, len(waiting), IN_A_BATCH)]
+    for batch in batches:
+        request = request_of(batch, entries)
+        key = AnswerKey(text_hash(request.material), prompt_hash(), model.name, f"max_tokens={ANSWER_TOKENS}", BATCH_VERSION)
+        if answers.read(key) is None:
+            shown = tuple(f"{row['proposal_id']} {text_hash(row['text'])}" for row in batch)
+            answers.write(KeptAnswer(key, model.ask(request), clock(), shown))
+    return len(batches)
+
+
+def request_of(batch: Sequence[Mapping[str, Any]], entries: Sequence[Entry]) -> ModelRequest:
+    """Returns what the model is asked about a batch."""
+    held = "\n".join(f"{entry.section}: {render_entry(entry.on, entry.text)}" for entry in entries)
+    proposed = "\n".join(_shown(row) for row in batch)
+    return ModelRequest(prompt(), f"{fenced('entries', held)}\n\n{fenced('proposals', proposed)}", ANSWER_TOKENS)
+
+
+def read_verdicts(answers: Iterable[KeptAnswer]) -> pl.DataFrame:
+    """Returns the table `model_reviews`: the latest verdict about each proposal that was ever shown to a model."""
+    latest: dict[str, dict[str, Any]] = {}
+    for kept in sorted(answers, key=lambda kept: kept.asked_at):
+        said = {one["id"]: one for one in _DECISION.finditer(kept.answer.text)} if kept.is_whole else {}
+        for shown in kept.shown_ids:
+            proposal_id, digest = shown.split(" ")
+            latest[proposal_id] = _verdict(proposal_id, digest, said.get(proposal_id), kept)
+    return schemas.frame_of("model_reviews", latest.values()).sort("proposal_id")
+
+
+def problem_of(wording: str, proposed: str) -> str | None:
+    """Returns why a model's wording cannot stand for what was proposed, or nothing."""
+    if not wording or len(wording) > LONGEST_LINE:
+        return f"its wording has {len(wording)} characters"
+    known = proposed.lower()
+    invented = [name for name in exact_names(wording) if len(name) > 1 and name.lower() not in known]
+    return f"its wording names {', '.join(invented)}, which the proposal does not" if invented else None
+
+
+@cache
+def prompt() -> str:
+    """Returns the prompt."""
+    return files("memory_assets.stages.triage").joinpath("batch.md").read_text(encoding="utf-8")
+
+
+def prompt_hash() -> str:
+    """Returns the hash of the prompt."""
+    return hashlib.sha256(prompt().encode()).hexdigest()[:12]
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    sessions = len(row["session_ids"])
+    facts = f"{row['section']}; {row['confidence']:.2f} sure; {row['author']}; {sessions} session{'s'[: sessions > 1]}"
+    return f"[{row['proposal_id']}; {facts}] {' '.join(row['text'].split())}"
+
+
+def _verdict(proposal_id: str, digest: str, said: re.Match[str] | None, kept: KeptAnswer) -> dict[str, Any]:
+    text = " ".join(said["text"].split()) if said else ""
+    verdict = said["verdict"].lower() if said else REVIEW
+    unsaid = (
+        "the model said nothing about it" if kept.is_whole else f"the model's answer ended early ({kept.answer.stop_reason})"
+    )
+    return {
+        "proposal_id": proposal_id,
+        "verdict": verdict,
+        "text": text if verdict == PROMOTE else "",
+        "reason": "" if verdict == PROMOTE else text or unsaid,
+        "text_hash": digest,
+        "model": kept.answer.model,
+        "prompt_hash": kept.key.prompt_hash,
+        "answer": name_of(kept),
+        "asked_at": kept.asked_at,
+    }
+
+
+def unreviewed(waiting: Iterable[Mapping[str, Any]], reviews: pl.DataFrame) -> Iterator[Mapping[str, Any]]:
+    """Yields what waits, adds a line, and was not shown to a model in these words."""
+    known = dict(reviews.select("proposal_id", "text_hash").iter_rows())
+    for row in waiting:
+        if row["entry"] is None and known.get(row["proposal_id"]) != text_hash(row["text"]):
+            yield row

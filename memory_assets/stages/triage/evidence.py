@@ -1,0 +1,96 @@
+"""Gathers what a promoted line rests on, so completely that it outlives every re-derivation: ranges, hashes, quotes."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import polars as pl
+
+from memory_assets.errors import TranscriptError
+from memory_assets.schema.protocols import Tables
+from memory_assets.stages.distill.rows import short_id
+from memory_assets.store.archive import Archive
+
+LONGEST_SESSION = timedelta(days=7)
+"""Messages of one occurrence lie at most so far from the moment at which it is dated."""
+
+QUOTED_CHARS = 160
+
+
+def gather_evidence(proposal: Mapping[str, Any], tables: Tables, archive: Archive) -> dict[str, Any]:
+    """Returns the observations and records behind a proposal: path, line, byte range, hash of the record, quoted words.
+
+    A friction rests on messages (`message_ids`), whether or not something was observed in them.
+    """
+    if "message_ids" in proposal:
+        return _evidence(proposal, _records_of_messages(proposal, tables, archive))
+    behind = (
+        tables.scan("observations").filter(pl.col("id").is_in(proposal["observation_ids"])).collect().sort("event_at", "id")
+    )
+    allowed = behind.filter(pl.col("gate") == "allow")
+    observations = behind if allowed.is_empty() else allowed  # a held echo proves nothing, unless it is itself asked about
+    wanted = [message_id for ids in observations["message_ids"] for message_id in ids]
+    days = [day.isoformat() for day in observations["day"].unique()]
+    messages = tables.scan("messages", days).filter(pl.col("message_id").is_in(wanted)).collect()
+    by_id = {row["message_id"]: row for row in messages.iter_rows(named=True)}
+    records = [
+        _record(row, by_id[message_id], archive)
+        for row in observations.iter_rows(named=True)
+        for message_id in row["message_ids"]
+        if message_id in by_id
+    ]
+    return _evidence(proposal, records)
+
+
+def _evidence(proposal: Mapping[str, Any], records: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "memory_id": proposal["memory_id"],
+        "reflection_id": proposal["reflection_id"],
+        "observation_ids": list(proposal["observation_ids"]),
+        "session_ids": list(proposal["session_ids"]),
+        "evidence": records,
+    }
+
+
+def _records_of_messages(proposal: Mapping[str, Any], tables: Tables, archive: Archive) -> list[dict[str, Any]]:
+    """Returns the records of the messages, in order of time; what the owner typed is quoted."""
+    during = pl.col("event_at").is_between(proposal["first_event_at"] - LONGEST_SESSION, proposal["event_at"] + LONGEST_SESSION)
+    found = tables.scan("messages").filter(during & pl.col("message_id").is_in(proposal["message_ids"])).collect()
+    nobody = {"id": "", "segment_id": ""}
+    return [
+        _record({**row, **nobody, "quote": _opening(row["text"]) if row["author"] == "owner" else ""}, row, archive)
+        for row in found.sort("event_at", "session_id", "ordinal").iter_rows(named=True)
+    ]
+
+
+def _opening(text: str) -> str:
+    return text.strip().partition("\n")[0][:QUOTED_CHARS]
+
+
+def _record(observation: Mapping[str, Any], message: Mapping[str, Any], archive: Archive) -> dict[str, Any]:
+    entry = archive.find(message["resource_id"])
+    if entry is None:
+        raise TranscriptError(
+            f"Message {message['message_id']} lies in the archived range {message['resource_id']}, which is not in the "
+            "catalog. `memory doctor` counts what is missing; restore resources/ from a backup, then run `memory rebuild`."
+        )
+    content = archive.read(entry.source_id, entry.generation, message["byte_from"], message["byte_to"])
+    return {
+        "observation_id": observation["id"],
+        "shown_as": short_id(observation["id"]) if observation["id"] else "",
+        "segment_id": observation["segment_id"],
+        "window_id": observation["window_id"],
+        "session_id": observation["session_id"],
+        "quote": observation["quote"],
+        "message_id": message["message_id"],
+        "harness": entry.harness,
+        "path": entry.path,
+        "source_id": entry.source_id,
+        "generation": entry.generation,
+        "resource_id": entry.id,
+        "line": message["line"],
+        "byte_from": message["byte_from"],
+        "byte_to": message["byte_to"],
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }

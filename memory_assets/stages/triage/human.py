@@ -1,0 +1,241 @@
+"""Tier 3: REVIEW.md, where a person ticks, strikes, edits or leaves what the rules could not decide.
+
+    - [x] `p-…` **text**     approves, with the text as it stands there
+    - [-] `p-…` **text**     rejects; so does deleting the line
+    - [ ] `p-…` **other**    rewords; it still waits
+
+An item may also ask about a line that MEMORY.md holds: to replace it, or, under a heading of its own, to let it go. What was
+found to go wrong again and again (`f-…`) stands under headings of its own, too.
+
+What a person decided is read by comparing the file with what we last wrote. Nothing is invented: a file that changes while it
+is looked at, one without our last line (half saved), or one that lost more than half of what waits, decides nothing and is
+asked about; a line that names a proposal in a way we cannot read decides nothing either. Lines that are not ours stay in the
+section they were written in.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memory_assets.stages.friction.review import DETAIL, HEADINGS
+from memory_assets.stages.triage.memory_md import read_entries
+
+TITLE = "# Pending Memory Proposals"
+HELP = (
+    "_Mark [x] to approve, delete the line to reject, or edit the text before approving._",
+    "_A mark of [-] rejects, too; what is left alone expires._",
+)
+_ITEM = re.compile(r"^\s*[-*+]\s+\[\s*(?P<mark>[xX-]?)\s*\]\s+`(?P<id>[fp]-\d{8}-\d{3,})`\s*(?P<text>.*?)\s*$")
+_ID = re.compile(r"\b[fp]-\d{8}-\d{3,}\b")
+RETIRE = "Proposed to retire"
+_HEADING = re.compile(rf"^## (?P<section>Proposed for: .+?|Proposed to retire|{HEADINGS.pattern})\s*$")
+_REVIEWED = re.compile(r"^_Reviewed by Reflector on .+\. Approve, edit, or reject each item\._$")
+_LAST_LINE = re.compile(r"^_Last updated: .+ \| \d+ proposals? pending_$")
+_WHY = re.compile(r"\s*— _[^_]*_$")
+_BOLD = re.compile(r"^\*\*(.+?)\*\*(.*)$")
+
+HALF_SAVED = "REVIEW.md ends without its last line, so it may be half saved; nothing in it was decided. Restore the line."
+
+Notes = Mapping[str, Sequence[str]]
+"""Lines written by hand, by the heading of the proposals above them ("" at the top)."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One proposal as it stands in the file."""
+
+    proposal_id: str
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a person decided, by proposal, and what was odd about the file."""
+
+    approved: dict[str, str | None] = field(default_factory=dict)
+    """Proposal → its new text, None where it was left as it is."""
+    rejected: tuple[str, ...] = ()
+    edited: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    is_undecided: bool = False
+    """The file cannot be trusted as it is, so nothing was read from it."""
+    lost: tuple[str, ...] = ()
+    """The proposals that are gone from it, where these are more than somebody may have meant."""
+
+
+def render_review(pending: Sequence[Mapping[str, Any]], *, updated: str, notes: Notes | None = None) -> str:
+    """Returns REVIEW.md for the pending decisions (`proposal_id`, `section`, `text`, `entry`, `why`), notes in their places.
+
+    A friction brings its own `heading`, and `details` that stand below its item.
+    """
+    sections: dict[str, list[str]] = {}
+    for row in sorted(pending, key=lambda row: (not row["text"], "heading" in row)):
+        sections.setdefault(row.get("heading") or heading_of(row), []).extend([_render_item(row), *row.get("details", ())])
+    kept = dict(notes or {})
+    homeless = [line for section, lines in kept.items() if section not in sections for line in [*lines, ""]]
+    lines = [TITLE, "", f"_Reviewed by Reflector on {updated[:10]}. Approve, edit, or reject each item._", *HELP, "", *homeless]
+    for section, items in sections.items():
+        written = kept.get(section, ())
+        lines += [f"## {section}", *items, *(["", *written] if written else []), ""]
+    count = len(pending)
+    lines.append(f"_Last updated: {updated} | {count} proposal{'' if count == 1 else 's'} pending_")
+    return "\n".join(lines) + "\n"
+
+
+def read_review(
+    ours: str | None, there: str | None, waiting: Mapping[str, str] | None = None, late: Collection[str] = ()
+) -> Reading:
+    """Returns what the difference between the file we wrote and the file that is there decides.
+
+    `waiting` holds the text of each proposal that nobody decided (by default: all that we wrote); `late` names those that
+    only rules or the clock decided, which a mark may still overrule, but not their absence.
+    """
+    if ours is None or there is None or _plain(ours) == _plain(there):
+        gone = ("REVIEW.md is gone; nothing was decided by that.",) if ours and there is None else ()
+        return Reading(warnings=gone)
+    written = {id: items[0] for id, items in _items_by_id(ours).items()}
+    texts = {id: item.text for id, item in written.items()} if waiting is None else waiting
+    if not _is_whole(there):
+        return Reading(warnings=(HALF_SAVED,), is_undecided=True)
+    shown = [id for id in written if id in texts]
+    if lost := _lost(there, shown):
+        return Reading(warnings=(_about_lost(lost, shown),), is_undecided=True, lost=lost)
+    return _compare(written, there, texts, late)
+
+
+def put_back(ours: str, there: str, lost: Collection[str]) -> str:
+    """Returns the file as it is there with the lines of the lost proposals as we wrote them, above its last line."""
+    back, is_lost = [], False
+    for line in _plain(ours).split("\n"):
+        if found := _ITEM.match(line):
+            is_lost = found["id"] in lost
+        if is_lost and (found or DETAIL.match(line)):
+            back.append(line)
+    lines = there.splitlines(keepends=True)
+    last = max(number for number, line in enumerate(lines) if _LAST_LINE.match(line.strip()))
+    ending = "\r\n" if lines[0].endswith("\r\n") else lines[0][-1]
+    return "".join([*lines[:last], *(line + ending for line in (*back, "")), *lines[last:]])
+
+
+def read_items(content: str) -> dict[str, Item]:
+    """Returns the proposals in the file by id; of a doubled line the marked one counts, else the first."""
+    return {id: next((item for item in items if item.mark), items[0]) for id, items in _items_by_id(content).items()}
+
+
+def read_notes(content: str) -> dict[str, list[str]]:
+    """Returns the lines that a person added, by the section they stand in, without the blank ones around them."""
+    section, found = "", {"": []}
+    for line in _plain(content).split("\n"):
+        if heading := _HEADING.match(line):
+            section = heading["section"]
+            found.setdefault(section, [])
+        elif not _is_ours(line):
+            found[section].append(line)
+    tidy = {section: re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") for section, lines in found.items()}
+    return {section: text.split("\n") for section, text in tidy.items() if text.strip()}
+
+
+def dressed_like(text: str, like: str) -> str:
+    """Returns the text with the line endings and the byte order mark of the other one."""
+    ended = text.replace("\n", "\r\n") if like.count("\r\n") * 2 > like.count("\n") else text
+    return "\ufeff" + ended if like.startswith("\ufeff") else ended
+
+
+def _compare(written: Mapping[str, Item], there: str, waiting: Mapping[str, str], late: Collection[str]) -> Reading:
+    named, found = set(_ID.findall(there)), _items_by_id(there)
+    approved, rejected, edited, warnings = {}, [], {}, []
+    for id, items in found.items():
+        marks = {item.mark for item in items if item.mark}
+        item = next((item for item in items if item.mark), items[0])
+        before = written[id].text if id in written else _squeezed(waiting.get(id, item.text))
+        if id not in waiting and id not in late:
+            if id not in written or (marks and not written[id].mark):
+                warnings.append(f"REVIEW.md names {id}, which does not wait for a decision; it was ignored.")
+        elif len(marks) > 1:
+            warnings.append(f"REVIEW.md marks {id} both ways; it was not decided.")
+        elif marks == {"x"}:
+            approved[id] = item.text if item.text not in ("", before) else None
+        elif marks == {"-"}:
+            rejected.append(id)
+        elif id in waiting and item.text not in ("", before, _squeezed(waiting[id])):
+            edited[id] = item.text
+    for id in [id for id in written if id in waiting and id not in found]:
+        if id in named:
+            warnings.append(f"The line of {id} in REVIEW.md cannot be read; it was not decided. Begin it with `- [x] `, say.")
+        else:
+            rejected.append(id)
+    return Reading(approved, tuple(sorted(rejected)), edited, tuple(warnings))
+
+
+def _items_by_id(content: str) -> dict[str, list[Item]]:
+    items: dict[str, list[Item]] = {}
+    for line in _plain(content).split("\n"):
+        if found := _ITEM.match(line):
+            item = Item(found["id"], found["mark"].lower(), _text_of(found["text"]))
+            items.setdefault(item.proposal_id, []).append(item)
+    return items
+
+
+def _text_of(rest: str) -> str:
+    """Returns the proposed text of an item, without the reason behind it and our bold."""
+    text = _WHY.sub("", rest).strip()
+    bold = _BOLD.match(text)
+    return _squeezed(bold[1] + bold[2] if bold and "**" not in bold[2] else text)
+
+
+def shown_text(row: Mapping[str, Any]) -> str:
+    """Returns the text by which a decision is shown: what a line would say, or says where it would go."""
+    return row["text"] or read_entries(row["entry"])[0].text
+
+
+def heading_of(row: Mapping[str, Any]) -> str:
+    """Returns the heading under which a decision is shown."""
+    return f"Proposed for: {row['section']}" if row["text"] else RETIRE
+
+
+def instead_of(row: Mapping[str, Any]) -> str:
+    """Returns which line the text would replace, in words; empty where it would be a line of its own."""
+    return f"instead of “{read_entries(row['entry'])[0].text}”" if row["text"] and row["entry"] else ""
+
+
+def _render_item(row: Mapping[str, Any]) -> str:
+    text = _squeezed(shown_text(row))
+    instead = "" if "details" in row else instead_of(row)
+    reasons = "; ".join(one for one in (instead, row["why"]) if one)
+    why = f" — _{reasons.replace('_', ' ')}_" if reasons else ""
+    return f"- [ ] `{row['proposal_id']}` {text if '*' in text else f'**{text}**'}{why}"
+
+
+def _is_whole(content: str) -> bool:
+    lines = _plain(content).split("\n")
+    last = max((number for number, line in enumerate(lines) if _LAST_LINE.match(line.strip())), default=None)
+    return last is not None and not any(_ITEM.match(line) for line in lines[last:])
+
+
+def _lost(content: str, shown: Sequence[str]) -> tuple[str, ...]:
+    named = set(_ID.findall(content))
+    gone = tuple(id for id in shown if id not in named)
+    return gone if len(gone) > 1 and len(gone) * 2 > len(shown) else ()
+
+
+def _about_lost(lost: Sequence[str], shown: Sequence[str]) -> str:
+    return (
+        f"REVIEW.md lost {len(lost)} of its {len(shown)} proposals at once, which may be an accident; nothing in it was "
+        "decided. `memory review` asks whether you meant it."
+    )
+
+
+def _is_ours(line: str) -> bool:
+    text = line.strip()
+    ours = any(pattern.match(text) for pattern in (_ITEM, _HEADING, _REVIEWED, _LAST_LINE))
+    return ours or text in (TITLE, *HELP) or DETAIL.match(line) is not None
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _plain(content: str) -> str:
+    return content.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,75 @@
+"""Approved changes of files that are not ours: each becomes a patch in the workspace, and no file is touched.
+
+A patch is made against the file as it lies in the project, or, where there is none, makes the file; `git apply` and `patch -p1`
+take it in the project's folder. It is written once: what a person does with it is theirs.
+"""
+
+import difflib
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from memory_assets.stages.triage.memory_md import insert
+from memory_assets.stages.triage.promote import Workspace
+from memory_assets.text.files import write_atomically
+
+PATCHED = "friction.patched"
+FOLDER = "patches"
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+def write_patch(friction: Mapping[str, Any], text: str, workspace: Workspace) -> str:
+    """Writes and commits the patch of an approved friction, and returns its path below the workspace.
+
+    `text` is the line as it was approved, which a person may have reworded.
+    """
+    path = f"{FOLDER}/{friction['proposal_id']}.patch"
+    root, name = _place(friction)
+    target = root / name
+    content = target.read_bytes().decode("utf-8", "surrogateescape") if target.is_file() else None
+    is_line = friction["text"] == friction["new"]
+    head = f"{friction['proposal_id']}: {friction['title']}\nTo apply: cd {root} && git apply {workspace.root / path}\n"
+    patch = head + render_diff({**friction, **({"new": text} if is_line else {})}, name, content)
+    encoded = patch.encode("utf-8", "surrogateescape")
+    write_atomically(workspace.root / path, encoded)
+    workspace.commit_content(f"{friction['proposal_id']}: patch of {name}", {path: encoded})
+    return path
+
+
+def render_diff(friction: Mapping[str, Any], name: str, content: str | None) -> str:
+    """Returns the change as a diff of the file `name`, which holds `content` (None: it is not there)."""
+    if friction["old"]:
+        before = content if content is not None and friction["old"] in content else _ended(friction["old"])
+        after = before.replace(friction["old"], friction["new"], 1)
+        return _diff(name, before, after, is_new=False)
+    if friction["section"]:
+        after = insert(
+            (content or _new_file(name)).encode("utf-8", "surrogateescape"), friction["section"], f"- {friction['new']}"
+        )
+        return _diff(name, content or "", after.decode("utf-8", "surrogateescape"), is_new=content is None)
+    return _diff(name, content or "", _ended(friction["new"]), is_new=content is None)
+
+
+def _place(friction: Mapping[str, Any]) -> tuple[Path, str]:
+    """Returns the folder in which the patch is applied, and the target's path below it: the project, or the root."""
+    target, folder = PurePosixPath(friction["target"]), PurePosixPath(friction["folder"] or "/")
+    if folder != PurePosixPath("/") and target.is_relative_to(folder):
+        return Path(folder), str(target.relative_to(folder))
+    return Path("/"), str(target).lstrip("/")
+
+
+def _diff(name: str, before: str, after: str, *, is_new: bool) -> str:
+    made = "new file mode 100644\n" if is_new else ""
+    old, new = _LINE.findall(before), _LINE.findall(after)
+    lines = difflib.unified_diff(old, new, "/dev/null" if is_new else f"a/{name}", f"b/{name}")
+    whole = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    return f"diff --git a/{name} b/{name}\n{made}{''.join(whole)}"
+
+
+def _new_file(name: str) -> str:
+    return f"# {PurePosixPath(name).name.removesuffix('.md')}\n"
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") else text + "\n"

@@ -1,0 +1,78 @@
+"""Brings proposals up to date: who has confirmed each since it was proposed, and what became of the memory behind it.
+
+A proposal is a row of the day it was first worth proposing, and stays as it was. What later sessions added stands in the
+present `memories`, and in other proposals with the same words (the same rule said in another project is a memory of its own).
+Only what the gate allowed confirms anything: a held echo in a web page or a tool's output does not. An amendment says itself
+what it rests on.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from memory_assets.schema.protocols import Tables
+from memory_assets.stages.triage.memory_md import normal
+
+MEMORY_COLUMNS = ("id", "state", "observation_ids", "confidence", "author")
+OBSERVATION_COLUMNS = ("id", "session_id", "gate")
+GONE = "gone"
+"""State of a memory that a changed rule or prompt words otherwise now."""
+
+
+def read_proposals(tables: Tables) -> pl.DataFrame:
+    """Returns proposals, amendments and frictions together; `entry` is empty for what only adds a line."""
+    plain = tables.read("proposals")
+    changes = [tables.read(name, columns=[*plain.columns, "entry"]) for name in ("amendments", "friction")]
+    return pl.concat([plain, *changes], how="diagonal")
+
+
+def read_standing(tables: Tables) -> dict[str, dict[str, Any]]:
+    """Returns proposals, amendments and frictions by id, each proposal with its present observations and `memory_state`."""
+    memories = tables.read("memories", columns=list(MEMORY_COLUMNS))
+    observations = tables.read("observations", columns=list(OBSERVATION_COLUMNS))
+    proposed = stand(tables.read("proposals"), memories, observations)
+    others = (row for table in ("amendments", "friction") for row in tables.read(table).iter_rows(named=True))
+    return proposed | {row["proposal_id"]: row for row in others}
+
+
+def stand(proposals: pl.DataFrame, memories: pl.DataFrame, observations: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """Returns the same from frames."""
+    behind = {id: row for row in memories.iter_rows(named=True) for id in row["observation_ids"]}
+    allowed = observations.filter(pl.col("gate") == "allow").select("id", "session_id")
+    session_of = dict(allowed.iter_rows())
+    found = {row["proposal_id"]: _with_memory(row, behind) for row in proposals.sort("proposal_id").iter_rows(named=True)}
+    same: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in found.values():
+        same[_said(row)] += row["observation_ids"]
+    return {id: _with_echoes(row, same[_said(row)], session_of) for id, row in found.items()}
+
+
+def _said(proposal: Mapping[str, Any]) -> tuple[str, str]:
+    """Returns what makes two proposals the same: words and person; only the same person's words confirm each other."""
+    return normal(proposal["text"]), proposal["person"]
+
+
+def _with_memory(proposal: Mapping[str, Any], behind: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    memory = next((behind[id] for id in proposal["observation_ids"] if id in behind), None)
+    if memory is None:
+        return {**proposal, "memory_state": GONE}
+    return {
+        **proposal,
+        "memory_state": memory["state"],
+        "author": memory["author"],
+        "confidence": memory["confidence"],
+        "observation_ids": _once([*proposal["observation_ids"], *memory["observation_ids"]]),
+    }
+
+
+def _with_echoes(proposal: dict[str, Any], same: Iterable[str], session_of: Mapping[str, str]) -> dict[str, Any]:
+    trusted = [id for id in _once([*proposal["observation_ids"], *same]) if id in session_of]
+    if not trusted:
+        return proposal
+    return {**proposal, "observation_ids": trusted, "session_ids": _once(session_of[id] for id in trusted)}
+
+
+def _once(ids: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(ids))

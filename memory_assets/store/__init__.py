@@ -1,0 +1,1 @@
+"""The store on disk: settings, paths, archive, ledger and Parquet tables."""

@@ -1,0 +1,247 @@
+"""The knobs, read once: defaults, then `memory.toml`, then the environment (`MEMORY_` prefix), each overriding the last.
+
+`memory.toml` is looked for in the working folder, then in the data folder. Numbers that define a rule (the merge
+similarity, the decay rate) are constants beside the rule and not settings.
+"""
+
+import getpass
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+from pydantic_settings.exceptions import SettingsError as SettingsSourceError
+
+from memory_assets.errors import SettingsError
+from memory_assets.store.places import default_data, settings_file
+
+RULES = "rules"
+"""The model setting that asks no model at all."""
+
+NO_MODEL = ("none", "no", "off", "false", "null", "0")
+"""What somebody may write who wants no model; taken for a name, it would send their transcripts away."""
+
+TokenKind = Literal["input", "output", "cache_write", "cache_read"]
+
+SECTIONS = {
+    "preferences": "{owner}",
+    "rules-conventions": "Hard Rules",
+    "system-architecture": "System Architecture",
+    "operations": "Patterns",
+    "memory-system": "Conventions",
+    "projects": "Projects",
+    "people-relationships": "People",
+}
+
+
+_ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
+
+
+def local_zone() -> str:
+    """Returns the name of this machine's time zone."""
+    from tzlocal import get_localzone_name
+
+    return get_localzone_name() or "UTC"
+
+
+class Settings(BaseSettings):
+    """Everything that can be turned without touching code."""
+
+    model_config = SettingsConfigDict(env_prefix="MEMORY_", env_ignore_empty=True, extra="forbid", frozen=True)
+
+    data: Path = Field(default_factory=default_data, description="Folder that holds all state.")
+    sources: str = Field("", description="Folders with transcripts, separated as PATH is; each is taken in whole.")
+    timezone: str = Field(default_factory=local_zone, description="The owner's time zone; days and clock times follow it.")
+    date_order: Literal["auto", "dmy", "mdy"] = Field(
+        "auto", description="How you write day and month in 05/06/2026; `auto`: as people in the zone do, if that is known."
+    )
+    owner: str = Field(default_factory=getpass.getuser, description="The person MEMORY.md is written for.")
+    people: dict[str, str] = Field(default_factory=dict, description="Home folder name or e-mail → person's name.")
+    aliases: dict[str, list[str]] = Field(
+        default_factory=dict, description="What the owner calls the same thing, as in aliases.toml: full name → other names."
+    )
+    model: str = Field(
+        RULES, description="Who observes, rewrites questions and reflects: `rules` asks no model and sends nothing."
+    )
+    model_url: str = Field("", description="Another server that speaks the Messages API: a gateway, a local runtime.")
+    model_at_once: int = Field(4, ge=1, le=64, description="Questions that are asked at the same time.")
+    model_timeout_seconds: float = Field(300.0, gt=0, le=3600, description="How long an answer may take.")
+    model_retries: int = Field(
+        4, ge=0, le=20, description="How often a question is put again after an overload or a lost connection."
+    )
+    model_batches: Literal["auto", "always", "never"] = Field(
+        "auto", description="Whether questions go in batches, at half the price; `auto`: in backfills of 20 and more."
+    )
+    model_most_usd: float = Field(10.0, ge=0, description="A run whose questions would cost more US dollars asks nothing.")
+    model_prices: dict[str, dict[TokenKind, Annotated[float, Field(ge=0, allow_inf_nan=False)]]] = Field(
+        default_factory=dict,
+        description="Model → US dollars for a million tokens of `input` and `output`, also of `cache_write` and `cache_read`.",
+    )
+    observer_prompt: Path | None = Field(None, description="File with another prompt for the observer; see docs/model.md.")
+    least_useful: float = Field(0.7, ge=0, le=1, description="Usefulness below which the write gate holds a fact.")
+    facts_per_session: int = Field(25, ge=0, description="Facts that one session may leave; the most useful ones stay.")
+    taxonomy: Path | None = Field(
+        None, description="TOML file with other words for the categories; see stages/distill/taxonomy.toml."
+    )
+    embedding_model: str = Field("all-MiniLM-L6-v2", description="Local embedding model, or a folder that holds one.")
+    now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
+    recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = Field(
+        default_factory=lambda: ["decay", "stale", "used"],
+        description="What weighs recalled memories; see docs/recall.md.",
+    )
+    harness_memories: bool = Field(
+        True, description="Whether what Claude Code and Codex remember by themselves is read and recalled, too."
+    )
+    since_days: int = Field(14, ge=1, description="Days of this machine's own transcripts to take in at first.")
+    idle_minutes: int = Field(60, ge=1, description="A session without a message for this long has ended.")
+    short_turns: int = Field(5, ge=0, description="Sessions that end with fewer user turns are not distilled.")
+    context_tokens: int = Field(200_000, ge=8_000, description="Context size that budgets derive from.")
+    friction_observations: int = Field(
+        100,
+        ge=0,
+        description="Frictions are looked for once there are so many observations; before, chance looks like a pattern.",
+    )
+    review_days: int = Field(7, ge=1, description="A proposal nobody decided expires after so many days.")
+    trust_after: int = Field(
+        0, ge=0, description="Approvals after which a category's high-priority proposals need no tick; 0: never."
+    )
+    sections: dict[str, str] = Field(default_factory=lambda: dict(SECTIONS), description="Category → section of MEMORY.md.")
+    remote: str = Field(
+        "", description="A git remote (a path or an address) that the workspace's history is pushed to; never pulled from."
+    )
+    todoist_project: str = Field("", description="Todoist project in which proposals become tasks; by default the Inbox.")
+    todoist_label: str = Field("memory-review", pattern=r"^[\w-]{1,60}$", description="Label of those tasks.")
+    todoist_url: str = Field("", description="Another server that speaks the Todoist API.")
+    gold: Path | None = Field(None, description="Folder of labelled sessions to evaluate against; see docs/evaluation.md.")
+    port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI; the next free one is taken.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=settings_file())
+
+    @field_validator("timezone")
+    @classmethod
+    def _zone_exists(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (KeyError, ValueError, OSError):
+            raise ValueError(f"'{name}' is no time zone; use a name such as Europe/Berlin or UTC") from None
+        return name
+
+    @field_validator("aliases", mode="before")
+    @classmethod
+    def _one_alias_is_a_list_too(cls, aliases: Any) -> Any:
+        if not isinstance(aliases, dict):
+            return aliases
+        return {full: [others] if isinstance(others, str) else others for full, others in aliases.items()}
+
+    @field_validator("sections")
+    @classmethod
+    def _beside_the_usual(cls, sections: dict[str, str]) -> dict[str, str]:
+        return {**SECTIONS, **sections}
+
+    @field_validator("model")
+    @classmethod
+    def _names_a_model(cls, name: str) -> str:
+        if name.lower() == RULES:
+            return RULES
+        if not name or name.lower() in NO_MODEL:
+            raise ValueError(f"say '{RULES}' to ask no model, or name one such as claude-haiku-4-5")
+        if not name.isprintable() or " " in name:
+            raise ValueError(f"a model's name holds no blanks; say '{RULES}', or a name such as claude-haiku-4-5")
+        return name
+
+    @field_validator("model_url", "todoist_url")
+    @classmethod
+    def _is_an_address(cls, url: str) -> str:
+        if not url:
+            return url
+        if not _ADDRESS.fullmatch(url):
+            raise ValueError("this is no address of a server; write it as http://127.0.0.1:8080 or https://gateway.example")
+        return url.rstrip("/")
+
+    @field_validator("model_prices")
+    @classmethod
+    def _are_whole(cls, prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[TokenKind, float]]:
+        lacking = sorted(name for name, price in prices.items() if not name or not {"input", "output"} <= price.keys())
+        if lacking:
+            raise ValueError(f'give input and output of {lacking}, as in {{"my-model": {{"input": 1.0, "output": 5.0}}}}')
+        return prices
+
+    @field_validator("gold", "observer_prompt", "taxonomy", mode="before")
+    @classmethod
+    def _none_named(cls, value: Any) -> Any:
+        return None if value == "" else value
+
+    @field_validator("data", "gold", "observer_prompt", "taxonomy")
+    @classmethod
+    def _absolute(cls, path: Path | None) -> Path | None:
+        return path.expanduser().absolute() if path else None
+
+    @cached_property
+    def zone(self) -> ZoneInfo:
+        """The owner's zone."""
+        return ZoneInfo(self.timezone)
+
+    def clock(self) -> datetime:
+        """Returns the present moment in UTC, or the fixed one that `now` sets."""
+        if self.now is None:
+            return datetime.now(UTC)
+        return (self.now if self.now.tzinfo else self.now.replace(tzinfo=self.zone)).astimezone(UTC)
+
+    def today(self) -> date:
+        """Returns the present day in the owner's zone."""
+        return self.clock().astimezone(self.zone).date()
+
+    def source_folders(self) -> list[Path]:
+        """Returns the folders named in `sources`."""
+        return [Path(part).expanduser() for part in self.sources.split(os.pathsep) if part.strip()]
+
+
+def read_settings(**overrides: Any) -> Settings:
+    """Returns the settings of this process, with the overrides on top.
+
+    Raises `SettingsError` that names the wrong setting and where it came from.
+    """
+    file = settings_file()
+    origin = f"{file} or the environment" if file else "the environment"
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        wrong = [f"  {_name(e['loc'])}: {e['msg']} (got {e['input']!r})" for e in error.errors()]
+        raise SettingsError(f"Cannot use these settings, from {origin}:\n" + "\n".join(wrong)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, SettingsSourceError) as error:
+        raise SettingsError(f"Cannot read the settings from {origin}: {error}. Mend or remove them.") from error
+
+
+def changed_settings(settings: Settings, changes: Mapping[str, str]) -> Settings:
+    """Returns the settings with others of the same names; raises `SettingsError` that names the wrong one."""
+    try:
+        read = Settings(**changes)  # pyright: ignore[reportArgumentType]
+    except ValidationError as error:
+        wrong = [f"  {'.'.join(map(str, one['loc']))}: {one['msg']} (got {one['input']!r})" for one in error.errors()]
+        raise SettingsError("Cannot try these settings:\n" + "\n".join(wrong)) from error
+    return settings.model_copy(update={name: getattr(read, name) for name in changes})
+
+
+def _name(location: tuple[int | str, ...]) -> str:
+    return f"{'.'.join(map(str, location))} (MEMORY_{str(location[0]).upper()})"

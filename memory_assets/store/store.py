@@ -1,0 +1,175 @@
+"""The store: one folder with the archive, the ledger, the tables, the indexes and the workspace, opened with care.
+
+    resources/   the archive of transcript bytes, and the key of its keyed hashes     kept for ever
+    ledger/      what people, agents and clocks did                                   kept for ever
+    answers/     raw answers of models                                                kept for ever
+    branches/    what-ifs: the tables made otherwise, until they are adopted or dropped
+    spool/       events that were sent and not yet taken in; aside/, what could not be
+    workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, briefing.md; git  kept for ever
+    tables/      Parquet                                                              derived
+    index/       vectors and terms                                                    derived
+    dagster/     DAGSTER_HOME: runs and events                                        derived
+    VERSION, instance.json (the owner's zone, frozen), lock, tasks.lock; status.txt (the status, kept ready)
+
+Derived parts are rebuilt, never migrated. Every writer holds the one lock; readers never need it. `tasks.lock` is held
+while tasks of a list far away are brought in step.
+"""
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import filelock
+
+from memory_assets.errors import SettingsError, StoreBusyError, StoreError, StoreVersionError
+from memory_assets.schema.records import MEMORY_MD
+from memory_assets.store.archive import Archive
+from memory_assets.store.ledger import Ledger
+from memory_assets.store.parquet_tables import ParquetTables
+from memory_assets.store.settings import Settings
+from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
+
+VERSION = 1
+DERIVED = ("tables", "index")
+LOCK_WAIT_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Store:
+    """An open store; everything that reads or writes state goes through one of its parts."""
+
+    settings: Settings
+    root: Path
+    origin: Path | None = None
+    """Root of the store whose archive and answers this one reads, where it is a branch of another."""
+
+    @cached_property
+    def tables(self) -> ParquetTables:
+        """The Parquet tables."""
+        return ParquetTables(self.root / "tables")
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The append-only ledger."""
+        return Ledger(self.root / "ledger", self.settings.clock)
+
+    @cached_property
+    def archive(self) -> Archive:
+        """The archive of transcript bytes."""
+        return Archive(self._kept / "resources")
+
+    @property
+    def answers(self) -> Path:
+        """The folder of raw answers of models."""
+        return self._kept / "answers"
+
+    @cached_property
+    def key(self) -> bytes:
+        """The key of keyed hashes; it lies with the archive and is never exported."""
+        path = self._kept / "resources" / "key"
+        if not path.is_file():
+            write_atomically(path, secrets.token_hex(32).encode())
+        return path.read_bytes()
+
+    @property
+    def workspace(self) -> Path:
+        """The folder of MEMORY.md, a git repository."""
+        return self.root / "workspace"
+
+    def memory_md(self) -> str:
+        """Returns MEMORY.md as it lies on disk; empty where there is none."""
+        return text_of(self.workspace / MEMORY_MD)
+
+    @property
+    def dagster_home(self) -> Path:
+        """Dagster's own folder."""
+        return self.root / "dagster"
+
+    @property
+    def _kept(self) -> Path:
+        return self.origin or self.root
+
+    @contextmanager
+    def lock(self, wait_seconds: float = LOCK_WAIT_SECONDS) -> Iterator[None]:
+        """Holds the write lock; waits, then raises `StoreBusyError`. Re-entrant within one store object."""
+        try:
+            with self._file_lock.acquire(timeout=wait_seconds):
+                yield
+        except filelock.Timeout:
+            raise StoreBusyError(
+                f"Another process has been writing {self.root} for more than {wait_seconds:.0f} s. "
+                "Wait for it to end (a run in the Dagster UI, another `memory` command), then try again."
+            ) from None
+
+    @cached_property
+    def _file_lock(self) -> filelock.FileLock:
+        return filelock.FileLock(self.root / "lock", mode=0o600, thread_local=False)
+
+
+def open_store(settings: Settings) -> Store:
+    """Opens the store in `settings.data`, making it where there is none.
+
+    Raises `StoreVersionError` when a newer release wrote it, `SettingsError` when the zone differs from the one it was made
+    with, `StoreError` when the folder cannot be used.
+    """
+    store = Store(settings, settings.data)
+    os.umask(0o077)  # what Chroma, SQLite, git and Dagster write below the store is the owner's alone, too
+    try:
+        make_folder(store.root)
+        for name in ("resources", "ledger", "answers", "workspace", *DERIVED):
+            make_folder(store.root / name)
+        _check_version(store)
+        _check_zone(store)
+    except OSError as error:
+        raise StoreError(
+            f"Cannot use {store.root} as the data folder: {error.strerror or error}. "
+            "Set MEMORY_DATA to a folder that you may write."
+        ) from error
+    return store
+
+
+def remove_derived(store: Store) -> None:
+    """Deletes what can be made again from the archive, the ledger, the answers and the workspace."""
+    for name in DERIVED:
+        shutil.rmtree(store.root / name, ignore_errors=True)
+        make_folder(store.root / name)
+    (store.root / "instance.json").unlink(missing_ok=True)
+    _check_zone(store)
+
+
+def _check_version(store: Store) -> None:
+    path = store.root / "VERSION"
+    if not path.is_file():
+        write_atomically(path, f"{VERSION}\n".encode())
+        return
+    text = path.read_text().strip()
+    found = int(text) if text.isdigit() else 0
+    if found > VERSION:
+        raise StoreVersionError(
+            f"{store.root} was written by a newer release (store version {found}, this one knows {VERSION}). "
+            "Upgrade memory_assets, or set MEMORY_DATA to another folder."
+        )
+    if found < VERSION:
+        with store.lock():
+            remove_derived(store)
+            write_atomically(path, f"{VERSION}\n".encode())
+
+
+def _check_zone(store: Store) -> None:
+    path = store.root / "instance.json"
+    zone = store.settings.timezone
+    if not path.is_file():
+        write_json(path, {"timezone": zone})
+        return
+    frozen = json.loads(path.read_text())["timezone"]
+    if frozen != zone:
+        raise SettingsError(
+            f"The days of {store.root} were cut in the zone {frozen}, but MEMORY_TIMEZONE is now {zone}. "
+            f"Set MEMORY_TIMEZONE={frozen}, or run `memory rebuild` to cut all days anew in {zone}."
+        )

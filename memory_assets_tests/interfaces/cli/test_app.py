@@ -1,0 +1,428 @@
+"""The command line: one JSON object with --json, one clean message on failure, exit codes, no colour in a pipe."""
+
+import errno
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import typer
+
+from memory_assets.errors import StoreError
+from memory_assets.interfaces.cli import app as cli
+from memory_assets.memory import MemoryAgent
+from memory_assets.services import branches
+from memory_assets.services.branches import Branch, Place
+from memory_assets_tests.conftest import REPOSITORY
+from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*words: str) -> tuple[int, str, str]:
+        code = cli.main(words)
+        found = capsys.readouterr()
+        return code, found.out, found.err
+
+    return call
+
+
+def names_of(app: typer.Typer, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    own = [(*before, command.name or command.callback.__name__) for command in app.registered_commands if command.callback]
+    return own + [
+        name for group in app.registered_groups for name in names_of(group.typer_instance, (*before, str(group.name)))
+    ]
+
+
+COMMANDS = names_of(cli.app)
+
+
+def test_the_names_that_others_call_are_there():
+    wanted = {"up", "ingest", "recall", "review", "explain", "brief", "status", "doctor", "export"}
+    assert wanted <= {name[0] for name in COMMANDS}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_each_command_has_help_with_an_example_and_takes_json(command: tuple[str, ...], run: Run):
+    code, out, _ = run(*command, "--help")
+    assert code == 0
+    assert "Example: " in out
+    assert "--json" in out
+
+
+def test_the_help_tells_the_exit_codes(run: Run):
+    code, out, _ = run("--help")
+    assert code == 0
+    assert "Exit codes: 0 done, 1 failed" in out
+
+
+def test_json_is_one_object_and_nothing_else(run: Run):
+    small_store()
+    code, out, err = run("status", "--json")
+    reply = json.loads(out)
+    assert (code, err, out.count("\n")) == (0, "", 1)
+    assert list(reply) == ["v", "ok", "data", "warnings"]
+    assert (reply["v"], reply["ok"], reply["warnings"]) == (1, True, [])
+    assert reply["data"]["rows"]["observations"] == 1
+
+
+def test_what_a_library_prints_does_not_spoil_json(run: Run, monkeypatch: pytest.MonkeyPatch):
+    small_store()
+    pending = MemoryAgent.pending
+    monkeypatch.setattr(MemoryAgent, "pending", lambda self: print("loading weights") or pending(self))
+    _, out, err = run("review", "--json")
+    assert [one["proposal_id"] for one in json.loads(out)["data"]["pending"]] == [PROPOSAL]
+    assert err == "loading weights\n"
+
+
+@pytest.mark.parametrize("words", [("recall", "how"), ("doctor",), ("review",), ("explain", "x"), ("export", "observations")])
+def test_without_a_memory_the_way_to_one_is_told_and_none_is_made(words: tuple[str, ...], run: Run, tmp_path: Path):
+    code, out, err = run(*words)
+    assert (code, out) == (1, "")
+    assert "Run `memory up`" in err
+    assert not (tmp_path / "store").exists()
+
+
+def test_an_error_as_json_has_type_and_message(run: Run):
+    code, out, _ = run("doctor", "--json")
+    reply = json.loads(out)
+    assert (code, reply["ok"], reply["data"], reply["error"]["type"]) == (1, False, None, "StoreError")
+    assert reply["error"]["message"].startswith("There is no memory in")
+
+
+@pytest.mark.parametrize(
+    "words", [("remembr",), ("recall",), ("export", "observations", "--format", "xml"), ("recall", "q", "-n", "11")]
+)
+def test_a_command_that_is_not_understood_exits_with_two(words: tuple[str, ...], run: Run):
+    small_store()
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert "memory --help" in err
+    code, out, _ = run(*words, "--json")
+    assert (code, json.loads(out)["ok"]) == (2, False)
+
+
+def test_the_doctor_fails_where_a_promise_is_broken(run: Run):
+    store = small_store()
+    index(store)
+    assert run("doctor")[0] == 0
+    (store.root / "tables").chmod(0o755)
+    code, out, _ = run("doctor")
+    assert code == 1
+    assert "✗ the store is readable by its owner alone" in out
+    assert "chmod" in out
+
+
+def test_the_doctor_as_json_keeps_its_report_when_it_fails(run: Run):
+    store = small_store()
+    index(store)
+    (store.root / "tables").chmod(0o755)
+    code, out, _ = run("doctor", "--json")
+    reply = json.loads(out)
+    assert (code, reply["ok"], reply["data"]["is_well"]) == (1, False, False)
+    assert [check["name"] for check in reply["data"]["checks"] if not check["passed"]] == ["permissions"]
+
+
+def test_export_writes_rows_and_nothing_else(capfdbinary: Any):
+    small_store()
+    assert cli.main(["export", "observations", "--format", "jsonl"]) == 0
+    (line,) = capfdbinary.readouterr().out.splitlines()
+    assert json.loads(line)["text"] == FACT
+
+
+def test_export_to_a_file_says_how_many_rows(run: Run, tmp_path: Path):
+    small_store()
+    code, out, _ = run("export", "observations", "--format", "csv", "-o", str(tmp_path / "out.csv"))
+    assert (code, out) == (0, f"1 rows in {tmp_path / 'out.csv'}\n")
+
+
+def test_export_as_json_holds_the_rows(run: Run):
+    small_store()
+    _, out, _ = run("export", "observations", "--json")
+    assert [found["id"] for found in json.loads(out)["data"]["rows"]] == [MEMORY]
+
+
+def test_show_prints_rows_of_a_day(run: Run):
+    small_store()
+    code, out, _ = run("show", "observations", "--day", "2026-08-03")
+    assert code == 0
+    assert FACT in out
+    assert "1 of 1 rows of observations" in out
+
+
+def test_show_of_a_day_without_rows_names_the_days_there_are(run: Run):
+    small_store()
+    code, _, err = run("show", "observations", "--day", "2026-08-04")
+    assert code == 1
+    assert "has no part '2026-08-04'; it has 2026-08-03" in err
+
+
+def test_the_same_seed_draws_the_same_rows(run: Run):
+    small_store()
+    assert run("sample", "3", "--seed", "abc", "--table", "messages") == run(
+        "sample", "3", "--seed", "abc", "--table", "messages"
+    )
+
+
+def test_branches_are_listed_compared_and_dropped(run: Run):
+    store = small_store()
+    place = Place(store, "mine")
+    branches.begin(place, Branch("mine", DAY, DAY, {"least_useful": "0.8"}, 0.0, "-", state="made"))
+    observed = store.tables.read("observations").with_columns(gate=pl.lit("hold"), gate_reason=pl.lit("usefulness below 0.8"))
+    place.open(store.settings).tables.write("observations", DAY.isoformat(), observed)
+    assert json.loads(run("what-if", "list", "--json")[1])["data"] == [
+        {"name": "mine", "first": str(DAY), "last": str(DAY), "settings": {"least_useful": "0.8"}, "state": "made"}
+    ]
+    _, out, _ = run("what-if", "show", "mine")
+    assert "least_useful 0.7 → 0.8" in out
+    assert re.search(r"observations of these days +1 +0 +0 +1 +0", out)
+    assert "MEMORY.md stays as it is." in out
+    assert json.loads(run("what-if", "show", "mine", "--json")[1])["data"]["observations"]["lost"] == 1
+    assert run("what-if", "drop", "mine")[0] == 0
+    assert run("what-if", "list")[1] == "There is no branch. `memory what-if --set NAME=VALUE` makes one.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("--set", "least_useful"), 2, "write it as NAME=VALUE"),
+        (("--set", "port=4000"), 1, "port cannot be tried on past days"),
+        (("--set", "least_useful=2"), 1, "least_useful: Input should be less than or equal to 1 (got '2')"),
+        (("--set", "least_useful=0.6", "--from", "2026-09-01", "--to", "2026-08-01"), 1, "lies after --to"),
+        (
+            ("--set", "least_useful=0.6", "--to", "2020-08-01"),
+            1,
+            "There are no transcripts between the first day and 2020-08-01",
+        ),
+        (("show", "none"), 1, "There is no branch 'none'"),
+        (("adopt", "../x"), 2, "cannot be the name of a branch"),
+    ],
+)
+def test_what_cannot_be_tried_is_told(run: Run, words: tuple[str, ...], code: int, says: str):
+    small_store()
+    found, _, err = run("what-if", *words)
+    assert (found, says in err) == (code, True), err
+
+
+def test_review_lists_what_waits_with_the_reason(run: Run):
+    small_store()
+    code, out, _ = run("review")
+    assert code == 0
+    assert f"{PROPOSAL} → Hard Rules\n   {FACT}\n" in out
+    assert "a rule needs a person" in out
+    assert run("review", "list")[1] == out
+
+
+@pytest.mark.parametrize("color", ["", "1"])
+def test_a_pipe_gets_no_colour(run: Run, color: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("NO_COLOR", color)
+    small_store()
+    for words in (("status",), ("review",), ("doctor",), ("recall", "--help"), ("remembr",)):
+        _, out, err = run(*words)
+        assert "\x1b" not in out + err
+
+
+def test_a_wrong_setting_is_told_without_a_traceback(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_TIMEZONE", "Atlantis")
+    code, _, err = run("status")
+    assert code == 1
+    assert "MEMORY_TIMEZONE" in err
+    assert "use a name such as Europe/Berlin" in err
+    assert "Traceback" not in err
+
+
+def test_a_traceback_is_shown_when_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_DEBUG", "1")
+    assert "Traceback" in run("doctor")[2]
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_full_disk_is_told_in_words(wrapped: bool, run: Run, monkeypatch: pytest.MonkeyPatch):
+    def fail(_: MemoryAgent) -> None:
+        try:
+            raise OSError(errno.ENOSPC, "No space left on device", "/data/store/lock")
+        except OSError as error:
+            if wrapped:
+                raise RuntimeError("Error occurred while executing op") from error
+            raise
+
+    monkeypatch.setattr(MemoryAgent, "status", fail)
+    code, _, err = run("status")
+    assert code == 1
+    assert "The disk is full" in err
+    assert "run the same command again" in err
+
+
+def test_a_failed_run_is_told_by_its_cause(run: Run, monkeypatch: pytest.MonkeyPatch):
+    """Dagster wraps what an asset raises; people read what was raised."""
+
+    def fail(_: MemoryAgent) -> None:
+        raise RuntimeError("Error occurred while executing op") from StoreError("Cannot write table 'messages'.")
+
+    monkeypatch.setattr(MemoryAgent, "status", fail)
+    assert run("status")[2] == "✗ Cannot write table 'messages'.\n"
+
+
+def test_a_fault_of_ours_says_so_and_hides_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(MemoryAgent, "status", lambda _: 1 / 0)
+    code, _, err = run("status")
+    assert code == 1
+    assert "ZeroDivisionError" in err
+    assert "MEMORY_DEBUG=1" in err
+    assert "Traceback" not in err
+
+
+def test_an_interrupted_command_says_that_it_can_go_on(run: Run, monkeypatch: pytest.MonkeyPatch):
+    def interrupt(_: MemoryAgent) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MemoryAgent, "status", interrupt)
+    code, _, err = run("status")
+    assert code == 130
+    assert "goes on where it stopped" in err
+
+
+def test_a_shell_completes_the_names_of_commands():
+    variables = {**os.environ, "_MEMORY_COMPLETE": "complete_bash", "COMP_WORDS": "memory re", "COMP_CWORD": "1"}
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv = ['memory']; from memory_assets.interfaces.entry import main; main()",
+    ]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    assert sorted(done.stdout.split()) == ["rebuild", "recall", "reflect", "remember", "review"]
+
+
+def test_the_page_of_commands_names_each_of_them():
+    page = (REPOSITORY / "docs" / "commands.md").read_text("utf-8")
+    assert [name[0] for name in COMMANDS if f"| `memory {name[0]}" not in page] == []
+
+
+def test_a_sample_is_allowed_facts_that_can_be_read_alone(run: Run):
+    small_store()
+    code, out, _ = run("sample", "20", "--seed", "7aec271")
+    assert code == 0
+    assert out == (
+        f"1. {FACT}\n   {MEMORY}  🔴 high, rules-conventions\n   said by the owner on 2026-08-03, in x\n1 of 1 allowed facts\n"
+    )
+
+
+def test_a_sample_as_json_leads_back_to_the_session(run: Run):
+    small_store()
+    (found,) = json.loads(run("sample", "--json")[1])["data"]["rows"]
+    assert (found["id"], found["text"], found["session_id"], found["lines"]) == (MEMORY, FACT, "session-1", [3])
+
+
+def complete(words: str) -> list[str]:
+    variables = {
+        **os.environ,
+        "_MEMORY_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv = ['memory']; from memory_assets.interfaces.entry import main; main()",
+    ]
+    return subprocess.run(command, env=variables, capture_output=True, text=True).stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("memory export observat", ["observations"]),
+        ("memory recall --profile ", ["lean", "balanced", "deep", "auto"]),
+        ("memory recall --category pr", ["preferences", "projects"]),
+        ("memory recall --include s", ["stale", "superseded"]),
+        ("memory recall --corpus m", ["memories", "messages"]),
+    ],
+)
+def test_a_shell_completes_tables_profiles_and_categories(words: str, wanted: list[str]):
+    found = complete(words)
+    assert found[: len(wanted)] == wanted
+
+
+def test_a_question_is_read_from_a_pipe(run: Run, monkeypatch: pytest.MonkeyPatch):
+    index(small_store())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"how do we install\npackages\n")))
+    code, out, _ = run("recall", "-")
+    assert (code, out.splitlines()[0]) == (0, f"1. {FACT}")
+
+
+def test_a_recalled_memory_shows_its_id_and_where_it_comes_from(run: Run):
+    index(small_store())
+    _, out, _ = run("recall", "how do we install packages", "--category", "rules-conventions")
+    first, second = out.splitlines()
+    assert first == f"1. {FACT}"
+    assert "rules-conventions; mem_0f3a5c1e0000; session session-1, records 3" in second
+
+
+def test_a_reflection_shows_its_sentences_and_where_their_sources_stand(run: Run):
+    index(small_store())
+    code, out, _ = run("reflect", "how do we install packages")
+    assert code == 0
+    assert f"{FACT} [mem_0f3a5c1e0000]" in out.splitlines()
+    assert any(
+        line.startswith("mem_0f3a5c1e0000  fact of 2026-08-03; session session-1, records 3") for line in out.splitlines()
+    )
+    _, out, _ = run("reflect", "sourdough hydration of rye")
+    assert out.strip() == "Not in memory."
+
+
+def test_the_block_is_what_goes_in_front_of_a_prompt_and_nothing_else(run: Run):
+    index(small_store())
+    code, out, _ = run("recall", "how do we install packages", "--block", "--category", "rules-conventions")
+    assert (code, out.count("\n")) == (0, 1)
+    assert out.startswith(f"~ {FACT} (")
+    assert run("recall", "zebra crossings of Ulaanbaatar", "--block")[1] == ""
+
+
+@pytest.mark.parametrize("question", ["", "  ", "x" * 100_000, "a\x00b\x1b[31mc", "\udcff"])
+def test_a_strange_question_is_answered(question: str, run: Run):
+    small_store()
+    code, out, err = run("recall", question)
+    assert (code, "\x1b" in out + err, "Traceback" in err) == (0, False, False)
+
+
+def test_a_filter_that_nothing_can_have_is_not_understood(run: Run):
+    small_store()
+    code, _, err = run("recall", "q", "--category", "cooking")
+    assert (code, err) == (
+        2,
+        "✗ There is no category 'cooking'; choose from preferences, rules-conventions, system-architecture, operations, "
+        "memory-system, projects, people-relationships.\n",
+    )
+
+
+def test_what_is_remembered_corrected_and_forgotten_is_answered_with_its_id(run: Run):
+    small_store()
+    code, out, _ = run("remember", "Herons nest beside the reactor.", "--priority", "high", "--json")
+    noted = json.loads(out)["data"]
+    assert (code, noted["kind"], noted["text"], noted["priority"]) == (0, "noted", "Herons nest beside the reactor.", "high")
+    code, out, _ = run("correct", noted["memory_ids"][0], "Storks nest beside the reactor.")
+    assert (code, f"it replaces mem_{noted['memory_ids'][0].replace('-', '')[:12]}" in out) == (0, True)
+    code, out, _ = run("feedback", MEMORY, "--unused", "--session", "s1")
+    assert (code, out) == (0, f"Noted that mem_{MEMORY.replace('-', '')[:12]} did not help.\n")
+    code, out, _ = run("forget", "storks nest")
+    assert (code, "Nothing was changed" in out) == (0, True)
+    assert json.loads(run("forget", "storks nest", "--apply", "--json")[1])["data"]["is_applied"]
+    code, out, err = run("forget", "storks nest")
+    assert (code, out, "Nothing that is remembered holds" in err) == (1, "", True)
+
+
+def test_why_not_names_the_stage_and_the_reason(run: Run):
+    index(small_store())
+    code, out, _ = run("why-not", FACT)
+    assert (code, out.splitlines()[:2]) == (0, ["recalled: it is result 1 of 1", f"   mem_0f3a5c1e0000 {FACT}"])
+    found = json.loads(run("why-not", "herons nest beside the reactor", "--json")[1])["data"]
+    assert (found["stage"], found["memory_id"]) == ("not captured", None)

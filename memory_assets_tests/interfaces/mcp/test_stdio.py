@@ -1,0 +1,267 @@
+"""The server of tools on stdin and stdout: the handshake, nothing but protocol on stdout, and an answer to every mistake."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from memory_assets.interfaces.mcp.protocol import VERSIONS, Protocol
+from memory_assets.interfaces.mcp.stdio import LONGEST_LINE
+from memory_assets_tests.mcp_process import PATIENCE, STARTED, McpProcess
+from memory_assets_tests.small_store import FACT, PROPOSAL, index, small_store
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+@pytest.fixture
+def server() -> Iterator[McpProcess]:
+    index(small_store())
+    with McpProcess() as process:
+        yield process
+
+
+@pytest.mark.parametrize(
+    ("wanted", "agreed"), [*zip(VERSIONS, VERSIONS, strict=True), ("2099-01-01", VERSIONS[-1]), (None, VERSIONS[-1])]
+)
+def test_the_revision_asked_for_is_spoken_if_it_is_known_else_the_newest(wanted: str | None, agreed: str):
+    assert Protocol().initialize({"protocolVersion": wanted})["protocolVersion"] == agreed
+
+
+def test_the_handshake_introduces_the_server_and_says_that_it_only_reads(server: McpProcess):
+    said = server.ask("initialize", HELLO)["result"]
+    assert (said["protocolVersion"], said["serverInfo"]["name"]) == ("2025-06-18", "memory_assets")
+    assert set(said["capabilities"]) == {"tools", "resources"}
+    assert "only reads" in said["instructions"]
+    server.send("notifications/initialized")
+    assert server.ask("ping", request_id="p") == {"jsonrpc": "2.0", "id": "p", "result": {}}
+
+
+def test_nothing_heavy_is_imported_before_the_handshake_is_over():
+    code = (
+        "import sys, json; from memory_assets.interfaces.mcp.stdio import Server; from memory_assets.interfaces.mcp.protocol import Protocol\n"
+        "p = Protocol(); p.initialize({}); p.tools(); p.resources(); print(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    foreign = (
+        {name.split(".")[0] for name in json.loads(done.stdout)} - set(sys.stdlib_module_names) - {"__main__", "memory_assets"}
+    )
+    assert not {
+        name for name in foreign if name in ("pydantic", "polars", "numpy", "orjson", "rich", "typer", "mcp", "dagster")
+    }
+
+
+def test_only_tools_that_read_are_offered_unless_asked_for(server: McpProcess):
+    tools = server.ask("tools/list")["result"]["tools"]
+    assert {"memory_recall", "memory_explain", "memory_briefing", "memory_review", "memory_status"} <= {
+        one["name"] for one in tools
+    }
+    assert all(one["annotations"]["readOnlyHint"] and not one["annotations"]["openWorldHint"] for one in tools)
+    refused = server.call("memory_review_decide", decision="approve", proposals=[PROPOSAL])
+    assert refused["error"]["code"] == -32602
+    assert "`memory mcp --write`" in refused["error"]["message"]
+
+
+def test_with_write_decisions_are_offered_and_hinted_as_writing():
+    with McpProcess("--write") as server:
+        tools = {one["name"]: one["annotations"] for one in server.ask("tools/list")["result"]["tools"]}
+    assert tools["memory_review_decide"]["readOnlyHint"] is False
+    assert tools["memory_recall"]["readOnlyHint"] is True
+    assert (tools["memory_remember"]["destructiveHint"], tools["memory_forget"]["destructiveHint"]) == (False, True)
+
+
+def test_what_an_agent_notes_is_recalled_in_the_same_breath():
+    index(small_store())
+    with McpProcess("--write") as server:
+        noted = server.call("memory_remember", text="Herons nest beside the reactor.")["result"]["structuredContent"]["data"]
+        found = server.call("memory_recall", question="where do herons nest")["result"]["structuredContent"]["data"]["results"]
+        assert [one["memory_id"] for one in found][:1] == noted["memory_ids"]
+        preview = server.call("memory_forget", target="herons nest")["result"]
+        assert "Nothing was changed" in preview["content"][0]["text"]
+
+
+def test_a_call_answers_in_words_and_as_the_envelope(server: McpProcess):
+    said = server.call("memory_recall", question="how do we install packages")["result"]
+    assert said["isError"] is False
+    assert said["content"][0]["text"].startswith(f"1. {FACT}\n   ")
+    assert "mem_0f3a5c1e0000" in said["content"][0]["text"]
+    assert (said["structuredContent"]["ok"], said["structuredContent"]["data"]["results"][0]["text"]) == (True, FACT)
+
+
+def test_resources_are_the_files_as_they_lie(server: McpProcess):
+    listed = server.ask("resources/list")["result"]["resources"]
+    assert [one["uri"] for one in listed] == ["memory://MEMORY.md", "memory://briefing", "memory://review"]
+    (read,) = server.ask("resources/read", {"uri": "memory://briefing"})["result"]["contents"]
+    assert (read["text"], read["mimeType"]) == ("# Briefing\n\n- Use uv.\n", "text/markdown")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"{not json", -32700),
+        (b"\xff\xfe\x00", -32700),
+        (b"[" * 100_000, -32700),
+        (b"[]", -32600),
+        (b'"text"', -32600),
+        (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1}', -32600),
+        (b'{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}', -32600),
+        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1,"method":7}', -32600),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/sing"}', -32601),
+        (b'{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}', -32601),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_sing"}}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":["a"]}}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_recall","arguments":"q"}}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"memory://../../etc/passwd"}}', -32002),
+        (b'{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}', -32002),
+    ],
+)
+def test_every_mistake_gets_its_error_and_the_server_lives_on(line: bytes, code: int):
+    with McpProcess() as server:
+        server.write(line)
+        assert server.next()["error"]["code"] == code
+        assert server.ask("ping", request_id="alive")["result"] == {}
+
+
+def test_wrong_arguments_are_a_result_that_the_model_can_read(server: McpProcess):
+    said = server.call("memory_recall", question="q", limit=99)["result"]
+    assert said["isError"] is True
+    assert said["content"] == [{"type": "text", "text": "'limit' cannot be 99; choose from 1 to 10."}]
+    assert said["structuredContent"]["error"]["type"] == "QuestionError"
+
+
+def test_without_a_memory_the_way_to_one_is_told():
+    with McpProcess() as server:
+        assert "Run `memory up`" in server.call("memory_recall", question="q")["result"]["content"][0]["text"]
+        assert "Run `memory up`" in server.ask("resources/read", {"uri": "memory://MEMORY.md"})["error"]["message"]
+
+
+def test_a_message_that_is_far_too_long_is_skipped(server: McpProcess):
+    server.write(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"x" * (2 * LONGEST_LINE) + b'"}}')
+    assert "longer than" in server.next()["error"]["message"]
+    assert server.ask("ping")["result"] == {}
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["x" * 100_000, "how\x00do\x1b[31m we \x07install\u2028 packages", "\ud83d install packages", "  ", '"uv" OR * NEAR('],
+)
+def test_a_strange_question_gets_an_answer(question: str, server: McpProcess):
+    said = server.call("memory_recall", question=question)["result"]
+    assert said["isError"] is False
+    assert "\x1b" not in said["content"][0]["text"]
+
+
+def test_a_notification_and_a_stray_answer_are_not_answered(server: McpProcess):
+    server.send("notifications/roots/list_changed")
+    server.write(b'{"jsonrpc":"2.0","id":5,"result":{}}')
+    assert server.ask("ping", request_id="next")["id"] == "next"
+
+
+NOISY = """
+import ctypes, os, sys
+from memory_assets import asking
+def shout(self, name, given):
+    print("python speaks")
+    sys.__stdout__.write("and again\\n"); sys.__stdout__.flush()
+    os.write(1, b"the descriptor speaks\\n")
+    libc = ctypes.CDLL(None); libc.puts(b"C speaks"); libc.fflush(None)
+    os.system("echo a child speaks; cat")
+    raise RuntimeError("and it fails")
+asking.Desk.ask = shout
+"""
+
+
+def test_stdout_holds_nothing_but_the_protocol_whoever_prints():
+    with McpProcess(before=f"exec({NOISY!r})") as server:
+        said = server.call("memory_recall", question="q")["result"]
+        code, rest, errors = server.hang_up()
+    assert said["isError"] is True
+    assert "RuntimeError: and it fails" in said["content"][0]["text"]
+    assert (code, rest) == (0, [])
+    for words in ("python speaks", "and again", "the descriptor speaks", "C speaks", "a child speaks"):
+        assert words in errors
+
+
+def test_a_server_without_a_stderr_serves_all_the_same():
+    small_store()
+    command = f"""exec '{sys.executable}' -c "from memory_assets.interfaces.mcp.stdio import serve; serve()" 2>&-"""
+    asked = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_status"}}\n'
+    done = subprocess.run(["sh", "-c", command], input=asked, stdout=subprocess.PIPE)
+    (line,) = done.stdout.splitlines()
+    assert (done.returncode, json.loads(line)["result"]["isError"]) == (0, False)
+
+
+SLOW = """
+import time
+from memory_assets import asking
+from memory_assets.memory import Briefing
+from pathlib import Path
+def wait(self, name, given):
+    time.sleep(float(given["question"]))
+    return asking.Said({"pending": ()})
+asking.Desk.ask = wait
+from memory_assets import drawings
+drawings.DRAWINGS = {"recall": drawings.DRAWINGS["review"]}
+"""
+
+
+def test_a_quick_call_overtakes_a_slow_one_and_both_are_answered():
+    with McpProcess(before=f"exec({SLOW!r})") as server:
+        server.send("tools/call", {"name": "memory_recall", "arguments": {"question": "1.5"}}, id="slow")
+        server.send("tools/call", {"name": "memory_recall", "arguments": {"question": "0"}}, id="quick")
+        server.send("ping", {}, id="ping")
+        answered = [server.next()["id"] for _ in range(3)]
+        assert (sorted(answered[:2]), answered[2]) == (["ping", "quick"], "slow")
+
+
+def test_a_cancelled_call_is_not_answered():
+    with McpProcess(before=f"exec({SLOW!r})") as server:
+        server.send("tools/call", {"name": "memory_recall", "arguments": {"question": "1"}}, id=1)
+        server.send("notifications/cancelled", {"requestId": 1, "reason": "the user moved on"})
+        server.send("notifications/cancelled", {"requestId": ["strange"]})
+        server.send("tools/call", {"name": "memory_recall", "arguments": {"question": "1.5"}}, id=2)
+        assert server.next()["id"] == 2
+
+
+def test_who_hangs_up_after_asking_still_gets_the_answers(server: McpProcess):
+    for number in range(6):
+        server.send("tools/call", {"name": "memory_status"}, id=number)
+    code, rest, _ = server.hang_up()
+    assert (code, sorted(answer["id"] for answer in rest)) == (0, list(range(6)))
+
+
+def test_a_client_that_is_gone_ends_the_server():
+    small_store()
+    code = STARTED.format(words="'mcp'", before="pass")
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_status"}}\n' * 3)
+    process.stdin.close()
+    assert process.wait(PATIENCE) == 0
+    with process.stderr as errors:
+        assert b"Traceback" not in errors.read()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_that_is_told_to_stop_stops_at_once_and_silently(number: signal.Signals):
+    with McpProcess(before=f"exec({SLOW!r})") as server:
+        assert server.ask("initialize", HELLO)["id"] == 1
+        server.send("tools/call", {"name": "memory_recall", "arguments": {"question": "30"}}, id=2)
+        assert server.ask("ping")["result"] == {}
+        started = time.monotonic()
+        server.process.send_signal(number)
+        code = server.process.wait(PATIENCE)
+        assert time.monotonic() - started < 5
+        assert (code, server.lines.get(timeout=PATIENCE)) == (0 if number == signal.SIGTERM else 130, b"")
+        assert b"Traceback" not in b"".join(server._errors)

@@ -1,0 +1,175 @@
+"""The quick way in: brief and status answer from files kept ready, with the standard library only, and never fail."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memory_assets.interfaces import entry as fast
+from memory_assets.interfaces.cli.app import main as full
+from memory_assets.services.health.status import keep_status, render_status
+from memory_assets.stages.deliver.events import ENDED
+from memory_assets.stages.deliver.spool import append
+from memory_assets_tests.small_store import small_store, write
+
+OURS = {
+    "memory_assets",
+    "memory_assets.stages.deliver",
+    "memory_assets.stages.deliver.events",
+    "memory_assets.stages.deliver.hook",
+    "memory_assets.stages.deliver.spool",
+    "memory_assets.interfaces.entry",
+    "memory_assets.store.places",
+    "memory_assets.store.ready",
+}
+BUILT_IN = "import sys; sys.argv = ['memory', {words}]; from memory_assets.interfaces.entry import main; code = main(); {after}"
+
+
+def run(*words: str, after: str = "sys.exit(code)") -> subprocess.CompletedProcess[str]:
+    code = BUILT_IN.format(words=", ".join(map(repr, words)), after=after)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+def test_brief_prints_the_briefing_that_lies_ready():
+    small_store()
+    done = run("brief")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "# Briefing\n\n- Use uv.\n", "")
+
+
+def test_without_a_briefing_stdout_stays_empty_and_the_hint_goes_to_stderr():
+    """A harness puts stdout in front of the model."""
+    done = run("brief")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "memory up" in done.stderr
+
+
+def test_brief_as_json_is_the_envelope():
+    store = small_store()
+    reply = json.loads(run("brief", "--json").stdout)
+    assert (reply["v"], reply["ok"], reply["warnings"]) == (1, True, [])
+    assert reply["data"]["text"] == "# Briefing\n\n- Use uv.\n"
+    assert reply["data"]["path"] == str(store.workspace / "briefing.md")
+
+
+def test_the_status_line_tells_memories_and_what_waits(capsys: pytest.CaptureFixture[str]):
+    small_store()
+    assert fast.main(["status", "--line"]) == 0
+    assert capsys.readouterr().out.startswith("memory: 1 memories · 1 to review · ")
+
+
+def test_the_status_kept_ready_is_printed_word_for_word(capsys: pytest.CaptureFixture[str]):
+    store = small_store()
+    text = render_status(keep_status(store))
+    assert fast.main(["status"]) == 0
+    assert capsys.readouterr().out == f"{text}\n"
+    assert "1 of 1 proposals" in text
+
+
+def test_the_quick_and_the_full_command_print_the_same(capsys: pytest.CaptureFixture[str]):
+    keep_status(small_store())
+    fast.main(["status"])
+    quick = capsys.readouterr().out
+    full(["status"])
+    assert capsys.readouterr().out == quick
+
+
+@pytest.mark.parametrize("table", ["decisions", "messages", "windows"])
+def test_a_status_older_than_a_table_is_made_anew(table: str):
+    store = small_store()
+    keep_status(store)
+    assert fast.status(str(store.root)) == 0
+    write(store, table, "all")
+    assert fast.status(str(store.root)) is None
+
+
+def test_a_store_that_was_moved_has_no_status_ready(tmp_path: Path):
+    store = small_store()
+    keep_status(store)
+    moved = store.root.rename(tmp_path / "moved")
+    assert fast.status(str(moved)) is None
+
+
+def test_rows_are_read_from_a_manifest_without_a_parser():
+    assert fast.rows_in('{"files": [{"name": "a", "rows": 12, "bytes": 3}, {"bytes": 1, "rows": 30}]}') == 42
+    assert fast.rows_in("") is None
+    assert fast.rows_in('{"files": [{"rows": "many"}]}') is None
+
+
+def test_a_ticked_box_no_longer_waits():
+    assert fast.waiting_in("- [ ] `p-20260803-001` **a**\n- [x] `p-20260803-002` **b**\n- [-] `p-20260803-003` **c**\n") == 1
+
+
+def test_the_status_line_of_an_empty_machine_is_no_failure(capsys: pytest.CaptureFixture[str]):
+    assert fast.main(["status", "--line"]) == 0
+    assert capsys.readouterr().out == "memory: empty\n"
+
+
+def wait_for_hours(root: Path) -> None:
+    """Puts an event into the spool that nobody took in."""
+    append(str(root), ENDED, {"sessionId": "s"}, version=1, at=0)
+
+
+def test_events_that_wait_for_hours_are_told_wherever_somebody_looks(capsys: pytest.CaptureFixture[str]):
+    store = small_store()
+    keep_status(store)
+    wait_for_hours(store.root)
+    told = "Events of sessions wait since 1970-01-01 00:00 UTC and nothing takes them in"
+    for words in (["brief"], ["status"]):
+        assert fast.main(words) == 0
+        assert f"⚠ {told}" in capsys.readouterr().out
+    assert fast.main(["status", "--line"]) == 0
+    assert "⚠ events wait" in capsys.readouterr().out
+    for run_it in (fast.main, full):
+        assert run_it(["brief", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["warnings"][0].startswith(told)
+    full(["status"])
+    slow = capsys.readouterr().out
+    fast.main(["status"])
+    assert capsys.readouterr().out == slow
+
+
+def test_sending_is_never_a_failure_and_says_what_will_be_put_aside(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    assert fast.main(["send", "memory/session.ended", "--session", "s1", "--store", str(tmp_path)]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert fast.main(["send", "memory/session.exploded", "--store", str(tmp_path), "--json"]) == 0
+    reply = json.loads(capsys.readouterr().out)
+    assert (reply["ok"], reply["data"]["name"]) == (True, "memory/session.exploded")
+    assert "will be put aside" in reply["warnings"][0]
+    assert fast.main(["send", "memory/session.ended", "--data", "{broken", "--store", str(tmp_path)]) == 0
+    assert "no JSON object" in capsys.readouterr().err
+    assert fast.main(["send", "memory/session.ended", "--store", "/proc/nowhere"]) == 0
+    assert "nothing was sent" in capsys.readouterr().err
+
+
+def test_the_quick_and_the_full_command_send_the_same(tmp_path: Path):
+    words = ["send", "memory/session.ended", "--session", "s1", "--data", '{"userMessageCount": 7}', "--store"]
+    fast.main([*words, str(tmp_path / "quick")])
+    full([*words, str(tmp_path / "full")])
+    files = [next((tmp_path / which / "spool").glob("*.jsonl")) for which in ("quick", "full")]
+    assert len({json.dumps(json.loads(file.read_text())["data"]) for file in files}) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("brief",), ("brief", "--session", "s1"), ("brief", "--json"), ("status",), ("status", "--line"), ("send", "memory/x")],
+)
+def test_the_quick_way_imports_nothing_but_the_standard_library(words: tuple[str, ...]):
+    keep_status(small_store())
+    after = "import json; print('\\n' + json.dumps(sorted(sys.modules)))"
+    loaded = set(json.loads(run(*words, after=after).stdout.splitlines()[-1]))
+    standard = set(sys.stdlib_module_names) | set(sys.builtin_module_names) | {"__main__"}
+    foreign = {name for name in loaded if name.split(".")[0] not in standard and not name.startswith("__editable")}
+    assert foreign - {"sitecustomize", "_distutils_hack", "coloredlogs"} <= OURS
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = "import sys, memory_assets; print([n for n in ('polars', 'pydantic', 'typing', 'dagster') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_everything_else_goes_to_the_full_command_line(capsys: pytest.CaptureFixture[str]):
+    assert fast.main(["status"]) == 0
+    assert "There is no memory in" in capsys.readouterr().out

@@ -1,0 +1,193 @@
+"""The memory over HTTP: the envelope, statuses, reads without writes, and requests that were meant for somebody else."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import Any
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from memory_assets.errors import (
+    IndexFailedError,
+    LedgerError,
+    MemoryAssetsError,
+    MemoryGoneError,
+    ModelBusyError,
+    NoteError,
+    QuestionError,
+    ReviewError,
+    SettingsError,
+    StoreBusyError,
+    StoreError,
+    TableError,
+    UnknownIdError,
+    UnknownMemoryError,
+)
+from memory_assets.interfaces.dispatcher import Desk
+from memory_assets.interfaces.http import LONGEST_BODY, application, status_of
+from memory_assets_tests.small_store import FACT, PROPOSAL, index, small_store
+
+
+def client(*, is_writing: bool = False, host: str = "127.0.0.1", called: str = "127.0.0.1") -> TestClient:
+    return TestClient(application(Desk(), host, is_writing=is_writing), base_url=f"http://{called}:3100")
+
+
+def test_a_question_is_answered_by_query_and_by_body_alike():
+    index(small_store())
+    asked = {"question": "how do we install packages", "category": ["rules-conventions"], "limit": 1, "probe": True}
+    with client() as http:
+        by_query, by_body = http.get("/recall", params=asked), http.post("/recall", json=asked)
+    assert (by_query.status_code, by_body.status_code) == (200, 200)
+    assert list(by_query.json()) == ["v", "ok", "data", "warnings"]
+    assert by_query.json()["data"]["results"] == by_body.json()["data"]["results"]
+    assert by_query.json()["data"]["results"][0]["text"] == FACT
+
+
+def test_every_verb_that_reads_has_an_address():
+    small_store()
+    with client() as http:
+        assert http.get("/status").json()["data"]["rows"]["observations"] == 1
+        assert http.get("/brief").json()["data"]["text"].startswith("# Briefing")
+        assert [one["proposal_id"] for one in http.get("/review").json()["data"]["pending"]] == [PROPOSAL]
+        assert http.get("/explain", params={"target": PROPOSAL}).json()["ok"] is True
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "status", "told"),
+    [
+        ("GET", "/recall", {}, 400, "needs the argument 'question'"),
+        ("GET", "/recall", {"params": {"question": "q", "limit": 99}}, 400, "'limit' cannot be 99"),
+        ("GET", "/recall", {"params": {"question": "q", "since": "soon"}}, 400, "Cannot read the time 'soon'"),
+        ("POST", "/recall", {"content": b"{broken", "headers": {"content-type": "application/json"}}, 400, "no JSON"),
+        ("POST", "/recall", {"content": b"[1]", "headers": {"content-type": "application/json"}}, 400, "one JSON object"),
+        ("POST", "/recall", {"content": b'{"question":"q"}', "headers": {"content-type": "text/plain"}}, 400, "content type"),
+        ("POST", "/recall", {"content": b"x" * (LONGEST_BODY + 1)}, 413, "longer than"),
+        ("GET", "/explain", {"params": {"target": "nothing like it"}}, 404, "Nothing is known as"),
+        ("GET", "/nowhere", {}, 404, "There is no GET /nowhere; there is /recall"),
+        ("DELETE", "/recall", {}, 405, "There is no DELETE /recall"),
+        ("POST", "/decide", {"json": {"decision": "approve", "proposals": [PROPOSAL]}}, 403, "`memory serve --write`"),
+        ("GET", "/decide", {}, 405, "There is no GET /decide"),
+    ],
+)
+def test_what_goes_wrong_has_a_status_and_the_words_of_the_command_line(
+    method: str, path: str, sent: dict[str, Any], status: int, told: str
+):
+    small_store()
+    with client() as http:
+        answer = http.request(method, path, **sent)
+    assert (answer.status_code, answer.json()["ok"], answer.json()["data"]) == (status, False, None)
+    assert told in answer.json()["error"]["message"]
+
+
+def test_without_a_memory_the_answer_is_that_there_is_none_yet():
+    with client() as http:
+        answer = http.get("/recall", params={"question": "q"})
+    assert (answer.status_code, "Run `memory up`" in answer.json()["error"]["message"]) == (503, True)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (QuestionError("x"), 400),
+        (TableError("x"), 400),
+        (UnknownIdError("x"), 404),
+        (UnknownMemoryError("x"), 404),
+        (MemoryGoneError("x"), 409),
+        (NoteError("x"), 400),
+        (ReviewError("x"), 409),
+        (StoreBusyError("x"), 409),
+        (StoreError("x"), 503),
+        (SettingsError("x"), 503),
+        (IndexFailedError("x"), 503),
+        (ModelBusyError("x"), 503),
+        (LedgerError("x"), 500),
+        (ZeroDivisionError("x"), 500),
+    ],
+)
+def test_each_kind_of_failure_has_its_status_however_it_is_wrapped(error: Exception, status: int):
+    wrapped = RuntimeError("Error occurred while executing op")
+    wrapped.__cause__ = error
+    assert (status_of(error), status_of(wrapped)) == (status, status)
+    assert isinstance(error, MemoryAssetsError | ZeroDivisionError)
+
+
+def test_what_is_told_over_http_is_recalled_at_once():
+    index(small_store())
+    with client(is_writing=True) as http:
+        noted = http.post("/remember", json={"text": "Herons nest beside the reactor.", "project": "shop"}).json()["data"]
+        found = http.get("/recall", params={"question": "where do herons nest", "probe": True}).json()["data"]["results"]
+        assert [one["memory_id"] for one in found][:1] == noted["memory_ids"]
+        corrected = http.post("/correct", json={"memory_id": noted["memory_ids"][0], "text": "Storks nest beside the reactor."})
+        assert corrected.json()["data"]["replaces"] == noted["memory_ids"][0]
+        again = http.post("/correct", json={"memory_id": noted["memory_ids"][0], "text": "Cranes nest there."})
+        assert (again.status_code, "was replaced by" in again.json()["error"]["message"]) == (409, True)
+        assert (
+            http.post("/feedback", json={"memory_ids": corrected.json()["data"]["memory_ids"], "used": True}).status_code == 200
+        )
+        preview = http.post("/forget", json={"target": "storks nest"}).json()["data"]
+        assert (preview["is_applied"], len(preview["memories"])) == (False, 1)
+        assert http.post("/forget", json={"target": "storks nest", "apply": True}).json()["data"]["is_applied"] is True
+        gone = http.post("/forget", json={"target": "storks nest"})
+        assert (gone.status_code, "Nothing that is remembered" in gone.json()["error"]["message"]) == (404, True)
+
+
+@pytest.mark.parametrize("called", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7"])
+def test_a_name_that_is_not_this_machine_is_turned_away(called: str):
+    with client(called=called) as http:
+        assert http.get("/status").status_code == 403
+
+
+@pytest.mark.parametrize("called", ["127.0.0.1", "localhost", "[::1]"])
+def test_every_name_of_this_machine_is_answered(called: str):
+    with client(called=called) as http:
+        assert http.get("/status").status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://[broken", "file://"])
+def test_a_page_of_somebody_else_is_turned_away(origin: str):
+    with client() as http:
+        assert http.get("/status", headers={"origin": origin}).status_code == 403
+        assert http.get("/status", headers={"origin": "http://localhost:3100"}).status_code == 200
+
+
+def test_on_another_interface_addresses_and_its_name_are_answered_but_no_name_that_could_be_anybodys():
+    for called, status in (("192.168.0.7", 200), ("127.0.0.1", 200), ("evil.example", 403)):
+        with client(host="0.0.0.0", called=called) as http:
+            assert http.get("/status").status_code == status
+    with client(host="box.lan", called="box.lan") as http:
+        assert http.get("/status").status_code == 200
+
+
+def test_the_description_names_every_verb_with_what_it_takes():
+    with client() as http:
+        found = http.get("/openapi.json").json()
+        assert "text/html" in http.get("/").headers["content-type"]
+    assert {"/recall", "/explain", "/brief", "/review", "/decide", "/status"} <= set(found["paths"])
+    question = next(one for one in found["paths"]["/recall"]["get"]["parameters"] if one["name"] == "question")
+    assert (question["required"], question["in"]) == (True, "query")
+    body = found["paths"]["/decide"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert body["required"] == ["decision", "proposals"]
+    assert "get" not in found["paths"]["/decide"]
+
+
+def test_a_real_server_says_where_it_is_answers_and_stops_when_told():
+    small_store()
+    code = "import sys; sys.argv = ['memory', 'serve', '--json']; from memory_assets.interfaces.entry import main; sys.exit(main())"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ.copy()
+    ) as process:
+        assert process.stdout is not None
+        try:
+            told = json.loads(process.stdout.readline())["data"]
+            assert told["url"].startswith("http://127.0.0.1:")
+            assert told["is_writing"] is False
+            assert httpx.get(f"{told['url']}status").json()["data"]["rows"]["observations"] == 1
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(30) == 0
+            assert process.stdout.read() == b""
+        finally:
+            process.kill()

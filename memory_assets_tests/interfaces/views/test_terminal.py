@@ -1,0 +1,78 @@
+"""The terminal: JSON of any result, bars only for people who look, lines for whoever reads a log."""
+
+import io
+import json
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from memory_assets.interfaces.views import terminal
+from memory_assets.interfaces.views.terminal import Bars, Reply, print_reply
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result such as the facade returns."""
+
+    path: Path
+    at: datetime
+    on: date
+    lines: tuple[int, ...]
+    names: frozenset[str] = frozenset({"b", "a"})
+
+
+def test_any_result_has_a_json_form(capsys: pytest.CaptureFixture[str]):
+    result = Result(Path("/store"), datetime(2026, 8, 3, 9, 0, tzinfo=UTC), date(2026, 8, 3), (1, 2))
+    print_reply(Reply(result, lambda _: None), as_json=True)
+    assert json.loads(capsys.readouterr().out)["data"] == {
+        "path": "/store", "at": "2026-08-03T09:00:00+00:00", "on": "2026-08-03", "lines": [1, 2], "names": ["a", "b"],
+    }  # fmt: skip
+
+
+def test_warnings_stay_out_of_what_was_asked_for(capsys: pytest.CaptureFixture[str]):
+    print_reply(Reply(None, lambda console: console.print("answer"), warnings=["no vectors"]), as_json=False)
+    assert capsys.readouterr() == ("answer\n", "! no vectors\n")
+
+
+def test_warnings_are_part_of_json(capsys: pytest.CaptureFixture[str]):
+    print_reply(Reply(None, lambda _: None, warnings=["no vectors"]), as_json=True)
+    assert json.loads(capsys.readouterr().out)["warnings"] == ["no vectors"]
+
+
+def test_text_in_brackets_is_printed_as_it_was_said(capsys: pytest.CaptureFixture[str]):
+    from memory_assets.interfaces.views.common import draw_text
+
+    print_reply(Reply(None, draw_text("[bold]not markup[/bold] :smile:")), as_json=False)
+    assert capsys.readouterr().out == "[bold]not markup[/bold] :smile:\n"
+
+
+def test_without_a_terminal_a_long_step_is_one_line_and_a_short_one_none(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    moments = iter([0.0, 0.2, 10.0, 12.5])
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(moments, 99.0))
+    bars = Bars()
+    for name in ("short", "long"):
+        handle = bars.start(name, 3)
+        for _ in range(3):
+            bars.advance(handle, 1)
+        bars.finish(handle)
+    assert capsys.readouterr().err == "long: 3 in 2.5 s\n"
+
+
+def test_on_a_terminal_steps_are_bars_and_leave_it_free_when_done(monkeypatch: pytest.MonkeyPatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(terminal, "console", lambda **_: Console(file=shown, force_terminal=True, width=80))
+    bars = Bars()
+    outer = bars.start("outer", 2)
+    inner = bars.start("inner", None)
+    bars.advance(inner, 1)
+    bars.finish(inner)
+    bars.advance(outer, 2)
+    bars.finish(outer)
+    assert "outer" in shown.getvalue()
+    assert "2/2" in shown.getvalue()
+    assert "\x1b[?25h" in shown.getvalue()

@@ -1,0 +1,155 @@
+"""The official client is at home with the server of tools, over stdin and stdout and over HTTP."""
+
+import asyncio
+import contextlib
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from mcp import Client, MCPError, StdioServerParameters
+
+from memory_assets.interfaces.loopback import listen
+from memory_assets.interfaces.mcp.http import application
+from memory_assets.interfaces.mcp.protocol import Protocol
+from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store
+
+Connect = Callable[[], Any]
+
+
+def over_stdio(*words: str, mode: str = "auto") -> Client:
+    code = f"import sys; sys.argv = ['memory', 'mcp', *{list(words)!r}]; from memory_assets.interfaces.entry import main; sys.exit(main())"
+    return Client(StdioServerParameters(command=sys.executable, args=["-c", code], env=dict(os.environ)), mode=mode)
+
+
+@asynccontextmanager
+async def over_http(*words: str, mode: str = "auto") -> AsyncIterator[Client]:
+    with serving("--write" in words) as url:
+        async with Client(f"{url}/mcp", mode=mode) as client:
+            yield client
+
+
+@contextlib.contextmanager
+def serving(is_writing: bool = False):
+    listening = listen("127.0.0.1", 3200)
+    server = uvicorn.Server(uvicorn.Config(application(Protocol(is_writing=is_writing), "127.0.0.1"), log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(20)
+
+
+@pytest.mark.parametrize("connect", [over_stdio, over_http])
+def test_tools_are_listed_called_and_refused(connect: Connect):
+    index(small_store())
+
+    async def talk() -> None:
+        async with connect() as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert {"memory_recall", "memory_explain", "memory_briefing", "memory_review", "memory_status"} <= set(tools)
+            assert "memory_review_decide" not in tools
+            assert tools["memory_recall"].annotations.read_only_hint is True  # type: ignore[union-attr]
+            said = await client.call_tool("memory_recall", {"question": "how do we install packages", "limit": 1})
+            assert FACT in said.content[0].text  # type: ignore[union-attr]
+            assert said.structured_content["data"]["results"][0]["memory_id"] == MEMORY
+            wrong = await client.call_tool("memory_recall", {"question": "q", "limit": 99})
+            assert (wrong.is_error, wrong.structured_content["error"]["type"]) == (True, "QuestionError")
+            with pytest.raises(MCPError, match="There is no tool 'memory_sing'"):
+                await client.call_tool("memory_sing", {})
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize("connect", [over_stdio, over_http])
+def test_resources_are_listed_and_read(connect: Connect):
+    small_store()
+
+    async def talk() -> None:
+        async with connect() as client:
+            assert [str(one.uri) for one in (await client.list_resources()).resources][:2] == [
+                "memory://MEMORY.md",
+                "memory://briefing",
+            ]
+            read = await client.read_resource("memory://MEMORY.md")
+            assert read.contents[0].text == "# MEMORY.md\n"  # type: ignore[union-attr]
+            with pytest.raises(MCPError, match="There is no resource"):
+                await client.read_resource("memory://nothing")
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize(
+    ("connect", "mode", "spoken"),
+    [
+        (over_stdio, "auto", "2025-11-25"),
+        (over_stdio, "legacy", "2025-11-25"),
+        (over_http, "auto", "2026-07-28"),
+        (over_http, "legacy", "2025-11-25"),
+    ],
+)
+def test_clients_of_either_age_are_served(connect: Connect, mode: str, spoken: str):
+    small_store()
+
+    async def talk() -> None:
+        async with connect(mode=mode) as client:
+            assert (client.protocol_version, client.server_info.name) == (spoken, "memory_assets")
+            assert "only reads" in client.instructions
+            assert (await client.call_tool("memory_status", {})).structured_content["data"]["pending"] == 1
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize("connect", [over_stdio, over_http])
+def test_two_questions_at_once_are_both_answered(connect: Connect):
+    small_store()
+
+    async def talk() -> None:
+        async with connect() as client:
+            asked = [client.call_tool(tool, {}) for tool in ("memory_status", "memory_review", "memory_briefing")]
+            status, review, briefing = [answer.structured_content["data"] for answer in await asyncio.gather(*asked)]
+            assert status["rows"]["observations"] == 1
+            assert [one["proposal_id"] for one in review["pending"]] == [PROPOSAL]
+            assert briefing["text"] == "# Briefing\n\n- Use uv.\n"
+
+    asyncio.run(talk())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("connect", [over_stdio, over_http])
+def test_a_decision_is_carried_out_where_writing_is_allowed(connect: Connect):
+    small_store()
+
+    async def talk() -> None:
+        async with connect("--write") as client:
+            decided = await client.call_tool(
+                "memory_review_decide", {"decision": "reject", "proposals": [PROPOSAL], "reason": "once"}
+            )
+            assert decided.structured_content["data"]["decided"][0]["state"] == "rejected"
+            again = await client.call_tool("memory_review_decide", {"decision": "approve", "proposals": [PROPOSAL]})
+            assert (again.is_error, "already rejected" in again.content[0].text) == (True, True)  # type: ignore[union-attr]
+
+    asyncio.run(talk())
+
+
+def test_over_http_strange_hosts_and_foreign_pages_are_turned_away():
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    sent = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+    with serving() as url:
+        assert httpx.post(f"{url}/mcp", json=hello, headers={**sent, "host": "evil.example"}).status_code == 403
+        assert httpx.post(f"{url}/mcp", json=hello, headers={**sent, "origin": "https://evil.example"}).status_code == 403
+
+
+def test_the_next_free_port_is_taken():
+    with listen("127.0.0.1", 3300) as first, listen("127.0.0.1", first.getsockname()[1]) as second:
+        assert second.getsockname()[1] > first.getsockname()[1]
+        assert isinstance(second, socket.socket)

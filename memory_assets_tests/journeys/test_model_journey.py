@@ -1,0 +1,280 @@
+"""With a model: the real SDK against a local server, from the question to a line that explains itself; killed and resumed."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from memory_assets.memory import MemoryAgent
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.reflect.gradient import TABLE_OF
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.conftest import NOW, SHARED
+from memory_assets_tests.messages_api import KEY, Fault, MessagesApi, Said, serve
+from memory_assets_tests.story import all_tables, assert_same_tables, delete_derived, lay_out_sample, run, start
+
+pytestmark = pytest.mark.slow
+MODEL = "claude-haiku-4-5"
+MEASURED = ("seconds", "cache_read_tokens", "cache_write_tokens", "input_tokens", "cost_usd")
+"""What depends on the moment at which a question was put."""
+
+
+def material_of(body: dict[str, Any]) -> str:
+    return body["messages"][0]["content"][-1]["text"]
+
+
+def about_windows(api: MessagesApi) -> list[str]:
+    """What the observer was asked, without what was asked about whole days, weeks and months."""
+    return [material for body in api.questions() if "quoted transcript" in (material := material_of(body))]
+
+
+def dutiful(body: dict[str, Any]) -> str:
+    """An observer that writes down what the owner said."""
+    said = re.findall(r"^\[\d\d:\d\d\] OWNER: (.{20,200})$", material_of(body), re.M)
+    facts = [f"* 🔴 [gate=allow confidence=0.9 category=rules-conventions] The owner: “{text}”" for text in said]
+    return (
+        "<observations><segment><narrative>Work.</narrative><facts>\n"
+        + "\n".join(facts)
+        + "\n</facts></segment></observations>"
+    )
+
+
+def variables(api: MessagesApi, **more: str) -> dict[str, str]:
+    named = {"MEMORY_MODEL": MODEL, "MEMORY_MODEL_URL": api.url, "ANTHROPIC_API_KEY": KEY, "MEMORY_MODEL_RETRIES": "1"}
+    return {**named, "MEMORY_MODEL_PRICES": json.dumps({MODEL: {"input": 1, "output": 5}}), **more}
+
+
+def open_at(data: Path, sources: Path, **more: Any) -> Store:
+    return open_store(
+        read_settings(data=data, sources=str(sources), owner="mira", timezone="UTC", now=NOW, model=MODEL, **more)
+    )
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return lay_out_sample(tmp_path_factory.mktemp("sources") / "transcripts", "/pi/", "/codex/")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, sources: Path) -> Iterator[tuple[Path, MessagesApi]]:
+    data = tmp_path_factory.mktemp("model") / "store"
+    with serve(dutiful) as api:
+        run("ingest", data, sources, **variables(api))
+        yield data, api
+
+
+def test_every_window_was_asked_about_and_its_answer_went_all_the_way(undisturbed: tuple[Path, MessagesApi], sources: Path):
+    data, api = undisturbed
+    store = open_at(data, sources)
+    answers, facts = store.tables.read("observer_answers"), store.tables.read("observations").filter(pl.col("kind") == "fact")
+    observed = store.tables.read("windows").filter(pl.col("status") == "observed")
+    assert sorted(answers["window_id"]) == sorted(observed["window_id"])
+    assert (set(answers["state"]), set(answers["parse_path"]), answers["cost_usd"].min() > 0) == (
+        {"answered"},
+        {"segments"},
+        True,
+    )
+    assert len(about_windows(api)) == answers.height
+    assert (set(facts["observer"]), set(facts["prompt_hash"])) == ({MODEL}, set(answers["prompt_hash"]))
+    assert set(facts["author"]) == {"owner"}
+    vectors = store.tables.read("embeddings")["text_hash"]
+    assert set(facts["text_hash"]) <= set(vectors)
+    agent, fact = MemoryAgent(store.settings), facts.filter(pl.col("gate") == "allow").row(0, named=True)
+    found = agent.recall(fact["text"], is_probe=True)
+    assert fact["text"] in [result.text for result in found.results]
+    assert '"is_unchanged": true, "holds_quote": true' in json.dumps(agent.explain(fact["id"]), default=vars)
+
+
+def test_making_everything_again_calls_nobody(undisturbed: tuple[Path, MessagesApi], sources: Path):
+    data, api = undisturbed
+    before, asked = all_tables(open_at(data, sources)), len(api.requests)
+    delete_derived(data)
+    run("ingest", data, sources, **variables(api))
+    run("backfill", data, sources, **variables(api))
+    assert len(api.requests) == asked
+    assert_same_tables(all_tables(open_at(data, sources)), before)
+
+
+def test_the_cost_of_what_is_answered_is_nothing_and_another_model_would_cost(
+    undisturbed: tuple[Path, MessagesApi], sources: Path
+):
+    data, api = undisturbed
+    mine, other = (run(f"cost{more}", data, sources, **variables(api)) for more in ("", " --model claude-sonnet-4-5"))
+    assert sum(day["usd"] for day in mine["days"]) == 0
+    assert all(day["answered"] == day["calls"] for day in mine["days"])
+    assert sum(day["usd"] for day in other["days"]) > 0
+    assert sum(day["usd_in_batches"] for day in other["days"]) == pytest.approx(sum(day["usd"] for day in other["days"]) / 2)
+
+
+def killed_at(api: MessagesApi, data: Path, sources: Path, is_moment: Callable[[dict[str, Any]], bool], **more: str) -> bool:
+    """Starts an ingest and kills it when the server sees the moment; returns whether it came to that."""
+    process = start("ingest", data, sources, **variables(api, **more))
+    is_killed = []
+
+    def kill(entry: dict[str, Any]) -> None:
+        if not is_killed and is_moment(entry):
+            is_killed.append(True)
+            os.killpg(process.pid, signal.SIGKILL)
+
+    api.on_request = kill
+    try:
+        process.communicate(timeout=300)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+    finally:
+        api.on_request = lambda entry: None
+    return bool(is_killed)
+
+
+def without_measures(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Without what depends on the moment and the way of asking; the price does, by the server's cache."""
+    reflected = {table: tables[table].drop("cost_usd") for table in TABLE_OF.values()}
+    return {**tables, **reflected, "observer_answers": tables["observer_answers"].drop(*MEASURED, "is_batch")}
+
+
+def test_killed_while_asking_only_what_was_under_way_is_asked_again(
+    tmp_path: Path, undisturbed: tuple[Path, MessagesApi], sources: Path
+):
+    data = tmp_path / "store"
+    with serve(dutiful) as api:
+        for number in (2, 5):
+            count = iter(range(1, 1_000))
+            assert killed_at(api, data, sources, lambda entry: next(count) == number, MEMORY_MODEL_AT_ONCE="1")  # noqa: B023
+        assert len(list(AnswerStore(data / "answers").every())) == len(api.questions()) - 2
+        run("ingest", data, sources, **variables(api))
+        asked = Counter(about_windows(api))
+        assert sum(count - 1 for count in asked.values()) == 2
+    expected = without_measures(all_tables(open_at(undisturbed[0], sources)))
+    assert_same_tables(without_measures(all_tables(open_at(data, sources))), expected)
+
+
+def test_killed_at_any_moment_of_a_batch_nothing_is_paid_twice(
+    tmp_path: Path, undisturbed: tuple[Path, MessagesApi], sources: Path
+):
+    data, how = tmp_path / "store", {"MEMORY_MODEL_BATCHES": "always"}
+    with serve(dutiful, polls_needed=0) as api:
+        assert killed_at(api, data, sources, lambda entry: entry["method"] == "POST", **how)
+        assert killed_at(api, data, sources, lambda entry: entry["path"].endswith("/results"), **how)
+        run("ingest", data, sources, **variables(api, **how))
+        asked = Counter(about_windows(api))
+        assert set(asked.values()) == {1}
+    store = open_at(data, sources)
+    assert store.tables.read("observer_answers")["is_batch"].all()
+    assert_same_tables(without_measures(all_tables(store)), without_measures(all_tables(open_at(undisturbed[0], sources))))
+
+
+def test_a_wrong_key_stops_the_run_with_what_to_do_and_nothing_is_lost(tmp_path: Path, sources: Path):
+    data = tmp_path / "store"
+    with serve(dutiful) as api:
+        process = start("ingest", data, sources, **variables(api, ANTHROPIC_API_KEY="wrong"))
+        out, errors = process.communicate(timeout=300)
+        assert process.returncode == 1
+        assert "does not accept the key" in out + errors
+        assert "Traceback" not in out + errors
+        run("ingest", data, sources, **variables(api))
+    assert open_at(data, sources).tables.read("observer_answers")["state"].unique().to_list() == ["answered"]
+
+
+def test_after_an_overload_the_run_tries_again_and_asks_only_for_the_rest(tmp_path: Path, sources: Path):
+    data, overloads = tmp_path / "store", [Fault(529, "overloaded_error", headers={"retry-after-ms": "10"})]
+    how = {"MEMORY_MODEL_RETRIES": "0", "MEMORY_MODEL_AT_ONCE": "1"}
+
+    def answer(body: dict[str, Any]) -> str | Fault:
+        return overloads.pop() if overloads and len(api.requests) == 3 else dutiful(body)
+
+    with serve(answer) as api:
+        run("ingest", data, sources, **variables(api, **how))
+        asked = Counter(about_windows(api))
+    answers = open_at(data, sources).tables.read("observer_answers")
+    assert set(answers["state"]) == {"answered"}
+    assert sorted(asked.values()) == [*[1] * (answers.height - 1), 2]
+
+
+def test_an_overload_that_lasts_fails_the_run_and_says_so(tmp_path: Path, sources: Path):
+    with serve(lambda body: Fault(529, "overloaded_error", headers={"retry-after-ms": "10"})) as api:
+        process = start("ingest", tmp_path / "store", sources, **variables(api, MEMORY_MODEL_RETRIES="0"))
+        out, errors = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert "is busy (529 overloaded_error)" in out + errors
+
+
+def test_a_refused_window_is_observed_by_the_rules_and_told(tmp_path: Path, sources: Path):
+    data, refused = tmp_path / "store", []
+
+    def sometimes(body: dict[str, Any]) -> str | Said | Fault:
+        if not refused or refused == [material_of(body)]:
+            refused[:] = [material_of(body)]
+            return Said("", "refusal")
+        return dutiful(body)
+
+    with serve(sometimes) as api:
+        run("ingest", data, sources, **variables(api, MEMORY_MODEL_AT_ONCE="1"))
+        run("ingest", data, sources, **variables(api))
+        assert len(about_windows(api)) == open_at(data, sources).tables.read("observer_answers").height
+    store = open_at(data, sources)
+    (row,) = store.tables.read("observer_answers").filter(pl.col("state") == "refused").to_dicts()
+    own = store.tables.read("verdicts").filter(pl.col("window_id") == row["window_id"])
+    assert (row["problem"], set(own["parse_path"])) == ("The model refused.", {"rules"})
+
+
+def test_a_run_that_would_cost_too_much_asks_nothing(tmp_path: Path, sources: Path):
+    with serve(dutiful) as api:
+        process = start("ingest", tmp_path / "store", sources, **variables(api, MEMORY_MODEL_MOST_USD="0.001"))
+        out, errors = process.communicate(timeout=300)
+        assert (process.returncode, api.requests) == (1, [])
+        assert "MEMORY_MODEL_MOST_USD" in out + errors
+
+
+RECORDED = sorted((SHARED / "recorded").glob("*.answer.xml"))
+
+
+@pytest.mark.skipif(not RECORDED, reason=f"no recorded answers: {SHARED / 'recorded'} does not exist")
+def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real_transcripts: Path):
+    sessions = {path.name.removesuffix(".answer.xml"): path.read_text("utf-8") for path in RECORDED}
+    chosen, data = tmp_path / "transcripts", tmp_path / "store"
+    openings = {session: _lay_out(session, real_transcripts, chosen) for session in sessions}
+
+    def recorded(body: dict[str, Any]) -> str:
+        material = material_of(body)
+        held = {session: sum(words in material for words in turns) for session, turns in openings.items()}
+        return sessions[max(held, key=lambda session: held[session])]
+
+    with serve(recorded) as api:
+        how = {"MEMORY_SHORT_TURNS": "1"}
+        count = iter(range(1, 1_000))
+        assert killed_at(api, data, chosen, lambda entry: next(count) == 6, **how)
+        run("ingest", data, chosen, **variables(api, **how))
+        store = open_at(data, chosen)
+        answers = store.tables.read("observer_answers")
+        asked = Counter(about_windows(api))
+        assert sum(count - 1 for count in asked.values()) <= 4  # those under way when it was killed
+    assert set(answers["session_id"]) == set(sessions)
+    assert (set(answers["state"]), "raw" in set(answers["parse_path"])) == ({"answered"}, False)
+    facts = store.tables.read("observations").filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow"))
+    assert set(facts["session_id"]) == set(sessions)
+    assert set(facts["text_hash"]) <= set(store.tables.read("embeddings")["text_hash"])
+    agent = MemoryAgent(store.settings)
+    for session in sessions:
+        fact = facts.filter(pl.col("session_id") == session).sort("id").row(0, named=True)
+        assert session in [result.session for result in agent.recall(fact["text"], is_probe=True).results]
+        assert '"is_unchanged": true, "holds_quote": true' in json.dumps(agent.explain(fact["id"]), default=vars)
+
+
+def _lay_out(session: str, root: Path, into: Path) -> list[str]:
+    """Copies the session's transcript as the harness lays it out, and returns what is said at some of its lines."""
+    (path,) = (found for found in root.rglob("*.jsonl") if session in found.name)
+    target = into / path.relative_to(root)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(path.read_bytes())
+    texts = re.findall(r'"text": ?"([^"\\]{60,300})"', target.read_text("utf-8", "replace"))
+    return sorted(set(texts))[:200]

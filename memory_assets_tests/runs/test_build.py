@@ -1,0 +1,107 @@
+"""Building: which transcripts were taken in is told, a second time nothing is done, the sample is shown only when asked for."""
+
+from pathlib import Path
+
+import pytest
+
+from memory_assets.errors import StoreError
+from memory_assets.runs import build as building
+from memory_assets.runs.build import build, flush, rebuild
+from memory_assets.runs.launch import Ran
+from memory_assets.runs.pending import index_is_missing
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store
+from memory_assets_tests.factories import row
+from memory_assets_tests.small_store import index, small_store, write
+
+
+@pytest.fixture
+def ingested(monkeypatch: pytest.MonkeyPatch) -> list[Store]:
+    """The stores that were brought up to date; each time one more observation is learnt."""
+    stores: list[Store] = []
+
+    def learn(store: Store) -> Ran:
+        stores.append(store)
+        write(store, "observations", f"2026-08-{len(stores):02d}", row("observations", id=f"new-{len(stores)}"))
+        return Ran(["capture", "learn"], 1.5)
+
+    monkeypatch.setattr(building.launch, "ingest", learn)
+    return stores
+
+
+def test_folders_named_in_settings_are_taken_in(ingested: list[Store], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path / "home"))
+    built = build()
+    assert built.reason == f"Transcripts from {tmp_path / 'home'}"
+    assert (built.learnt, built.jobs, built.is_unchanged) == ({"observations": 1}, ("capture", "learn"), False)
+    assert built.warnings == (f"No transcripts were found in {tmp_path / 'home'}.",)
+
+
+def test_an_empty_machine_shows_the_sample_in_a_store_of_its_own(ingested: list[Store], tmp_path: Path):
+    built = build(may_show_sample=True)
+    assert ingested[0].root == tmp_path / "store" / "sample"
+    assert built.status.is_sample
+    assert len(list((tmp_path / "store" / "sample" / "transcripts").rglob("*.jsonl"))) > 20
+
+
+def test_ingest_alone_does_not_show_the_sample(ingested: list[Store], tmp_path: Path):
+    with pytest.raises(StoreError, match="There are no transcripts on this machine"):
+        build()
+    assert ingested == []
+    assert not (tmp_path / "store" / "sample" / "VERSION").exists()
+
+
+def test_nothing_to_do_is_told(monkeypatch: pytest.MonkeyPatch):
+    small_store()
+    monkeypatch.setattr(building.launch, "ingest", lambda store: Ran([], 0.1))
+    assert build().is_unchanged
+
+
+def test_a_rebuild_deletes_what_is_derived_and_makes_it_again(ingested: list[Store]):
+    store = small_store()
+    (store.workspace / "MEMORY.md").write_text("- by hand\n")
+    archived = store.archive.resources()
+    built = rebuild()
+    assert built.store.tables.parts("messages") == {}
+    assert built.store.archive.resources().equals(archived)
+    assert (store.workspace / "MEMORY.md").read_text() == "- by hand\n"
+    assert len(ingested) == 1
+
+
+def test_a_rebuild_cuts_the_days_in_the_present_zone(ingested: list[Store], monkeypatch: pytest.MonkeyPatch):
+    small_store()
+    monkeypatch.setenv("MEMORY_TIMEZONE", "Europe/Berlin")
+    assert rebuild().store.settings.timezone == "Europe/Berlin"
+
+
+def test_the_indexes_alone_can_be_rebuilt(ingested: list[Store]):
+    store = small_store()
+    index(store)
+    assert rebuild(indexes_only=True).store.tables.parts("messages").keys() == {"2026-08-03"}
+    assert index_is_missing(store)
+
+
+def test_an_index_that_was_moved_aside_is_made_again_at_the_next_ingest():
+    store = small_store()
+    index(store)
+    assert not index_is_missing(store)
+    (store.root / "index" / "vectors").rename(store.root / "index" / "quarantine")
+    assert index_is_missing(store)
+
+
+def test_nothing_can_be_rebuilt_where_there_is_nothing(ingested: list[Store]):
+    with pytest.raises(StoreError, match="to rebuild"):
+        rebuild()
+
+
+def test_a_flush_is_said_in_the_ledger_before_anything_is_learnt(ingested: list[Store]):
+    store = small_store()
+    flush(read_settings())
+    assert [event.kind for event in store.ledger.events()] == ["sessions.flushed"]
+    assert len(ingested) == 1
+
+
+def test_since_reaches_further_back_and_is_kept(ingested: list[Store], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    small_store()
+    build(since="2026-01-01")
+    assert '"2026-01-01T00:00:00+00:00"' in (tmp_path / "store" / "since.json").read_text()

@@ -1,0 +1,93 @@
+"""What was added, lost and changed: by stable ids first, then by the messages that facts rest on."""
+
+import polars as pl
+
+from memory_assets.runs.compare import compare_memories, compare_observations, reworded
+from memory_assets_tests.factories import frame, row
+
+
+def fact(id: str, text: str = "Use uv, never pip.", **changes) -> dict:
+    usual = {"kind": "fact", "gate": "allow", "gate_reason": "", "window_id": "w", "message_ids": ["m1"], "priority": "medium"}
+    told = {**usual, "category": "operations", "confidence": 0.7, **changes}
+    return row("observations", id=id, text=text, **told)
+
+
+def memory(id: str, state: str = "active", **changes) -> dict:
+    usual = {"kind": "fact", "observation_ids": [id], "text": "Use uv, never pip.", "category": "operations"}
+    return row("memories", id=id, state=state, priority="medium", confidence=0.7, **{**usual, **changes})
+
+
+def observed(*rows: dict) -> pl.DataFrame:
+    return frame("observations", *rows)
+
+
+def told(before: list[dict], after: list[dict]) -> list[tuple[str, str, str | None, str]]:
+    found = compare_observations(observed(*before), observed(*after))
+    return [(one.kind, one.id, one.was_id, one.why) for one in found.changes]
+
+
+def test_the_same_facts_differ_in_nothing():
+    found = compare_observations(observed(fact("a")), observed(fact("a")))
+    assert (found.before, found.after, found.changes) == (1, 1, ())
+
+
+def test_a_fact_that_is_held_now_is_lost_and_says_why():
+    assert told([fact("a")], [fact("a", gate="hold", gate_reason="usefulness below 0.8")]) == [
+        ("lost", "a", None, "now held: usefulness below 0.8")
+    ]
+
+
+def test_a_fact_that_was_held_is_added_and_says_why():
+    assert told([fact("a", gate="hold", gate_reason="an opinion")], [fact("a")]) == [
+        ("added", "a", None, "was held: an opinion")
+    ]
+
+
+def test_a_fact_that_nobody_says_any_more_is_lost_and_one_that_nobody_said_is_added():
+    assert told([fact("a", message_ids=["m1"])], [fact("b", "Ports begin at 5000.", message_ids=["m2"])]) == [
+        ("added", "b", None, "nothing said it before"),
+        ("lost", "a", None, "nothing says it any more"),
+    ]
+
+
+def test_a_fact_worded_anew_from_the_same_messages_is_changed():
+    assert told([fact("a")], [fact("b", "Use uv and never pip for packages.")]) == [("changed", "b", "a", "text")]
+
+
+def test_another_category_or_priority_is_a_change():
+    assert told([fact("a")], [fact("a", priority="high", confidence=0.9)]) == [
+        ("changed", "a", "a", "priority medium → high, confidence 0.7 → 0.9")
+    ]
+
+
+def test_of_several_facts_of_the_same_messages_the_most_alike_go_together():
+    before = observed(fact("a", "Use uv, never pip."), fact("b", "Ports begin at 5000."))
+    after = observed(fact("c", "Ports begin at port 5000."), fact("d", "Always use uv, never pip."), fact("e", "Nothing else."))
+    assert reworded(before, after) == {"a": "d", "b": "c"}
+
+
+def test_a_memory_that_is_held_is_lost_and_one_of_a_fact_worded_anew_is_changed():
+    before = frame("memories", memory("a"), memory("b"), memory("h", "held"))
+    after = frame("memories", memory("a", "held"), memory("c", text="Ports begin at 5000."), memory("h"))
+    found = compare_memories(before, after, {"b": "c"})
+    assert [(one.kind, one.id, one.was_id, one.why) for one in sorted(found.changes, key=lambda one: one.id)] == [
+        ("lost", "a", None, "now held"),
+        ("changed", "c", "b", "text"),
+        ("added", "h", None, "was held"),
+    ]
+    assert found.to_dict()["added"] == found.to_dict()["lost"] == found.to_dict()["changed"] == 1
+
+
+def test_a_memory_with_an_older_root_is_the_same_memory():
+    found = compare_memories(
+        frame("memories", memory("b", observation_ids=["b"])), frame("memories", memory("a", observation_ids=["a", "b"])), {}
+    )
+    assert found.changes == ()
+
+
+def test_a_memory_that_another_one_took_in_is_lost_and_says_so():
+    before = frame("memories", memory("a"), memory("b"))
+    after = frame("memories", memory("a", observation_ids=["a", "b"]))
+    assert [(one.kind, one.id, one.why) for one in compare_memories(before, after, {}).changes] == [
+        ("lost", "b", "now part of another memory")
+    ]

@@ -1,0 +1,64 @@
+"""Schemas follow the records: types, bounds, unique keys; the dictionary in docs says the same."""
+
+import polars as pl
+import pytest
+
+from memory_assets.errors import TableError
+from memory_assets.schema import frames as tables
+from memory_assets.schema.records import TABLES
+from memory_assets_tests.conftest import REPOSITORY
+from memory_assets_tests.factories import frame, row
+
+
+def test_the_dictionary_in_docs_is_true():
+    """Made by `make docs`."""
+    assert (REPOSITORY / "docs" / "tables.md").read_text("utf-8") == tables.render_dictionary()
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_column_says_what_it_means(table: str):
+    assert [name for name, _, meaning in tables.columns_of(table) if len(meaning) < 4] == []
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_has_a_key_among_its_columns(table: str):
+    assert tables.key_of(table)
+    assert set(tables.key_of(table)) <= set(tables.schema_of(table))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_record_and_its_row_are_the_same(table: str):
+    record = tables.record_of(table)(**row(table))
+    (found,) = frame(table, record.model_dump()).to_dicts()
+    assert tables.record_of(table)(**found) == record
+
+
+def test_two_rows_with_one_key_are_refused():
+    with pytest.raises(TableError, match="Rows of 'segments' break its schema"):
+        tables.check("segments", frame("segments", row("segments"), row("segments")))
+
+
+def test_a_value_that_is_none_of_the_allowed_is_refused():
+    with pytest.raises(TableError, match="priority"):
+        tables.check("observations", frame("observations", row("observations", priority="urgent")))
+
+
+def test_a_score_over_one_is_refused():
+    with pytest.raises(TableError, match="confidence"):
+        tables.check("observations", frame("observations", row("observations", confidence=1.5)))
+
+
+def test_a_missing_column_is_named():
+    with pytest.raises(TableError, match="narrative"):
+        tables.check("segments", frame("segments", row("segments")).drop("narrative"))
+
+
+def test_an_optional_column_may_be_empty_and_another_may_not():
+    tables.check("windows", frame("windows", row("windows", day=None)))
+    with pytest.raises(TableError):
+        tables.check("windows", frame("windows", row("windows")).with_columns(path=pl.lit(None, pl.String)))
+
+
+def test_rows_of_another_shape_are_refused_with_the_table_named():
+    with pytest.raises(TableError, match="'segments'"):
+        tables.frame_of("segments", [{"ordinal": "seven"}])

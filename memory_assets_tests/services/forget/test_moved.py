@@ -1,0 +1,131 @@
+"""Masking changes ids and hashes that are made from content; the ledger follows, and nothing else a person decided is lost."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from memory_assets.schema.protocols import ModelAnswer
+from memory_assets.services.forget.erase import finish
+from memory_assets.services.forget.moved import follow, moved_hashes
+from memory_assets.stages.capture.index import index_sources
+from memory_assets.stages.capture.tombstones import Tombstones, bury, masking, words_of
+from memory_assets.stages.distill.model.answers import AnswerStore, KeptAnswer
+from memory_assets.stages.distill.model.questions import Question, plan_questions
+from memory_assets.store.ledger import WORDS_FORGOTTEN
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.stages.capture.pipeline import capture, intake
+from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
+
+PHRASE = "herons nest beside the reactor"
+ABOUT = "Please note: herons nest beside the reactor; use uv for packages."
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = open_store(read_settings())
+    turns = [user("s1", 0, ABOUT, 0), *(assistant("s1", n, f"Point {n} is done.", n) for n in range(1, 4))]
+    transcript(tmp_path, "s1").write_bytes(lines(*turns, user("s1", 9, "Thanks.", 9)))
+    capture(made, tmp_path)
+    return made
+
+
+def forget(store: Store) -> Tombstones:
+    stone = bury(words_of(PHRASE), store.key)
+    store.ledger.append(WORDS_FORGOTTEN, "all", {"tombstones": [vars(stone)], "with_history": False}, actor="mira")
+    finish(store)
+    return Tombstones([stone], store.key)
+
+
+def test_hashes_of_masked_records_are_told_with_and_without_their_newline():
+    moved = dict(moved_hashes(b"same\nold\nlast", b"same\nnew\nlost"))
+    pairs = [(b"old\n", b"new\n"), (b"old", b"new"), (b"last\n", b"lost\n"), (b"last", b"lost")]
+    assert moved == {hashlib.sha256(old).hexdigest(): hashlib.sha256(new).hexdigest() for old, new in pairs}
+
+
+def test_only_whole_ids_follow():
+    id, other = "0f3a5c1e-0000-5000-8000-000000000001", "ffffffff-0000-5000-8000-000000000001"
+    assert follow({id: other}, f'"{id}" msg_{"a" * 20} x{id}'.encode()) == f'"{other}" msg_{"a" * 20} x{other}'.encode()
+    assert follow({"a" * 40: "b" * 40}, b"a" * 64) == b"a" * 64
+
+
+def test_the_archive_keeps_its_length_and_says_why_its_hash_is_another(store: Store):
+    before = store.archive.resources()
+    records = store.tables.read("records").select("line", "byte_from", "byte_to")
+    stones = forget(store)
+    (entry,) = store.archive.ranges(before["source_id"][0])
+    content = store.archive.read(entry.source_id, 0, 0, entry.byte_to)
+    assert not stones.holds(content) and b"use uv for packages" in content
+    assert store.archive.verify(entry.id) and entry.sha256 != before["sha256"][0]
+    assert (entry.restated_because, entry.restated_at) == ("words in it are forgotten", store.settings.clock().isoformat())
+    index_sources(store.archive, store.tables)
+    assert store.tables.read("records").select("line", "byte_from", "byte_to").equals(records)
+
+
+def test_events_about_the_session_name_its_messages_and_window_as_they_are_named_afterwards(store: Store, tmp_path: Path):
+    window = store.tables.read("windows").row(0, named=True)
+    ids, key = window["message_ids"], window["window_id"]
+    line = hashlib.sha256(transcript(tmp_path, "s1").read_bytes().split(b"\n")[0] + b"\n").hexdigest()
+    store.ledger.append(
+        "entry.promoted", "p-1", {"evidence": [{"message_id": ids[0], "window_id": key, "sha256": line}]}, actor="x"
+    )
+    store.ledger.append("memory.confirmed", "m", {"message_ids": [ids]}, actor="x")
+    forget(store)
+    capture(store, tmp_path)
+    now = store.tables.read("windows").row(0, named=True)
+    assert now["message_ids"][0] != ids[0] and now["message_ids"][1:] == ids[1:]
+    (promoted,), (confirmed,) = store.ledger.events(["entry.promoted"]), store.ledger.events(["memory.confirmed"])
+    masked = store.archive.read(now["source_id"], 0, 0, store.archive.ranges(now["source_id"])[0].byte_to).split(b"\n")[0]
+    evidence = {"message_id": now["message_ids"][0], "window_id": now["window_id"]}
+    assert promoted.payload["evidence"] == [{**evidence, "sha256": hashlib.sha256(masked + b"\n").hexdigest()}]
+    assert confirmed.payload["message_ids"] == [now["message_ids"]]
+
+
+def test_what_is_captured_anew_is_masked_before_it_is_written(store: Store, tmp_path: Path):
+    stones = forget(store)
+    path = transcript(tmp_path, "s1")
+    assert intake(store, tmp_path, mask=masking(stones)).new_ranges == 0
+    path.write_bytes(path.read_bytes() + lines(user("s1", 10, f"Again: {PHRASE}!", 10)))
+    transcript(tmp_path, "fork").write_bytes(path.read_bytes())
+    report = intake(store, tmp_path, mask=masking(stones))
+    assert (report.new_ranges, report.rewritten) == (2, 0)
+    for ranges in store.archive.sources().values():
+        for entry in ranges:
+            content = store.archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
+            assert not stones.holds(content) and store.archive.verify(entry.id)
+
+
+def test_a_catalog_of_before_is_read_as_it_is(store: Store):
+    catalog = store.root / "resources" / "catalog.jsonl"
+    catalog.write_bytes(
+        catalog.read_bytes().replace(b'"v":2', b'"v":1').replace(b',"restated_at":null,"restated_because":null', b"")
+    )
+    assert b"restated" not in catalog.read_bytes()
+    opened = open_store(read_settings())
+    assert opened.archive.resources().equals(store.archive.resources())
+
+
+def test_an_answer_about_masked_messages_is_masked_and_found_again_so_that_nobody_pays_twice(tmp_path: Path):
+    store = open_store(read_settings())
+    turns = [*dialogue("s2", 6), user("s2", 90, ABOUT, 30), *dialogue("s2", 2, first=91, minutes=31)]
+    transcript(tmp_path, "s2").write_bytes(lines(*turns))
+    capture(store, tmp_path)
+    answers = AnswerStore(store.root / "answers")
+    asked = questions(store)
+    for question in asked:
+        said = ModelAnswer(f"<observations>- {PHRASE}\n- use uv</observations>", "scripted-1", 10, 20)
+        answers.write(KeptAnswer(question.key, said, store.settings.clock()))
+    used = store.ledger.append("memory.used", asked[0].key.name, {"memory_ids": ["m"]}, actor="scripted-1")
+    stones = forget(store)
+    capture(store, tmp_path)
+    again = questions(store)
+    assert [q.key for q in again] != [q.key for q in asked] and len(again) == len(asked)
+    kept = [answers.read(question.key) for question in again]
+    assert all(one and "use uv" in one.answer.text and not stones.holds(one.answer.text.encode()) for one in kept)
+    assert [(event.id, event.target) for event in store.ledger.events(["memory.used"])] == [(used.id, again[0].key.name)]
+
+
+def questions(store: Store) -> list[Question]:
+    window = store.tables.read("windows").row(0, named=True)
+    return plan_questions(window, store.tables.read("messages").sort("ordinal"), "scripted-1", store.settings.zone)

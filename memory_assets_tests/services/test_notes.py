@@ -1,0 +1,216 @@
+"""Remember, correct, forget, feedback: one line on disk each, known to every process at once, nothing where anything is wrong."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.errors import MemoryAssetsError, NoteError
+from memory_assets.memory import MemoryAgent
+from memory_assets.services.corpus import open_texts, open_vectors
+from memory_assets.services.notes import LONGEST, Noted, find_memory
+from memory_assets.stages.embed.notes import note_rows
+from memory_assets.stages.embed.overlay import overlay
+from memory_assets.store.ledger import NOTES, Ledger
+from memory_assets.store.store import Store
+from memory_assets_tests.factories import row
+from memory_assets_tests.small_store import FACT, MEMORY, NARRATIVE, TURNS, index, small_store, write
+
+SHOWN = f"mem_{MEMORY.replace('-', '')[:12]}"
+SECRET = "ghp_" + "R7dKq2vXw9Lm4TzB8sNf3Yh6Jc1PgUa5Eo0I"
+
+
+@pytest.fixture
+def store() -> Store:
+    return small_store()
+
+
+@pytest.fixture
+def agent(store: Store) -> MemoryAgent:
+    return MemoryAgent()
+
+
+def said(store: Store) -> list[tuple[str, str, dict]]:
+    """What another process reads in the ledger."""
+    return [(event.kind, event.target, event.payload) for event in Ledger(store.root / "ledger", store.settings.clock).events()]
+
+
+def files(store: Store) -> bytes:
+    return b"".join(path.read_bytes() for path in store.root.rglob("*") if path.is_file())
+
+
+def test_what_is_remembered_is_on_disk_when_the_call_returns(agent: MemoryAgent, store: Store):
+    noted = agent.remember("I prefer\n two-space indents.", priority="high", project="shop", session="session-9")
+    ((kind, target, payload),) = said(store)
+    assert (kind, target) == ("memory.noted", "all")
+    assert (payload["text"], payload["session"]) == ("I prefer two-space indents.", "session-9")
+    assert (noted.kind, noted.category, noted.priority, noted.project) == ("noted", "preferences", "high", "shop")
+    assert noted.memory_ids == tuple(note_rows(store.ledger.events(NOTES))["id"])
+    assert noted.memory_id == f"mem_{noted.memory_ids[0].replace('-', '')[:12]}"
+
+
+def test_a_fact_about_no_project_concerns_everyone_and_a_preference_only_its_person(agent: MemoryAgent, store: Store):
+    agent.remember("The release train leaves on Thursday.", category="operations")
+    agent.remember("The release train leaves on Thursday.", category="operations", project="shop")
+    agent.remember("Dark themes only, please.", category="preferences", project="shop")
+    assert [payload["scope"] for _, _, payload in said(store)] == ["everyone", "project", "person"]
+
+
+def test_a_secret_never_reaches_the_disk(agent: MemoryAgent, store: Store):
+    noted = agent.remember(f"The deploy token is {SECRET}, ask Jonas for a new one.", project=SECRET, session=SECRET)
+    agent.correct(SHOWN, f"Use uv with the token {SECRET}.")
+    assert noted.masked_count == 1
+    assert noted.text == f"The deploy token is {'*' * len(SECRET)}, ask Jonas for a new one."
+    assert SECRET.encode() not in files(store)
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "why"),
+    [
+        ("", {}, "empty"),
+        (" \n\t ", {}, "empty"),
+        ("…!?", {}, "no word"),
+        (SECRET, {}, "beside the secret"),
+        ("x" * (LONGEST + 1), {}, "2,001 characters are too many"),
+        ("x" * 100_000, {}, "100,000 characters are too many"),
+        ("Use \x1b[31muv", {}, r"U\+001B"),
+        ("Use\x00uv", {}, r"U\+0000"),
+        ("half a character \ud800", {}, r"U\+D800"),
+        ("Use uv.", {"category": "cooking"}, "There is no category 'cooking'; choose from preferences"),
+        ("Use uv.", {"priority": "urgent"}, "There is no priority 'urgent'; choose from high, medium, low"),
+        ("Use uv.", {"sentiment": "grumpy"}, "There is no sentiment 'grumpy'"),
+        ("Use uv.", {"project": "x" * 201}, "The project has 201 characters"),
+        ("Use uv.", {"session": "a\x07b"}, "the session"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_and_nothing_is_written(
+    text: str, more: dict[str, Any], why: str, agent: MemoryAgent, store: Store
+):
+    with pytest.raises(NoteError, match=why):
+        agent.remember(text, **more)
+    if not more:
+        with pytest.raises(NoteError, match=why):
+            agent.correct(SHOWN, text)
+    assert said(store) == []
+
+
+def test_a_correction_names_what_it_replaces_and_keeps_its_evidence(agent: MemoryAgent, store: Store):
+    noted = agent.correct(SHOWN[:10], "Use uv or pixi, never pip, to install packages.")
+    ((kind, target, payload),) = said(store)
+    assert (kind, target, noted.replaces, noted.category) == ("memory.corrected", MEMORY, MEMORY, "rules-conventions")
+    assert payload["observation_ids"] == [MEMORY]
+    assert len(payload["text_hashes"]) == len(payload["message_ids"]) == 1
+
+
+def test_what_does_not_stand_any_more_cannot_be_corrected(agent: MemoryAgent, store: Store):
+    newer = agent.correct(SHOWN, "Use uv.")
+    with pytest.raises(NoteError, match=f"{SHOWN} was replaced by {newer.memory_id} already"):
+        agent.correct(SHOWN, "Use pixi.")
+    with pytest.raises(NoteError, match="says exactly this already"):
+        agent.correct(newer.memory_id, "Use  uv.")
+    agent.forget(newer.memory_id, apply=True)
+    with pytest.raises(NoteError, match="is forgotten already"):
+        agent.correct(newer.memory_id, "Use pixi.")
+    with pytest.raises(NoteError, match="is forgotten already"):
+        agent.forget(newer.memory_id, apply=True)
+    told = [kind for kind, _, _ in said(store)]
+    assert sorted(told) == ["memory.corrected", "memory.forgotten", "words.erased", "words.forgotten"]
+
+
+@pytest.mark.parametrize("name", ["mem_0f3a5", "mem_", "", "fly.io", "mem_0f3a5c1e00", "mem_ffffffffffff"])
+def test_an_id_that_names_no_memory_or_several_is_refused(name: str, agent: MemoryAgent, store: Store):
+    other = MEMORY.replace("5000", "5001")
+    write(
+        store,
+        "memories",
+        "all",
+        row("memories", id=MEMORY, state="active", text=FACT, observation_ids=[MEMORY]),
+        row("memories", id=other, state="active", text="another", observation_ids=[other]),
+    )
+    with pytest.raises(NoteError, match="no id of a memory|names 2 memories: mem_|There is no memory"):
+        agent.correct(name, "Use pixi.")
+    assert said(store) == []
+
+
+def test_a_memory_is_known_by_the_id_of_any_observation_behind_it(store: Store):
+    write(
+        store, "memories", "all", row("memories", id=MEMORY, observation_ids=[MEMORY, "abcdef12-0000-5000-8000-000000000001"])
+    )
+    memories = store.tables.read("memories")
+    assert find_memory(memories, "mem_abcdef12")["id"] == find_memory(memories, MEMORY)["id"] == MEMORY
+
+
+def test_feedback_is_about_memories_that_exist(agent: MemoryAgent, store: Store):
+    noted = agent.feedback([SHOWN, MEMORY], used=True, session="session-9")
+    assert (noted.kind, noted.memory_ids, noted.is_used) == ("feedback", (MEMORY,), True)
+    assert said(store) == [("memory.feedback", "all", {"memory_ids": [MEMORY], "used": True, "session": "session-9"})]
+    for wrong in ([], ["mem_ffffff"], [SHOWN, "nonsense"]):
+        with pytest.raises(NoteError):
+            agent.feedback(wrong, used=False)
+    assert len(said(store)) == 1
+
+
+def test_what_one_process_remembers_another_can_correct(agent: MemoryAgent, store: Store):
+    noted = agent.remember("The staging database listens on port 5432.", category="operations")
+    other = MemoryAgent()
+    assert isinstance(other.correct(noted.memory_id, "The staging database listens on port 5433."), Noted)
+    with pytest.raises(NoteError, match="was replaced by"):
+        agent.correct(noted.memory_id, "It listens on port 5434.")
+
+
+def test_an_error_of_a_note_is_one_that_a_person_reads():
+    assert issubclass(NoteError, MemoryAssetsError)
+
+
+def test_a_note_is_explained_by_its_line_in_the_ledger_and_what_it_corrected(agent: MemoryAgent, store: Store):
+    noted = agent.remember("Herons nest beside the reactor.", session="session-9")
+    corrected = agent.correct(noted.memory_id, "Storks nest beside the reactor.")
+    found = agent.explain(corrected.memory_id)
+    assert (found.is_verified, found.root.kind, found.root.id) == (True, "note", corrected.memory_ids[0])
+    assert (found.root.facts["told_by"], found.root.facts["event"]) == (store.settings.owner, corrected.event_id)
+    (before,) = found.root.behind
+    assert (before.id, before.facts["text"], before.facts["session"]) == (noted.memory_ids[0], noted.text, "session-9")
+
+
+class TestRecall:
+    """What was told is recalled by every process that was open before, and what was forgotten by none."""
+
+    @pytest.fixture
+    def other(self, store: Store) -> MemoryAgent:
+        index(store)
+        other = MemoryAgent()
+        assert texts(other, "how do we install packages") == [FACT]
+        return other
+
+    def test_a_note_is_recalled_at_once_by_its_words_and_by_its_meaning(self, agent: MemoryAgent, other: MemoryAgent):
+        noted = agent.remember("Herons nest beside the reactor.")
+        (found,) = other.recall("herons near the reactor", is_probe=True).results
+        assert (found.memory_id, found.session, found.arms) == (noted.memory_ids[0], "ledger", ("keyword", "vector"))
+        (found,) = other.recall("birds at the nuclear plant", is_probe=True).results
+        assert (found.text, found.arms) == (noted.text, ("vector",))
+
+    def test_of_a_corrected_memory_only_the_correction_is_recalled(self, agent: MemoryAgent, other: MemoryAgent):
+        agent.correct(SHOWN, "Use pixi to install packages.")
+        assert texts(other, "how do we install packages") == ["Use pixi to install packages."]
+
+    def test_what_is_forgotten_is_not_recalled_not_even_from_what_was_said(self, agent: MemoryAgent, other: MemoryAgent):
+        assert TURNS[2] in "\n".join(texts(other, "use uv never pip", profile="deep"))
+        agent.forget("use uv, never pip", apply=True)
+        found = "\n".join(texts(other, "use uv never pip", profile="deep"))
+        assert not [text for text in (FACT, TURNS[2], NARRATIVE) if text in found]
+
+    def test_a_note_of_a_published_generation_is_found_once(self, agent: MemoryAgent, store: Store, other: MemoryAgent):
+        noted = agent.remember("Herons nest beside the reactor.")
+        assert texts(other, "herons") == [noted.text]
+        fold = overlay(store.tables.read("memories"), store.ledger.events(NOTES)).memories
+        store.tables.write("memories", "all", fold)
+        assert texts(other, "herons") == [noted.text]
+        vector = LocalEmbedder().encode_query(noted.text).tolist()
+        open_vectors(store).update(pl.DataFrame({"id": [noted.memory_ids[0]], "vector": [vector], "state": ["active"]}), [])
+        open_texts(store).update(pl.DataFrame({"id": [noted.memory_ids[0]], "corpus": ["memories"], "text": [noted.text]}), [])
+        assert texts(other, "herons") == [noted.text]
+
+
+def texts(agent: MemoryAgent, question: str, **asked: Any) -> list[str]:
+    return [result.text for result in agent.recall(question, is_probe=True, **asked).results]

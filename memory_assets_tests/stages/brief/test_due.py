@@ -1,0 +1,84 @@
+"""What comes up: the day before and on the day, never when it was past at capture; with the memories to recall, in the briefing."""
+
+from datetime import date, timedelta
+
+import polars as pl
+
+from memory_assets.stages.brief.briefing import render_briefing
+from memory_assets.stages.brief.due import Trigger, find_due
+from memory_assets_tests.factories import START, frame, row
+
+FRIDAY = date(2026, 8, 7)
+MEMORIES = frame(
+    "memories",
+    row("memories", id="m1", state="active", text="Keys are rotated with make rotate.", observation_ids=["o1", "o2"]),
+    row("memories", id="m2", state="forgotten", text="A secret plan.", observation_ids=["o3"]),
+    row("memories", id="m3", state="held", text="Perhaps.", observation_ids=["o4"]),
+)
+
+
+def trigger(id: str = "trg_1", **changes) -> dict:
+    plain = {
+        "trigger_on": FRIDAY, "state": "due", "quote": "Rotate the keys on Friday.", "expression": "on Friday", "project": "shop",
+        "said_at": START, "memory_ids": ["o2", "o3", "o4", "gone"], "message_id": f"msg-{id}",
+    }  # fmt: skip
+    return row("triggers", trigger_id=id, **plain | changes)
+
+
+def due(*rows: dict, today: date = FRIDAY, **options) -> list[Trigger]:
+    return list(find_due(frame("triggers", *rows), MEMORIES, today=today, **options))
+
+
+def test_it_comes_up_the_day_before_and_on_the_day():
+    up = {away: [one.state for one in due(trigger(), today=FRIDAY - timedelta(days=away))] for away in (2, 1, 0, -1)}
+    assert up == {2: [], 1: ["due"], 0: ["due"], -1: []}
+
+
+def test_what_was_past_at_capture_never_comes_up():
+    assert due(trigger(state="past")) == due(trigger(state="past"), is_all=True) == []
+
+
+def test_all_that_is_ahead_is_listed_the_earliest_first():
+    later = trigger("trg_2", trigger_on=FRIDAY + timedelta(days=30))
+    assert [(one.trigger_id, one.state) for one in due(later, trigger(), is_all=True)] == [
+        ("trg_1", "due"),
+        ("trg_2", "waiting"),
+    ]
+
+
+def test_present_memories_are_recalled_with_it_and_nothing_forgotten_or_held():
+    (one,) = due(trigger())
+    assert (one.memory_ids, one.memories) == (("m1",), ("Keys are rotated with make rotate.",))
+
+
+def test_a_message_that_carries_what_is_forgotten_comes_up_no_more():
+    assert due(trigger(), hidden=["msg-trg_1"]) == []
+
+
+def briefing(*triggers: Trigger, **changes) -> str:
+    options = {"pending": 0, "owner": "Mira", "as_of": None} | changes
+    return render_briefing("## Hard Rules\n- Use uv.\n", frame("memories"), due=triggers, **options)
+
+
+def test_the_briefing_tells_it_first_with_what_to_recall():
+    assert briefing(*due(trigger())).splitlines()[2:6] == [
+        "## Coming up",
+        "- ⏰ Fri 2026-08-07: “Rotate the keys on Friday.” [shop, said 2026-08-03]",
+        "  - Keys are rotated with make rotate.",
+        "",
+    ]
+
+
+def test_the_briefing_is_the_same_on_both_days_and_without_anything_due():
+    before, on_the_day = (briefing(*due(trigger(), today=FRIDAY - timedelta(days=away))) for away in (1, 0))
+    assert before == on_the_day
+    assert "Coming up" not in briefing()
+
+
+def test_only_the_projects_own_come_up_in_its_briefing():
+    assert "Coming up" not in briefing(*due(trigger()), project="tide")
+    assert "Coming up" in briefing(*due(trigger()), project="shop")
+
+
+def test_without_triggers_nothing_is_looked_up():
+    assert find_due(frame("triggers"), pl.DataFrame(schema=MEMORIES.schema), today=FRIDAY) == ()

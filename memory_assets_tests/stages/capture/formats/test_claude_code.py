@@ -1,0 +1,151 @@
+"""Claude Code: compactions, sub-agents, repeated records, and a person's words wherever they stand."""
+
+import csv
+from collections import Counter
+
+import pytest
+
+from memory_assets.stages.capture.discover import find_transcripts
+from memory_assets_tests.transcripts.reading import (
+    ids_of,
+    messages_of,
+    read_all,
+    real_transcripts,
+    said,
+    transcript,
+)
+
+
+def test_a_compaction_names_the_first_line_it_kept():
+    parsed = read_all(transcript("0a000001"))
+    assert [(n, p.boundary) for n, p in enumerate(parsed) if p.boundary] == [(5, "compaction")]
+    assert parsed[5].kept_from == parsed[3].native_id
+    assert (parsed[6].author, parsed[6].kind, parsed[6].is_user_turn) == ("injected", "summary", False)
+
+
+def test_an_old_summary_without_a_boundary_is_one_itself_and_a_microcompaction_is_none():
+    parsed = read_all(transcript("0a000002"))
+    assert [(n, p.boundary) for n, p in enumerate(parsed) if p.boundary] == [(4, "compaction")]
+    assert (parsed[2].record_type, parsed[2].status) == ("system/microcompact_boundary", "known")
+    assert parsed[0].title == "Fixing the price rounding"
+
+
+def test_lines_of_a_sidechain_are_the_sub_agents_and_no_turns_of_the_person():
+    assert [(p.author, p.kind, p.is_user_turn) for p in messages_of(transcript("0a000003"))] == [
+        ("owner", "text", True),
+        ("assistant", "tool_call", False),
+        ("subagent", "text", False),
+        ("subagent", "tool_call", False),
+        ("file", "tool_result", False),
+        ("subagent", "text", False),
+        ("tool", "tool_result", False),
+        ("assistant", "text", False),
+    ]
+
+
+def test_streaming_snapshots_of_a_message_have_one_id_and_its_blocks_different_ones():
+    ids = ids_of(transcript("0a000004"))
+    assert [ids.index(id) for id in ids] == [0, 1, 1, 3, 3, 5]
+
+
+def test_thinking_is_no_message():
+    parsed = read_all(transcript("0a000004"))[1]
+    assert (parsed.record_type, parsed.status, parsed.text) == ("assistant/thinking", "known", "")
+
+
+def test_a_fork_repeats_the_ids_and_adds_its_own():
+    parent, fork = ids_of(transcript("0a000004")), ids_of(transcript("0a000005"))
+    assert fork[:-1] == parent
+    assert fork[-1] not in parent
+
+
+def test_a_replay_with_new_uuids_has_the_same_ids():
+    ids = ids_of(transcript("0a000006"))
+    assert [ids.index(id) for id in ids] == [0, 1, 0, 1, 4]
+
+
+def test_a_sub_agents_file_belongs_to_a_session_of_its_own_with_a_parent():
+    parsed = messages_of(transcript("subagents/agent-a1b2c3d4"))
+    assert [(p.author, p.text) for p in parsed] == [
+        ("subagent", "Review the diff."),
+        ("subagent", '[toolCall Bash({"command":"git diff"})]'),
+        ("tool", "+always = True"),
+        ("subagent", "No findings."),
+    ]
+    assert {p.parent_session_id for p in parsed} == {"0a000007-1111-4222-8333-444455556666"}
+    assert messages_of(transcript("shop/agent-0e0f0a0b"))[0].author == "subagent"
+
+
+def test_a_persons_words_are_found_wherever_they_stand():
+    assert [(p.text, p.is_user_turn) for p in messages_of(transcript("0a000008")) if p.author == "owner"] == [
+        ("Deploy to staging.", True),
+        ("/review only the migrations", True),
+        ("/clear", False),
+        ("! git status", False),
+        ('"Which region?"="eu-west-1"', False),
+        ("no, use uv, never pip", True),
+        ("And tag the release afterwards.", True),
+        ("The button is cut off: [Image #1]", True),
+    ]
+
+
+def test_what_the_harness_says_in_the_users_role_is_injected():
+    assert [text for author, text in said(transcript("0a000008")) if author == "injected"] == [
+        "You are an expert reviewer. Always be thorough.",
+        "<local-command-stdout>Cleared</local-command-stdout>",
+        "<bash-stdout>clean</bash-stdout><bash-stderr></bash-stderr>",
+        "[Request interrupted by user for tool use]",
+        "<task-notification>\n<task-id>b1</task-id>\n</task-notification>",
+        "<task-notification>\n<task-id>b2</task-id>\n</task-notification>",
+        "API Error: 529 Overloaded",
+    ]
+
+
+def test_images_are_counted_once_though_named_and_attached():
+    assert [p.image_count for p in messages_of(transcript("0a000008")) if p.image_count] == [1]
+
+
+def test_a_title_somebody_gave_outlives_the_generated_ones():
+    titles = [p.title for p in read_all(transcript("0a000008")) if p.title]
+    assert titles == ["Deploying the shop", "Staging deploy", "Staging deploy"]
+
+
+def test_facts_of_the_session_come_with_the_records():
+    parsed = read_all(transcript("0a000004"))
+    assert (parsed[0].cwd, parsed[0].branch, parsed[0].version) == ("/home/mira/shop", "main", "2.1.100")
+    assert [p.files_read for p in parsed if p.files_read] == [("/home/mira/shop/pyproject.toml",)] * 2
+    assert parsed[6].author == "file"
+    assert read_all(transcript("0a000008"))[-1].repository == "mira/shop"
+
+
+def test_a_line_that_cannot_be_understood_is_told_by_its_status_and_the_next_is_read():
+    assert [(p.record_type, p.status) for p in read_all(transcript("0a000009"))] == [
+        ("user", "message"),
+        ("broken", "broken"),
+        ("hologram", "unknown"),
+        ("system/aurora_boundary", "unknown"),
+        ("blank", "known"),
+        ("assistant", "message"),
+        ("user/malformed", "unknown"),
+        ("json/list", "unknown"),
+    ]
+
+
+def test_every_real_session_is_read_and_its_turns_are_near_the_index():
+    """The index counts interruptions and bare commands as turns, and misses queued ones; two or three a session."""
+    folder = real_transcripts()
+    index = {row["path"]: row for row in csv.DictReader((folder / "INDEX.tsv").open(), delimiter="\t")}
+    statuses, far = Counter(), []
+    for file in find_transcripts([folder / "claude"]):
+        parsed = read_all(file.path)
+        statuses.update(p.status for p in parsed)
+        row = index[str(file.path.relative_to(folder))]
+        if abs(sum(p.is_user_turn for p in parsed) - int(row["user_messages"])) > 3:
+            far.append(row["session"])
+        assert sum(p.boundary is not None for p in parsed) == int(row["compactions"])
+    assert (statuses["unknown"], statuses["broken"], far) == (0, 0, [])
+
+
+@pytest.mark.parametrize("name", ["0a000001", "0a000004", "0a000008"])
+def test_every_message_says_who_and_what(name):
+    assert all(p.author and p.kind and p.event_at and p.identity for p in messages_of(transcript(name)))

@@ -1,0 +1,159 @@
+"""Codex: one of two logs is read, forks share their beginning, sub-agents are nobody's owner."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+from memory_assets.stages.capture.discover import find_transcripts
+from memory_assets.stages.capture.formats.codex import read_output
+from memory_assets.stages.capture.formats.readers import seed_of
+from memory_assets_tests.transcripts.reading import (
+    ids_of,
+    lines_of,
+    messages_of,
+    read_all,
+    real_transcripts,
+    said,
+    transcript,
+)
+
+PARENT, SPAWNED, FORKED = (transcript(f"00000000000{n}.jsonl") for n in (1, 2, 3))
+ROOT = "019c0000-0000-7000-8000-000000000001"
+
+
+def turns_of(path: Path) -> list[tuple[str, str]]:
+    pairs = zip(ids_of(path), messages_of(path), strict=True)
+    return [(message_id, parsed.text) for message_id, parsed in pairs if parsed.is_user_turn]
+
+
+def test_the_second_log_adds_no_message():
+    texts = [text for _, text in said(PARENT)]
+    assert texts.count("Get an overview, then review the carts with an agent.") == 1
+
+
+def test_instructions_of_the_harness_are_injected_and_a_persons_words_theirs():
+    assert [(p.author, p.is_user_turn) for p in messages_of(PARENT)] == [
+        ("injected", False),
+        ("injected", False),
+        ("owner", True),
+        ("assistant", False),
+        ("assistant", False),
+        ("file", False),
+        ("owner", True),
+        ("owner", True),
+        ("assistant", False),
+        ("tool", False),
+        ("injected", False),
+        ("assistant", False),
+    ]
+
+
+def test_the_same_turn_twice_in_a_row_has_two_ids():
+    ids = ids_of(PARENT)
+    assert len(set(ids)) == len(ids)
+
+
+def test_the_beginning_of_a_sub_agents_fork_has_the_parents_ids():
+    parent, fork = ids_of(PARENT), ids_of(SPAWNED)
+    assert fork[:9] == parent[:9]
+    assert not set(fork[9:]) & set(parent)
+
+
+def test_in_a_sub_agents_fork_the_beginning_is_the_owners_and_the_task_is_not():
+    authors = [(p.author, p.is_user_turn) for p in messages_of(SPAWNED)]
+    assert authors[:9] == [(p.author, p.is_user_turn) for p in messages_of(PARENT)[:9]]
+    assert authors[9:] == [("injected", False), ("subagent", False), ("subagent", False), ("tool", False), ("subagent", False)]
+
+
+def test_turns_of_a_fork_are_recognised_though_its_instructions_and_calls_differ():
+    parent, fork = turns_of(PARENT), turns_of(FORKED)
+    assert fork[:3] == parent
+    assert fork[3][1] == "Try it with Decimal instead."
+
+
+def test_a_fork_names_its_parent_and_starts_from_the_root():
+    assert read_all(SPAWNED)[0].parent_session_id == read_all(FORKED)[0].parent_session_id == ROOT
+    assert {seed_of("codex", str(path), lines_of(path)[:16]) for path in (PARENT, SPAWNED, FORKED)} == {ROOT}
+
+
+def test_a_compaction_is_a_boundary_and_its_summary_a_message_where_it_can_be_read():
+    parsed = read_all(transcript("000000000004.jsonl"))
+    assert [(p.status, p.kind, p.text) for p in parsed if p.boundary] == [
+        ("known", None, ""),
+        ("message", "summary", "Prices are integer cents; docs updated."),
+    ]
+    assert [p.text for p in parsed if p.is_user_turn] == ["Move the prices to integer cents.", "Update the docs too."]
+
+
+def test_what_was_rolled_back_stays_and_the_rollback_is_known():
+    parsed = read_all(transcript("000000000005.jsonl"))
+    assert [p.text for p in parsed if p.is_user_turn] == ["Use float for prices.", "Use Decimal for prices."]
+    assert [p.status for p in parsed if p.record_type == "event_msg/thread_rolled_back"] == ["known"]
+
+
+def test_calls_of_every_kind_are_paired_with_their_results():
+    calls = [p for p in messages_of(transcript("000000000005.jsonl")) if p.kind in ("tool_call", "tool_result")]
+    assert [(p.kind, p.tool_name, p.author, p.is_error) for p in calls] == [
+        ("tool_call", "local_shell", "assistant", False),
+        ("tool_result", "local_shell", "file", False),
+        ("tool_call", "apply_patch", "assistant", False),
+        ("tool_result", "apply_patch", "tool", True),
+        ("tool_call", "web_search", "assistant", False),
+    ]
+    assert [p.text for p in calls[1::2]] == ["PRICE = 1.0\n", "Failed to find expected lines"]
+
+
+def test_files_title_and_unknown_items_are_found():
+    parsed = read_all(transcript("000000000005.jsonl"))
+    assert [p.files_read for p in parsed if p.files_read] == [("shop/prices.py",)]
+    assert [p.files_modified for p in parsed if p.files_modified] == [("shop/prices.py", "shop/money.py"), ("shop/money.py",)]
+    assert [p.title for p in parsed if p.title] == ["Decimal prices"]
+    assert [p.record_type for p in parsed if p.status == "unknown"] == ["response_item/telepathy"]
+
+
+def test_the_request_below_mentioned_files_is_what_the_person_said():
+    (parsed,) = messages_of(transcript("archived_sessions"))
+    assert (parsed.author, parsed.text, parsed.image_count) == ("owner", "Put the logo on the invoice.", 1)
+    assert parsed.is_user_turn
+
+
+def test_a_review_by_a_sub_agent_has_no_turns_and_is_not_its_own_parent():
+    parsed = read_all(transcript("000000000007.jsonl"))
+    assert [p.author for p in parsed if p.status == "message"] == ["subagent", "subagent"]
+    assert parsed[0].parent_session_id is None
+
+
+def test_the_header_describes_the_session():
+    header = read_all(PARENT)[0]
+    assert (header.cwd, header.branch, header.repository, header.version) == ("/home/mira/shop", "main", "mira/shop", "0.118.0")
+
+
+def test_the_lines_above_a_commands_output_are_taken_off():
+    assert read_output("Exit code: 1\nWall time: 0 seconds\nOutput:\nno\n") == ("no\n", True)
+    assert read_output("Output:\nas a program printed it") == ("Output:\nas a program printed it", False)
+
+
+def test_the_eight_real_forks_share_their_whole_beginning_with_the_parent():
+    folder = real_transcripts() / "codex" / "sessions" / "2026" / "04" / "11"
+    (parent,) = folder.glob("*019d7d08-46c9*")
+    forks = [path for path in sorted(folder.glob("*.jsonl")) if read_all(path)[0].parent_session_id]
+    ids, shared = ids_of(parent), []
+    for fork in forks:
+        own = ids_of(fork)
+        count = next(n for n, id in enumerate(own) if id != ids[n])
+        assert messages_of(fork)[count].text.startswith("You are the newly spawned agent.")
+        assert not set(own[count:]) & set(ids)
+        shared.append(count)
+    assert shared == [187, 224, 315, 363, 396, 434, 472, 592]
+
+
+def test_every_real_session_is_read_with_its_two_broken_lines_and_fifteen_compactions():
+    folder = real_transcripts()
+    index = {row["path"]: row for row in csv.DictReader((folder / "INDEX.tsv").open(), delimiter="\t")}
+    statuses = Counter()
+    for file in find_transcripts([folder / "codex"]):
+        parsed = read_all(file.path)
+        statuses.update(p.status for p in parsed)
+        row = index[str(file.path.relative_to(folder))]
+        assert sum(p.boundary is not None for p in parsed) == int(row["compactions"])
+    assert (statuses["broken"], statuses["unknown"]) == (2, 0)

@@ -1,0 +1,303 @@
+"""The rules of masking.
+
+Nothing but secrets changes, and no length does. What was JSON stays JSON. Masking masked bytes changes nothing, and nothing is
+found in what was masked. Every planted secret is gone in every wrapping, and what merely looks like one is left alone.
+"""
+
+import base64
+import json
+import re
+import time
+from pathlib import Path
+from random import Random
+from urllib.parse import unquote_plus
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_assets.stages.capture.masking.redact import count_secrets, find, mask, mask_all
+from memory_assets_tests.stages.capture.planted_secrets import ALNUM, ENCODERS, HEX, KINDS, WRAPPERS, draw, plant
+
+SEEDS = (1, 2, 3)
+COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+LINE_START = re.compile(r"\n(?:[+> ]|\s*\d+[\t→]|> )*")
+TOKEN = "ghp_R4nd0mLettersAndD1g1tsThatNobodyHas7"
+
+
+def line_of(text: str, **more: object) -> bytes:
+    """Returns the text as a transcript has it."""
+    content = [{"type": "text", "text": text}]
+    return json.dumps({"type": "user", "message": {"role": "user", "content": content}, **more}).encode() + b"\n"
+
+
+def masked_text(text: str) -> str:
+    """Returns what the text reads after masking."""
+    return json.loads(mask(line_of(text))[0])["message"]["content"][0]["text"]
+
+
+def readings(text: str) -> list[str]:
+    """Returns all that a patient reader gets out of a text: without colours, unescaped, unquoted, decoded, lines joined."""
+    plain = COLOUR.sub("", text)
+    found = [text, plain]
+    for _ in range(3):
+        plain = plain.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\")
+        found.append(plain)
+    found += [unquote_plus(each) for each in found]
+    for run in re.findall(r"[A-Za-z0-9+/=\n*]{24,}", text):
+        letters = run.replace("\n", "").replace("=", "").replace("*", "A")
+        found.append(base64.b64decode(letters[: len(letters) // 4 * 4]).decode("latin-1"))
+    return found + [LINE_START.sub("", each) for each in found]
+
+
+def is_readable(secret: str, text: str) -> bool:
+    """Says whether the middle or the end of the secret can be got out of the text."""
+    letters = secret.replace("\n", "")
+    middle = len(letters) // 2
+    return any(part in each for part in (letters[-10:], letters[middle - 5 : middle + 5]) for each in readings(text))
+
+
+@pytest.mark.parametrize("wrapper", [*WRAPPERS, *ENCODERS])
+def test_a_planted_secret_cannot_be_read_afterwards(wrapper: str) -> None:
+    planted = [(kind, *plant(kind, wrapper, Random(f"{seed} {kind} {wrapper}"))) for kind in KINDS for seed in SEEDS]
+    masked, _ = mask(b"".join(line_of(text) for _, text, _ in planted))
+    for (kind, before, secret), line in zip(planted, masked.splitlines(), strict=True):
+        after = json.loads(line)["message"]["content"][0]["text"]
+        assert not is_readable(secret, after), (kind, before, after)
+        assert find(after) == [], (kind, before, after)
+
+
+def test_the_planted_kinds_are_at_least_thirty() -> None:
+    assert len({kind.split()[0] for kind in KINDS}) >= 30
+
+
+@given(st.sampled_from(sorted(KINDS)), st.sampled_from([*WRAPPERS, *ENCODERS]), st.text(max_size=60), st.integers(0, 10**9))
+@settings(max_examples=60)
+def test_masking_keeps_lengths_and_json_and_is_done_after_one_time(kind: str, wrapper: str, around: str, seed: int) -> None:
+    text, _ = plant(kind, wrapper, Random(seed))
+    chunk = line_of(f"{around}\n{text}\n{around}") + line_of(around)
+    masked, count = mask(chunk)
+    assert len(masked) == len(chunk)
+    assert count >= 1
+    assert [len(line) for line in masked.split(b"\n")] == [len(line) for line in chunk.split(b"\n")]
+    for line in masked.splitlines():
+        json.loads(line)
+    assert mask(masked) == (masked, 0)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=8))
+def test_any_json_stays_json_of_the_same_shape(value: object) -> None:
+    line = json.dumps({"password": value, "token": value}).encode() + b"\n"
+    masked, _ = mask(line)
+    assert len(masked) == len(line)
+    assert json.loads(masked).keys() == {"password", "token"}
+
+
+@given(st.binary(max_size=300))
+def test_bytes_that_are_no_transcript_at_all_keep_their_length(noise: bytes) -> None:
+    chunk = noise + TOKEN.encode() + b"\n" + noise
+    masked, _ = mask(chunk)
+    assert len(masked) == len(chunk)
+    assert masked.count(b"\n") == chunk.count(b"\n")
+
+
+def test_a_secret_becomes_asterisks_and_what_stands_around_it_stays() -> None:
+    assert masked_text(f'export GITHUB_TOKEN="{TOKEN}" # café') == 'export GITHUB_TOKEN="' + "*" * 40 + '" # café'
+
+
+@pytest.mark.parametrize(
+    "line", ["aws configure set aws_secret_access_key {}", "aws_secret_access_key = {}", "SecretAccessKey: {}"]
+)
+@pytest.mark.parametrize("key", ["siRgEODlcOPluMRdoHw27PBrbopjtyHRusqpH0KH", "E/N8BIECHOsEElLyRFtEPSMcGLwi5JUcAp+exXXu"])
+def test_a_key_of_aws_behind_its_own_name_need_not_look_random(line: str, key: str) -> None:
+    assert masked_text(line.format(key)) == line.format("*" * 40)
+
+
+def test_the_key_of_documents_of_aws_is_nobodys_secret() -> None:
+    line = "aws configure set aws_secret_access_key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+    assert masked_text(line) == line
+
+
+def test_every_secret_is_counted_once() -> None:
+    chunk = line_of(f"first {TOKEN} then AKIA2E0A8F3B244C9986") + line_of("nothing") + line_of(TOKEN)
+    assert mask(chunk)[1] == 3
+
+
+def test_chunks_masked_together_are_as_when_masked_alone() -> None:
+    chunks = [line_of(f"use {TOKEN}") * 2, b"", line_of("nothing here"), line_of(f"torn {TOKEN}")[:-1], line_of(f"and {TOKEN}")]
+    assert mask_all(chunks) == [mask(chunk) for chunk in chunks]
+    assert [count for _, count in mask_all(chunks)] == [2, 0, 0, 1, 1]
+
+
+def test_a_number_outside_a_string_is_left_so_that_the_line_stays_json() -> None:
+    line = b'{"password": 84729104771, "note": "ok"}\n'
+    assert mask(line)[0] == line
+
+
+def test_a_key_cut_off_before_its_last_line_does_not_reach_into_the_next_string() -> None:
+    body = draw(Random(1), ALNUM, 200)
+    line = (
+        json.dumps({"a": f"-----BEGIN RSA PRIVATE KEY-----\n{body}", "b": "AndAnotherValueThatStaysAsItIs42"}).encode() + b"\n"
+    )
+    masked = json.loads(mask(line)[0])
+    assert body not in masked["a"]
+    assert masked["b"] == "AndAnotherValueThatStaysAsItIs42"
+
+
+def test_plain_characters_written_as_escapes_hide_nothing() -> None:
+    escaped = "".join(f"\\u{ord(character):04x}" for character in f"token={TOKEN}")
+    masked, count = mask(b'{"text": "' + escaped.encode() + b'"}\n')
+    assert count == 1
+    assert TOKEN not in json.loads(masked)["text"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "https://app.acme.dev/cb?n=98&state=db.internal%3A5432%3Ashop%3Aann%3AW_McPiwv0Y&ok=1",
+        "PGPASSWORD=W_McPiwv0Y!x psql",
+        f"echo {TOKEN}\\",
+    ],
+)
+def test_a_secret_before_an_escape_leaves_the_escape_whole(command: str) -> None:
+    line = json.dumps({"arguments": json.dumps({"command": ["bash", "-lc", command]})}).encode() + b"\n"
+    masked, count = mask(line)
+    assert count > 0
+    assert isinstance(json.loads(masked)["arguments"], str)
+
+
+def test_a_key_longer_than_the_reach_around_a_colour_is_masked_to_its_end() -> None:
+    body = base64.b64encode(b"-----BEGIN RSA PRIVATE KEY-----\n" + draw(Random(3), ALNUM, 2_400).encode()).decode()
+    text = f"    cl\x1b[01;31m\x1b[Kient-key-data: {body[:80]}\x1b[m\x1b[K{body[80:]}"
+    masked = json.loads(mask(json.dumps({"text": text}).encode() + b"\n")[0])["text"]
+    assert body[-60:] not in masked
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_wherever_a_colour_stands_in_a_long_key_the_key_is_masked_to_its_end(depth: int) -> None:
+    key = draw(Random(4), ALNUM, 1_816)
+    for place in range(200, 300, 3):
+        text = f"client-key-data: {key[:place]}\x1b[38;5;208m{key[place:]}\x1b[0m"
+        for _ in range(depth):
+            text = json.dumps({"text": text})
+        masked = mask(text.encode() + b"\n")[0].decode()
+        assert (key[-8:] in masked, key[904:912] in masked) == (False, False), place
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jdbc:postgresql://db/shop?user=ann&password=OvORlIVpknoBEZoz&ssl=true",
+        "https://a.dev/x?token=seedqDwEGSSOBsAswRAllYcljwWeRbyc",
+        "smtp://ann:QtdupIbounHrduothi@mail.acme.dev:587",
+        '"lines": ["> machine api.acme.dev", ">   login ann", ">   password kTEM7H_ssykOG"]',
+        "define('AUTH_KEY', '!*5ioG!2Ay{Gz8]OZw3d{8Odq7(4g{%[^Q7OoFt1}g9K:aj6h8fwH{,:n{Rj%l^2');",
+        "define('AUTH_KEY', '=XJ{r^D{;8rhDK4D8lUX{vB^nk]rFrlZdl!KN@sPA|*5ip1GUwGg@:7R[UeNl(*M');",
+        "SECRET_KEY = 'django-insecure-X~rJ8tifBC@XFjwS+?O|z_Foo#^3FT5vCxyNIHyx5Xr}***N49'",
+        "VERCEL_TOKEN: IPChzeLZpoliNRqsbDtagRih",
+        "MYSQL_ROOT_PASSWORD: w.Phep_C4Ly",
+        "Server=tcp:db,1433;Uid=ann;Pwd=Todof732APF~HioH;Encrypt=yes",
+        "APP_KEY=base64://LMtN12e58yFi/TmH5jow7IV6D+Zs7PYWJjZNmqY0y=",
+        'curl -H "X-Api-Key: nfaPAsycomUNCcAcuzZmRNPCfPphzPRV" https://api.acme.dev/v1/me',
+        "export AWS_SECRET_ACCESS_KEY=/0/xL8pmsW5cKVj5WM80Iux/IPryiHA3LMyi/ujl",
+        "mysql -h db -u ann -pCuhIARFlhgIlry shop",
+        "see ASIACICOIGR75LTPUAOS.",
+        "access-production-52307ead-6f0d-7164-bade-baf410450020",
+        "ok here you go, API key: upneNATDVTSPUxTeJWDrpqQVYnaZKems",
+    ],
+)
+def test_what_looks_like_code_by_chance_is_masked_where_a_secret_must_stand(text: str) -> None:
+    assert len(find(text)) == 1
+
+
+def test_a_torn_line_that_is_no_json_is_masked_too() -> None:
+    masked, count = mask(line_of(f"use {TOKEN} now")[:-5] + b"\n")
+    assert (TOKEN.encode() in masked, count) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password = os.environ['DB_PASSWORD']",
+        "const token = process.env.GITHUB_TOKEN;",
+        "DB_PASSWORD=${DB_PASSWORD}",
+        'api_key: "<your-api-key>"',
+        "API_KEY=your-api-key-here",
+        "SECRET_KEY=changeme-please-0000",
+        'password: "xxxxxxxxxxxx"',
+        "token = get_token(session.id, refresh=True)",
+        "Token: auth.BearerToken, Password: e.RefreshToken",
+        "jwt := makeJWTWithExpiry(t, expNbf)",
+        "postgres://user:password@localhost:5432/app",
+        "https://x-access-token:$GITHUB_TOKEN@github.com/o/r.git",
+        "Authorization: Bearer REDACTED",
+        "Authorization: Bearer <token>",
+        "Authorization: Bearer ${TOKEN}",
+        "Cookie: theme=dark; lang=en-GB",
+        "git checkout 6da1abe63407c83573c6ec7fd1bb06ba4bf8d7ab",
+        "sha256:53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "github.com/zalando/go-keyring v0.2.8/go.mod h1:6BN3tCzV6QrqBvDWFgwYtXlhMcDNsQUsRfYK1yMlF1E=",
+        "the input_tokens were 123456789 and max_tokens: 200000",
+        "tokens=1234567890123",
+        "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+        "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----",
+        "task-notification-with-a-long-name-of-words and disk-usage-of-everything-in-here",
+        "password_file = /run/secrets/database-password.txt",
+        "secret_name: projects/p1/secrets/database-2026",
+        "sk-proj-your-key-goes-here-please",
+        "a password of at least twelve characters is required",
+        "token_type=Bearer&expires_in=3600",
+        "class TokenAuthentication(BaseAuthentication): pass",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0dS1k9 me@host",
+        "git log --author=me --format='%H %an' --since=2026-01-01",
+    ],
+)
+def test_what_only_looks_like_a_secret_is_left_alone(text: str) -> None:
+    assert masked_text(text) == text
+    assert find(text) == []
+
+
+def test_ids_hashes_signatures_and_blobs_of_transcripts_are_left_alone() -> None:
+    random = Random(5)
+    uuid = "2b1c9a52-6a0e-4b1f-9a55-0c9f3d9f6c11"
+    blob = base64.b64encode(random.randbytes(3_000)).decode()
+    line = line_of(
+        "ok", uuid=uuid, parentUuid=uuid, sessionId=uuid, requestId="req_011CQ2vZ", signature=blob, encrypted_content=blob
+    )
+    line += line_of(
+        "ok", id=f"toolu_01{draw(random, ALNUM, 22)}", gitSha=draw(random, HEX, 40), data=f"data:image/png;base64,{blob}"
+    )
+    assert mask(line) == (line, 0)
+
+
+def test_a_finding_says_what_and_where_in_characters() -> None:
+    text = f"naïve → {TOKEN}!"
+    (finding,) = find(text)
+    assert (finding.kind, text[finding.start : finding.end]) == ("github", TOKEN)
+
+
+def test_secrets_in_a_column_are_counted_and_empty_rows_are_passed_over() -> None:
+    texts = pl.Series([None, "", f"é {TOKEN}", "nothing", f"{TOKEN} AKIA2E0A8F3B244C9986"], dtype=pl.String)
+    assert count_secrets(texts) == 3
+    assert count_secrets(texts.slice(3, 1)) == 0
+    assert count_secrets(pl.Series([], dtype=pl.String)) == 0
+
+
+def test_hostile_text_takes_no_longer_than_friendly_text() -> None:
+    for hostile in (
+        "password=" * 20_000,
+        "\\" * 200_000,
+        "eyJ" * 60_000,
+        "A1+" * 60_000,
+        "-----BEGIN PRIVATE KEY-----" * 5_000,
+    ):
+        started = time.perf_counter()
+        mask(line_of(hostile))
+        assert time.perf_counter() - started < 20
+
+
+@pytest.mark.slow
+def test_the_real_transcripts_have_at_most_twenty_masks(real_transcripts: Path) -> None:
+    """Their publishers masked the secrets, so that every mask is a false alarm."""
+    assert sum(mask(path.read_bytes())[1] for path in sorted(real_transcripts.rglob("*.jsonl"))) <= 20

@@ -1,0 +1,50 @@
+"""Runs the whole of capture on a store, as the assets do, for tests."""
+
+from datetime import datetime
+from pathlib import Path
+
+import polars as pl
+
+from memory_assets.assets.capture import cutting_of
+from memory_assets.stages.capture.discover import find_transcripts
+from memory_assets.stages.capture.index import index_sources
+from memory_assets.stages.capture.intake import IntakeReport, Mask, take_in
+from memory_assets.stages.capture.masking.redact import MASKING_VERSION, mask_all
+from memory_assets.stages.capture.messages import build_messages, build_sessions, inputs_of, pending_days
+from memory_assets.stages.capture.windows import plan_windows
+from memory_assets.store.store import Store
+
+
+def intake(store: Store, folder: Path, now: datetime | None = None, mask: Mask = mask_all) -> IntakeReport:
+    """Archives what is new below the folder."""
+    files = find_transcripts([folder])
+    moment = now or store.settings.clock()
+    return take_in(files, store.archive, now=moment, mask=mask, masking_version=MASKING_VERSION, key=store.key)
+
+
+def capture(store: Store, folder: Path) -> IntakeReport:
+    """Brings resources, records, windows, messages and sessions up to date."""
+    report = intake(store, folder)
+    index_sources(store.archive, store.tables)
+    derive(store)
+    return report
+
+
+def derive(store: Store) -> None:
+    """Brings windows, messages and sessions up to date with the records."""
+    windows = plan_windows(store.tables.scan("records"), store.archive.resources(), cutting_of(store))
+    store.tables.write("windows", "all", windows)
+    for day in pending_days(windows, store.tables):
+        own = windows.filter(pl.col("day") == day)
+        frames = build_messages(own, store.tables, store.archive, store.settings.clock())
+        store.tables.write("messages", day.isoformat(), frames, inputs=inputs_of(own))
+        messages = store.tables.scan("messages", [day.isoformat()])
+        store.tables.write("sessions", day.isoformat(), build_sessions(own, messages, store.tables))
+
+
+def state(store: Store) -> dict[str, pl.DataFrame]:
+    """Everything that must not depend on when and how often capture ran."""
+    records = store.tables.read("records").drop("resource_id").sort("source_id", "generation", "line")
+    messages = store.tables.read("messages").drop("resource_id").sort("message_id")
+    windows, sessions = store.tables.read("windows").sort("window_id"), store.tables.read("sessions").sort("session_id", "day")
+    return {"records": records, "windows": windows, "messages": messages, "sessions": sessions}

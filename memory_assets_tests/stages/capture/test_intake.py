@@ -1,0 +1,303 @@
+"""Intake archives whole lines once: torn lines wait, growth adds only itself, rewrites and losses lose nothing."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from memory_assets.errors import StoreError
+from memory_assets.stages.capture.discover import find_transcripts
+from memory_assets.stages.capture.intake import has_changes
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.stages.capture.pipeline import capture, intake
+from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript, user
+
+
+@pytest.fixture
+def store() -> Store:
+    return open_store(read_settings())
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return tmp_path / "sources"
+
+
+def archived(store: Store, path: Path) -> bytes:
+    (source,) = [s for s, ranges in store.archive.sources().items() if ranges[0].path == str(path)]
+    ranges = store.archive.sources()[source]
+    latest = ranges[-1].generation
+    return b"".join(store.archive.read(source, latest, r.byte_from, r.byte_to) for r in ranges if r.generation == latest)
+
+
+def test_taking_in_twice_adds_nothing(store: Store, sources: Path):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 3)))
+    assert intake(store, sources).new_ranges == 1
+    second = intake(store, sources)
+    assert (second.new_ranges, second.unchanged) == (0, 1)
+
+
+def test_a_file_that_grew_adds_only_its_new_bytes(store: Store, sources: Path):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 3)))
+    intake(store, sources)
+    more = lines(*dialogue("a", 2, first=6, minutes=5))
+    path.write_bytes(path.read_bytes() + more)
+    assert intake(store, sources).new_bytes == len(more)
+    assert archived(store, path) == path.read_bytes()
+
+
+def test_a_torn_last_line_waits_until_it_is_whole(store: Store, sources: Path):
+    path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
+    path.write_bytes(whole[:-20])
+    report = intake(store, sources)
+    assert report.waiting == 1
+    assert archived(store, path) == whole[: whole.rindex(b"\n", 0, -20) + 1]
+    path.write_bytes(whole)
+    intake(store, sources)
+    assert archived(store, path) == whole
+
+
+def test_a_whole_last_line_without_its_newline_is_taken_once_the_file_is_quiet(store: Store, sources: Path):
+    path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
+    path.write_bytes(whole[:-1])
+    hour_ago = store.settings.clock().timestamp() - 3600
+    os.utime(path, (hour_ago, hour_ago))
+    intake(store, sources)
+    assert archived(store, path) == whole[:-1]
+    more = lines(*dialogue("a", 1, first=4, minutes=9))
+    path.write_bytes(whole + more)
+    capture(store, sources)
+    assert archived(store, path) == whole + more
+    assert store.tables.read("records")["line"].to_list() == list(range(6))
+
+
+def test_a_rewritten_file_is_a_new_generation_and_its_messages_keep_their_ids(store: Store, sources: Path):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 6)))
+    capture(store, sources)
+    before = store.tables.read("messages")["message_id"].to_list()
+    path.write_bytes(lines(*dialogue("a", 6)[2:], *dialogue("a", 1, first=12, minutes=7)))
+    assert capture(store, sources).rewritten == 1
+    after = store.tables.read("messages")["message_id"].to_list()
+    assert set(before) < set(after)
+    assert len(after) == len(set(after)) == 14
+
+
+def test_deleting_the_transcript_loses_nothing(store: Store, sources: Path):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 6)))
+    capture(store, sources)
+    before = store.tables.read("messages")
+    path.unlink()
+    capture(store, sources)
+    assert store.tables.read("messages").equals(before)
+
+
+def test_a_transcript_that_is_compressed_or_moved_stays_the_same_source(store: Store, sources: Path):
+    folder = sources / "sessions" / "2026" / "08" / "03"
+    folder.mkdir(parents=True)
+    plain = folder / "rollout-2026-08-03T09-00-00-019c0000-0000-7000-8000-00000000000a.jsonl"
+    payload = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]}
+    line = lines({"timestamp": "2026-08-03T09:00:00.000Z", "type": "response_item", "payload": payload})
+    plain.write_bytes(line)
+    intake(store, sources)
+    archive = sources / "archived_sessions" / f"{plain.name}.zst"
+    archive.parent.mkdir()
+    archive.write_bytes(zstandard.ZstdCompressor().compress(line * 2))
+    plain.unlink()
+    report = intake(store, sources)
+    assert (report.new_bytes, report.rewritten) == (len(line), 0)
+    assert len(store.archive.sources()) == 1
+
+
+def test_one_unreadable_file_is_reported_and_stops_no_other(store: Store, sources: Path):
+    transcript(sources, "good").write_bytes(lines(*dialogue("good", 1)))
+    broken = sources / "sessions" / "2026" / "08" / "03"
+    broken.mkdir(parents=True)
+    (broken / "rollout-2026-08-03T09-00-00-019c0000-0000-7000-8000-00000000000b.jsonl.zst").write_bytes(b"not zstd at all")
+    report = intake(store, sources)
+    assert report.new_ranges == 1
+    assert [Path(path).suffix for path, _ in report.unreadable] == [".zst"]
+    assert intake(store, sources).unreadable, "an unreadable file is looked at again"
+
+
+def test_secrets_are_masked_before_the_first_write_with_offsets_kept(store: Store, sources: Path):
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    path = transcript(sources, "a")
+    path.write_bytes(lines({**dialogue("a", 1)[0], "message": {"role": "user", "content": f"the token is {secret} ok"}}))
+    assert intake(store, sources).masked == 1
+    assert len(archived(store, path)) == len(path.read_bytes())
+    on_disk = b"".join(p.read_bytes() for p in store.root.rglob("*") if p.is_file())
+    assert secret.encode() not in on_disk
+    assert secret.encode() not in archived(store, path)
+
+
+def test_a_full_disk_is_told_as_such_and_the_next_run_goes_on(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 2)))
+
+    def no_space(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("memory_assets.store.archive.write_atomically", no_space)
+        with pytest.raises(StoreError, match=r"No space left on device.*Free space"):
+            intake(store, sources)
+    assert intake(store, sources).new_ranges == 1
+
+
+def test_a_range_left_by_a_killed_process_is_written_once(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 2)))
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("memory_assets.store.archive.append_line", killed)
+        with pytest.raises(KeyboardInterrupt):
+            intake(store, sources)
+    assert store.archive.sources() == {}
+    assert intake(store, sources).new_ranges == 1
+    assert archived(store, path) == path.read_bytes()
+
+
+def test_a_torn_catalog_line_costs_only_its_own_range(store: Store, sources: Path):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 2)))
+    intake(store, sources)
+    catalog = store.root / "resources" / "catalog.jsonl"
+    catalog.write_bytes(catalog.read_bytes()[:-30])
+    (store.root / "resources" / "seen.json").unlink()
+    fresh = open_store(read_settings())
+    assert intake(fresh, sources).new_ranges == 1
+    transcript(sources, "b").write_bytes(lines(*dialogue("b", 2)))
+    intake(fresh, sources)
+    assert len(open_store(read_settings()).archive.sources()) == 2
+
+
+def test_a_tampered_range_is_found_by_its_hash(store: Store, sources: Path):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 2)))
+    intake(store, sources)
+    (resource,) = store.archive.resources()["id"]
+    assert store.archive.verify(resource)
+    (file,) = (store.root / "resources" / "ranges").rglob("*.zst")
+    file.write_bytes(zstandard.ZstdCompressor().compress(b"something else\n"))
+    assert not open_store(read_settings()).archive.verify(resource)
+
+
+def test_the_stat_scan_reads_no_file(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 2)))
+    intake(store, sources)
+    monkeypatch.setattr("memory_assets.stages.capture.intake.open_file", lambda *_: pytest.fail("opened"))
+    assert intake(store, sources).unchanged == 1
+
+
+@pytest.mark.parametrize("stamp", ["2026-13-41T25:61:61Z", "2026-02-30T10:00:00.5Z"])
+def test_an_impossible_timestamp_stops_nothing(store: Store, sources: Path, stamp: str):
+    transcript(sources, "a").write_bytes(lines(dialogue("a", 1)[0], {"type": "user", "timestamp": stamp}))
+    assert intake(store, sources).new_ranges == 1
+    (until,) = store.archive.resources()["content_until"]
+    assert until.isoformat() == "2026-08-03T09:00:00+00:00"
+
+
+def test_a_whole_last_line_that_waited_is_taken_when_the_file_has_become_quiet(store: Store, sources: Path):
+    path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
+    path.write_bytes(whole[:-1])
+    now = store.settings.clock()
+    os.utime(path, (now.timestamp(), now.timestamp()))
+    assert intake(store, sources).waiting == 1
+    files = find_transcripts([sources])
+    assert not has_changes(files, store.archive, now + timedelta(minutes=9))
+    assert has_changes(files, store.archive, now + timedelta(minutes=11))
+    intake(store, sources, now + timedelta(minutes=11))
+    assert archived(store, path) == whole[:-1]
+    assert not has_changes(files, store.archive, now + timedelta(days=1))
+
+
+def test_a_torn_line_keeps_nobody_busy(store: Store, sources: Path):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 2))[:-20])
+    now = store.settings.clock()
+    os.utime(path, (now.timestamp(), now.timestamp()))
+    intake(store, sources)
+    assert not has_changes(find_transcripts([sources]), store.archive, now + timedelta(days=9))
+
+
+def copy_of(sources: Path, session: str) -> Path:
+    path = sources / "elsewhere" / "projects" / "-srv-shop" / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def test_a_shorter_copy_of_a_session_adds_nothing_however_often_it_is_touched(store: Store, sources: Path):
+    whole = lines(*dialogue("a", 6))
+    transcript(sources, "a").write_bytes(whole)
+    copy_of(sources, "a").write_bytes(whole[:900])
+    first = intake(store, sources)
+    assert (first.copies, first.new_bytes) == (1, len(whole))
+    copy_of(sources, "a").write_bytes(whole[:1200])
+    second = intake(store, sources)
+    assert (second.copies, second.rewritten, second.new_bytes) == (1, 0, 0)
+    assert not has_changes(find_transcripts([sources]), store.archive)
+
+
+def test_a_copy_that_went_another_way_loses_nothing(store: Store, sources: Path):
+    shared = dialogue("a", 5)
+    transcript(sources, "a").write_bytes(lines(*shared, *dialogue("a", 4, first=10, minutes=6)))
+    copy_of(sources, "a").write_bytes(lines(*shared, *dialogue("a", 1, first=50, minutes=60)))
+    capture(store, sources)
+    found = store.tables.read("messages").sort("event_at")
+    assert found["message_id"].n_unique() == found.height == 10 + 8 + 2
+    copy_of(sources, "a").write_bytes(lines(*shared, *dialogue("a", 2, first=50, minutes=60)))
+    again = capture(store, sources)
+    assert (again.rewritten, store.tables.read("messages").height) == (0, 22)
+    assert capture(store, sources).new_bytes == 0
+
+
+def test_files_of_the_same_plain_name_are_sessions_of_their_own(store: Store, sources: Path):
+    for place, session in (("one", "a"), ("two", "b")):
+        path = sources / place / "projects" / "-x" / "main.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(lines(*dialogue(session, 5)))
+    capture(store, sources)
+    assert store.tables.read("messages").height == 20
+
+
+def test_a_damaged_archive_of_one_session_stops_no_other(store: Store, sources: Path):
+    path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
+    path.write_bytes(whole)
+    intake(store, sources)
+    (file,) = (store.root / "resources" / "ranges").rglob("*.zst")
+    file.write_bytes(b"damaged")
+    path.write_bytes(whole * 2)
+    transcript(sources, "b").write_bytes(whole)
+    report = intake(open_store(read_settings()), sources)
+    assert [path for path, _ in report.unreadable] == [str(path)]
+    assert report.new_ranges == 1
+
+
+def test_a_line_longer_than_a_chunk_is_one_record(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("memory_assets.stages.capture.raw_files.CHUNK_BYTES", 1000)
+    path = transcript(sources, "a")
+    path.write_bytes(lines(user("a", 0, "x" * 10_000, 0), *dialogue("a", 1, first=1)))
+    capture(store, sources)
+    assert archived(store, path) == path.read_bytes()
+    assert store.tables.read("records")["line"].to_list() == [0, 1, 2]
+
+
+def test_a_compressed_transcript_that_grew_adds_its_new_bytes(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+    """Offsets are those of the decompressed bytes; the third look compares the first range and the last."""
+    monkeypatch.setattr("memory_assets.stages.capture.raw_files.CHUNK_BYTES", 2000)
+    folder = sources / "sessions" / "2026" / "08" / "03"
+    folder.mkdir(parents=True)
+    path = folder / "rollout-2026-08-03T09-00-00-019c0000-0000-7000-8000-00000000000c.jsonl.zst"
+    for turns in (10, 20, 21):
+        path.write_bytes(zstandard.ZstdCompressor().compress(lines(*dialogue("a", turns))))
+        assert intake(store, sources).rewritten == 0
+    assert archived(store, path) == lines(*dialogue("a", 21))
+    path.write_bytes(zstandard.ZstdCompressor().compress(lines(*dialogue("b", 21))))
+    assert intake(store, sources).rewritten == 1

@@ -1,0 +1,122 @@
+"""Messages and sessions of a day: read back from the archive with their text, once, and only when their windows changed."""
+
+from datetime import date
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from memory_assets.stages.capture.messages import TOOL_OUTPUT_CHARS, build_messages, build_sessions, cut_middle, pending_days
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.stages.capture.pipeline import capture
+from memory_assets_tests.stages.capture.sessions import assistant, compaction, dialogue, lines, transcript, user
+
+
+@pytest.fixture
+def store() -> Store:
+    return open_store(read_settings())
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return tmp_path / "sources"
+
+
+def call(session: str, number: int, minutes: float) -> dict:
+    record = assistant(session, number, "", minutes)
+    block = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": "make test"}}
+    return {**record, "message": {**record["message"], "content": [block]}}
+
+
+def result(session: str, number: int, text: str, minutes: float) -> dict:
+    block = {"type": "tool_result", "tool_use_id": f"t{number - 1}", "content": text, "is_error": True}
+    return {**user(session, number, "", minutes), "message": {"role": "user", "content": [block]}}
+
+
+def test_a_message_leads_back_to_its_bytes(store: Store, sources: Path):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 5)))
+    capture(store, sources)
+    content = path.read_bytes()
+    for row in store.tables.read("messages").iter_rows(named=True):
+        assert row["text"].encode() in content[row["byte_from"] : row["byte_to"]]
+        assert content[: row["byte_from"]].count(b"\n") == row["line"]
+        assert store.archive.find(row["resource_id"]).byte_from <= row["byte_from"]
+
+
+def test_the_words_of_people_are_kept_whole_and_tool_output_is_cut_in_its_middle(store: Store, sources: Path):
+    long = "first " + "x" * 20_000 + " last"
+    records = [user("a", 0, long, 0), call("a", 1, 1), result("a", 2, long, 2)]
+    transcript(sources, "a").write_bytes(lines(*records))
+    capture(store, sources)
+    said, _, shown = store.tables.read("messages").sort("ordinal").to_dicts()
+    assert said["text"] == long
+    assert len(shown["text"]) == TOOL_OUTPUT_CHARS
+    assert (shown["text"][:6], shown["text"][-5:], shown["text_chars"]) == ("first ", " last", len(long))
+    assert (shown["tool_name"], shown["is_error"]) == ("Bash", True)
+
+
+def test_a_result_behind_a_compaction_still_names_its_tool(store: Store, sources: Path):
+    before = [*dialogue("a", 2), call("a", 10, 3), compaction("a", 90, 4)]
+    after = [result("a", 11, "3 failed", 5), *dialogue("a", 6, first=20, minutes=6)]
+    transcript(sources, "a").write_bytes(lines(*before, *after))
+    capture(store, sources)
+    first = store.tables.read("messages").filter(pl.col("kind") == "tool_result")
+    assert first.select("tool_name", "ordinal").rows() == [("Bash", 0)]
+
+
+@pytest.mark.parametrize("length", [10, 100])
+def test_a_text_that_fits_is_not_cut(length: int):
+    assert cut_middle("x" * length, 100) == "x" * length
+
+
+def test_a_cut_text_says_how_much_was_left_out():
+    assert "9,900 characters left out" in cut_middle("x" * 10_000, 100)
+
+
+def test_a_day_waits_until_it_is_written_and_when_its_windows_change_or_leave(store: Store, sources: Path):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 3)))
+    capture(store, sources)
+    windows = store.tables.read("windows")
+    assert pending_days(windows, store.tables) == []
+    moved = windows.with_columns(day=date(2026, 8, 4))
+    assert pending_days(moved, store.tables) == [date(2026, 8, 3), date(2026, 8, 4)]
+    assert pending_days(windows.with_columns(fingerprint=pl.lit("other")), store.tables) == [date(2026, 8, 3)]
+    opened = windows.with_columns(day=None, status=pl.lit("open")).cast({"day": pl.Date})
+    assert pending_days(opened, store.tables) == [date(2026, 8, 3)]
+
+
+def test_windows_of_several_sources_are_read_together_without_mixing(store: Store, sources: Path):
+    for session in "abc":
+        transcript(sources, session).write_bytes(lines(*dialogue(session, 6)))
+    capture(store, sources)
+    windows = store.tables.read("windows")
+    found = pl.concat(build_messages(windows, store.tables, store.archive, store.settings.clock()))
+    for (session,), group in found.group_by("session_id"):
+        assert all(text.startswith(f"{session}:") for text in group["text"])
+        assert group["ordinal"].to_list() == list(range(12))
+
+
+def test_a_session_is_named_by_its_title_else_by_its_first_turn(store: Store, sources: Path):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
+    titled = {"type": "custom-title", "customTitle": "Mend the till", "sessionId": "b"}
+    transcript(sources, "b").write_bytes(lines(*dialogue("b", 5), titled))
+    capture(store, sources)
+    found = build_sessions(store.tables.read("windows"), store.tables.read("messages"), store.tables).sort("session_id")
+    assert found["name"].to_list() == ["a: please look at point 0", "Mend the till"]
+    assert found["duration_seconds"].to_list() == [270.0, 270.0]
+
+
+def test_a_session_lists_the_files_of_its_tool_calls_once(store: Store, sources: Path):
+    def edit(number: int) -> dict:
+        record = call("a", number, number)
+        block = {"type": "tool_use", "id": f"t{number}", "name": "Edit", "input": {"file_path": "/home/mira/shop/till.py"}}
+        return {**record, "message": {**record["message"], "content": [block]}}
+
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5), edit(20), edit(22)))
+    capture(store, sources)
+    (session,) = build_sessions(store.tables.read("windows"), store.tables.read("messages"), store.tables).to_dicts()
+    assert session["files_modified"] == ["/home/mira/shop/till.py"]
+    assert (session["message_count"], session["user_turn_count"]) == (12, 5)

@@ -1,0 +1,116 @@
+"""Planning only what changed gives the windows of planning everything."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from memory_assets.assets.capture import cutting_of
+from memory_assets.stages.capture.index import index_sources
+from memory_assets.stages.capture.replan import plan_windows_incrementally, sources_to_plan
+from memory_assets.stages.capture.windows import Cutting, plan_windows
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.stages.capture.pipeline import intake
+from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript
+
+
+@pytest.fixture
+def store() -> Store:
+    return open_store(read_settings())
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return tmp_path / "sources"
+
+
+def changed_sources(store: Store, sources: Path) -> list[str]:
+    intake(store, sources)
+    return index_sources(store.archive, store.tables)
+
+
+def everything(store: Store, rules: Cutting) -> pl.DataFrame:
+    return plan_windows(store.tables.scan("records"), store.archive.resources(), rules)
+
+
+def again(store: Store, rules: Cutting, before: pl.DataFrame, changed: list[str]) -> pl.DataFrame:
+    return plan_windows_incrementally(store.tables, store.archive.resources(), rules, before=before, changed=changed)
+
+
+def source_of(store: Store, session: str) -> str:
+    return store.archive.resources().filter(pl.col("conversation_id") == session)["source_id"][0]
+
+
+def test_one_more_session_is_planned_alone(store: Store, sources: Path):
+    for session in ("a", "b"):
+        transcript(sources, session).write_bytes(lines(*dialogue(session, 5)))
+    changed_sources(store, sources)
+    rules = cutting_of(store)
+    before = everything(store, rules)
+    transcript(sources, "c").write_bytes(lines(*dialogue("c", 5)))
+    changed = changed_sources(store, sources)
+    assert sources_to_plan(store.tables, before, changed) == [source_of(store, "c")]
+    assert_frame_equal(again(store, rules, before, changed), everything(store, rules))
+
+
+@pytest.mark.parametrize("fork", ["A-earlier-name", "z-later-name"])
+def test_a_fork_takes_the_session_it_repeats_along(store: Store, sources: Path, fork: str):
+    shared = dialogue("m", 5)
+    transcript(sources, "m").write_bytes(lines(*shared))
+    transcript(sources, "other").write_bytes(lines(*dialogue("other", 5)))
+    changed_sources(store, sources)
+    rules = cutting_of(store)
+    before = everything(store, rules)
+    copied = [{**record, "sessionId": fork} for record in shared]
+    transcript(sources, fork).write_bytes(lines(*copied, *dialogue(fork, 5, first=10, minutes=10)))
+    changed = changed_sources(store, sources)
+    assert sources_to_plan(store.tables, before, changed) == sorted([source_of(store, "m"), source_of(store, fork)])
+    assert_frame_equal(again(store, rules, before, changed), everything(store, rules))
+
+
+def test_a_fork_that_grows_leaves_the_messages_of_its_parent_alone(store: Store, sources: Path):
+    shared = dialogue("a", 5)
+    transcript(sources, "a").write_bytes(lines(*shared))
+    fork = [*({**record, "sessionId": "b"} for record in shared), *dialogue("b", 5, first=10, minutes=10)]
+    transcript(sources, "b").write_bytes(lines(*fork))
+    changed_sources(store, sources)
+    rules = cutting_of(store)
+    before = everything(store, rules)
+    transcript(sources, "b").write_bytes(lines(*fork, *dialogue("b", 5, first=20, minutes=400)))
+    assert_frame_equal(again(store, rules, before, changed_sources(store, sources)), everything(store, rules))
+
+
+def test_open_windows_close_as_time_passes_though_nothing_was_said(store: Store, sources: Path):
+    for session in ("a", "b"):
+        transcript(sources, session).write_bytes(lines(*dialogue(session, 5)))
+    changed_sources(store, sources)
+    early = replace(cutting_of(store), now=START + timedelta(minutes=20))
+    late = replace(early, now=START + timedelta(minutes=90))
+    before = everything(store, early)
+    assert before["status"].to_list() == ["open", "open"]
+    assert_frame_equal(again(store, late, before, []), everything(store, late))
+
+
+def test_nothing_new_changes_nothing(store: Store, sources: Path):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
+    changed_sources(store, sources)
+    before = everything(store, cutting_of(store))
+    assert again(store, cutting_of(store), before, []) is before
+
+
+def test_a_source_that_lost_messages_gives_them_to_whoever_holds_them(store: Store, sources: Path):
+    shared = dialogue("a", 5)
+    transcript(sources, "a").write_bytes(lines(*shared))
+    transcript(sources, "b").write_bytes(lines(*({**record, "sessionId": "b"} for record in shared)))
+    changed_sources(store, sources)
+    rules, source = cutting_of(store), source_of(store, "a")
+    before = everything(store, rules)
+    other = pl.concat_str(pl.lit("msg_x"), pl.col("message_id").str.slice(5))
+    store.tables.write("records", source, store.tables.read("records", [source]).with_columns(message_id=other))
+    after = again(store, rules, before, [source])
+    assert after["session_id"].unique().sort().to_list() == ["a", "b"]
+    assert_frame_equal(after, everything(store, rules))

@@ -1,0 +1,159 @@
+"""What a harness tells closes windows at once: the end of one session, and a compaction before the transcript shows it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from memory_assets.assets.capture import cutting_of, plan
+from memory_assets.runs.pending import windows_due, windows_inputs
+from memory_assets.stages.capture.index import index_sources
+from memory_assets.stages.capture.windows import plan_windows
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.stages.capture.pipeline import intake
+from memory_assets_tests.stages.capture.sessions import START, compaction, dialogue, lines, transcript
+
+SESSION = "0a000001-1111-4222-8333-444455556666"
+OTHER = "0a000002-1111-4222-8333-444455556666"
+ENDED, COMPACTING = "session.ended", "session.compaction.pending"
+
+
+def minute(number: float) -> datetime:
+    return START + timedelta(minutes=number)
+
+
+def at(moment: datetime, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setenv("MEMORY_NOW", moment.isoformat())
+    return open_store(read_settings())
+
+
+def tell(store: Store, kind: str, moment: datetime, session: str = SESSION) -> None:
+    store.ledger.append(kind, session, {"sent_at": moment.isoformat()}, actor="mira")
+
+
+def take_in(store: Store, folder: Path, *records: dict[str, Any], session: str = SESSION) -> None:
+    transcript(folder, session).write_bytes(lines(*records))
+    intake(store, folder)
+    index_sources(store.archive, store.tables)
+
+
+def cut(store: Store) -> list[tuple[str, str, int]]:
+    """Cuts windows as the asset does, which plans only what changed, and checks that planning everything gives the same."""
+    inputs = windows_inputs(store)
+    found = plan(store, inputs)
+    everything = plan_windows(store.tables.scan("records"), store.archive.resources(), cutting_of(store))
+    assert found.sort("window_id").equals(everything.sort("window_id"))
+    store.tables.write("windows", "all", found, inputs=inputs)
+    return list(found.sort("started_at", "window_id").select("trigger", "status", "message_count").iter_rows())
+
+
+def test_a_session_that_ended_is_closed_at_once_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = at(minute(20), monkeypatch)
+    take_in(store, tmp_path, *dialogue(OTHER, 6, minutes=0.1), session=OTHER)
+    take_in(store, tmp_path, *dialogue(SESSION, 6))
+    assert cut(store) == [("open", "open", 12)] * 2
+    assert not windows_due(store)
+    tell(store, ENDED, minute(7))
+    assert windows_due(store)
+    assert cut(store) == [("ended", "observed", 12), ("open", "open", 12)]
+    assert not windows_due(store)
+
+
+def test_the_end_may_be_told_before_the_transcript_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = at(minute(20), monkeypatch)
+    tell(store, ENDED, minute(7))
+    take_in(store, tmp_path, *dialogue(SESSION, 6))
+    assert cut(store) == [("ended", "observed", 12)]
+
+
+def test_a_session_that_goes_on_after_its_end_opens_another_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = at(minute(20), monkeypatch)
+    take_in(store, tmp_path, *dialogue(SESSION, 6))
+    tell(store, ENDED, minute(7))
+    cut(store)
+    before = store.tables.read("windows")
+    take_in(store, tmp_path, *dialogue(SESSION, 6), *dialogue(SESSION, 2, first=12, minutes=15))
+    assert cut(store) == [("ended", "observed", 12), ("open", "open", 4)]
+    assert store.tables.read("windows").filter(pl.col("status") == "observed").equals(before)
+
+
+def test_a_short_session_that_ended_is_skipped_as_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = at(minute(20), monkeypatch)
+    take_in(store, tmp_path, *dialogue(SESSION, 3))
+    tell(store, ENDED, minute(4))
+    assert cut(store) == [("ended", "skipped_short", 6)]
+
+
+def test_a_compaction_that_is_pending_closes_the_window_before_the_transcript_shows_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    store = at(minute(6.5), monkeypatch)
+    take_in(store, tmp_path, *dialogue(SESSION, 6))
+    tell(store, COMPACTING, minute(6))
+    assert cut(store) == [("compaction", "observed", 12)]
+    before = store.tables.read("windows")
+    store = at(minute(20), monkeypatch)
+    rest = dialogue(SESSION, 2, first=13, minutes=8)
+    take_in(store, tmp_path, *dialogue(SESSION, 6), compaction(SESSION, 12, 6.2), *rest)
+    assert cut(store) == [("compaction", "observed", 12), ("open", "open", 4)]
+    assert store.tables.read("windows").filter(pl.col("trigger") == "compaction").equals(before)
+
+
+def test_a_compaction_that_never_came_cuts_where_it_was_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = at(minute(20), monkeypatch)
+    tell(store, COMPACTING, minute(6))
+    take_in(store, tmp_path, *dialogue(SESSION, 6), *dialogue(SESSION, 2, first=12, minutes=8))
+    assert cut(store) == [("compaction", "observed", 12), ("open", "open", 4)]
+
+
+def test_what_a_compaction_kept_is_not_cut_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    boundary = compaction(SESSION, 12, 6.2)
+    boundary["compactMetadata"]["preservedSegment"] = {
+        "headUuid": f"{SESSION}-8",
+        "anchorUuid": "x",
+        "tailUuid": f"{SESSION}-11",
+    }
+    store = at(minute(20), monkeypatch)
+    tell(store, COMPACTING, minute(6))
+    take_in(store, tmp_path, *dialogue(SESSION, 6), boundary, *dialogue(SESSION, 2, first=13, minutes=8))
+    told = cut(store)
+    assert told[0][2] < 12, "the compaction kept a tail"
+    other = at(minute(20), monkeypatch)
+    untold = plan_windows(other.tables.scan("records"), other.archive.resources(), replace(cutting_of(other), told={}))
+    assert told == list(untold.sort("started_at", "window_id").select("trigger", "status", "message_count").iter_rows())
+
+
+def test_what_came_first_closed_the_window_and_stays_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = at(minute(20), monkeypatch)
+    take_in(store, tmp_path, *dialogue(SESSION, 6))
+    tell(store, ENDED, minute(7))
+    assert cut(store) == [("ended", "observed", 12)]
+    tell(store, COMPACTING, minute(9))
+    assert cut(store) == [("ended", "observed", 12)]
+    tell(store, COMPACTING, minute(10), OTHER)
+    take_in(store, tmp_path, *dialogue(OTHER, 6, minutes=0.1), session=OTHER)
+    assert cut(store)[1] == ("compaction", "observed", 12)
+    tell(store, ENDED, minute(12), OTHER)
+    assert cut(store)[1] == ("compaction", "observed", 12)
+
+
+def test_a_sender_whose_clock_is_ahead_does_not_end_what_comes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = at(minute(7), monkeypatch)
+    take_in(store, tmp_path, *dialogue(SESSION, 6))
+    tell(store, ENDED, minute(30))
+    assert cut(store) == [("ended", "observed", 12)]
+    store = at(minute(20), monkeypatch)
+    take_in(store, tmp_path, *dialogue(SESSION, 6), *dialogue(SESSION, 2, first=12, minutes=15))
+    assert cut(store) == [("ended", "observed", 12), ("open", "open", 4)]
+
+
+def test_a_store_to_which_nobody_told_anything_plans_nothing_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = at(datetime(2026, 8, 3, 9, 20, tzinfo=UTC), monkeypatch)
+    take_in(store, tmp_path, *dialogue(SESSION, 6))
+    before = windows_inputs(store)
+    tell(store, ENDED, minute(7), "somebody-elses-session")
+    assert windows_inputs(store) == before

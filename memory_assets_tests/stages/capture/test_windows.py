@@ -1,0 +1,226 @@
+"""Windows: what closes them, what is too short, whose a shared message is, which day they belong to."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from memory_assets.assets.capture import cutting_of
+from memory_assets.stages.capture.sessions import person_of, project_of
+from memory_assets.stages.capture.windows import plan_windows, window_key
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.stages.capture.pipeline import capture
+from memory_assets_tests.stages.capture.sessions import START, compaction, dialogue, lines, transcript, user
+
+
+@pytest.fixture
+def store() -> Store:
+    return open_store(read_settings())
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return tmp_path / "sources"
+
+
+def windows(store: Store, sources: Path) -> list[dict]:
+    capture(store, sources)
+    return store.tables.read("windows").sort("started_at", "line_from").to_dicts()
+
+
+def shape(found: list[dict]) -> list[tuple]:
+    return [(w["session_id"], w["trigger"], w["status"], w["line_from"], w["line_to"], w["user_turn_count"]) for w in found]
+
+
+def test_a_session_that_compacts_and_ends_yields_two_windows(store, sources):
+    records = [*dialogue("a", 3), compaction("a", 100, 4), *dialogue("a", 5, first=6, minutes=5)]
+    transcript(sources, "a").write_bytes(lines(*records))
+    assert shape(windows(store, sources)) == [("a", "compaction", "observed", 0, 5, 3), ("a", "ended", "observed", 7, 16, 5)]
+
+
+def test_a_session_under_five_user_turns_is_captured_and_not_observed(store, sources):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 4)))
+    assert shape(windows(store, sources)) == [("a", "ended", "skipped_short", 0, 7, 4)]
+    assert store.tables.read("messages").height == 8
+
+
+def test_a_short_session_that_resumes_joins_its_next_window_under_the_same_key(store, sources):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 3)))
+    (first,) = windows(store, sources)
+    path.write_bytes(lines(*dialogue("a", 3), *dialogue("a", 3, first=6, minutes=60 * 24)))
+    (joined,) = windows(store, sources)
+    assert (joined["status"], joined["user_turn_count"], joined["window_id"]) == ("observed", 6, first["window_id"])
+    assert (first["day"].isoformat(), joined["day"].isoformat()) == ("2026-08-03", "2026-08-04")
+    assert store.tables.read("messages").height == 12
+
+
+def test_a_resumed_session_opens_a_new_window_and_repeats_nothing(store, sources):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 5)))
+    (first,) = windows(store, sources)
+    path.write_bytes(lines(*dialogue("a", 5), *dialogue("a", 5, first=10, minutes=300)))
+    both = windows(store, sources)
+    assert shape(both) == [("a", "ended", "observed", 0, 9, 5), ("a", "ended", "observed", 10, 19, 5)]
+    assert both[0] == first
+
+
+def test_a_session_is_open_until_it_has_been_idle_for_long_enough(store, sources):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
+    capture(store, sources)
+    records, resources, rules = store.tables.read("records"), store.archive.resources(), cutting_of(store)
+    last = START + timedelta(minutes=4.5)
+    for now, status in ((last + timedelta(minutes=60), "open"), (last + timedelta(minutes=61), "observed")):
+        at = type(rules)(**{**rules.__dict__, "now": now})
+        assert plan_windows(records, resources, at)["status"].to_list() == [status]
+
+
+def test_an_unobserved_tail_that_grows_too_large_is_closed_at_the_next_user_turn(store, sources):
+    big = [user("a", n, "x" * 200_000, n) for n in range(6)]
+    transcript(sources, "a").write_bytes(lines(*big))
+    assert [w["trigger"] for w in windows(store, sources)] == ["tail", "ended"]
+    assert sum(w["message_count"] for w in store.tables.read("windows").to_dicts()) == 6
+
+
+def test_a_fork_is_observed_once_and_belongs_to_the_earliest_session(store, sources):
+    shared = dialogue("a", 5)
+    transcript(sources, "a").write_bytes(lines(*shared))
+    fork = [{**record, "sessionId": "b"} for record in shared]
+    transcript(sources, "b").write_bytes(lines(*fork, *dialogue("b", 5, first=10, minutes=10)))
+    assert shape(windows(store, sources)) == [("a", "ended", "observed", 0, 9, 5), ("b", "ended", "observed", 10, 19, 5)]
+
+
+def test_a_window_belongs_to_the_local_day_of_its_latest_event(sources, monkeypatch):
+    monkeypatch.setenv("MEMORY_TIMEZONE", "Europe/Berlin")
+    store = open_store(read_settings())
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5, minutes=60 * 13 - 3)))  # 23:57 to 00:01 in Berlin
+    (window,) = windows(store, sources)
+    assert window["day"].isoformat() == "2026-08-04"
+
+
+def test_impossible_times_are_guessed_from_the_neighbour_or_the_capture(store, sources):
+    records = dialogue("a", 6)
+    records[2]["timestamp"] = "1970-01-01T00:00:00.000Z"
+    records[5]["timestamp"] = "2031-01-01T00:00:00.000Z"
+    transcript(sources, "a").write_bytes(lines(*records))
+    for record in (lone := dialogue("b", 5)):
+        record.pop("timestamp")
+    transcript(sources, "b").write_bytes(lines(*lone))
+    found = {w["session_id"]: w for w in windows(store, sources)}
+    guessed = store.tables.read("messages").filter(pl.col("session_id") == "a").sort("ordinal")
+    assert guessed.filter("is_time_guessed")["line"].to_list() == [2, 5]
+    assert guessed["event_at"][2] == guessed["event_at"][1]
+    assert (found["a"]["is_time_guessed"], found["b"]["is_time_guessed"]) == (False, True)
+    assert found["b"]["started_at"] == store.settings.clock()
+
+
+def test_the_key_of_a_window_is_permanent():
+    assert window_key("a", "ended", "msg_1").startswith("f1a619c5")
+    others = {window_key("a", "compaction", "msg_1"), window_key("b", "ended", "msg_1"), window_key("a", "ended", "msg_2")}
+    assert len(others - {window_key("a", "ended", "msg_1")}) == 3
+
+
+@pytest.mark.parametrize(
+    ("repository", "folder", "name"),
+    [("entireio/git-sync", "/x/y", "git-sync"), ("git@host:team/tool.git", "", "tool"), (None, "/home/mira/shop/", "shop"),
+     (None, r"C:\\Users\\mira\\shop", "shop"), (None, "", "unknown")],
+)  # fmt: skip
+def test_a_project_is_named_by_its_repository_else_by_its_folder(repository, folder, name):
+    assert project_of(repository, folder) == name
+
+
+def test_the_person_is_told_by_the_home_folder_and_the_people_map():
+    assert person_of("/Users/soph/work", {}, "mira") == "soph"
+    assert person_of("/home/msl/shop", {"msl": "mira"}, "owner") == "mira"
+    assert person_of("/srv/build", {}, "mira") == "mira"
+
+
+def test_a_session_that_ended_long_before_its_compaction_keeps_its_window(store, sources):
+    """The window was closed by the end and observed; a compaction the next day must not give it another key."""
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 5)))
+    (before,) = windows(store, sources)
+    later = [compaction("a", 90, 60 * 24), *dialogue("a", 5, first=10, minutes=60 * 24 + 1)]
+    path.write_bytes(lines(*dialogue("a", 5), *later))
+    both = windows(store, sources)
+    assert shape(both) == [("a", "ended", "observed", 0, 9, 5), ("a", "ended", "observed", 11, 20, 5)]
+    assert both[0] == before
+
+
+def test_a_short_session_that_is_resumed_by_a_compaction_moves_its_messages_to_the_new_key(store, sources):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 3)))
+    (short,) = windows(store, sources)
+    path.write_bytes(lines(*dialogue("a", 3), compaction("a", 90, 60 * 24)))
+    (window,) = windows(store, sources)
+    assert (short["trigger"], window["trigger"], window["status"]) == ("ended", "compaction", "observed")
+    assert store.tables.read("messages")["window_id"].unique().to_list() == [window["window_id"]]
+
+
+def test_a_rewritten_file_does_not_repeat_its_compactions(store, sources):
+    path = transcript(sources, "a")
+    records = [*dialogue("a", 3), compaction("a", 90, 4), *dialogue("a", 3, first=6, minutes=5)]
+    path.write_bytes(lines(*records))
+    first = windows(store, sources)
+    path.write_bytes(lines({**records[0], "slug": "rewritten"}, *records[1:], *dialogue("a", 3, first=12, minutes=9)))
+    second = windows(store, sources)
+    assert [w["trigger"] for w in first] == [w["trigger"] for w in second] == ["compaction", "ended"]
+    assert [w["user_turn_count"] for w in second] == [3, 6]
+
+
+def test_one_bad_clock_at_the_beginning_does_not_move_a_window_to_the_day_of_capture(store, sources):
+    records = dialogue("a", 5)
+    records[0].pop("timestamp")
+    transcript(sources, "a").write_bytes(lines(*records))
+    (window,) = windows(store, sources)
+    assert (window["day"].isoformat(), window["is_time_guessed"]) == ("2026-08-03", False)
+    assert store.tables.read("messages").sort("ordinal")["event_at"][0] == window["started_at"]
+
+
+def test_messages_and_windows_guess_the_same_time(store, sources):
+    records = [*dialogue("a", 5), *dialogue("a", 6, first=10, minutes=300)]
+    for record in records[8:12]:
+        record["timestamp"] = "1970-01-01T00:00:00Z"
+    transcript(sources, "a").write_bytes(lines(*records))
+    for window in windows(store, sources):
+        said = store.tables.read("messages").filter(pl.col("window_id") == window["window_id"])["event_at"]
+        assert (said.min(), said.max()) == (window["started_at"], window["ended_at"])
+
+
+def title(session: str, text: str) -> dict:
+    return {"type": "custom-title", "customTitle": text, "sessionId": session}
+
+
+def test_what_is_known_of_a_window_does_not_change_with_what_comes_later(store, sources):
+    path = transcript(sources, "a")
+    first = [*dialogue("a", 5), title("a", "Mend the till")]
+    path.write_bytes(lines(*first))
+    (before,) = windows(store, sources)
+    later = [{**record, "gitBranch": "vat", "version": "2.2.0"} for record in dialogue("a", 5, first=10, minutes=300)]
+    path.write_bytes(lines(*first, *later, title("a", "Compute VAT")))
+    both = windows(store, sources)
+    assert both[0] == before
+    assert [(w["title"], w["branch"], w["version"]) for w in both] == [
+        ("Mend the till", "main", "2.1.150"), ("Compute VAT", "vat", "2.2.0"),
+    ]  # fmt: skip
+
+
+def test_a_new_name_in_the_people_map_reaches_the_window_and_its_fingerprint(store, sources):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
+    (before,) = windows(store, sources)
+    rules = replace(cutting_of(store), people={"mira": "Mira Keller"})
+    (after,) = plan_windows(store.tables.read("records"), store.archive.resources(), rules).to_dicts()
+    assert (before["person"], after["person"]) == ("mira", "Mira Keller")
+    assert before["window_id"] == after["window_id"]
+    assert before["fingerprint"] != after["fingerprint"]
+
+
+def test_long_tool_output_counts_as_it_is_shown_also_after_a_compaction(store, sources):
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "x" * 400_000}
+    shown = [{**user("a", 20 + n, "", n), "message": {"role": "user", "content": [result]}} for n in (3, 4)]
+    records = [*dialogue("a", 2), *shown, compaction("a", 90, 5), *dialogue("a", 6, first=40, minutes=6)]
+    transcript(sources, "a").write_bytes(lines(*records))
+    assert [w["trigger"] for w in windows(store, sources)] == ["compaction", "ended"]

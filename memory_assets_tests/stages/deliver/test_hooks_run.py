@@ -1,0 +1,336 @@
+"""The commands that are really installed, run as harnesses run them: a shell, a payload on stdin, and whatever is down."""
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from memory_assets.stages.deliver.harnesses import PI_FILE, harnesses
+from memory_assets.stages.deliver.install import carry_out, plan_install
+from memory_assets_tests.conftest import REPOSITORY
+from memory_assets_tests.small_store import small_store
+from memory_assets_tests.stages.deliver import payloads
+from memory_assets_tests.stages.deliver.payloads import SESSION
+
+BRIEFING = "# Briefing\n\n- Use uv.\n"
+SILENT = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home in which hooks are installed for the store of the test."""
+    made = tmp_path / "home"
+    for folder in (".claude", ".codex", ".pi/agent"):
+        (made / folder).mkdir(parents=True)
+    store = tmp_path / "store"
+    carry_out(plan_install(harnesses(str(store), made, {}), store), store)
+    (store / "hooks.json").unlink()
+    store.rmdir()
+    return made
+
+
+def command(home: Path, harness: str, event: str) -> str:
+    path = home / {"claude_code": ".claude/settings.json", "codex": ".codex/hooks.json"}[harness]
+    (group,) = json.loads(path.read_text())["hooks"][event]
+    return group["hooks"][0]["command"]
+
+
+def environment(**changes: str | None) -> dict[str, str]:
+    """What a harness has: not what the shell had in which hooks were installed."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("MEMORY_")}
+    return {name: value for name, value in {**own, "PYTHONPATH": str(REPOSITORY), **changes}.items() if value is not None}
+
+
+def run(line: str, payload: str, cwd: Path | None = None, **changes: str | None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        line, shell=True, input=payload, text=True, capture_output=True, cwd=cwd, env=environment(**changes), timeout=20
+    )
+
+
+def spooled(store: Path) -> list[dict]:
+    return [
+        json.loads(one) for path in sorted((store / "spool").glob("*.jsonl")) for one in path.read_bytes().split(b"\n") if one
+    ]
+
+
+def test_a_session_of_claude_code_starts_with_the_briefing(home: Path):
+    small_store()
+    done = run(command(home, "claude_code", "SessionStart"), payloads.START)
+    assert (done.returncode, done.stdout, done.stderr) == (0, BRIEFING, "")
+
+
+def test_a_session_of_codex_starts_with_the_briefing_as_it_wants_it(home: Path):
+    small_store()
+    done = run(command(home, "codex", "SessionStart"), payloads.codex("SessionStart", source="compact"))
+    told = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": BRIEFING}}
+    assert (done.returncode, json.loads(done.stdout)) == (0, told)
+
+
+OWN = "## This session so far\n- 🔴 Use uv. [mem_0f3a5c1e0000]\n"
+
+
+def keep_own(session: str = SESSION) -> None:
+    """What the session is told of itself, as the pipeline keeps it."""
+    path = small_store().workspace / "briefings" / "sessions" / f"{session}.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(OWN)
+
+
+@pytest.mark.parametrize(
+    ("source", "own"), [("compact", f"\n{OWN}"), ("resume", f"\n{OWN}"), ("startup", f"\n{OWN}"), ("clear", "")]
+)
+def test_a_session_that_goes_on_is_told_what_it_established_unless_it_was_cleared(home: Path, source: str, own: str):
+    keep_own()
+    done = run(command(home, "claude_code", "SessionStart"), payloads.claude("SessionStart", source=source))
+    assert (done.returncode, done.stdout, done.stderr) == (0, BRIEFING + own, "")
+
+
+def test_another_session_is_told_none_of_it(home: Path):
+    keep_own("0a000009-1111-4222-8333-444455556666")
+    done = run(command(home, "claude_code", "SessionStart"), payloads.claude("SessionStart", source="compact"))
+    assert done.stdout == BRIEFING
+
+
+def test_codex_is_told_in_its_own_form_what_its_session_established(home: Path):
+    keep_own()
+    done = run(command(home, "codex", "SessionStart"), payloads.codex("SessionStart", source="compact"))
+    assert json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] == f"{BRIEFING}\n{OWN}"
+
+
+@pytest.mark.parametrize("harness", ["claude_code", "codex"])
+def test_without_a_briefing_nothing_is_put_in_front_of_the_model(home: Path, harness: str):
+    done = run(command(home, harness, "SessionStart"), payloads.START)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_compaction_and_an_end_are_a_line_each(home: Path, tmp_path: Path):
+    assert run(command(home, "claude_code", "PreCompact"), payloads.COMPACTING).returncode == 0
+    assert run(command(home, "claude_code", "SessionEnd"), payloads.END).returncode == 0
+    first, second = spooled(tmp_path / "store")
+    assert (first["name"], first["data"]) == (
+        "memory/session.compaction.pending",
+        {"harness": "claude_code", "sessionId": SESSION, "trigger": "auto"},
+    )
+    assert (second["name"], second["data"]) == (
+        "memory/session.ended",
+        {"harness": "claude_code", "sessionId": SESSION, "reason": "prompt_input_exit"},
+    )
+
+
+def test_codex_tells_the_same_and_its_notify_keeps_nothing_that_was_said(home: Path, tmp_path: Path):
+    run(command(home, "codex", "PreCompact"), payloads.codex("PreCompact", trigger="manual", turn_id="3"))
+    run(command(home, "codex", "SessionEnd"), payloads.codex("SessionEnd", reason="other"))
+    notify = tomllib.loads((home / ".codex/config.toml").read_text())["notify"]
+    done = subprocess.run([*notify, payloads.NOTIFICATION], env=environment(), capture_output=True, text=True, timeout=20)
+    assert (done.returncode, done.stdout) == (0, "")
+    lines = spooled(tmp_path / "store")
+    assert [line["name"] for line in lines] == [
+        "memory/session.compaction.pending",
+        "memory/session.ended",
+        "memory/session.turn.completed",
+    ]
+    assert {line["data"]["sessionId"] for line in lines} == {SESSION}
+    assert "hunter2" not in json.dumps(lines)
+
+
+def test_a_compaction_inside_a_subagent_is_not_its_parents(home: Path, tmp_path: Path):
+    run(command(home, "claude_code", "PreCompact"), payloads.claude("PreCompact", trigger="auto", agent_id="a1b2"))
+    assert spooled(tmp_path / "store")[0]["data"]["sessionId"] == f"{SESSION}/agent-a1b2"
+
+
+EVENTS = [
+    ("claude_code", "SessionStart"),
+    ("claude_code", "PreCompact"),
+    ("claude_code", "SessionEnd"),
+    ("codex", "SessionEnd"),
+]
+
+
+@pytest.mark.parametrize(("harness", "event"), EVENTS)
+@pytest.mark.parametrize("payload", ["", "{", "null", "[]", '{"session_id": 7}', '{"session_id": ""}', "\x00" * 100], ids=repr)
+def test_no_payload_breaks_a_session(home: Path, harness: str, event: str, payload: str):
+    assert run(command(home, harness, event), payload).returncode == 0
+
+
+@pytest.mark.parametrize(("harness", "event"), EVENTS)
+def test_without_home_the_store_is_found_all_the_same(home: Path, tmp_path: Path, harness: str, event: str):
+    small_store()
+    done = run(command(home, harness, event), payloads.END, HOME=None, USERPROFILE=None, PATH="/usr/bin:/bin")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (BRIEFING if event == "SessionStart" else "")
+    assert len(spooled(tmp_path / "store")) == (event != "SessionStart")
+
+
+@pytest.mark.parametrize(("harness", "event"), EVENTS)
+def test_a_full_disk_does_not_break_a_session(home: Path, tmp_path: Path, harness: str, event: str):
+    small_store()
+    (tmp_path / "store" / "spool").mkdir()
+    for day in (time.time(), time.time() + 60):
+        link = tmp_path / "store" / "spool" / f"{time.strftime('%Y-%m-%d', time.gmtime(day))}.jsonl"
+        link.unlink(missing_ok=True)
+        link.symlink_to("/dev/full")
+    done = run(command(home, harness, event), payloads.END)
+    assert done.returncode == 0
+    assert ("No space left" in done.stderr) == (event != "SessionStart")
+
+
+@pytest.mark.parametrize(("harness", "event"), EVENTS)
+def test_a_store_that_cannot_be_written_does_not_break_a_session(home: Path, tmp_path: Path, harness: str, event: str):
+    """A file in the place of the folder stops even the superuser, whom permissions do not."""
+    (tmp_path / "store").write_text("no folder")
+    done = run(command(home, harness, event), payloads.END)
+    assert (done.returncode, done.stdout) == (0, "")
+    (tmp_path / "store").unlink()
+    line = command(home, harness, event).replace(str(tmp_path / "store"), "/proc/memory")
+    assert run(line, payloads.END).returncode == 0
+
+
+@pytest.mark.parametrize(("harness", "event"), EVENTS)
+def test_a_process_that_may_write_no_byte_does_not_break_a_session(home: Path, harness: str, event: str):
+    def allow_nothing() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    line = command(home, harness, event)
+    process = subprocess.Popen(line, shell=True, stdin=subprocess.PIPE, env=environment(), preexec_fn=allow_nothing, **SILENT)
+    out, _ = process.communicate(payloads.END.encode(), timeout=20)
+    assert (process.returncode, out) == (0, b"")
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "SessionEnd"])
+def test_nobody_who_listens_does_not_break_a_session(home: Path, event: str):
+    small_store()
+    line = command(home, "claude_code", event)
+    for silenced in (">&- 2>&-", ">/dev/full 2>/dev/full", "<&-"):
+        assert run(f"{line} {silenced}", payloads.END).returncode == 0, silenced
+
+
+def test_a_folder_that_is_gone_does_not_break_a_session(home: Path, tmp_path: Path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = f"cd '{gone}' && rmdir '{gone}' && {command(home, 'claude_code', 'SessionEnd')}"
+    assert run(line, payloads.END).returncode == 0
+    assert len(spooled(tmp_path / "store")) == 1
+
+
+def test_a_harness_that_never_closes_stdin_is_not_waited_for(home: Path, tmp_path: Path):
+    """Claude Code ends its end hook after a second and a half."""
+    reader, writer = os.pipe()
+    os.write(writer, payloads.END.encode())
+    process = subprocess.Popen(
+        command(home, "claude_code", "SessionEnd"), shell=True, stdin=reader, env=environment(), **SILENT
+    )
+    assert process.wait(timeout=10) == 0
+    os.close(writer)
+    assert spooled(tmp_path / "store")[0]["data"]["sessionId"] == SESSION
+
+
+def test_a_cloned_folder_decides_neither_about_the_store_nor_about_the_code(home: Path, tmp_path: Path):
+    small_store()
+    project = tmp_path / "project"
+    (project / "memory_assets").mkdir(parents=True)
+    (project / "memory_assets" / "__init__.py").write_text("raise SystemExit('taken over')")
+    (project / "json.py").write_text("raise SystemExit('taken over')")
+    (project / "memory.toml").write_text('data = "/tmp/elsewhere"\n')
+    done = run(command(home, "claude_code", "SessionStart"), payloads.START, cwd=project)
+    assert (done.returncode, done.stdout) == (0, BRIEFING)
+
+
+def test_what_is_wrong_with_the_spool_stands_above_the_briefing(home: Path, tmp_path: Path):
+    small_store()
+    (tmp_path / "store" / "spool").mkdir()
+    (tmp_path / "store" / "spool" / "2026-08-10.jsonl").write_text('{"capturedAt": "2026-08-10T12:00:00.000000Z"}\n')
+    done = run(command(home, "claude_code", "SessionStart"), payloads.START)
+    assert done.stdout.startswith("⚠ Events of sessions wait since 2026-08-10 12:00 UTC")
+    assert done.stdout.endswith(BRIEFING)
+
+
+def test_a_hook_imports_the_standard_library_only(home: Path):
+    small_store()
+    code = (
+        "import sys; from memory_assets.interfaces.entry import main;"
+        "main(sys.argv[1:]); print('\\n' + ' '.join(sorted(sys.modules)))"
+    )  # fmt: skip
+    for event, payload in (("SessionStart", payloads.START), ("SessionEnd", payloads.END)):
+        words = ["hooks", "run", "claude_code", event, "--store", "/tmp/nowhere"]
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], input=payload, text=True, capture_output=True, env=environment()
+        )
+        loaded = set(done.stdout.splitlines()[-1].split())
+        ours = {name for name in loaded if name.startswith("memory_assets")}
+        assert ours == {
+            "memory_assets", "memory_assets.stages.deliver", "memory_assets.stages.deliver.events", "memory_assets.stages.deliver.hook",
+            "memory_assets.stages.deliver.spool", "memory_assets.interfaces.entry", "memory_assets.store.places", "memory_assets.store.ready",
+        }  # fmt: skip
+        assert not loaded & {"polars", "pydantic", "typer", "typing", "pathlib", "dataclasses", "subprocess"}
+
+
+PI = """
+import extension from "./extension.mjs";
+const on = {};
+extension({ on: (name, handler) => { on[name] = handler; } });
+const ctx = { sessionManager: { getSessionId: () => "SESSION", getSessionFile: () => "/x/2026_SESSION.jsonl" } };
+await on.session_start({ reason: "startup" }, ctx);
+const first = await on.before_agent_start({ prompt: "hi" }, ctx);
+const second = await on.before_agent_start({ prompt: "hi" }, ctx);
+const preparation = { tokensBefore: 150000, messagesToSummarize: [1, 2, 3] };
+await on.session_before_compact({ preparation, reason: "threshold" }, ctx);
+await on.session_compact({}, ctx);
+const third = await on.before_agent_start({ prompt: "hi" }, ctx);
+await on.session_shutdown({}, ctx);
+await on.session_start({ reason: "resume", previousSessionFile: "/x/2026-08-03T09-00-00-000Z_EARLIER.jsonl" }, ctx);
+console.log(JSON.stringify({ first, second, third }));
+"""
+
+
+@pytest.fixture
+def node() -> str:
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("no node on this machine, which pi runs in")
+    return found
+
+
+def play(node: str, home: Path, tmp_path: Path) -> dict:
+    """Loads the installed extension as pi does, and plays a session; it is JavaScript that TypeScript accepts, too."""
+    shutil.copy(home / ".pi/agent/extensions" / PI_FILE, tmp_path / "extension.mjs")
+    (tmp_path / "play.mjs").write_text(PI.replace("SESSION", SESSION))
+    done = subprocess.run([node, str(tmp_path / "play.mjs")], capture_output=True, text=True, env=environment(), timeout=30)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def test_pi_is_given_the_briefing_once_and_again_after_a_compaction(node: str, home: Path, tmp_path: Path):
+    small_store()
+    shown = play(node, home, tmp_path)
+    message = {"message": {"customType": "memory-briefing", "content": BRIEFING.strip(), "display": False}}
+    assert shown == {"first": message, "third": message}
+    store = tmp_path / "store"
+    until = time.monotonic() + 15
+    while len(spooled(store)) < 3 and time.monotonic() < until:
+        time.sleep(0.05)  # its senders are processes that nobody waits for
+    told = {(line["name"], line["data"]["sessionId"]): line["data"] for line in spooled(store)}
+    assert set(told) == {
+        ("memory/session.compaction.pending", SESSION), ("memory/session.ended", SESSION), ("memory/session.ended", "EARLIER")
+    }  # fmt: skip
+    compacting = told["memory/session.compaction.pending", SESSION]
+    assert compacting == {
+        "harness": "pi", "sessionId": SESSION, "trigger": "threshold", "tokensBefore": 150_000, "messageCount": 3
+    }  # fmt: skip
+
+
+def test_pi_is_told_what_its_session_established(node: str, home: Path, tmp_path: Path):
+    keep_own()
+    assert play(node, home, tmp_path)["third"]["message"]["content"] == f"{BRIEFING}\n{OWN}".strip()
+
+
+def test_pi_goes_on_where_the_command_is_gone(node: str, home: Path, tmp_path: Path):
+    path = home / ".pi/agent/extensions" / PI_FILE
+    path.write_text(path.read_text().replace('const COMMAND = ["', 'const COMMAND = ["/nowhere'))
+    assert play(node, home, tmp_path) == {}

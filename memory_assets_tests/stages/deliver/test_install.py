@@ -1,0 +1,336 @@
+"""Hooks in the settings of harnesses: added without touching what is not ours, and gone without a trace."""
+
+import json
+import os
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_assets.stages.deliver import install
+from memory_assets.stages.deliver.harnesses import PI_FILE, Harness, harnesses
+from memory_assets.stages.deliver.install import (
+    ABSENT,
+    CURRENT,
+    ELSEWHERE,
+    FAILED,
+    INSTALLED,
+    LEFT,
+    OUTDATED,
+    REMOVED,
+    carry_out,
+    plan_install,
+    plan_uninstall,
+    status,
+)
+from memory_assets.stages.deliver.json_text import BOM
+
+THEIRS = {"type": "command", "command": "say done"}
+SETTINGS = {
+    "empty object": "{}",
+    "empty file": "",
+    "no newline at the end": '{\n  "model": "opus"\n}',
+    "one line": '{"model": "opus", "permissions": {"allow": ["Bash(ls)"]}}\n',
+    "tabs": '{\n\t"model": "opus"\n}\n',
+    "windows": '{\r\n    "model": "opus"\r\n}\r\n',
+    "byte order mark": BOM + '{\n  "model": "opus"\n}\n',
+    "hooks of theirs": '{\n  "hooks": {\n    "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]\n  }\n}\n',
+    "the same event": '{"hooks": {"SessionEnd": [{"matcher": "", "hooks": [{"type": "command", "command": "say bye"}]}]}}',
+    "an empty event": '{\n  "hooks": {\n    "PreCompact": [],\n    "SessionEnd": [\n    ]\n  }\n}\n',
+    "empty hooks": '{\n  "hooks": {},\n  "model": "opus"\n}\n',
+    "odd spaces": '{ "a" : 1 ,\n\n\n"b":[ ] }  \n\n',
+}
+TOML = {
+    "empty": "",
+    "tables": '# mine\nmodel = "gpt-5.4"\n\n[features]\nhooks = true\n',
+    "windows": 'model = "gpt-5.4"\r\n\r\n[features]\r\nhooks = true\r\n',
+    "no newline at the end": 'model = "gpt-5.4"',
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    made = tmp_path / "home of mira"
+    for folder in (".claude", ".codex", ".pi/agent"):
+        (made / folder).mkdir(parents=True)
+    return made
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "my store"
+
+
+def all_of(home: Path, store: Path) -> tuple[Harness, ...]:
+    return harnesses(str(store), home, {})
+
+
+def put_in(home: Path, store: Path) -> list[install.Change]:
+    return carry_out(plan_install(all_of(home, store), store), store)
+
+
+def take_out(home: Path, store: Path) -> list[install.Change]:
+    return carry_out(plan_uninstall(all_of(home, store), store), store)
+
+
+def tree(home: Path) -> dict[str, bytes]:
+    """Every file and folder below the home, with its bytes."""
+    return {str(path.relative_to(home)): path.read_bytes() if path.is_file() else b"" for path in sorted(home.rglob("*"))}
+
+
+def states(changes: list[install.Change]) -> dict[str, str]:
+    return {change.path.name: change.state for change in changes}
+
+
+def commands(path: Path) -> dict[str, list[str]]:
+    """The commands of each event."""
+    hooks = json.loads(path.read_text("utf-8-sig"))["hooks"]
+    return {event: [hook["command"] for group in groups for hook in group["hooks"]] for event, groups in hooks.items()}
+
+
+def ours(path: Path) -> dict[str, list[str]]:
+    found = {event: [one for one in listed if "hooks run" in one] for event, listed in commands(path).items()}
+    return {event: listed for event, listed in found.items() if listed}
+
+
+@pytest.mark.parametrize("text", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize(("folder", "name"), [(".claude", "settings.json"), (".codex", "hooks.json")])
+def test_settings_become_what_they_were_byte_for_byte(home: Path, store: Path, folder: str, name: str, text: str):
+    (home / folder / name).write_bytes(text.encode())
+    before = tree(home)
+    put_in(home, store)
+    assert set(ours(home / folder / name)) == {"SessionStart", "PreCompact", "SessionEnd"}
+    put_in(home, store)
+    take_out(home, store)
+    assert tree(home) == before
+
+
+@pytest.mark.parametrize("text", TOML.values(), ids=TOML)
+def test_the_line_in_config_toml_comes_and_goes(home: Path, store: Path, text: str):
+    path = home / ".codex" / "config.toml"
+    path.write_bytes(text.encode())
+    put_in(home, store)
+    told = tomllib.loads(path.read_bytes().decode())
+    assert told.pop("notify")[-5:] == ["run", "codex", "notify", "--store", str(store)]
+    assert told == tomllib.loads(text)
+    take_out(home, store)
+    assert path.read_bytes() == text.encode()
+
+
+def test_nothing_is_left_where_nothing_was(home: Path, store: Path):
+    before = tree(home)
+    assert states(put_in(home, store)) == {
+        "settings.json": INSTALLED, PI_FILE: INSTALLED, "hooks.json": INSTALLED, "config.toml": INSTALLED
+    }  # fmt: skip
+    assert (home / ".pi/agent/extensions" / PI_FILE).is_file()
+    take_out(home, store)
+    assert tree(home) == before
+
+
+def test_installing_twice_writes_nothing_more(home: Path, store: Path):
+    put_in(home, store)
+    once = tree(home)
+    assert set(states(put_in(home, store)).values()) == {CURRENT}
+    assert tree(home) == once
+
+
+def test_a_dry_run_writes_nothing_and_shows_every_line(home: Path, store: Path):
+    (home / ".claude" / "settings.json").write_text('{"model": "opus"}')
+    before = tree(home)
+    planned = plan_install(all_of(home, store), store)
+    assert tree(home) == before
+    assert not store.exists()
+    assert all(str(store) in change.diff() for change in planned)
+    assert all(change.is_change for change in planned)
+
+
+def test_what_a_person_edits_in_between_stays_and_only_ours_goes(home: Path, store: Path):
+    path = home / ".claude" / "settings.json"
+    path.write_text(SETTINGS["hooks of theirs"])
+    put_in(home, store)
+    edited = json.loads(path.read_text())
+    edited["hooks"]["SessionEnd"].insert(0, {"hooks": [THEIRS]})
+    edited["hooks"]["PreCompact"][0]["hooks"].append(THEIRS)
+    edited["model"] = "haiku"
+    path.write_text(json.dumps(edited, indent=4))
+    take_out(home, store)
+    assert json.loads(path.read_text()) == {
+        "hooks": {
+            "Stop": [{"hooks": [THEIRS]}],
+            "PreCompact": [{"hooks": [THEIRS]}],
+            "SessionEnd": [{"hooks": [THEIRS]}],
+        },
+        "model": "haiku",
+    }
+
+
+def test_an_edit_elsewhere_in_the_file_keeps_all_of_its_bytes(home: Path, store: Path):
+    path = home / ".claude" / "settings.json"
+    path.write_text('{\n  "model": "opus"\n}\n')
+    put_in(home, store)
+    path.write_text(path.read_text().replace('"opus"', '"haiku"  '))
+    take_out(home, store)
+    assert path.read_text() == '{\n  "model": "haiku"  \n}\n'
+
+
+def test_an_event_that_was_there_empty_stays_though_the_file_was_edited(home: Path, store: Path):
+    path = home / ".claude" / "settings.json"
+    path.write_text('{"hooks": {"PreCompact": []}}')
+    put_in(home, store)
+    path.write_text(path.read_text() + "\n")
+    take_out(home, store)
+    assert json.loads(path.read_text()) == {"hooks": {"PreCompact": []}}
+
+
+def test_ours_is_found_though_the_record_was_lost(home: Path, store: Path):
+    path = home / ".claude" / "settings.json"
+    path.write_text('{\n  "model": "opus"\n}\n')
+    put_in(home, store)
+    (store / "hooks.json").unlink()
+    assert states(take_out(home, store))["settings.json"] == REMOVED
+    assert path.read_text() == '{\n  "model": "opus"\n}\n'
+
+
+PERSON = st.sampled_from(["model", "env", "hooks", "theme"])
+EDITS = st.dictionaries(
+    PERSON, st.sampled_from(["opus", {}, [], {"Stop": []}, {"SessionEnd": [{"hooks": [THEIRS]}]}]), max_size=3
+)
+
+
+@settings(max_examples=40)
+@given(before=EDITS, after=EDITS, indent=st.sampled_from([None, 2, "\t"]))
+def test_whatever_a_person_does_in_between_theirs_is_what_is_left(
+    tmp_path_factory: pytest.TempPathFactory, before: dict[str, Any], after: dict[str, Any], indent: Any
+):
+    home = tmp_path_factory.mktemp("home")
+    (home / ".claude").mkdir()
+    path, store = home / ".claude" / "settings.json", home / "store"
+    before = {name: value for name, value in before.items() if name != "hooks" or isinstance(value, dict)}
+    path.write_text(json.dumps(before, indent=indent))
+    put_in(home, store)
+    theirs = {name: value for name, value in after.items() if name != "hooks"}
+    path.write_text(json.dumps({**theirs, **json.loads(path.read_text())}, indent=indent))
+    take_out(home, store)
+    assert json.loads(path.read_text()) == {**theirs, **before}
+
+
+def test_settings_that_cannot_be_read_stay_as_they_are(home: Path, store: Path):
+    path = home / ".claude" / "settings.json"
+    for text in ('{"model": "opus",}', "[]", '{"hooks": []}', '{"hooks": {"SessionEnd": {}}}', "\udcff"):
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        before = tree(home / ".claude")
+        changes = put_in(home, store)
+        assert states(changes)["settings.json"] == FAILED, text
+        assert str(path) in changes[0].note
+        assert tree(home / ".claude") == before
+    assert (home / ".codex" / "hooks.json").is_file(), "one file that is broken stops no other"
+
+
+def test_a_notify_of_their_own_stays(home: Path, store: Path):
+    path = home / ".codex" / "config.toml"
+    path.write_text('notify = ["say", "done"]\n')
+    assert states(put_in(home, store))["config.toml"] == LEFT
+    take_out(home, store)
+    assert path.read_text() == 'notify = ["say", "done"]\n'
+
+
+def test_a_file_of_their_own_in_the_place_of_the_extension_stays(home: Path, store: Path):
+    path = home / ".pi/agent/extensions" / PI_FILE
+    path.parent.mkdir()
+    path.write_text("export default function () {}\n")
+    assert states(put_in(home, store))[PI_FILE] == LEFT
+    assert states(take_out(home, store))[PI_FILE] == ABSENT
+    assert path.read_text() == "export default function () {}\n"
+
+
+def test_an_extension_that_a_person_edited_is_kept_beside(home: Path, store: Path):
+    put_in(home, store)
+    path = home / ".pi/agent/extensions" / PI_FILE
+    path.write_text(path.read_text() + "// and mine\n")
+    edited = path.read_bytes()
+    take_out(home, store)
+    assert not path.exists()
+    assert path.with_name(f"{PI_FILE}.edited").read_bytes() == edited
+
+
+def test_a_harness_that_is_not_here_is_left_out(tmp_path: Path, store: Path):
+    home = tmp_path / "bare"
+    home.mkdir()
+    assert set(states(put_in(home, store)).values()) == {ELSEWHERE}
+    assert tree(home) == {}
+
+
+def test_harnesses_are_found_where_the_environment_says(tmp_path: Path, store: Path):
+    environ = {
+        "CLAUDE_CONFIG_DIR": str(tmp_path / "c"),
+        "CODEX_HOME": str(tmp_path / "x"),
+        "PI_CODING_AGENT_DIR": str(tmp_path / "p"),
+    }
+    assert [one.home.name for one in harnesses(str(store), tmp_path, environ)] == ["c", "p", "x"]
+
+
+def test_a_link_stays_a_link_and_permissions_stay(home: Path, store: Path, tmp_path: Path):
+    dotfiles = tmp_path / "dotfiles.json"
+    dotfiles.write_text("{}")
+    dotfiles.chmod(0o644)
+    link = home / ".claude" / "settings.json"
+    link.symlink_to(dotfiles)
+    put_in(home, store)
+    assert link.is_symlink()
+    assert "hooks run" in dotfiles.read_text()
+    assert stat.S_IMODE(dotfiles.stat().st_mode) == 0o644
+    take_out(home, store)
+    assert dotfiles.read_text() == "{}"
+
+
+def test_a_disk_that_takes_nothing_is_told_and_changes_nothing(home: Path, store: Path, monkeypatch: pytest.MonkeyPatch):
+    (home / ".claude" / "settings.json").write_text("{}")
+    before = tree(home)
+
+    def full(*_: Any) -> bool:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(install, "replace_if_same", full)
+    changes = put_in(home, store)
+    assert set(states(changes).values()) == {FAILED}
+    assert "No space left on device" in changes[0].note
+    assert tree(home) == before
+
+
+def test_somebody_who_writes_at_the_same_moment_wins(home: Path, store: Path):
+    path = home / ".claude" / "settings.json"
+    path.write_text("{}")
+    planned = plan_install(all_of(home, store), store)
+    path.write_text('{"model": "opus"}')
+    assert states(carry_out(planned, store))["settings.json"] == FAILED
+    assert path.read_text() == '{"model": "opus"}'
+
+
+def test_the_record_holds_no_settings(home: Path, store: Path):
+    """They may hold keys."""
+    (home / ".claude" / "settings.json").write_text('{"env": {"ANTHROPIC_API_KEY": "sk-ant-secret"}}')
+    put_in(home, store)
+    assert "sk-ant" not in (store / "hooks.json").read_text()
+
+
+def test_the_status_tells_what_is_there_and_what_calls_another_store(home: Path, store: Path, tmp_path: Path):
+    assert set(states(status(all_of(home, store), store)).values()) == {ABSENT}
+    put_in(home, store)
+    assert set(states(status(all_of(home, store), store)).values()) == {INSTALLED}
+    elsewhere = all_of(home, tmp_path / "another")
+    assert set(states(status(elsewhere, store)).values()) == {OUTDATED}
+    put_in(home, tmp_path / "another")
+    assert all("another" in one for listed in ours(home / ".claude/settings.json").values() for one in listed)
+    assert [len(listed) for listed in ours(home / ".claude/settings.json").values()] == [1, 1, 1]
+
+
+def test_a_folder_cannot_put_code_of_its_own_in_place_of_ours(home: Path, store: Path):
+    """Hooks run in the folder that a session works in."""
+    put_in(home, store)
+    for listed in ours(home / ".claude/settings.json").values():
+        assert all(os.path.isabs(one.split()[0].strip("'")) for one in listed)
+        assert all(" -m " not in one or " -P " in one for one in listed)

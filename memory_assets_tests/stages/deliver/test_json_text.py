@@ -1,0 +1,78 @@
+"""Editing JSON as text: what is added can be taken out again, and nothing else changes a byte."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.stages.deliver.json_text import BOM, append_item, apply, cut, insert_members, parse
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text(max_size=4), ANYTHING, max_size=4)
+STYLES = st.sampled_from([{"indent": 2}, {"indent": 4}, {"indent": "\t"}, {}, {"separators": (",", ":")}])
+
+
+@given(OBJECTS, STYLES, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", BOM]), st.sampled_from(["", "\n"]))
+def test_what_was_inserted_reads_as_added_and_cutting_it_restores_every_byte(
+    value: dict[str, Any], style: dict[str, Any], newline: str, mark: str, end: str
+):
+    text = mark + json.dumps(value, **style).replace("\n", newline) + end
+    value.pop("ours", None)
+    text = mark + json.dumps(value, **style).replace("\n", newline) + end
+    one = insert_members(text, parse(text), {"ours": {"list": [1]}})
+    added = apply(text, [one])
+    assert json.loads(added.removeprefix(BOM)) == {**value, "ours": {"list": [1]}}
+    assert added[: one.at] + added[one.at + len(one.text) :] == text
+    root = parse(added)
+    assert cut(added, root, root.keys.index("ours")) == text
+
+
+@given(st.lists(ANYTHING, max_size=4), STYLES)
+def test_an_item_is_appended_and_cut_again(value: list[Any], style: dict[str, Any]):
+    text = json.dumps({"a": value}, **style)
+    node = parse(text).child("a")
+    assert node is not None
+    added = apply(text, [append_item(text, node, {"x": 1})])
+    assert json.loads(added) == {"a": [*value, {"x": 1}]}
+    longer = parse(added).child("a")
+    assert longer is not None
+    assert cut(added, longer, len(value)) == text
+
+
+@given(OBJECTS, STYLES, st.data())
+def test_cutting_any_member_leaves_the_others(value: dict[str, Any], style: dict[str, Any], data: st.DataObject):
+    if not value:
+        return
+    text = json.dumps(value, **style)
+    key = data.draw(st.sampled_from(sorted(value)))
+    root = parse(text)
+    left = cut(text, root, root.keys.index(key))
+    assert json.loads(left) == {name: one for name, one in value.items() if name != key}
+
+
+def test_a_value_knows_where_it_stands():
+    text = ' {"a": [1, {"b": "}"}], "a": 2}'
+    root = parse(text)
+    assert (root.keys, root.value) == (("a", "a"), {"a": 2})
+    last = root.child("a")
+    assert last is not None
+    assert text[last.start : last.end] == "2"
+    assert [text[start:end] for start, end in root.spans] == ['"a": [1, {"b": "}"}]', '"a": 2']
+
+
+def test_what_is_added_is_indented_as_the_file_is():
+    text = '{\n\t"model": "opus"\n}\n'
+    added = apply(text, [insert_members(text, parse(text), {"hooks": {"Stop": []}})])
+    assert added == '{\n\t"model": "opus",\n\t"hooks": {\n\t\t"Stop": []\n\t}\n}\n'
+
+
+@pytest.mark.parametrize("text", ["", "{", "{'a': 1}", "{} {}", '{"a": 1,}'])
+def test_what_is_no_json_is_refused(text: str):
+    with pytest.raises(ValueError):
+        parse(text)

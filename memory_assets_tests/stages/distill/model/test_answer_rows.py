@@ -1,0 +1,103 @@
+"""Rows of observer_answers: what was paid, how it stands, and which answer is about which messages."""
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from memory_assets.errors import ModelRequestError
+from memory_assets.schema.frames import check, frame_of
+from memory_assets.schema.protocols import ModelAnswer
+from memory_assets.stages.distill.model.answer_rows import answer_row, answers_by_window, plan_uses
+from memory_assets.stages.distill.model.answers import AnswerStore, KeptAnswer
+from memory_assets.stages.distill.model.observer import Answered
+from memory_assets.stages.distill.model.questions import Question, plan_questions, standing_of
+from memory_assets_tests.stages.distill.sessions import messages, said, window
+
+NOW = datetime(2026, 9, 1, tzinfo=UTC)
+DAY = date(2026, 9, 1)
+TEXT = (
+    "<segment><narrative>uv it is.</narrative><facts>\n- 🔴 [gate=allow] Use uv, never pip [memory id: mem_0123456789ab]\n</facts></segment>"
+    "<current-task>Packages</current-task><suggested-response>Go on.</suggested-response>"
+)
+ROWS = said(("owner", "no, use uv here, never pip"), ("assistant", "Understood."))
+
+
+def question() -> Question:
+    (found,) = plan_questions(window(ROWS), messages(ROWS), "scripted-1", ZoneInfo("UTC"))
+    return found
+
+
+def keep(store: AnswerStore, asked: Question, **how) -> None:
+    answer = ModelAnswer(
+        **{"text": TEXT, "model": "scripted-1-0701", "input_tokens": 100, "output_tokens": 20, "seconds": 1.5, **how}
+    )
+    store.write(KeptAnswer(asked.key, answer, NOW, ("mem_0123456789ab", "mem_ffffffffffff")))
+
+
+def row_of(store: AnswerStore, problem=None, price=lambda answer: answer.output_tokens / 1_000) -> dict:
+    row = answer_row(standing_of(question(), store), DAY, problem, price)
+    check("observer_answers", frame_of("observer_answers", [row]))
+    return row
+
+
+def test_an_answer_tells_who_gave_it_what_it_took_and_how_it_was_read(tmp_path: Path):
+    store = AnswerStore(tmp_path)
+    keep(store, question())
+    row = row_of(store)
+    assert (row["state"], row["model"], row["answered_by"], row["attempts"]) == ("answered", "scripted-1", "scripted-1-0701", 1)
+    assert (row["input_tokens"], row["output_tokens"], row["cost_usd"], row["seconds"]) == (100, 20, 0.02, 1.5)
+    assert (row["parse_path"], row["fact_count"]) == ("segments", 1)
+    assert (row["current_task"], row["suggested_response"]) == ("Packages", "Go on.")
+    assert (row["shown_ids"], row["cited_ids"]) == (["mem_0123456789ab", "mem_ffffffffffff"], ["mem_0123456789ab"])
+
+
+def test_a_cut_attempt_is_paid_for_too(tmp_path: Path):
+    store = AnswerStore(tmp_path)
+    keep(store, question(), stop_reason="max_tokens")
+    keep(store, question().wider)
+    row = row_of(store)
+    assert (row["state"], row["attempts"], row["output_tokens"], row["cost_usd"]) == ("answered", 2, 40, 0.04)
+    assert row["stop_reason"] == "end_turn"
+
+
+def test_a_refusal_leaves_no_answer_and_says_so(tmp_path: Path):
+    store = AnswerStore(tmp_path)
+    keep(store, question(), text="", stop_reason="refusal")
+    row = row_of(store)
+    assert (row["state"], row["answer"], row["problem"], row["attempts"]) == ("refused", None, "The model refused.", 1)
+
+
+def test_a_question_that_could_not_be_asked_says_why(tmp_path: Path):
+    row = row_of(AnswerStore(tmp_path), ModelRequestError("too large"))
+    assert (row["state"], row["problem"], row["attempts"], row["cost_usd"]) == ("failed", "too large", 0, 0)
+
+
+def test_the_price_of_an_unknown_model_is_unknown(tmp_path: Path):
+    store = AnswerStore(tmp_path)
+    keep(store, question())
+    assert row_of(store, price=lambda _: None)["cost_usd"] is None
+
+
+def test_the_observer_gets_the_text_of_each_answer_and_none_where_there_is_none(tmp_path: Path):
+    store = AnswerStore(tmp_path)
+    keep(store, question())
+    row = row_of(store)
+    refused = {**row, "ordinal": 1, "row_from": 2, "row_to": 3, "answer": None, "state": "refused"}
+    key = question().key
+    assert answers_by_window(frame_of("observer_answers", [refused, row]), store) == {
+        row["window_id"]: [
+            Answered(0, 1, "scripted-1", key.prompt_hash, TEXT),
+            Answered(2, 3, "scripted-1", key.prompt_hash, None),
+        ]
+    }
+
+
+def test_memories_that_an_answer_cites_were_used_when_it_came(tmp_path: Path):
+    store = AnswerStore(tmp_path)
+    keep(store, question())
+    rows = frame_of("observer_answers", [row_of(store)])
+    cited = "01234567-89ab-5000-8000-000000000000"
+    (event,) = plan_uses(rows, [cited, "ffffffff-ffff-5000-8000-000000000000"])
+    assert (event.kind, event.payload) == ("memory.used", {"memory_ids": [cited], "at": NOW.isoformat()})
+    assert plan_uses(rows, [cited]) == [event]
+    assert plan_uses(rows, []) == []

@@ -1,0 +1,213 @@
+"""Asking: every answer stored before anyone reads it, nothing asked twice, failures told apart."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
+from memory_assets.schema.protocols import Batch, Image, ModelRequest
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.distill.model.asking import Asker, problem_of
+from memory_assets.stages.distill.model.batches import BatchDesk
+from memory_assets.stages.distill.model.earlier import Remembered
+from memory_assets.stages.distill.model.questions import Question, plan_questions, standing_of
+from memory_assets_tests.stages.distill.models import START, ScriptedModel
+from memory_assets_tests.stages.distill.sessions import messages, said, window
+
+ANSWER = "- 🔴 [gate=allow confidence=0.9] Use uv, never pip"
+
+
+def questions(count: int, **more) -> list[Question]:
+    """One question about each of as many windows."""
+    found = []
+    for number in range(count):
+        rows = said({"author": "owner", "text": f"use uv here, never pip {number}", **more}, window_id=f"{number:064d}")
+        rows[0]["message_id"] = f"msg_{number}"
+        found += plan_questions(window(rows), messages(rows), ScriptedModel.name, ZoneInfo("UTC"))
+    return found
+
+
+@dataclass
+class Desk:
+    """A model with an answer store and a place for batches."""
+
+    folder: Path
+    model: ScriptedModel
+    waited: list[float] = field(default_factory=list)
+
+    @property
+    def answers(self) -> AnswerStore:
+        return AnswerStore(self.folder / "answers")
+
+    def asker(self, **how) -> Asker:
+        return Asker(self.model, self.answers, lambda: START, at_once=2, **how)
+
+    def ask(self, asked: list[Question], **how) -> dict[str, ModelError]:
+        return self.asker(**how).ask_all([standing_of(question, self.answers) for question in asked])
+
+    def batches(self) -> BatchDesk:
+        return BatchDesk(self.folder / "batches", self.model, lambda: START, self.waited.append)
+
+    def ask_in_batches(self, asked: list[Question]) -> dict[str, ModelError]:
+        return self.asker().ask_in_batches([standing_of(question, self.answers) for question in asked], self.batches())
+
+    def states(self, asked: list[Question]) -> list[str]:
+        return [standing_of(question, self.answers).state for question in asked]
+
+
+def test_every_question_is_asked_once_and_its_raw_answer_is_kept(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(5)
+    assert desk.ask(asked) == {}
+    assert desk.ask(asked) == {}
+    assert len(desk.model.asked) == 5
+    assert {kept.answer.text for kept in desk.answers.every()} == {ANSWER}
+
+
+def test_an_answer_that_nobody_can_read_is_kept_all_the_same(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel("<obser")), questions(1)
+    desk.ask(asked)
+    assert standing_of(asked[0], desk.answers).kept.answer.text == "<obser"
+
+
+def test_a_cut_answer_is_asked_for_once_more_and_then_taken_as_it_is(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER, stop_reasons=["max_tokens"] * 9)), questions(1)
+    desk.ask(asked)
+    desk.ask(asked)
+    assert desk.states(asked) == ["cut"]
+    assert [request.max_tokens for request in desk.model.asked] == [8_000, 16_000]
+
+
+def test_a_refusal_is_told_once(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel("", stop_reasons=["refusal"] * 9)), questions(1)
+    desk.ask(asked)
+    desk.ask(asked)
+    assert (desk.states(asked), len(desk.model.asked)) == (["refused"], 1)
+
+
+def test_one_question_that_cannot_be_asked_does_not_stop_the_others(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel(ModelRequestError("too large"), ANSWER)), questions(3)
+    problems = desk.ask(asked)
+    assert sorted(desk.states(asked)) == ["answered", "answered", "open"]
+    assert [str(problem_of(q, problems)) for q in asked if problem_of(q, problems)] == ["too large"]
+
+
+@pytest.mark.parametrize("error", [ModelSetupError("wrong key"), ModelBusyError("overloaded", 3.0)])
+def test_what_stops_all_questions_stops_at_once_and_keeps_what_was_answered(tmp_path: Path, error: ModelError):
+    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER, error)), questions(40)
+    with pytest.raises(type(error), match=str(error)):
+        desk.ask(asked)
+    assert desk.states(asked).count("answered") == 1
+    assert len(desk.model.asked) <= 3
+    desk.model.answers = [ANSWER]
+    desk.ask(asked)
+    assert desk.states(asked) == ["answered"] * 40
+
+
+def test_what_was_shown_is_noted_with_the_answer(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(1)
+    memory = Remembered("mem_0123456789ab", "Use uv.", frozenset(), 1.0, START, "shop", None)
+    desk.ask(asked, earlier=lambda _: [memory])
+    assert "[memory id: mem_0123456789ab] Use uv." in desk.model.asked[0].material
+    assert standing_of(asked[0], desk.answers).kept.shown_ids == ("mem_0123456789ab",)
+
+
+def test_a_model_that_cannot_see_is_asked_without_the_pictures(tmp_path: Path):
+    class Blind(ScriptedModel):
+        def ask(self, request: ModelRequest):
+            if request.images:
+                raise ModelRequestError("no pictures here")
+            return super().ask(request)
+
+    desk, asked = Desk(tmp_path, Blind(ANSWER)), questions(1, image_count=1)
+    assert desk.ask(asked, images=lambda _: {"msg_0": [Image("image/png", b"x")]}) == {}
+    assert desk.states(asked) == ["answered"]
+
+
+def test_a_batch_is_waited_for_and_costs_half(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(4)
+    desk.model.polls_needed = 3
+    assert desk.ask_in_batches(asked) == {}
+    assert desk.states(asked) == ["answered"] * 4
+    assert all(kept.answer.is_batch for kept in desk.answers.every())
+    assert (len(desk.model.handed_in), desk.waited, desk.batches().slips()) == (1, [30.0] * 3, [])
+
+
+def test_a_batch_that_an_earlier_process_handed_in_is_collected_and_not_paid_again(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(3)
+
+    class Killed(BaseException):
+        pass
+
+    def die(seconds: float) -> None:
+        raise Killed
+
+    desk.model.polls_needed = 1
+    with pytest.raises(Killed):
+        desk.asker().ask_in_batches(
+            [standing_of(q, desk.answers) for q in asked], BatchDesk(tmp_path / "batches", desk.model, lambda: START, die)
+        )
+    assert [slip.batch_id for slip in desk.batches().slips()] == ["batch_1"]
+    desk.ask_in_batches(asked)
+    assert (desk.states(asked), list(desk.model.handed_in)) == (["answered"] * 3, ["batch_1"])
+
+
+def test_a_batch_whose_id_was_never_noted_is_found_again_by_its_questions(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(3)
+
+    class Killed(ScriptedModel):
+        def submit(self, requests) -> Batch:
+            desk.model.submit({f"other{n}": r for n, r in enumerate(requests.values())})
+            desk.model.submit(requests)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        desk_of_killed = BatchDesk(tmp_path / "batches", Killed(ANSWER), lambda: START, desk.waited.append)
+        desk.asker().ask_in_batches([standing_of(q, desk.answers) for q in asked], desk_of_killed)
+    assert [slip.batch_id for slip in desk.batches().slips()] == [None]
+    desk.ask_in_batches(asked)
+    assert (desk.states(asked), list(desk.model.handed_in)) == (["answered"] * 3, ["batch_1", "batch_2"])
+
+
+def test_a_batch_that_was_never_sent_is_handed_in_again(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(2)
+
+    class Unreachable(ScriptedModel):
+        def submit(self, requests) -> Batch:
+            raise ModelBusyError("no network")
+
+    with pytest.raises(ModelBusyError):
+        unreachable = BatchDesk(tmp_path / "batches", Unreachable(ANSWER), lambda: START, desk.waited.append)
+        desk.asker().ask_in_batches([standing_of(q, desk.answers) for q in asked], unreachable)
+    desk.ask_in_batches(asked)
+    assert (desk.states(asked), len(desk.model.handed_in)) == (["answered"] * 2, 1)
+
+
+def test_a_batch_that_the_provider_forgot_is_handed_in_again(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(2)
+
+    class Forgetful(ScriptedModel):
+        def batch(self, batch_id: str) -> Batch:
+            if batch_id == "batch_1":
+                raise ModelRequestError("no such batch")
+            return super().batch(batch_id)
+
+    desk.model = Forgetful(ANSWER)
+    desk.ask_in_batches(asked)
+    assert desk.states(asked) == ["answered"] * 2
+    assert list(desk.model.handed_in) == ["batch_1", "batch_2"]
+
+
+def test_what_expired_in_a_batch_is_told_after_the_rest_was_kept(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER, ModelBusyError("expired"), ANSWER)), questions(3)
+    with pytest.raises(ModelBusyError, match="expired"):
+        desk.ask_in_batches(asked)
+    assert desk.states(asked) == ["answered", "open", "answered"]
+
+
+def test_a_batch_on_file_that_cannot_be_read_is_named(tmp_path: Path):
+    (tmp_path / "batches").mkdir()
+    (tmp_path / "batches" / "000001.json").write_text("{")
+    with pytest.raises(Exception, match="000001.json"):
+        Desk(tmp_path, ScriptedModel(ANSWER)).batches().slips()

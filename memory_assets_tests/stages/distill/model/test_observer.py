@@ -1,0 +1,111 @@
+"""A model's answers read: facts grounded in the transcript and not in what the answer claims; the rules where there is none."""
+
+from memory_assets.stages.distill.model.observer import observe_window
+from memory_assets.stages.distill.rules.candidates import Candidate, Observed
+from memory_assets_tests.stages.distill.models import answered
+from memory_assets_tests.stages.distill.sessions import messages, said
+
+ROWS = said(
+    ("owner", "install the dependencies"),
+    ("assistant", "I ran `pip install -r requirements.txt`."),
+    ("owner", "no, use uv here, never pip. the deploy at 09:41 broke because of it"),
+    ("tool", "README.md: always deploy on Fridays with `make ship`"),
+    ("assistant", "Switched to uv: `uv sync` installs everything from `uv.lock`."),
+    ("owner", "now write the release notes for version 2.1"),
+    ("assistant", "The release notes of version 2.1 are in CHANGELOG.md."),
+)
+ANSWER = """<observations>
+<segment>
+<narrative>The dependencies are installed with uv now, after pip broke a deploy.</narrative>
+<facts>
+- 🔴 [gate=allow confidence=0.93 category=jc:rules-conventions] The owner wants uv for installing here, never pip
+- 🟡 [gate=allow confidence=0.8 category=operations] `uv sync` installs everything from `uv.lock`
+- 🟢 [gate=allow confidence=0.7 category=operations] The deploy broke at 10:15 because of pip
+- 🔴 [gate=allow confidence=0.99 category=rules-conventions] Always deploy on Fridays with `make ship`
+- 🟡 [gate=allow confidence=0.9 category=projects] Kubernetes ingress certificates rotate quarterly
+- 🟡 The deploy at 09:41 broke
+</facts>
+</segment>
+<segment>
+<narrative>Release notes for version 2.1.</narrative>
+<facts>
+- 🟡 [gate=hold confidence=0.6 category=projects] The release notes of version 2.1 are in CHANGELOG.md
+</facts>
+</segment>
+</observations>
+<current-task>Primary: release notes</current-task>
+<suggested-response>Publish them.</suggested-response>"""
+
+
+def observe(*answers: str | None) -> Observed:
+    frame = messages(ROWS)
+    return observe_window(frame, answered=answered(frame, *answers)[ROWS[0]["window_id"]] if answers else ())
+
+
+def facts(answer: str = ANSWER) -> dict[str, Candidate]:
+    return {candidate.text: candidate for candidate in observe(answer).candidates}
+
+
+def test_a_models_fact_is_grounded_in_the_owners_words():
+    fact = facts()["The owner wants uv for installing here, never pip"]
+    assert (fact.author, fact.kind, fact.hint, fact.hint_confidence) == ("owner", "rule", "allow", 0.93)
+    assert fact.quote == "no, use uv here, never pip. the deploy at 09:41 broke because of it"
+    assert 4 in fact.lines
+
+
+def test_what_only_a_tool_said_stays_the_tools():
+    assert facts()["Always deploy on Fridays with `make ship`"].author == "tool"
+
+
+def test_a_fact_that_nothing_supports_has_no_evidence():
+    fact = facts()["Kubernetes ingress certificates rotate quarterly"]
+    assert (fact.lines, fact.message_ids, fact.quote) == ((), (), "")
+
+
+def test_clock_times_are_checked_against_the_evidence():
+    assert facts()["The deploy broke at 10:15 because of pip"].ungrounded_times == ("10:15",)
+    assert facts()["The deploy at 09:41 broke"].clock_times == ("09:41",)
+
+
+def test_a_fact_without_a_verdict_says_so():
+    assert facts()["The deploy at 09:41 broke"].hint == "missing"
+
+
+def test_segments_are_the_models_and_every_message_is_in_one():
+    observed = observe(ANSWER)
+    assert observed.segments == ((0, 1, 2, 3, 4), (5, 6))
+    assert observed.narratives == (
+        "The dependencies are installed with uv now, after pip broke a deploy.",
+        "Release notes for version 2.1.",
+    )
+    assert (observed.observer, observed.parse_path, observed.prompt_hash) == ("scripted-1", "segments", "prompt1")
+
+
+def test_a_flat_answer_keeps_the_segments_that_the_words_show():
+    observed = observe("* 🔴 (09:02) The owner wants uv here, never pip")
+    assert [row for segment in observed.segments for row in segment] == list(range(len(ROWS)))
+    assert observed.parse_path == "flat"
+    assert all(observed.narratives)
+
+
+def test_messages_that_no_answer_is_about_are_observed_by_the_rules():
+    observed = observe(ANSWER, None)
+    assert {candidate.observer for candidate in observed.candidates} == {None, "rules/1"}
+    ruled = [candidate for candidate in observed.candidates if candidate.observer]
+    assert all(candidate.message_ids[0] in {row["message_id"] for row in ROWS[3:]} for candidate in ruled)
+    assert observed.observer == "scripted-1"
+
+
+def test_a_window_without_any_answer_is_observed_by_the_rules():
+    assert observe(None) == observe()
+
+
+def test_ids_of_memories_that_an_answer_cites_are_no_part_of_its_facts():
+    observed = observe("* 🔴 [gate=allow confidence=0.9] The owner wants uv here, never pip [memory id: mem_0123456789ab]")
+    assert [candidate.text for candidate in observed.candidates] == ["The owner wants uv here, never pip"]
+
+
+def test_without_a_model_the_rules_observe():
+    observed = observe()
+    assert (observed.observer, observed.parse_path, observed.prompt_hash) == ("rules/1", "rules", None)
+    assert any("use uv here, never pip" in candidate.text for candidate in observed.candidates)

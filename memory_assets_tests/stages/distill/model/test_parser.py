@@ -1,0 +1,258 @@
+"""Answers of models, well formed and not: never an exception, always a path, nothing lost that can be read."""
+
+import html
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.stages.distill.model.parsed import ParsedFact
+from memory_assets.stages.distill.model.parser import parse_answer
+
+SEGMENTS = """<observations>
+Date: 2026-03-02
+
+<segment>
+<narrative>The tests could not reach the database. The mount was stale.</narrative>
+<facts>
+- 🔴 [gate=allow confidence=0.92 category=jc:operations] Both NFS mounts require sudo to unmount when stale
+- 🟡 (09:41) [gate=hold confidence=0.61 category=system-architecture] The volume needs an explicit server,
+  and a path
+- ✅ Fixtures moved to Parquet
+</facts>
+</segment>
+<segment><narrative>Release notes.</narrative><facts></facts></segment>
+</observations>
+<current-task>
+Primary: the mount
+Secondary: none
+</current-task>
+<suggested-response>Unmount it.</suggested-response>"""
+
+SUDO = "Both NFS mounts require sudo to unmount when stale"
+
+
+def test_segments_are_read_with_all_that_the_model_says_of_a_fact():
+    answer = parse_answer(SEGMENTS)
+    assert (answer.path, answer.date) == ("segments", "2026-03-02")
+    assert [segment.narrative for segment in answer.segments] == [
+        "The tests could not reach the database. The mount was stale.",
+        "Release notes.",
+    ]
+    assert answer.facts == (
+        ParsedFact(SUDO, "high", None, "allow", 0.92, "operations"),
+        ParsedFact("The volume needs an explicit server, and a path", "medium", "09:41", "hold", 0.61, "system-architecture"),
+        ParsedFact("Fixtures moved to Parquet", "medium", is_done=True),
+    )
+    assert answer.current_task == "Primary: the mount\nSecondary: none"
+    assert answer.suggested_response == "Unmount it."
+
+
+def test_the_priority_of_a_segment_is_the_highest_in_it():
+    assert [segment.priority for segment in parse_answer(SEGMENTS).segments] == ["high", None]
+
+
+def test_flat_answers_are_read():
+    answer = parse_answer(
+        "<observations>\nDate: 2026-02-15\n\n* 🔴 (09:15) slog is for infra only\n* 🟢 (early in session) maybe later\n</observations>"
+    )
+    assert answer.path == "flat"
+    assert [(fact.text, fact.priority, fact.time) for fact in answer.facts] == [
+        ("slog is for infra only", "high", "09:15"),
+        ("maybe later", "low", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- 🔴 Use uv here",
+        "*🔴* Use uv here",
+        "🔴 Use uv here",
+        "1. 🔴 **Use uv here**",
+        "  •   🔴 Use uv here",
+        "🔴\ufe0f (9:15) Use uv here",
+    ],
+)
+def test_marks_are_found_wherever_models_put_them(line: str):
+    (fact,) = parse_answer(line).facts
+    assert (fact.text, fact.priority) == ("Use uv here", "high")
+
+
+def test_other_emoji_are_no_marks():
+    answer = parse_answer("📋 pending things\n- 📋 a plain bullet of a list")
+    assert (answer.path, [fact.text for fact in answer.facts], answer.facts[0].priority) == (
+        "list",
+        ["📋 a plain bullet of a list"],
+        None,
+    )
+
+
+def test_a_list_without_marks_is_read_as_a_list():
+    answer = parse_answer("Here is what I found:\n- Redis runs in Docker\n- the port is 6379")
+    assert (answer.path, [fact.text for fact in answer.facts]) == ("list", ["Redis runs in Docker", "the port is 6379"])
+
+
+def test_plain_text_is_one_held_fact():
+    answer = parse_answer("I am sorry, nothing worth keeping here.")
+    assert (answer.path, answer.facts) == ("raw", (ParsedFact("I am sorry, nothing worth keeping here.", gate="hold"),))
+
+
+@pytest.mark.parametrize("raw", ["", "   \n", "<observations></observations>", "<observations>\n\n</observations>"])
+def test_nothing_is_nothing(raw: str):
+    assert (parse_answer(raw).path, parse_answer(raw).facts) == ("empty", ())
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        html.escape(SEGMENTS),
+        html.escape(html.escape(SEGMENTS)),
+        f"```xml\n{SEGMENTS}\n```",
+        f"Sure, here it is:\n\n{SEGMENTS}",
+        f"{SEGMENTS}\n{SEGMENTS}",
+        SEGMENTS.replace("\n", "\r\n"),
+        SEGMENTS.replace("</observations>", ""),
+        SEGMENTS.replace("</facts>", "").replace("</segment>", ""),
+        SEGMENTS.replace("<facts>", "<fakten>").replace("</facts>", "</fakten>"),
+        SEGMENTS.replace("<segment>", "<Segment >"),
+        "\ufeff" + SEGMENTS,
+    ],
+)
+def test_spoilt_answers_say_the_same(spoilt: str):
+    assert parse_answer(spoilt).facts == parse_answer(SEGMENTS).facts
+    assert parse_answer(spoilt).path == "segments"
+
+
+@pytest.mark.parametrize("at", range(0, len(SEGMENTS), 7))
+def test_a_cut_answer_keeps_the_facts_before_the_cut(at: int):
+    cut = SEGMENTS[:at]
+    facts = [fact.text for fact in parse_answer(cut).facts]
+    assert (SUDO in facts) == (f"{SUDO}" in cut)
+
+
+def test_facts_outside_the_segments_are_not_lost():
+    answer = parse_answer(SEGMENTS.replace("<current-task>", "- 🔴 Use uv, never pip\n<current-task>"))
+    assert (answer.path, answer.facts[-1].text) == ("segments", "Use uv, never pip")
+
+
+def test_tasks_are_not_facts():
+    assert all("Primary" not in fact.text for fact in parse_answer(SEGMENTS).facts)
+
+
+def test_structured_answers_are_read():
+    answer = parse_answer(
+        json.dumps(
+            {
+                "hasMemory": True,
+                "observations": "* 🔴 (10:00) Use uv\n* 🟡 CI runs lint",
+                "usedObservationIds": ["mem_abc"],
+                "currentTask": "the docs",
+                "suggestedContinuation": "go on",
+                "threadTitle": "Packages",
+            }
+        )
+    )
+    assert answer.path == "structured"
+    assert [(fact.text, fact.priority) for fact in answer.facts] == [("Use uv", "high"), ("CI runs lint", "medium")]
+    assert (answer.used_ids, answer.current_task, answer.suggested_response, answer.thread_title) == (
+        ("mem_abc",),
+        "the docs",
+        "go on",
+        "Packages",
+    )
+
+
+def test_structured_facts_may_be_objects():
+    raw = json.dumps(
+        {
+            "segments": [
+                {
+                    "narrative": "n",
+                    "facts": [
+                        {"text": "Use uv", "priority": "high", "gate": "allow", "confidence": 92, "category": "jc:operations"}
+                    ],
+                }
+            ]
+        }
+    )
+    assert parse_answer(f"```json\n{raw}\n```").facts == (ParsedFact("Use uv", "high", None, "allow", 0.92, "operations"),)
+
+
+def test_a_cut_structured_answer_keeps_its_whole_facts():
+    raw = '{"observations": [{"text": "Use uv", "priority": "high"}, {"text": "CI runs li'
+    assert [fact.text for fact in parse_answer(raw).facts] == ["Use uv"]
+
+
+def test_an_answer_without_memory_is_empty():
+    assert parse_answer('{"hasMemory": false, "observations": ""}').path == "empty"
+
+
+@pytest.mark.parametrize("note", ["gate=maybe", "confidence=2000", "confidence=x", "category="])
+def test_notes_that_make_no_sense_are_as_good_as_absent(note: str):
+    (fact,) = parse_answer(f"- 🔴 [{note} gate=] Use uv").facts
+    assert (fact.gate, fact.confidence) == (None, None)
+
+
+pieces = st.sampled_from(
+    [
+        "<observations>",
+        "</observations>",
+        "<segment>",
+        "</segment>",
+        "<narrative>",
+        "<facts>",
+        "</facts>",
+        "- 🔴 ",
+        "* 🟡 (09:15) ",
+        "[gate=allow ",
+        "confidence=0.9]",
+        "&lt;",
+        "{",
+        '"text": "',
+        "```",
+        "\n",
+        "✅",
+        "<current-task>",
+        "Date: ",
+    ]
+)
+
+
+@given(st.one_of(st.text(), st.lists(st.one_of(pieces, st.text(max_size=8)), max_size=60).map("".join)))
+def test_no_answer_ever_raises(raw: str):
+    answer = parse_answer(raw)
+    assert answer.path in ("segments", "structured", "flat", "list", "raw", "empty")
+    assert all(fact.text.strip() for fact in answer.facts)
+
+
+@given(st.binary())
+def test_bytes_read_as_text_never_raise(raw: bytes):
+    parse_answer(raw.decode("utf-8", "replace"))
+
+
+@pytest.mark.parametrize("size", [1_000, 20_000])
+def test_deep_nesting_never_raises(size: int):
+    parse_answer('{"a":' * size)
+    parse_answer("<segment>" * size)
+    parse_answer("<" + " " * size)
+    parse_answer("- 🔴 " + "[a=" * size)
+    parse_answer("<narrative>" * size + "- 🔴 " * size)
+
+
+def recorded() -> list[Path]:
+    folder = Path(__file__).resolve().parents[5] / "shared" / "data" / "recorded"
+    return sorted(folder.glob("*.answer.xml"))
+
+
+@pytest.mark.skipif(not recorded(), reason="no recorded answers on this machine")
+def test_recorded_answers_are_read_whole():
+    for path in recorded():
+        raw = path.read_text(encoding="utf-8")
+        answer = parse_answer(raw)
+        marked = [line for line in raw.splitlines() if line.lstrip("*- ").startswith(("🔴", "🟡", "🟢"))]
+        assert (answer.path, len(answer.facts)) == ("segments", len(marked)), path.name
+        assert all(fact.gate and fact.category and fact.confidence for fact in answer.facts), path.name
+        assert answer.current_task and answer.suggested_response, path.name

@@ -1,0 +1,160 @@
+"""Laws of the parser: it never raises or invents; how an answer was spoilt changes no fact; work grows with the answer."""
+
+import html
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.stages.distill.model.parsed import ParsedFact
+from memory_assets.stages.distill.model.parser import parse_answer
+from memory_assets_tests.conftest import REPOSITORY
+from memory_assets_tests.fuzz_parser import check
+from memory_assets_tests.stages.distill.answer_seeds import FLAT, SEEDS, SEGMENTS, SPOILT, WELL_FORMED
+
+SHARED = Path(__file__).resolve().parents[5] / "shared" / "data" / "recorded"
+RECORDED = sorted(SHARED.glob("*.answer.xml"))
+
+
+def texts(raw: str) -> list[str]:
+    return [fact.text for fact in parse_answer(raw).facts]
+
+
+def is_prefix(found: tuple[ParsedFact, ...], whole: list[str]) -> bool:
+    """Whether the facts are the first of all, the last of them perhaps cut and marked so."""
+    said = [fact.text for fact in found]
+    if said == whole[: len(said)]:
+        return True
+    return said[:-1] == whole[: len(said) - 1] and found[-1].is_cut and whole[len(said) - 1].startswith(said[-1])
+
+
+@pytest.mark.parametrize("name", [*WELL_FORMED, "escaped", "escaped twice", "fenced", "fenced JSON"])
+def test_an_answer_cut_anywhere_keeps_the_facts_before_the_cut_and_invents_none(name: str):
+    raw, whole = SEEDS[name], texts(SEEDS[name])
+    wrong = [at for at in range(len(raw)) if not is_prefix(parse_answer(raw[:at]).facts, whole)]
+    assert wrong == []
+
+
+def test_an_answer_cut_inside_a_character_is_read_up_to_it():
+    raw = SEGMENTS.encode()
+    whole = texts(SEGMENTS)
+    for at in range(0, len(raw), 3):
+        assert is_prefix(parse_answer(raw[:at].decode("utf-8", "ignore")).facts, whole), at
+
+
+def test_a_cut_fact_is_held_whatever_the_model_meant():
+    fact = parse_answer(SEGMENTS[: SEGMENTS.index("when stale")]).facts[-1]
+    assert (fact.text, fact.gate, fact.is_cut) == ("Both NFS mounts require sudo to unmount", "hold", True)
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_a_spoilt_answer_says_the_same(name: str):
+    assert set(texts(SPOILT[name])) == set(texts(SEGMENTS))
+
+
+@pytest.mark.parametrize("name", ["escaped", "escaped twice", "fenced", "doubled", "capitals", "no end tags", "tasks first"])
+def test_the_path_tells_how_an_answer_was_read(name: str):
+    assert parse_answer(SPOILT[name]).path == "segments"
+
+
+facts = st.lists(st.from_regex(r"\A[A-Z][a-z]{3,9}( [a-z0-9]{2,8}){2,6}\Z"), min_size=1, max_size=6, unique=True)
+SPOIL = {
+    "escape": html.escape,
+    "fence": lambda raw: f"```\n{raw}\n```",
+    "double": lambda raw: f"{raw}\n{raw}",
+    "greet": lambda raw: f"Here you are.\n\n{raw}",
+    "return": lambda raw: raw.replace("\n", "\r\n"),
+}
+
+
+@given(facts, st.lists(st.sampled_from(sorted(SPOIL)), max_size=4))
+def test_no_mixture_of_spoilings_changes_what_was_said(said: list[str], ways: list[str]):
+    lines = "\n".join(f"- 🔴 [gate=allow confidence=0.9] {fact}" for fact in said)
+    raw = f"<observations>\n<segment>\n<narrative>Work.</narrative>\n<facts>\n{lines}\n</facts>\n</segment>\n</observations>"
+    for way in ways:
+        raw = SPOIL[way](raw) if way != "escape" or "<" in raw else raw
+    assert set(texts(raw)) == set(said)
+
+
+@given(st.permutations(SEGMENTS.split("<segment>")[1:]))
+def test_the_order_of_segments_changes_no_fact(blocks: list[str]):
+    bodies = [block.split("</segment>")[0] for block in blocks]
+    raw = "<observations>" + "".join(f"<segment>{body}</segment>" for body in bodies) + "</observations>"
+    assert set(texts(raw)) == set(texts(SEGMENTS))
+
+
+@given(st.sampled_from(sorted(SEEDS)), st.data())
+def test_what_is_spliced_into_an_answer_never_makes_it_raise_or_invent(name: str, data: st.DataObject):
+    raw = SEEDS[name]
+    at = data.draw(st.integers(0, len(raw)))
+    to = data.draw(st.integers(at, min(len(raw), at + 40)))
+    check(raw[:at] + data.draw(st.text(max_size=12)) + raw[to:])
+
+
+@pytest.mark.skipif(not RECORDED, reason=f"no recorded answers: {SHARED} does not exist")
+def test_recorded_answers_cut_anywhere_keep_what_comes_before():
+    for path in RECORDED:
+        raw = path.read_text(encoding="utf-8")
+        whole = texts(raw)
+        wrong = [at for at in range(0, len(raw), 397) if not is_prefix(parse_answer(raw[:at]).facts, whole)]
+        assert wrong == [], path.name
+
+
+@pytest.mark.skipif(not RECORDED, reason=f"no recorded answers: {SHARED} does not exist")
+def test_recorded_answers_that_are_spoilt_say_the_same():
+    for path in RECORDED:
+        raw = path.read_text(encoding="utf-8")
+        for way, spoil in SPOIL.items():
+            assert set(texts(spoil(raw))) == set(texts(raw)), (path.name, way)
+
+
+HOSTILE = [
+    "<segment ",
+    "<segment>",
+    "<",
+    "< ",
+    "\n",
+    "- 🔴 [",
+    "<a-",
+    "&amp;",
+    '{"text": "',
+    "  more\n",
+    "```\n",
+    "Date: ",
+    '"observations":"',
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_twice_the_answer_is_about_twice_the_work(piece: str):
+    """Eight times the size may take sixteen times as long; quadratic work takes sixty-four."""
+    small, large = 3_000, 24_000
+
+    def seconds(count: int) -> float:
+        raw = "- 🔴 x\n" + piece * count
+        started = time.process_time()
+        parse_answer(raw)
+        return time.process_time() - started
+
+    best = min(seconds(small) for _ in range(3))
+    assert min(seconds(large) for _ in range(2)) <= max(16 * best, 0.25)
+
+
+@pytest.mark.slow
+def test_fuzzing_finds_no_answer_that_breaks_a_law(tmp_path: Path):
+    pytest.importorskip("atheris", reason="atheris has no wheel for this platform")
+    command = [sys.executable, "-m", "memory_assets_tests.fuzz_parser", "--runs", "20000"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(REPOSITORY)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2_000:]
+    assert "number_of_executed_units: 2" in done.stderr
+
+
+def test_flat_answers_say_so():
+    assert parse_answer(FLAT).path == "flat"

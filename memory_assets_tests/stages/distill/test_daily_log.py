@@ -1,0 +1,133 @@
+"""The daily log: readable, in the format of A21; what people wrote between the sections survives."""
+
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.stages.distill.daily_log import remove_sections, render_section, update_log, windows_in
+from memory_assets_tests.factories import START, frame, row
+from memory_assets_tests.stages.distill.sessions import said, window
+
+UTC = ZoneInfo("UTC")
+ROWS = said(("owner", "use uv, never pip"), ("assistant", "Switched to uv."))
+SEGMENT = row(
+    "segments", segment_id="s1", window_id=ROWS[0]["window_id"], narrative="The owner: “use uv, never pip” Switched to uv."
+)
+
+
+def section(*facts: dict, **changes) -> str:
+    return render_section(window(ROWS, **changes), frame("segments", SEGMENT), frame("observations", *facts), zone=UTC)
+
+
+def fact(text: str, **changes) -> dict:
+    defaults = {
+        "id": text,
+        "kind": "fact",
+        "gate": "allow",
+        "segment_id": "s1",
+        "window_id": ROWS[0]["window_id"],
+        "text": text,
+        "priority": "high",
+    }
+    return row("observations", **{**defaults, **changes})
+
+
+def test_a_section_reads_as_the_seeds_show_it():
+    session = row("sessions", name="Package managers", files_modified=["a", "b"], files_read=["c"])
+    text = render_section(
+        window(ROWS),
+        frame("segments", SEGMENT),
+        frame("observations", fact("Use uv, never pip.")),
+        session=session,
+        current_task="Primary: uv",
+        zone=UTC,
+    )
+    assert text == (
+        "<!-- window a1b2c3d4e5f6 -->\n"
+        "### 🔭 Observations (session: Package managers, 09:01)\n"
+        "\n"
+        "**Trigger**: shutdown\n"
+        "**Files**: 2 modified, 1 read\n"
+        "\n"
+        "Date: 2026-08-03\n"
+        "\n"
+        "#### use uv, never pip Switched to uv\n"
+        "*The owner: “use uv, never pip” Switched to uv.*\n"
+        "\n"
+        "* 🔴 (09:00) Use uv, never pip.\n"
+        "\n"
+        "**Current task**: Primary: uv\n"
+        "<!-- /window a1b2c3d4e5f6 -->\n"
+    )
+
+
+def test_held_facts_and_narratives_are_left_out():
+    text = section(fact("held one", gate="hold"), fact("a narrative", kind="narrative"), fact("Use uv."))
+    assert "Use uv." in text
+    assert "held one" not in text
+    assert "a narrative" not in text
+
+
+def test_a_window_without_facts_says_so():
+    assert "Nothing worth keeping." in section()
+
+
+def test_times_are_the_owners():
+    text = render_section(
+        window(ROWS), frame("segments", SEGMENT), frame("observations", fact("Use uv.")), zone=ZoneInfo("Asia/Tokyo")
+    )
+    assert "(18:00) Use uv." in text
+
+
+def test_text_cannot_end_its_section():
+    text = section(fact("evil <!-- /window a1b2c3d4e5f6 --> text"))
+    assert windows_in(text) == ["a1b2c3d4e5f6"]
+    assert update_log(text, [section(fact("Use uv."))]) == section(fact("Use uv."))
+
+
+def test_a_section_replaces_itself_and_moves_nothing():
+    before = update_log("# 2026-08-03\n\nby hand\n", [section(fact("old"))]) + "\nafter it, by hand\n"
+    after = update_log(before, [section(fact("new"))])
+    assert after == before.replace("old", "new")
+
+
+def test_a_new_log_has_a_title_and_writing_twice_changes_nothing():
+    once = update_log("", {"w": section(fact("Use uv."))}, title="2026-08-03")
+    assert once.startswith("# 2026-08-03\n\n<!-- window a1b2c3d4e5f6 -->\n")
+    assert update_log(once, {"w": section(fact("Use uv."))}, title="2026-08-03") == once
+
+
+def test_sections_of_windows_that_moved_away_can_be_removed():
+    text = update_log("by hand\n", [section(fact("Use uv."))]) + "more\n"
+    assert remove_sections(text, ["a1b2c3d4e5f6"]) == "by hand\n\nmore\n"
+
+
+hand_written = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=80).filter(
+    lambda text: "<!-- " not in text
+)
+
+
+@given(hand_written, hand_written, hand_written)
+def test_hand_written_text_survives_byte_for_byte(first: str, second: str, third: str):
+    one, other = section(fact("one")), section(fact("two"), window_id="b" * 64)
+    text = update_log(update_log(first, [one]) + second, [other]) + third
+    for again in (one, section(fact("one, reworded")), other):
+        text = update_log(text, [again])
+    left = remove_sections(text, ["a1b2c3d4e5f6", "b" * 64])
+    assert left.startswith(first)
+    assert left.endswith(third)
+    assert second in left
+
+
+@pytest.mark.parametrize("name", ["Fix\nthe build", "  spaced  out "])
+def test_names_stay_on_their_line(name: str):
+    assert f"(session: {' '.join(name.split())}, 09:01)" in section(title=name)
+
+
+def test_facts_come_in_the_order_they_were_said():
+    from datetime import timedelta
+
+    text = section(fact("later", event_at=START + timedelta(minutes=5)), fact("earlier", event_at=START))
+    assert text.index("earlier") < text.index("later")

@@ -1,0 +1,57 @@
+"""The rules observer against sessions that careful readers labelled; skipped where there are none."""
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import polars as pl
+import pytest
+
+from memory_assets.stages.distill.allowance import plan_allowances
+from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import open_store
+from memory_assets_tests.stages.capture.pipeline import capture
+
+SHARED = Path(__file__).resolve().parents[4] / "shared"
+GOLD = sorted((SHARED / "data" / "gold").glob("*.json"))
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not GOLD, reason=f"no labelled sessions: {SHARED / 'data' / 'gold'} does not exist"),
+]
+
+
+@pytest.fixture(scope="module")
+def scorer() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("score_gold", SHARED / "tools" / "score_gold.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_rules_observer_keeps_what_readers_kept(scorer: ModuleType, real_transcripts: Path, tmp_path: Path):
+    store = open_store(read_settings())
+    gold = [json.loads(path.read_text(encoding="utf-8")) for path in GOLD]
+    capture(store, real_transcripts)
+    windows = store.tables.read("windows")
+    allowances = plan_allowances(windows)
+    labelled = windows.filter(pl.col("session_id").is_in([g["session"] for g in gold]) & pl.col("day").is_not_null())
+    facts = []
+    for (day,), own in labelled.sort("day").group_by("day", maintain_order=True):
+        messages = store.tables.read("messages", [day.isoformat()])
+        segments = build_segments(own, messages)
+        observations, _ = build_observations(own, messages, segments, allowances=allowances)
+        facts += [
+            {"session": fact["session_id"], "text": fact["text"], "gate": fact["gate"], "lines": fact["lines"]}
+            for fact in observations.iter_rows(named=True)
+        ]
+    score = scorer.score_facts(gold, facts)
+    assert score["recall_weighted"] >= 0.32
+    assert score["recall_owner_rules"] >= 0.30
+    assert score["precision"] >= 0.28
+    assert score["noise_share"] <= 0.10
+    assert score["most_in_a_session"] <= 25
+    assert score["sessions_at_zero"] == 0

@@ -1,0 +1,69 @@
+"""Corrections and rules of the owner become lessons in their own words; questions, stories and errands do not."""
+
+import polars as pl
+import pytest
+
+from memory_assets.stages.distill.lessons import find_lessons, read_lessons
+from memory_assets_tests.factories import START, frame, message, row
+
+WINDOW = "w" * 64
+
+
+def taught(*texts: str, status: str = "observed", authors: tuple[str, ...] = ()) -> pl.DataFrame:
+    """The lessons of a window in which the owner and the assistant take turns."""
+    authors = authors or ("owner", "assistant") * len(texts)
+    said = [message(text, number, author=author) for number, (text, author) in enumerate(zip(texts, authors, strict=False))]
+    window = row("windows", window_id=WINDOW, status=status, day=START.date(), project="shop", person="mira", session_id="s1")
+    return find_lessons(frame("messages", *said), frame("windows", window))
+
+
+def test_a_correction_becomes_a_lesson_with_what_to_use_instead_of_what():
+    (lesson,) = taught("Add a dependency.", "I run pip install httpx.", "no, use uv, not pip", "Understood.").to_dicts()
+    assert (lesson["text"], lesson["wanted"], lesson["unwanted"]) == ("Use uv, not pip.", "uv", "pip")
+    assert (lesson["message_id"], lesson["line"], lesson["project"], lesson["person"]) == (f"msg_{2:020x}", 2, "shop", "mira")
+
+
+def test_a_session_that_is_too_short_to_distil_teaches_all_the_same():
+    assert taught("no, use uv, not pip", "Understood.", status="skipped_short")["text"].to_list() == ["Use uv, not pip."]
+    assert taught("no, use uv, not pip", "Understood.", status="open").is_empty()
+
+
+def test_only_the_owner_teaches():
+    assert taught("Never commit to main.", "Use uv, not pip.", authors=("tool", "assistant")).is_empty()
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted", "unwanted"),
+    [
+        ("Use pnpm instead of npm", "pnpm", "npm"),
+        ("don't use pip, use uv", "uv", "pip"),
+        ("not npm, use pnpm", "pnpm", "npm"),
+        ("I prefer httpx over requests", "httpx", "requests"),
+        ("instead of make, use just", "just", "make"),
+        ("never commit to main", "", ""),
+        ("please do not touch the lock file", "", ""),
+        ("we should not touch the default ssh config", "", ""),
+        ("always run make check before you commit", "", ""),
+        ("from now on the tests live beside the code", "", ""),
+    ],
+)
+def test_what_a_lesson_sounds_like(said: str, wanted: str, unwanted: str):
+    (found,) = read_lessons(said)
+    assert (found.wanted, found.unwanted) == (wanted, unwanted)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "did you never use uv?",
+        "I never saw that line",
+        "it goes up to 27 but never gets past that",
+        "I tested it and don't like it",
+        "hm, that should never happen",
+        "Review this branch. Do not make code changes.",
+        "let's say we would use replicate to not recreate the repo fully but move every ref from the source repo",
+        "ok, continue",
+    ],
+)
+def test_what_teaches_nothing(said: str):
+    assert list(read_lessons(said)) == []

@@ -1,0 +1,120 @@
+"""Categories as data: each is found in its examples and in sentences of a developer's days; another version is read beside the first."""
+
+from collections import Counter
+from dataclasses import replace
+from importlib import resources
+
+import pytest
+
+from memory_assets.errors import SettingsError
+from memory_assets.schema import frames as tables
+from memory_assets.stages.distill.taxonomy import TAXONOMY, TAXONOMY_VERSION, categorise, category_named, read_taxonomy
+from memory_assets_tests.factories import frame, row
+from memory_assets_tests.stages.distill.categories import LABELLED
+
+PACKAGED = (resources.files("memory_assets.stages.distill") / "taxonomy.toml").read_text(encoding="utf-8")
+SEVEN = [
+    "preferences",
+    "rules-conventions",
+    "system-architecture",
+    "operations",
+    "memory-system",
+    "projects",
+    "people-relationships",
+]
+LEAST_RIGHT, LEAST_OF_A_CATEGORY = 0.9, 0.75
+
+
+@pytest.mark.parametrize(
+    ("category", "example"), [(rule.name, example) for rule in TAXONOMY.categories for example in rule.examples]
+)
+def test_the_examples_of_a_category_belong_there(category: str, example: str):
+    assert categorise(example, "narrative", "owner")[0] == category
+
+
+def test_all_seven_are_there_with_their_version():
+    assert [rule.name for rule in TAXONOMY.categories] == SEVEN
+    assert TAXONOMY_VERSION == "v1"
+
+
+def confusion() -> Counter[tuple[str, str]]:
+    return Counter(
+        (wanted, categorise(sentence, "narrative", "owner")[0])
+        for wanted, sentences in LABELLED.items()
+        for sentence in sentences
+    )
+
+
+def test_sentences_of_a_developers_days_find_their_category():
+    table = confusion()
+    right = {name: table[name, name] / len(LABELLED[name]) for name in SEVEN}
+    mistaken = {pair: count for pair, count in table.items() if pair[0] != pair[1]}
+    assert min(len(sentences) for sentences in LABELLED.values()) >= 12
+    assert sum(table[name, name] for name in SEVEN) / table.total() >= LEAST_RIGHT, mistaken
+    assert min(right.values()) >= LEAST_OF_A_CATEGORY, mistaken
+
+
+def test_no_labelled_sentence_is_an_example():
+    examples = {example for rule in TAXONOMY.categories for example in rule.examples}
+    assert examples.isdisjoint(sentence for sentences in LABELLED.values() for sentence in sentences)
+
+
+def test_optional_categories_wait_until_they_are_named():
+    more = read_taxonomy(PACKAGED, source="taxonomy.toml", optional=("health", "hobbies"))
+    assert [rule.name for rule in more.categories] == [*SEVEN, "health", "hobbies"]
+    by_name = {rule.name: rule for rule in more.categories}
+    for name in ("health", "hobbies"):
+        assert all(categorise(example, "narrative", "owner", taxonomy=more)[0] == name for example in by_name[name].examples)
+
+
+def test_a_second_version_leaves_rows_of_the_first_readable():
+    second = replace(
+        TAXONOMY, version="v2", categories=tuple(rule for rule in TAXONOMY.categories if rule.name != "operations")
+    )
+    text = "The container needs 4 GB or the build crashes."
+    old = row("observations", id="a", text=text, category=categorise(text, "fact", "assistant")[0], taxonomy_version="v1")
+    again = categorise(text, "fact", "assistant", taxonomy=second)[0]
+    both = frame("observations", old, old | {"id": "b", "category": again, "taxonomy_version": second.version})
+    tables.checks_of("observations").validate(both)
+    assert both.select("taxonomy_version", "category").rows() == [("v1", "operations"), ("v2", again)]
+    assert again != "operations"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("version = ", "Cannot read the taxonomy mine.toml"),
+        ('version = "v2"', "needs a version and at least one"),
+        (PACKAGED.replace('name = "projects"', 'name = "operations"'), "must name each category once"),
+        (PACKAGED.replace('name = "projects"', 'name = "things"'), "and projects among them"),
+        (PACKAGED.replace("'prefer(?:s|ence)?'", "'prefer(?:s'"), "is no pattern"),
+        ('version = "v2"\n[[category]]\nname = "projects"\nwords = ["x"]\nexamples = ["one"]', "at least 8 examples"),
+    ],
+)
+def test_a_taxonomy_that_cannot_be_used_says_why(text: str, told: str):
+    with pytest.raises(SettingsError, match=r"mine\.toml") as problem:
+        read_taxonomy(text, source="mine.toml")
+    assert told in str(problem.value)
+
+
+@pytest.mark.parametrize("author", ["assistant", "tool", "file", "web", "injected"])
+def test_only_the_owner_is_filed_under_rules_and_preferences(author):
+    for text in ("Always use pip, never uv.", "The owner prefers long answers."):
+        assert categorise(text, "fact", author, "rules-conventions")[0] not in ("preferences", "rules-conventions")
+
+
+def test_a_vendors_prefix_is_taken_off():
+    assert category_named("jc:operations") == "operations"
+    assert category_named("JC:Rules_Conventions") == "rules-conventions"
+    assert category_named("weather") is None
+
+
+def test_a_hint_decides_where_the_words_are_silent():
+    assert categorise("Seven of nine.", "fact", "assistant", "people-relationships")[0] == "people-relationships"
+
+
+def test_clear_words_give_more_confidence_than_none():
+    assert (
+        categorise("`make deploy` runs the release pipeline in CI.", "fact", "assistant")[1]
+        > categorise("Seven of nine.", "fact", "assistant")[1]
+    )

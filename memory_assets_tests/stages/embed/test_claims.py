@@ -1,0 +1,88 @@
+"""Labelled near-misses stay apart and labelled repetitions come together, with the similarity that the model really gives."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.stages.embed.claims import same_claim, tokens_of
+
+NEAR_MISSES = [
+    ("The staging database listens on port 5433.", "The staging database listens on port 5432."),
+    ("Always force-push to main.", "Never force-push to main."),
+    ("The bucket is in eu-west-2.", "The bucket is in eu-west-1."),
+    ("The project runs on Python 3.12.", "The project runs on Python 3.11."),
+    ("Run the migrations before the deploy.", "Run the migrations after the deploy."),
+    ("Retries are enabled for the queue.", "Retries are disabled for the queue."),
+    ("Deploy to staging on Fridays.", "Deploy to production on Fridays."),
+    ("Use uv instead of pip.", "Use pip instead of uv."),
+    ("The api depends on the worker.", "The worker depends on the api."),
+    ("The timeout is 30 seconds.", "The timeout is 30 minutes."),
+    ("Every change needs two reviewers.", "Every change needs three reviewers."),
+    ("Do not commit to main.", "Commit to main."),
+    ("Alice reviews the release notes.", "Bob reviews the release notes."),
+    ("Use tabs for indentation.", "Use spaces for indentation."),
+]
+REPETITIONS = [
+    ("Never force-push to main.", "never force-push to main"),
+    ("Run make check before every commit.", "Before every commit, run make check."),
+    ("The staging database listens on port 5433.", "Port 5433 is where the staging database listens."),
+    ("The owner prefers small commits.", "The owner likes to make small commits."),
+    ("Integration tests must not call the network.", "Integration tests should never call the network."),
+    ("We use `uv` to manage dependencies.", "We use `uv` for dependencies."),
+    ("Error messages should say what to do.", "An error message should tell people what to do."),
+]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> LocalEmbedder:
+    return LocalEmbedder()
+
+
+def cosine(embedder: LocalEmbedder, a: str, b: str) -> float:
+    return float(embedder.encode_query(a) @ embedder.encode_query(b))
+
+
+@pytest.mark.parametrize(("newer", "older"), NEAR_MISSES)
+def test_a_near_miss_is_another_claim_whichever_came_first(embedder: LocalEmbedder, newer: str, older: str):
+    similarity = cosine(embedder, newer, older)
+    assert same_claim(newer, older, similarity) is None
+    assert same_claim(older, newer, similarity) is None
+
+
+@pytest.mark.parametrize(("newer", "older"), REPETITIONS)
+def test_a_repetition_in_other_words_is_the_same_claim(embedder: LocalEmbedder, newer: str, older: str):
+    assert same_claim(newer, older, cosine(embedder, newer, older)) is not None
+
+
+@pytest.mark.parametrize(
+    "lost", ["Use port 5432 for `payments-db`.", "Deploys to `payments-db` use 5432.", "Use 5432 as Alice does for the db."]
+)
+def test_a_newer_wording_without_a_specific_of_the_older_one_does_not_absorb_it(lost: str):
+    assert same_claim("Use port for the db.", lost, 0.99) is None
+
+
+def test_a_number_written_out_is_the_number():
+    assert same_claim("Every change needs 2 reviewers.", "Every change needs two reviewers.", 0.95) == "near-duplicate"
+
+
+def test_similarity_alone_does_not_merge():
+    assert same_claim("Tests live beside the code.", "Releases happen on Mondays.", 0.99) is None
+
+
+@given(st.text(min_size=1, max_size=200))
+def test_the_same_words_are_the_same_claim_at_any_similarity(text: str):
+    assert same_claim(text, text, 0.0) == "same words"
+
+
+def test_what_was_and_what_is_are_two_claims():
+    assert same_claim("The api is on Heroku.", "The api was on Heroku.", 0.97) is None
+
+
+def test_a_sentence_that_gives_something_up_is_not_the_one_that_asserted_it():
+    assert same_claim("We moved from Jenkins to Buildkite for make check.", "Jenkins runs make check.", 0.95) is None
+    assert same_claim("Always use uv, never pip.", "Use uv, not pip.", 0.95) == "near-duplicate"
+
+
+def test_a_flag_keeps_its_dashes():
+    assert tokens_of("Run `pytest -x --ff`, then stop.") == ["Run", "pytest", "-x", "--ff", "then", "stop"]

@@ -1,0 +1,160 @@
+"""The graph: what memories name becomes entities, what they say of them relations; only changed memories are read again."""
+
+from datetime import timedelta
+
+import polars as pl
+import pytest
+
+from memory_assets.schema import frames as tables
+from memory_assets.stages.embed import mentions as mentions_module
+from memory_assets.stages.embed.graph import build_entities, build_relations
+from memory_assets.stages.embed.mentions import read_mentions
+from memory_assets.stages.embed.picture import render_picture
+from memory_assets_tests.factories import START, frame, row
+
+
+def memories(*texts: str | dict) -> pl.DataFrame:
+    """Memories m0, m1 … of project shop, a day apart; a text may come with changed columns."""
+    rows = []
+    for number, told in enumerate(texts):
+        changes = {"text": told} if isinstance(told, str) else told
+        at = START + timedelta(days=number)
+        plain = {
+            "id": f"m{number}",
+            "state": "active",
+            "project": "shop",
+            "person": "mira",
+            "first_event_at": at,
+            "event_at": at,
+        }
+        rows.append(row("memories", **plain | {"wordings": [changes["text"]]} | changes))
+    return frame("memories", *rows)
+
+
+def graph(found: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    said = read_mentions(found, tables.empty("mentions"))
+    entities = build_entities(said, found)
+    relations = build_relations(said, entities, found)
+    for name, made in (("mentions", said), ("entities", entities), ("relations", relations)):
+        tables.check(name, made)
+    return entities, relations
+
+
+def names(entities: pl.DataFrame, kind: str) -> dict[str, int]:
+    return dict(entities.filter(pl.col("kind") == kind).select("name", "memory_count").sort("name").iter_rows())
+
+
+def told(found: pl.DataFrame, kind: str) -> set[tuple[str, str]]:
+    entities, relations = graph(found)
+    name = dict(entities.select("entity_id", "name").iter_rows())
+    ends = relations.filter(pl.col("kind") == kind).select("source_id", "target_id").iter_rows()
+    return {(name[source], name[target]) for source, target in ends}
+
+
+def test_other_names_are_one_entity_and_its_aliases():
+    entities, _ = graph(memories("We deploy to k8s.", "Kubernetes runs version 1.30.", "kube restarts it."))
+    (row,) = entities.filter(pl.col("kind") == "service").iter_rows(named=True)
+    assert (row["name"], row["memory_count"], row["projects"]) == ("Kubernetes", 3, ["shop"])
+    assert {"k8s", "kube"} <= set(row["aliases"])
+    assert (row["first_event_at"], row["event_at"]) == (START, START + timedelta(days=2))
+
+
+def test_project_and_person_of_a_memory_are_entities():
+    entities, _ = graph(memories("Ship on Fridays.", "Write it down."))
+    assert (names(entities, "project"), names(entities, "person")) == ({"shop": 2}, {"mira": 2})
+
+
+def test_a_bare_file_name_is_the_one_file_that_ends_so():
+    entities, _ = graph(
+        memories("See `internal/cart/total.go`.", "`total.go:12` rounds wrongly.", "`README.md` and `docs/README.md`")
+    )
+    assert names(entities, "file") == {"internal/cart/total.go": 2, "README.md": 1, "docs/README.md": 1}
+    entities, _ = graph(memories("See `a/total.go` and `b/total.go`.", "`total.go:12` rounds wrongly."))
+    assert names(entities, "file") == {"a/total.go": 1, "b/total.go": 1, "total.go": 1}
+
+
+def test_a_file_of_another_project_is_another_file():
+    entities, _ = graph(memories("See `app/main.go`.", {"text": "See `app/main.go`.", "project": "tide"}))
+    assert sorted(entities.filter(pl.col("kind") == "file")["project"]) == ["shop", "tide"]
+
+
+def test_a_telling_project_name_means_the_project_and_a_plain_word_does_not():
+    elsewhere = {"text": "The `git-sync` tool is fast, the `shop` is slow.", "project": "tide"}
+    entities, _ = graph(memories({"text": "Start here.", "project": "git-sync"}, elsewhere, "Open at nine."))
+    assert names(entities, "project") == {"git-sync": 2, "shop": 1, "tide": 1}
+
+
+def test_held_and_forgotten_memories_name_nothing():
+    held, forgotten = ({"text": "Use Redis.", "state": state} for state in ("held", "forgotten"))
+    assert graph(memories(held, forgotten))[0].is_empty()
+
+
+def test_two_memories_or_a_short_one_put_things_together():
+    names = " ".join(f"`nameNumber{letter}`" for letter in "ABCDEF")
+    assert told(memories(names), "mentioned_together") == set()
+    assert len(told(memories(names, names), "mentioned_together")) == 15
+    assert len(told(memories("Redis holds sessions of `checkoutFlow`."), "mentioned_together")) == 1
+
+
+def test_a_list_of_many_things_says_nothing_of_how_they_stand():
+    many = " ".join(f"`nameNumber{letter}`" for letter in "ABCDEFGHIJKLM")
+    assert told(memories(many, many), "mentioned_together") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "wanted"),
+    [
+        ("`git push --mirror` overwrites.", "uses", {("git push", "--mirror")}),
+        ("The shop uses Redis for sessions.", "uses", {("shop", "Redis")}),
+        ("It is deployed to Fly.io.", "uses", {("shop", "Fly.io")}),
+        ("Do not use Redis.", "uses", set()),
+        ("Should we use Redis?", "uses", set()),
+        ("`refKind` in `internal/cart/total.go` decides.", "part_of", {("refKind", "internal/cart/total.go")}),
+        ("Use uv instead of pip.", "replaced_by", {("pip", "uv")}),
+        ("We moved from Jenkins to Buildkite for deploys.", "replaced_by", {("Jenkins", "Buildkite")}),
+        ("We moved from Jenkins to `total.go` somehow.", "replaced_by", set()),
+    ],
+)
+def test_what_is_stated_becomes_a_relation(text: str, kind: str, wanted: set):
+    assert told(memories(text), kind) == wanted
+
+
+def test_a_path_lies_in_the_folder_that_memories_name():
+    assert told(memories("Look at `cmd/shop/`.", "`cmd/shop/main.go` starts it."), "part_of") == {
+        ("cmd/shop/main.go", "cmd/shop/")
+    }
+
+
+def test_what_supersedes_names_what_replaced_the_one_thing_of_its_kind():
+    old = {"text": "Sessions live in Memcached.", "state": "superseded", "superseded_by": "m1"}
+    assert told(memories(old, "Sessions live in Redis."), "replaced_by") == {("Memcached", "Redis")}
+
+
+def test_only_memories_whose_words_changed_are_read_again(monkeypatch: pytest.MonkeyPatch):
+    before = memories("Use Redis.", "Use Kafka.")
+    known = read_mentions(before, tables.empty("mentions"))
+    read: list[str] = []
+    monkeypatch.setattr(mentions_module, "_read", lambda memory, hash: read.append(memory["id"]) or [])
+    after = memories("Use Redis.", "Use Postgres.", "Use RabbitMQ.")
+    read_mentions(after, known)
+    assert read == ["m1", "m2"]
+
+
+def test_reading_again_or_in_another_order_gives_the_same_graph():
+    found = memories("Use uv instead of pip in `ci.yml`.", "`.github/ci.yml` runs `make check --all`.", "k8s and Redis.")
+    once = graph(found)
+    again = graph(found.reverse())
+    assert once[0].equals(again[0]) and once[1].equals(again[1])
+    said = read_mentions(found, tables.empty("mentions"))
+    assert read_mentions(found, said).equals(said)
+
+
+def test_the_picture_is_the_same_each_time_and_quotes_names():
+    entities, relations = graph(memories("`git push --mirror` overwrites `a/<b>.go`.", "`git push --mirror` it is."))
+    picture = render_picture(entities, relations)
+    assert picture == render_picture(entities, relations)
+    assert ">git push</text>" in picture and "<b>" not in picture
+
+
+def test_a_picture_of_nothing_says_so():
+    assert "Nothing is named together yet" in render_picture(tables.empty("entities"), tables.empty("relations"))

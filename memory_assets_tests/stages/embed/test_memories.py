@@ -1,0 +1,158 @@
+"""The fold: the oldest id, the newest allowed wording, every wording kept, and nothing that depends on the order of rows."""
+
+import random
+from datetime import timedelta
+
+import pytest
+
+from memory_assets.stages.embed.evidence import plan_evidence
+from memory_assets.stages.embed.memories import RECALLED, fold_memories
+from memory_assets.store.ledger import USED, Event
+from memory_assets_tests.factories import START, frame, row
+
+
+def said(id: str, **changes: object) -> dict:
+    plain = {
+        "event_at": START + timedelta(hours=int(id)), "text": f"wording {id}", "window_id": f"w{id}", "session_id": f"s{id}",
+        "gate": "allow", "confidence": 0.5, "author": "owner", "kind": "fact", "category": "operations", "message_ids": [f"m{id}"],
+    }  # fmt: skip
+    return row("observations", id=id, **plain | changes)
+
+
+def edge(newer: str, older: str, relation: str = "same", similarity: float = 0.9) -> dict:
+    return row("merges", newer_id=newer, older_id=older, relation=relation, reason=relation, similarity=similarity)
+
+
+def against(newer: str, older: str) -> dict:
+    return edge(newer, older, "conflict")
+
+
+def fold(rows: list[dict], edges: list[dict] = (), events: list[Event] = ()) -> dict[str, dict]:  # type: ignore[assignment]
+    """Folds as the asset does: what the edges say of sources is in the ledger first."""
+    observations, merges = frame("observations", *rows), frame("merges", *edges)
+    planned = plan_evidence(observations, merges, events, {})
+    heard = [Event(one.id, START, "rules", one.kind, one.target, one.payload) for one in planned]
+    return {memory["id"]: memory for memory in fold_memories(observations, merges, [*events, *heard]).to_dicts()}
+
+
+def test_a_cluster_keeps_the_oldest_id_the_newest_wording_and_every_wording():
+    (memory,) = fold([said("1"), said("2"), said("3")], [edge("2", "1"), edge("3", "2")]).values()
+    assert (memory["id"], memory["text"], memory["merged_count"]) == ("1", "wording 3", 3)
+    assert memory["wordings"] == ["wording 1", "wording 2", "wording 3"]
+    assert memory["session_ids"] == ["s1", "s2", "s3"]
+    assert memory["first_event_at"] == START + timedelta(hours=1)
+    assert memory["event_at"] == START + timedelta(hours=3)
+
+
+@pytest.mark.parametrize(
+    ("sessions", "confidence"),
+    [(["a"], 0.5), (["a", "b"], 0.6), (["a", "a"], 0.5), (["a", "b", "a"], 0.6), (list("abcdefgh"), 1.0)],
+)
+def test_each_other_session_that_says_it_adds_a_tenth_up_to_one(sessions: list[str], confidence: float):
+    rows = [said(str(n), session_id=session) for n, session in enumerate(sessions)]
+    memory = fold(rows, [edge(str(n), "0") for n in range(1, len(sessions))])["0"]
+    assert (memory["confidence"], memory["confirmed_count"]) == (confidence, len(set(sessions)) - 1)
+
+
+def test_a_held_repetition_neither_shows_nor_strengthens():
+    rows = [said("1"), said("2", gate="hold", author="assistant", confidence=1.0, priority="high")]
+    memory = fold(rows, [edge("2", "1")])["1"]
+    assert (memory["state"], memory["text"], memory["confidence"], memory["author"]) == ("active", "wording 1", 0.5, "owner")
+    assert memory["wordings"] == ["wording 1", "wording 2"]
+
+
+def test_what_was_only_ever_held_is_a_held_memory():
+    assert fold([said("1", gate="hold")])["1"]["state"] == "held"
+
+
+def test_an_observation_joins_the_one_it_is_most_similar_to():
+    folded = fold([said("1"), said("2"), said("3")], [edge("3", "1", similarity=0.86), edge("3", "2", similarity=0.97)])
+    assert {id: memory["observation_ids"] for id, memory in folded.items()} == {"1": ["1"], "2": ["2", "3"]}
+
+
+def test_what_the_owner_says_later_replaces_what_it_contradicts():
+    folded = fold([said("1", author="assistant"), said("2")], [against("2", "1")])
+    assert (folded["1"]["state"], folded["1"]["superseded_by"], folded["1"]["confidence"]) == ("superseded", "2", 0.3)
+    assert (folded["2"]["state"], folded["2"]["conflicts_with"], folded["2"]["confidence"]) == ("active", [], 0.5)
+
+
+def test_what_anybody_else_says_later_is_held_and_both_name_each_other():
+    folded = fold([said("1", author="assistant"), said("2", author="assistant")], [against("2", "1")])
+    assert (folded["1"]["state"], folded["1"]["conflicts_with"], folded["1"]["confidence"]) == ("active", ["2"], 0.3)
+    assert (folded["2"]["state"], folded["2"]["conflicts_with"], folded["2"]["confidence"]) == ("held", ["1"], 0.5)
+    assert (folded["1"]["contradicted_count"], folded["2"]["contradicted_count"]) == (1, 0)
+
+
+def test_nobody_but_the_owner_weakens_what_the_owner_wants():
+    wish, doubt = said("1", category="preferences"), said("2", author="assistant", category="preferences")
+    folded = fold([wish, doubt], [against("2", "1")])
+    assert (folded["1"]["confidence"], folded["1"]["contradicted_count"], folded["2"]["state"]) == (0.5, 1, "held")
+
+
+@pytest.mark.parametrize("changes", [{"gate": "hold"}, {"kind": "narrative"}])
+def test_what_the_gate_held_contradicts_nothing(changes: dict):
+    folded = fold([said("1"), said("2", **changes)], [against("2", "1")])
+    assert (folded["1"]["state"], folded["1"]["confidence"], folded["1"]["conflicts_with"]) == ("active", 0.5, [])
+
+
+def test_a_conflict_within_one_session_is_the_owners_to_make():
+    rows = [said("1", author="assistant"), said("2", author="assistant", session_id="s1")]
+    assert [memory["state"] for memory in fold(rows, [against("2", "1")]).values()] == ["active", "active"]
+    rows = [said("1"), said("2", session_id="s1")]
+    assert [memory["state"] for memory in fold(rows, [against("2", "1")]).values()] == ["superseded", "active"]
+
+
+def test_what_the_owner_says_again_after_replacing_it_stands_and_settles_the_conflict():
+    edges = [against("2", "1"), edge("3", "1"), against("3", "2")]
+    folded = fold([said("1"), said("2"), said("3")], edges)
+    assert (folded["1"]["state"], folded["1"]["superseded_by"], folded["1"]["conflicts_with"]) == ("active", None, [])
+    assert (folded["2"]["state"], folded["2"]["superseded_by"]) == ("superseded", "1")
+    assert (folded["1"]["confidence"], folded["1"]["confirmed_count"]) == (0.4, 1)
+
+
+def test_what_an_assistant_repeats_does_not_bring_back_what_the_owner_replaced():
+    folded = fold([said("1"), said("2"), said("3", author="assistant")], [against("2", "1"), edge("3", "1"), against("3", "2")])
+    assert (folded["1"]["state"], folded["2"]["state"]) == ("superseded", "active")
+
+
+def test_the_latest_replacement_counts():
+    folded = fold([said("1"), said("2"), said("3")], [against("2", "1"), against("3", "1")])
+    assert folded["1"]["superseded_by"] == "3"
+
+
+def test_every_voice_counts_from_where_the_ones_before_it_left_the_confidence():
+    """Three confirmations of 0.9 reach 1.0, and one contradiction afterwards is seen."""
+    rows = [*(said(str(n), confidence=0.9) for n in range(4)), said("4", author="assistant")]
+    memory = fold(rows, [edge("1", "0"), edge("2", "0"), edge("3", "0"), against("4", "0")])["0"]
+    assert memory["confidence"] == 0.8
+
+
+def test_recalls_of_any_observation_of_the_cluster_count_for_it():
+    at = START + timedelta(days=3)
+    events = [
+        Event("1", at, "agent", RECALLED, "q", {"memory_ids": ["2", "gone"]}),
+        Event("2", at + timedelta(days=1), "agent", RECALLED, "q", {"memory_ids": ["1"]}),
+        Event("3", at + timedelta(days=2), "agent", "proposal.approved", "1"),
+    ]
+    memory = fold([said("1"), said("2")], [edge("2", "1")], events)["1"]
+    assert (memory["recall_count"], memory["last_used_at"]) == (2, at + timedelta(days=1))
+
+
+def test_what_informed_an_answer_was_used_when_it_answered_and_is_no_recall():
+    at = START + timedelta(days=3)
+    events = [
+        Event("1", at + timedelta(days=9), "observer", USED, "answer", {"memory_ids": ["2", "1"], "at": at.isoformat()}),
+        Event("2", START, "agent", RECALLED, "q", {"memory_ids": ["1"]}),
+    ]
+    memory = fold([said("1"), said("2")], [edge("2", "1")], events)["1"]
+    assert (memory["used_count"], memory["recall_count"], memory["last_used_at"]) == (1, 1, at)
+
+
+def test_the_fold_does_not_depend_on_the_order_of_rows():
+    rows = [said(str(n), entities=[f"e{n}"]) for n in range(8)]
+    edges = [edge("3", "1"), edge("4", "1"), edge("5", "2"), edge("6", "5"), against("7", "3"), edge("6", "4")]
+    first = fold_memories(frame("observations", *rows), frame("merges", *edges), [])
+    for seed in range(5):
+        random.Random(seed).shuffle(rows)
+        random.Random(seed).shuffle(edges)
+        assert fold_memories(frame("observations", *rows), frame("merges", *edges), []).equals(first)

@@ -1,0 +1,89 @@
+"""What was said is cut into passages that lose nothing, and each distinct text gets its vector once."""
+
+from collections.abc import Sequence
+from datetime import date
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.schema.protocols import Read
+from memory_assets.stages.embed.passages import MOST_VECTORS, PASSAGE_CHARS, cut_messages, cut_spans, make_passages
+from memory_assets_tests.factories import ReadsWhole, frame, message
+
+DAY = date(2026, 8, 3)
+
+
+class Lengths(ReadsWhole):
+    """A vector is the length of the text; what was asked is kept."""
+
+    name, version, dimension = "lengths", "1", 1
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        self.asked += texts
+        return np.array([[len(text)] for text in texts], dtype=np.float32)
+
+    def encode_query(self, text: str) -> np.ndarray:
+        return self.encode([text])[0]
+
+
+@given(st.text(alphabet=st.sampled_from("ab .\n-1*"), max_size=3_000))
+def test_passages_are_short_in_order_and_leave_out_nothing_but_space(text: str):
+    spans = cut_spans(text)
+    assert all(0 < end - start <= PASSAGE_CHARS for start, end in spans)
+    assert [start for start, _ in spans] == sorted(start for start, _ in spans)
+    assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
+
+
+def test_neighbouring_paragraphs_stay_together_as_long_as_they_fit():
+    text = "\n\n".join(["One. " * 40, "Two. " * 40, "Three. " * 40])
+    assert [text[a:b][:3] for a, b in cut_spans(text)] == ["One", "Thr"]
+
+
+def test_only_what_was_said_in_words_is_cut_and_steps_are_told_from_answers():
+    said = frame(
+        "messages",
+        message("Which port?", 0),
+        message("Let me look.", 1, author="assistant"),
+        message("[toolCall grep()]", 2, author="assistant", kind="tool_call"),
+        message("5433", 3, author="tool", kind="tool_result"),
+        message("It is 5433.", 4, author="assistant"),
+        message("Thanks.", 5),
+    )
+    assert cut_messages(said).select("text", "role").rows() == [
+        ("Which port?", "turn"), ("Let me look.", "step"), ("It is 5433.", "answer"), ("Thanks.", "turn"),
+    ]  # fmt: skip
+
+
+def test_each_text_gets_a_vector_once_and_known_ones_are_taken_over():
+    said, embedder = frame("messages", message("Use uv.", 0), message("Use uv.", 1), message("Never pip.", 2)), Lengths()
+    first = make_passages(DAY, said, embedder)
+    assert first["vector"].to_list() == [[7.0], [7.0], [10.0]]
+    assert sorted(embedder.asked) == ["Never pip.", "Use uv."]
+    assert make_passages(DAY, said, embedder, first).equals(first)
+    assert len(embedder.asked) == 2
+
+
+class WordsToo(Lengths):
+    """Has one code for each word."""
+
+    def read(self, texts: list[str]) -> list[Read]:
+        return [
+            Read(one.vector, np.full((len(text.split()), 48), 3, dtype=np.int8))
+            for one, text in zip(super().read(texts), texts, strict=True)
+        ]
+
+
+def test_the_codes_of_the_words_are_kept_beside_the_vector():
+    said = frame("messages", message("Use uv.", 0), message("Never pip.", 1))
+    assert make_passages(DAY, said, WordsToo())["words"].to_list() == [b"\x03" * 96] * 2
+    assert make_passages(DAY, said, Lengths())["words"].to_list() == [b""] * 2
+
+
+def test_the_end_of_an_endless_paste_has_words_but_no_vector():
+    said = frame("messages", message("\n\n".join(f"{n} " + "x " * 245 for n in range(30)), 0))
+    passages = make_passages(DAY, said, Lengths())
+    assert passages["vector"].is_null().to_list() == [number >= MOST_VECTORS for number in range(30)]

@@ -1,0 +1,132 @@
+"""Faults of single facts: each told by words and sources alone, and each with its near-miss that is none."""
+
+import pytest
+
+from memory_assets.stages.evaluate.faults import Source, clock_times, faults_of, is_dangling, speaks_for_owner, support
+
+OWNER = Source("No, use uv, never pip, to install packages in this repository.", is_owners=True)
+AGENT = Source("The export failed at 14:05 because /srv/exports was mounted read-only after the reboot.", is_owners=False)
+
+
+def test_a_fact_in_the_words_of_its_source_has_no_fault():
+    assert faults_of("Use uv, never pip, to install packages.", "owner", [OWNER]) == []
+    assert faults_of("The export failed because /srv/exports was mounted read-only.", "assistant", [AGENT]) == []
+
+
+def test_a_fact_of_which_most_words_stand_nowhere_is_ungrounded():
+    text = "The export failed because the certificate of the upstream proxy had expired."
+    assert faults_of(text, "assistant", [AGENT]) == ["ungrounded"]
+
+
+def test_what_the_owner_typed_in_haste_supports_what_was_made_readable():
+    said = Source("oh no theyre not going to have access to the local demo..thats just for me", is_owners=True)
+    text = "The owner corrected: “no they're not going to have access to the local demo, that's just for me”"
+    assert "ungrounded" not in faults_of(text, "owner", [said])
+
+
+def test_evidence_is_what_all_sources_hold_together():
+    text = "Packages are installed with uv; exports failed on a read-only mount."
+    assert support(text, [OWNER]) < support(text, [OWNER, AGENT])
+    assert "ungrounded" not in faults_of(text, "assistant", [OWNER, AGENT])
+
+
+def test_without_a_source_everything_is_ungrounded():
+    assert faults_of("Use uv, never pip.", "assistant", []) == ["ungrounded"]
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("at 14:05", {(14, 5)}),
+        ("at 2:05 pm and 2:05 am", {(14, 5), (2, 5)}),
+        ("at 3 p.m. sharp", {(15, 0)}),
+        ("12 am is midnight, 12 pm is noon", {(0, 0), (12, 0)}),
+        ("2026-04-14 13:12:47.826 +02:00", {(13, 12), (2, 0)}),
+        ("21:18:11 → 21:22:02", {(21, 18), (21, 22)}),
+        ("port 127.0.0.1:8080, main.py:120, 5 ambulances, 26:10", set()),
+    ],
+)
+def test_clock_times_are_read_as_people_write_them(text: str, times: set[tuple[int, int]]):
+    assert clock_times(text) == times
+
+
+def test_a_clock_time_that_no_source_tells_is_invented():
+    said = "The export failed at 15:10 because /srv/exports was mounted read-only."
+    assert faults_of(said, "assistant", [AGENT]) == ["invented_time"]
+    assert faults_of(said.replace("15:10", "2:05 pm"), "assistant", [AGENT]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It now retries three times.",
+        "This is wrong, in two ways: the server drops commands.",
+        "That's why the split exists.",
+        "The owner corrected: “it's also dropped, please update 5/6”",
+        "The owner wants: “ok, so this option should be parsed last”",
+        "Both assertions fire.",
+        "the latter needs a token",
+    ],
+)
+def test_a_fact_that_begins_with_something_said_before_dangles(text: str):
+    assert is_dangling(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This repository is a library as well.",
+        "The owner wants: “use uv, it is faster”",
+        "Items are sorted by date.",
+        "Theme colours come from config.ts.",
+        "`this.state` is frozen.",
+        "Bothwell is the staging host.",
+        "Both `uv` and `pip` are installed.",
+        "The former substring check matched too little.",
+    ],
+)
+def test_a_fact_that_names_what_it_is_about_does_not(text: str):
+    assert not is_dangling(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You're right. The agent stores messages of both types.",
+        "Committed `e5eee8a`, and the tests pass.",
+        "I've isolated the breakage to three changes.",
+        "Two useful details: the flag applies to the source alone.",
+        "Done. Updated the README.",
+        "Yes — `v2.11.4` is out.",
+    ],
+)
+def test_a_fact_that_begins_as_a_turn_of_a_conversation_is_told(text: str):
+    assert "conversational" in faults_of(text, "assistant", [])
+
+
+@pytest.mark.parametrize(
+    "text", ["I/O errors are retried.", "Notes are kept in docs/notes.md.", "Runners need 8 GB.", "No-op pushes are skipped."]
+)
+def test_a_fact_that_begins_like_one_is_not(text: str):
+    assert "conversational" not in faults_of(text, "assistant", [])
+
+
+def test_more_than_three_hundred_characters_are_several_facts():
+    text = "use uv never pip to install packages in this repository " * 6
+    assert faults_of(text, "owner", [OWNER]) == ["long"]
+
+
+@pytest.mark.parametrize(
+    "text", ["The owner prefers uv.", "The user has decided on uv.", "Use uv: the developer's preference for packages."]
+)
+def test_who_speaks_for_the_owner_needs_the_owners_words(text: str):
+    assert speaks_for_owner(text, "assistant")
+    pasted = Source("uv packages preference: prefer, decided", is_owners=False)
+    assert faults_of(text, "assistant", [pasted]) == ["owner_unheard"]
+    assert "owner_unheard" not in faults_of(text, "assistant", [pasted, OWNER])
+
+
+def test_a_fact_that_is_ascribed_to_the_owner_needs_them_too():
+    assert faults_of("Use uv for packages.", "owner", [Source("Use uv for packages.", is_owners=False)]) == ["owner_unheard"]
+    assert not speaks_for_owner("The owner of the file is root.", "assistant")
+    assert not speaks_for_owner("It breaks where the owner's error says it does.", "assistant")

@@ -1,0 +1,49 @@
+"""What the rules allow on real transcripts: nothing ungrounded, no invented clock time; skipped where there are none."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from memory_assets.stages.distill.allowance import plan_allowances
+from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.evaluate.quality import find_faulty, find_repeated
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.stages.capture.pipeline import capture
+
+NEVER = ("ungrounded", "invented_time", "long", "owner_unheard")
+MOST_ADRIFT = 0.1
+MOST_REPEATED = 0.02
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def observed(real_transcripts: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, pl.DataFrame]:
+    """A store with all sessions, and what the rules observe in them."""
+    store = open_store(read_settings(data=tmp_path_factory.mktemp("store"), timezone="UTC", owner="soph"))
+    capture(store, real_transcripts)
+    windows = store.tables.read("windows").filter(pl.col("day").is_not_null())
+    allowances = plan_allowances(windows)
+    days = []
+    for (day,), own in windows.sort("day").group_by("day", maintain_order=True):
+        messages = store.tables.read("messages", [str(day)])
+        days.append(build_observations(own, messages, build_segments(own, messages), allowances=allowances)[0])
+    return store, pl.concat(days)
+
+
+def test_no_allowed_fact_is_ungrounded_or_tells_a_clock_time_of_its_own(observed: tuple[Store, pl.DataFrame]):
+    store, observations = observed
+    allowed = observations.filter(pl.col("gate") == "allow")
+    faulty = find_faulty(allowed, store.tables.read("messages"))
+    assert allowed.height > 500
+    assert faulty.filter(pl.col("fault").is_in(NEVER)).select("id", "fault").rows() == []
+    adrift = faulty.filter(pl.col("fault").is_in(["dangling", "conversational"]))["id"].n_unique()
+    assert adrift / allowed.height <= MOST_ADRIFT
+
+
+def test_few_allowed_facts_of_a_day_say_the_same(observed: tuple[Store, pl.DataFrame]):
+    _, observations = observed
+    allowed = observations.filter(pl.col("gate") == "allow")
+    assert find_repeated(allowed).height / allowed.height <= MOST_REPEATED

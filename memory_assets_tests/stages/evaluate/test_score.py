@@ -1,0 +1,169 @@
+"""Facts against labels: paired one to one, weighted by priority; the same figures as the scorer of the shared data."""
+
+import importlib.util
+import json
+import random
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.stages.evaluate.labels import LabelledFact, LabelledNoise, LabelledSession, Line, read_labels
+from memory_assets.stages.evaluate.score import Counts, Fact, Score, pair, score
+from memory_assets_tests.conftest import REPOSITORY
+
+SHARED = REPOSITORY.parent / "shared"
+SCORER, GOLD = SHARED / "tools" / "score_gold.py", SHARED / "data" / "gold"
+UV = "Always install packages with uv, never with pip."
+PORT = "The staging database listens on port 5433."
+
+
+def label(text: str = UV, **changes: Any) -> LabelledFact:
+    return LabelledFact(**{"text": text, "priority": "high", "evidence": (10,), **changes})
+
+
+def session(*facts: LabelledFact, noise: tuple[LabelledNoise, ...] = ()) -> LabelledSession:
+    return LabelledSession(session="s1", facts=facts, noise=noise)
+
+
+def fact(text: str = UV, *lines: Line, **changes: Any) -> Fact:
+    return Fact(**{"session": "s1", "text": text, "lines": lines or (10,), **changes})
+
+
+def outcomes(labels: LabelledSession, *facts: Fact) -> list[str]:
+    return [outcome for _, outcome in pair(labels, facts).outcomes]
+
+
+def test_a_fact_that_says_a_label_near_its_evidence_is_right():
+    assert outcomes(session(label()), fact("Install packages with uv, never pip.", 13)) == ["right"]
+
+
+def test_the_same_words_elsewhere_in_the_session_are_wrong():
+    assert outcomes(session(label()), fact(UV, 14)) == ["wrong"]
+
+
+def test_a_fact_that_points_at_thirteen_records_points_at_nothing():
+    assert outcomes(session(label()), fact(UV, *range(10, 23))) == ["wrong"]
+    assert outcomes(session(label()), fact(UV, *range(10, 22))) == ["right"]
+
+
+def test_a_repeat_is_neither_right_nor_wrong_once_and_wrong_after_that():
+    labels = session(label())
+    assert sorted(outcomes(labels, fact(), fact(), fact())) == ["repeat", "right", "wrong"]
+
+
+def test_a_held_label_is_neither_wanted_nor_wrong():
+    labels = session(label(), label(PORT, gate="hold", evidence=(40,)))
+    paired = pair(labels, [fact(PORT, 40)])
+    assert [outcome for _, outcome in paired.outcomes] == ["neutral"]
+    assert (paired.counts.judged, paired.counts.want, paired.counts.got) == (0, 3, 0)
+
+
+def test_held_facts_do_not_count():
+    assert outcomes(session(label()), fact(gate="hold")) == []
+
+
+def test_labels_weigh_as_much_as_their_priority():
+    labels = session(label(), label(PORT, priority="low", evidence=(40,)))
+    counts = pair(labels, [fact(PORT, 40)]).counts
+    assert (counts.want, counts.got, counts.recall) == (4, 1, 0.25)
+
+
+def test_only_what_the_owner_says_counts_among_the_owners_rules():
+    labels = session(label(kind="rule", said_by="owner"), label(PORT, kind="rule", said_by="assistant", evidence=(40,)))
+    counts = pair(labels, [fact()]).counts
+    assert (counts.rules_want, counts.rules_got) == (1, 1)
+
+
+def test_noise_is_what_a_noise_label_says_and_what_resembles_it_on_the_same_records():
+    noise = LabelledNoise(text="Should we publish the demo video on Monday?", evidence=(20,))
+    labels = session(label(), noise=(noise,))
+    assert outcomes(labels, fact("We should publish the demo video on Monday", 90)) == ["noise"]
+    near = "The launch plan publishes its demo after review of the notes"
+    assert outcomes(labels, fact(near, 20)) == ["noise"]
+    assert outcomes(labels, fact(near, 21)) == ["wrong"]
+
+
+def test_what_was_missed_is_told():
+    port = label(PORT, id="F2", evidence=(40,))
+    assert pair(session(label(), port), [fact()]).missed == (port,)
+
+
+def test_counts_of_sessions_add_up():
+    assert Counts(want=3, got=1) + Counts(want=1, got=1, allowed=4) == Counts(want=4, got=2, allowed=4)
+
+
+def test_without_facts_every_share_is_zero_and_the_session_stands_at_zero():
+    found = score([session(label())], [])
+    assert (found.counts.recall, found.counts.precision, found.counts.noise, found.counts.f1) == (0, 0, 0, 0)
+    assert found.at_zero == ("s1",)
+
+
+@given(st.lists(st.sampled_from([UV, PORT, "Nothing of the kind was said."]), max_size=6))
+def test_more_facts_never_lower_recall_and_pairs_stay_one_to_one(texts: list[str]):
+    labels = session(label(), label(PORT, evidence=(12,)))
+    recalls = [pair(labels, [fact(text) for text in texts[:n]]).counts.got for n in range(len(texts) + 1)]
+    assert recalls == sorted(recalls)
+    assert outcomes(labels, *map(fact, texts)).count("right") == len({text for text in texts if text in (UV, PORT)})
+
+
+@pytest.fixture(scope="module")
+def scorer() -> ModuleType:
+    if not SCORER.is_file() or not GOLD.is_dir():
+        pytest.skip(f"no scorer to compare with: {SCORER} does not exist on this machine")
+    spec = importlib.util.spec_from_file_location("score_gold", SCORER)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def worded(label: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """A fact like the label: words dropped, numbers and denials changed, moved by some records."""
+    words = [word for word in label["text"].split() if rng.random() > 0.25]
+    words += rng.choice([[], ["not"], ["never", "5434"], ["and", "the", "rest"]])
+    lines = [max(0, line + rng.randint(-4, 4)) for line in label["evidence"][: rng.randint(0, 14)]]
+    return {"text": " ".join(words), "lines": lines, "gate": rng.choice(["allow", "allow", "allow", "hold", "discard"])}
+
+
+def invented(gold: list[dict[str, Any]], rng: random.Random) -> list[dict[str, Any]]:
+    """Facts of every quality: reworded labels and noise, whole and doubled, and some that are far too long."""
+    facts = []
+    for each in gold:
+        for label in (*each["facts"], *each["noise"], *rng.choices(each["facts"], k=5)):
+            facts.append({"session": each["session"], **worded(label, rng)})
+        facts.append({"session": each["session"], "text": each["facts"][0]["text"] * 4, "lines": [1], "gate": "allow"})
+    rng.shuffle(facts)
+    return facts
+
+
+def as_the_scorer_tells_it(found: Score) -> dict[str, Any]:
+    counts = found.counts
+    told = {
+        "sessions": len(found.sessions),
+        "allowed_facts": counts.allowed,
+        "most_in_a_session": found.most_in_a_session,
+        "sessions_at_zero": len(found.at_zero),
+        "recall_weighted": counts.recall,
+        "recall_high": counts.recall_high,
+        "recall_owner_rules": counts.recall_owner_rules,
+        "precision": counts.precision,
+        "noise_share": counts.noise,
+        "f1": counts.f1,
+    }
+    names = {"recall": "recall_weighted", "recall_owner_rules": "recall_owner_rules", "precision": "precision"}
+    return {**told, **{f"{names[name]}_90": list(interval) for name, interval in found.intervals.items()}}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_figure_is_that_of_the_shared_scorer(scorer: ModuleType, seed: int):
+    gold = [json.loads(path.read_text("utf-8")) for path in sorted(Path(GOLD).glob("*.json"))]
+    facts = invented(gold, random.Random(seed))
+    theirs = scorer.score_facts(gold, facts)
+    ours = score(read_labels(GOLD), [Fact(f["session"], f["text"], tuple(f["lines"]), f["gate"]) for f in facts])
+    assert {**as_the_scorer_tells_it(ours), "labels": sum(len(each["facts"]) for each in gold)} == theirs
+    assert theirs["precision"] > 0.1
+    assert theirs["noise_share"] > 0.1

@@ -1,0 +1,126 @@
+"""A synthetic week through the real jobs: found, asked about in REVIEW.md, approved, applied or made a patch, taken back."""
+
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.memory import MemoryAgent
+from memory_assets.runs import launch
+from memory_assets.runs.pending import days_to_find_friction
+from memory_assets.store.store import Store
+from memory_assets.text.files import write_atomically
+from memory_assets_tests.stages.friction.weeks import YESTERDAY, store_of, week_named
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    root = tmp_path_factory.mktemp("depot")
+    store = store_of(week_named("depot"), root)
+    launch.ingest(store)
+    return store
+
+
+def frictions(store: Store) -> dict[str, dict]:
+    """The rows by kind; the week has one of each."""
+    return {row["kind"]: row for row in store.tables.read("friction").iter_rows(named=True)}
+
+
+def review(store: Store) -> str:
+    return (store.workspace / "REVIEW.md").read_text()
+
+
+def test_every_friction_waits_in_a_section_of_its_own(store: Store):
+    found = frictions(store)
+    assert set(found) == {"repeated_correction", "recurring_failure", "stale_memory", "missing_skill"}
+    assert "## Friction Fixes (auto-detected " in review(store)
+    waiting = {one.proposal_id for one in MemoryAgent(store.settings).pending()}
+    for row in found.values():
+        assert row["proposal_id"] in waiting
+        assert f"- [ ] `{row['proposal_id']}`" in review(store)
+        assert f"  Target: `{row['target']}`" in review(store)
+
+
+def test_evidence_resolves_to_archived_records(store: Store):
+    for row in frictions(store).values():
+        explained = MemoryAgent(store.settings).explain(row["proposal_id"])
+        assert {step.facts["message"] for step in explained.records} == set(row["message_ids"])
+        assert explained.is_verified
+
+
+def test_found_again_it_keeps_its_number(store: Store):
+    before = store.tables.read("friction")
+    numbered = len(store.ledger.events(["proposal.numbered"]))
+    for day in {row["day"] for row in before.iter_rows(named=True)}:
+        store.tables.drop("friction", day.isoformat())
+    assert days_to_find_friction(store)
+    launch.ingest(store)
+    assert store.tables.read("friction").sort("proposal_id").equals(before.sort("proposal_id"))
+    assert len(store.ledger.events(["proposal.numbered"])) == numbered
+
+
+def test_approved_a_line_of_memory_md_is_replaced_and_the_commit_can_be_taken_back(store: Store):
+    stale = frictions(store)["stale_memory"]
+    (one,) = MemoryAgent(store.settings).approve(stale["proposal_id"])
+    memory, workspace = store.workspace / "MEMORY.md", GitWorkspace(store.workspace)
+    assert one.state == "promoted"
+    assert "port 9090" in memory.read_text() and "port 8090" not in memory.read_text()
+    commit = next(c for c in workspace.history("MEMORY.md") if stale["proposal_id"] in c.message)
+    git = ("git", "-C", str(store.workspace), "-c", "user.name=mira", "-c", "user.email=mira@example.org")
+    subprocess.run([*git, "revert", "--no-edit", commit.id], check=True, capture_output=True)
+    launch.triage(store)
+    assert "port 8090" in memory.read_text() and "port 9090" not in memory.read_text()
+
+
+def test_approved_a_change_of_another_file_is_a_patch_and_no_edit(store: Store, tmp_path: Path):
+    failure, skill = (frictions(store)[kind] for kind in ("recurring_failure", "missing_skill"))
+    MemoryAgent(store.settings).approve(failure["proposal_id"], skill["proposal_id"])
+    assert not Path(failure["target"]).exists()
+    for row in (failure, skill):
+        patch = store.workspace / "patches" / f"{row['proposal_id']}.patch"
+        subprocess.run(["git", "apply", str(patch)], cwd=tmp_path, check=True)
+        changed = tmp_path / Path(row["target"]).relative_to(row["folder"])
+        assert row["new"].strip() in changed.read_text()
+        assert MemoryAgent(store.settings).explain(row["proposal_id"]).is_verified
+
+
+def test_rejected_it_is_not_raised_again(store: Store):
+    said = frictions(store)["repeated_correction"]
+    path = store.workspace / "REVIEW.md"
+    write_atomically(
+        path, path.read_bytes().replace(f"- [ ] `{said['proposal_id']}`".encode(), f"- [-] `{said['proposal_id']}`".encode())
+    )
+    launch.triage(store)
+    assert said["proposal_id"] not in review(store)
+    store.tables.drop("friction", said["day"].isoformat())
+    launch.ingest(store)
+    states = dict(store.tables.read("decisions").select("proposal_id", "state").iter_rows())
+    assert states[said["proposal_id"]] == "rejected"
+    assert said["proposal_id"] not in review(store)
+
+
+def test_too_little_to_look_at_finds_nothing_and_says_so(tmp_path: Path):
+    store = store_of(week_named("studio"), tmp_path, friction_observations=100)
+    ran = launch.ingest(store)
+    assert "find_friction" in ran.jobs
+    assert store.tables.read("friction").is_empty()
+    with launch.open_instance(store) as instance:
+        import dagster as dg
+
+        event = instance.get_latest_materialization_event(dg.AssetKey("friction"))
+    assert event is not None and event.asset_materialization is not None
+    assert (
+        YESTERDAY.isoformat() in str(event.asset_materialization.metadata["skipped"].value)
+        or event.asset_materialization.metadata["skipped"].value
+    )
+
+
+def test_a_clean_week_asks_nothing(tmp_path: Path):
+    store = store_of(week_named("ordinary"), tmp_path)
+    launch.ingest(store)
+    assert store.tables.read("friction").is_empty()
+    assert not store.tables.read("decisions").filter(pl.col("proposal_id").str.starts_with("f-")).height

@@ -1,0 +1,87 @@
+"""Numbers: given once; the same over a moving week; never again once rejected; anew when a change did not help."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from memory_assets.stages.friction.finding import Finding, Occurrence
+from memory_assets.stages.friction.number import Numbered, number, rows_of
+from memory_assets.stages.friction.week import Session
+from memory_assets.store.ledger import Event
+
+DAY = date(2026, 8, 10)
+
+
+def finding(subject: str = "run pip", kind="tool_misuse", messages: tuple[str, ...] = ("m1", "m2"), **changes) -> Finding:
+    """`pip` in two sessions of a shop."""
+    occurrences = tuple(
+        Occurrence(
+            Session(f"s{n}", "shop", "/home/mira/code/shop", "mira"), (id,), datetime(2026, 8, 8, 9 + n, tzinfo=UTC), 3.0
+        )
+        for n, id in enumerate(messages)
+    )
+    plain = {
+        "title": "pip runs",
+        "target": "/home/mira/code/shop/AGENTS.md",
+        "section": "Hard Rules",
+        "old": "",
+        "new": "Use uv.",
+    }
+    return Finding(kind=kind, subject=subject, occurrences=occurrences, **{**plain, **changes})
+
+
+def event(kind: str, target: str, payload: dict | None = None, on: date = DAY) -> Event:
+    return Event(
+        "e", datetime.combine(on, datetime.min.time(), UTC) + timedelta(hours=8), "friction", kind, target, payload or {}
+    )
+
+
+def given(new: list[Numbered]) -> list[Event]:
+    return [event("proposal.numbered", one.proposal_id, one.payload) for one in new]
+
+
+def ids(day: date, findings: list[Finding], events: list[Event]) -> tuple[list[str], list[str]]:
+    own, new = number(day, findings, events, UTC)
+    return [id for id, _ in own], [one.proposal_id for one in new]
+
+
+def test_the_same_day_made_again_gives_the_same_numbers():
+    _, new = number(DAY, [finding(), finding("run npm", messages=("m3", "m4"))], [], UTC)
+    assert [one.proposal_id for one in new] == ["f-20260810-001", "f-20260810-002"]
+    again = ids(DAY, [finding("run npm", messages=("m3", "m4")), finding()], given(new))
+    assert again == (["f-20260810-002", "f-20260810-001"], [])
+
+
+def test_seen_again_on_the_next_day_it_belongs_to_the_first():
+    _, new = number(DAY, [finding()], [], UTC)
+    assert ids(DAY + timedelta(days=1), [finding(messages=("m2", "m9"))], given(new)) == ([], [])
+
+
+def test_in_other_words_it_is_the_same_where_a_message_is():
+    _, new = number(DAY, [finding("Comments are sentences.", "repeated_correction")], [], UTC)
+    assert ids(DAY + timedelta(days=1), [finding("Whole sentences!", "repeated_correction", ("m2", "m8"))], given(new)) == (
+        [],
+        [],
+    )
+    assert ids(DAY + timedelta(days=1), [finding("Whole sentences!", "repeated_correction", ("m8", "m9"))], given(new))[1] == [
+        "f-20260811-001"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "is_raised"),
+    [("proposal.approved", {}, True), ("proposal.decided", {"state": "expired"}, True), ("proposal.rejected", {}, False)],
+)
+def test_after_a_decision_it_is_raised_again_only_where_nobody_said_no(kind: str, payload: dict, is_raised: bool):
+    _, new = number(DAY, [finding()], [], UTC)
+    events = [*given(new), event(kind, "f-20260810-001", payload)]
+    later = finding(messages=("m7", "m8"))
+    assert ids(DAY + timedelta(days=6), [later], events) == ([], [])
+    assert ids(DAY + timedelta(days=7), [later], events)[1] == (["f-20260817-001"] if is_raised else [])
+
+
+def test_severity_is_sessions_times_minutes():
+    frame = rows_of(DAY, [("f-20260810-001", finding())], session_count=9, entries={}, observed={"m1": "o1"}, zone=UTC)
+    (row,) = frame.to_dicts()
+    assert (row["session_count"], row["minutes"], row["severity"], row["week_session_count"]) == (2, 3.0, 6.0, 9)
+    assert (row["text"], row["observation_ids"], row["folder"]) == ("Use uv.", ["o1"], "/home/mira/code/shop")

@@ -1,0 +1,239 @@
+"""The first tier that knows answers, at the price that its asker allows, and the answer says what it took."""
+
+import threading
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_assets.assets.recall import write_category
+from memory_assets.memory import MemoryAgent
+from memory_assets.stages.embed.memories import RECALLED
+from memory_assets.stages.recall import answering
+from memory_assets.stages.recall.answering import Means, answer, within_budget
+from memory_assets.stages.recall.budget import BUDGET_TOKENS
+from memory_assets.stages.recall.log import log_recalls
+from memory_assets.stages.recall.profiles import MOST
+from memory_assets.stages.recall.query import Breaker
+from memory_assets.stages.recall.results import Answer, Asker, Cost, Filters, as_result
+from memory_assets.stages.recall.summaries import summarise
+from memory_assets.stages.recall.tiers import SUMMARIES
+from memory_assets.text.tokens import count_tokens
+from memory_assets_tests.factories import START, frame, row
+from memory_assets_tests.stages.distill.models import ScriptedModel
+
+FACTS = {
+    "d1": "Deploys of shop-api go through Buildkite.",
+    "d2": "A deploy needs `make check` to pass first.",
+    "o1": "Backups of the orders database run at night.",
+}
+RECENT = ["The staging database of shop-api moved to leith-1.", "It listens on 5433 now."]
+
+
+def memories(**changes: dict[str, Any]) -> pl.DataFrame:
+    plain = {
+        "kind": "fact",
+        "state": "active",
+        "scope": "project",
+        "project": "shop-api",
+        "category": "operations",
+        "event_at": START,
+    }
+    return frame(
+        "memories", *(row("memories", **plain | {"id": id, "text": text} | changes.get(id, {})) for id, text in FACTS.items())
+    )
+
+
+class Searched:
+    """Stands in for the search: remembers what it was asked, and answers with all memories."""
+
+    def __init__(self, found: pl.DataFrame) -> None:
+        self.memories = found
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+
+    def __call__(self, question: str, corpus: Any, asker: Asker, **options: Any) -> Answer:
+        self.asked.append((question, options))
+        rows = self.memories.iter_rows(named=True)
+        results = [as_result(one, asker.now, score=1 - place / 10, arms=("keyword",)) for place, one in enumerate(rows)]
+        return Answer(question, options["profile"], tuple(results), len(results), asked=question, cost=Cost(1, 2))
+
+
+class Corpus:
+    def __init__(self, found: pl.DataFrame) -> None:
+        self.memories = found
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> Searched:
+    found = Searched(memories())
+    monkeypatch.setattr(answering, "search", found)
+    return found
+
+
+def ask(searched: Searched, question: str, *, means: Means | None = None, recent: Sequence[str] = (), **options: Any) -> Answer:
+    means = means or Means(read_summaries=lambda: summarise(searched.memories), breaker=Breaker())
+    asker = Asker(START, "shop-api", "ann", recent=recent)
+    return answer(question, Corpus(searched.memories), asker, means=means, **options)  # type: ignore[arg-type]
+
+
+# Tiers
+
+
+def test_a_broad_question_stops_at_the_summaries_and_asks_no_index(searched: Searched):
+    found = ask(searched, "what do we know about the deployment of shop-api?")
+    assert [one.memory_id for one in found.results] == ["d1", "d2"]
+    assert (found.tier, found.uses, found.cost) == (SUMMARIES, ("summaries",), Cost())
+    assert {one.arms for one in found.results} == {("summaries",)}
+    assert searched.asked == []
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("which port does staging use?", {}),
+        ("what do we know about backup operations?", {}),
+        ("what do we know about the deployment of shop-api?", {"profile": "deep"}),
+        ("what do we know about the deployment of shop-api?", {"corpora": "messages"}),
+        ("what do we know about the deployment of shop-api?", {"filters": Filters(categories=["preferences"])}),
+        ("what do we know about the deployment of shop-api?", {"means": Means()}),
+    ],
+)
+def test_where_summaries_do_not_suffice_memories_are_searched(searched: Searched, question: str, options: dict[str, Any]):
+    assert ask(searched, question, **options).tier == 2
+    assert len(searched.asked) == 1
+
+
+def test_summaries_name_no_memory_that_may_not_be_shown(searched: Searched):
+    old = summarise(searched.memories)
+    searched.memories = memories(d1={"state": "superseded"})
+    found = ask(searched, "what do we know about operations?", means=Means(read_summaries=lambda: old))
+    assert [one.memory_id for one in found.results] == ["d2", "o1"]
+
+
+def test_what_was_noted_since_the_summaries_were_written_comes_first(searched: Searched):
+    old = summarise(searched.memories)
+    later = START + timedelta(hours=1)
+    note = row(
+        "memories", id="n1", text="Deploys of shop-api wait for Mondays.", kind="fact", state="active", scope="project",
+        project="shop-api", category="operations", event_at=later,
+    )  # fmt: skip
+    rule = {**note, "id": "n2", "text": "Never deploy drunk.", "category": "rules-conventions"}
+    searched.memories = pl.concat([searched.memories, frame("memories", note, rule)])
+    means = Means(read_summaries=lambda: old)
+    found = ask(searched, "what do we know about the deployment of shop-api?", means=means)
+    assert [one.memory_id for one in found.results] == ["n1", "d1", "d2"]
+    assert [one.memory_id for one in ask(searched, "what are our conventions?", means=means).results] == ["n2"]
+
+
+def test_what_is_over_the_profile_is_named(searched: Searched):
+    found = ask(searched, "what do we know about operations?", limit=1)
+    assert (len(found.results), [one.reason for one in found.left_out]) == (1, ["over the cap", "over the cap"])
+
+
+# The question
+
+
+def test_a_model_rewrites_in_balanced_and_deep_and_never_in_lean_or_in_budget_mode(searched: Searched):
+    model = ScriptedModel("<query>port of the staging database of shop-api</query>")
+    means = Means(model, price=lambda said: 0.5, breaker=Breaker())
+    for profile in ("balanced", "deep"):
+        found = ask(searched, "and which port?", means=means, recent=RECENT, profile=profile)
+        assert (found.question, searched.asked[-1][0]) == ("and which port?", "port of the staging database of shop-api")
+        assert (found.asked, found.uses, found.cost.model_calls) == (searched.asked[-1][0], ("rewrite",), 1)
+        assert (found.cost.embeddings, found.cost.index_queries, found.cost.usd) == (1, 2, 0.5)
+        assert found.cost.model_tokens > 0
+    asked = len(model.asked)
+    assert ask(searched, "and which port?", means=means, recent=RECENT, profile="lean").uses == ()
+    assert ask(searched, "and which port?", means=means, recent=RECENT, budget=True).cost.model_calls == 0
+    assert len(model.asked) == asked
+
+
+def test_without_a_model_a_vague_question_is_searched_with_what_it_leans_on(searched: Searched):
+    found = ask(searched, "hey, what about that one?", recent=RECENT)
+    assert "5433" in searched.asked[0][1]["context"].split()
+    assert (found.question, found.uses, found.cost.model_calls) == ("hey, what about that one?", (), 0)
+
+
+def test_a_hanging_model_delays_an_answer_by_no_more_than_its_deadline(searched: Searched):
+    class Hanging(ScriptedModel):
+        def ask(self, request: Any) -> Any:
+            threading.Event().wait(20)
+
+    means, began = Means(Hanging("x"), breaker=Breaker(), deadline_seconds=0.2), time.monotonic()
+    found = ask(searched, "and which port?", means=means, recent=RECENT)
+    assert time.monotonic() - began < 0.2 + 0.25
+    assert found.results
+    assert found.notes[0] == "The question was not rewritten: scripted-1 did not answer within 0.2 s."
+
+
+def test_auto_says_what_it_chose(searched: Searched):
+    assert ask(searched, "which port?", profile="auto").notes[0] == "auto chose balanced."
+    assert ask(searched, "which port " * 10, profile="auto").notes[0] == "auto chose deep."
+
+
+# Budget
+
+
+def test_budget_mode_hands_out_five_within_its_tokens_from_the_lean_profile(
+    searched: Searched, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(FACTS, "long", "word " * 110)
+    for number in range(8):
+        monkeypatch.setitem(FACTS, f"x{number}", f"Fact number {number} of the shop.")
+    searched.memories = memories()
+    found = ask(searched, "which port?", budget=True, limit=9, profile="deep")
+    assert searched.asked[0][1]["profile"] == "lean"
+    assert len(found.results) == 5
+    assert count_tokens(found.render()) <= BUDGET_TOKENS
+    assert "graph" not in found.uses
+    assert {one.reason for one in found.left_out} == {"over the budget"}
+
+
+def test_in_budget_mode_what_was_dear_and_never_used_comes_later():
+    dear = "The long story of the deploy pipeline. " * 6
+    known = memories(d1={"text": dear, "recall_count": 5, "used_count": 0})
+    results = [as_result(one, START, score=1.0 - place / 100, arms=()) for place, one in enumerate(known.iter_rows(named=True))]
+    found = within_budget(Answer("q", "lean", tuple(results), 3), known)
+    assert [one.memory_id for one in found.results] == ["d2", "o1", "d1"]
+    assert found.results[-1].weights == {"thrift": 0.82}
+
+
+# Through the facade
+
+
+def test_the_tier_and_the_cost_of_every_answer_are_in_the_log(monkeypatch: pytest.MonkeyPatch):
+    from memory_assets_tests.small_store import index, small_store
+
+    store = small_store()
+    index(store)
+    found = summarise(store.tables.read("memories").with_columns(kind=pl.lit("fact")))
+    write_category(store, "rules-conventions", found)
+    agent = MemoryAgent()
+    assert agent.recall("what are our conventions?").tier == SUMMARIES
+    assert agent.recall("how do we install packages here").tier == 2
+    assert agent.recall("how do we install packages here", budget=True).profile == "lean"
+    assert agent.recall("sourdough hydration of rye").is_known is False
+    noted = log_recalls(store.ledger.events([RECALLED]), store.settings.zone)
+    assert noted["outcome"].to_list() == ["summaries", "memories", "memories", "not in memory"]
+    assert noted["is_budget"].to_list() == [False, False, True, False]
+    assert noted["has_graph"].to_list() == [False] * 4
+    assert noted["embeddings"].to_list()[:2] == [0, 1]
+
+
+@given(st.text(max_size=60), st.sampled_from(["lean", "balanced", "deep", "auto"]), st.integers(1, 60), st.booleans())
+@settings(max_examples=60)
+def test_no_profile_limit_or_mode_puts_more_than_ten_into_a_prompt(question: str, profile: str, limit: int, budget: bool):
+    plain = {"kind": "fact", "state": "active", "event_at": START}
+    many = frame("memories", *(row("memories", **plain | {"id": str(n), "text": f"Fact {n} of many."}) for n in range(40)))
+    real, answering.search = answering.search, Searched(many)
+    try:
+        asker = Asker(START)
+        found = answer(question, Corpus(many), asker, profile=profile, limit=limit, budget=budget)  # type: ignore[arg-type]
+    finally:
+        answering.search = real
+    assert len(found.render().splitlines()) <= MOST

@@ -1,0 +1,142 @@
+"""When a part of the memory is missing or broken, the rest answers, and the answer names the loss."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_assets.errors import ModelError
+from memory_assets.memory import MemoryAgent
+from memory_assets.store.settings import read_settings
+from memory_assets_tests.stages.recall.leaving_out import build, suite
+
+QUESTION = "Which bucket are the photos kept in?"
+ANSWER = "heron-photos"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("facts") / "store").settings.data
+
+
+@pytest.fixture
+def store(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "broken"))
+
+
+def agent_of(store: Path, **changes) -> MemoryAgent:
+    return MemoryAgent(read_settings(data=store, timezone="UTC", owner=suite()["asker"], now=suite()["now"], **changes))
+
+
+def published(store: Path, name: str) -> Path:
+    folder = store / "index" / name
+    return folder / (folder / "current").read_text().strip()
+
+
+def no_vectors(store: Path) -> None:
+    shutil.rmtree(store / "index" / "vectors")
+
+
+def pointer_to_nothing(store: Path) -> None:
+    (store / "index" / "vectors" / "current").write_text("000099")
+
+
+def corrupt_vectors(store: Path) -> None:
+    for path in published(store, "vectors").glob("*.*"):
+        path.write_bytes(b"broken" * 1000)
+
+
+def cut_off_vectors(store: Path) -> None:
+    for path in published(store, "vectors").glob("*.*"):
+        path.write_bytes(path.read_bytes()[:100])
+
+
+def half_built_vectors(store: Path) -> None:
+    for path in published(store, "vectors").iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@pytest.mark.parametrize("breaks", [no_vectors, pointer_to_nothing, corrupt_vectors, cut_off_vectors, half_built_vectors])
+def test_without_vectors_the_words_answer_and_say_so(store: Path, breaks: Callable[[Path], None]):
+    breaks(store)
+    answer = agent_of(store).recall(QUESTION, is_probe=True)
+    assert [one.memory_id for one in answer.results] == [ANSWER]
+    assert answer.degraded == "keyword"
+    assert any("memory rebuild --indexes" in note for note in answer.notes)
+
+
+def test_a_locked_chroma_does_not_keep_anybody_waiting(store: Path):
+    held = sqlite3.connect(published(store, "vectors") / "chroma.sqlite3")
+    held.execute("BEGIN EXCLUSIVE")
+    try:
+        answer = agent_of(store).recall(QUESTION, is_probe=True)
+    finally:
+        held.rollback()
+        held.close()
+    assert [one.memory_id for one in answer.results] == [ANSWER]
+
+
+def no_texts(store: Path) -> None:
+    shutil.rmtree(store / "index" / "texts")
+
+
+def corrupt_texts(store: Path) -> None:
+    for path in published(store, "texts").rglob("keys.npy"):
+        path.write_bytes(b"broken")
+
+
+@pytest.mark.parametrize("breaks", [no_texts, corrupt_texts])
+def test_without_words_the_meaning_answers_and_says_so(store: Path, breaks: Callable[[Path], None]):
+    breaks(store)
+    answer = agent_of(store).recall(QUESTION, is_probe=True)
+    assert ANSWER in [one.memory_id for one in answer.results]
+    assert answer.degraded == "vector"
+    assert any("memory rebuild --indexes" in note for note in answer.notes)
+
+
+def test_without_either_there_is_no_answer_and_that_is_said(store: Path):
+    shutil.rmtree(store / "index")
+    answer = agent_of(store).recall(QUESTION, is_probe=True)
+    assert (answer.results, answer.is_known, answer.degraded) == ((), False, "nothing")
+    assert any("memory rebuild --indexes" in note for note in answer.notes)
+
+
+def test_with_an_embedding_model_that_is_not_there_the_words_answer(store: Path):
+    answer = agent_of(store, embedding_model="/no/such/model").recall(QUESTION, is_probe=True)
+    assert [one.memory_id for one in answer.results] == [ANSWER]
+    assert answer.degraded == "keyword"
+    assert any("/no/such/model" in note for note in answer.notes)
+
+
+def test_with_an_embedder_that_fails_in_the_midst_the_words_answer(store: Path, monkeypatch: pytest.MonkeyPatch):
+    def fail(*_: object) -> None:
+        raise ModelError("The weights are gone.")
+
+    monkeypatch.setattr("memory_assets.adapters.local_embedder.LocalEmbedder.read_query", fail)
+    answer = agent_of(store).recall(QUESTION, is_probe=True)
+    assert ([one.memory_id for one in answer.results], answer.degraded) == ([ANSWER], "keyword")
+    assert "The weights are gone." in answer.notes
+
+
+def test_without_the_table_of_memories_what_was_said_answers(store: Path):
+    shutil.rmtree(store / "tables" / "memories")
+    answer = agent_of(store).recall(QUESTION, is_probe=True)
+    assert {one.kind for one in answer.results} == {"message"}
+    assert "heron-plumage" in answer.results[0].text
+
+
+def test_what_was_broken_is_whole_again_after_a_rebuild_of_the_indexes(store: Path):
+    import dagster as dg
+
+    from memory_assets.assets import embed
+
+    corrupt_vectors(store)
+    agent = agent_of(store)
+    assert agent.recall(QUESTION, is_probe=True).degraded == "keyword"
+    for asset in embed.ASSETS:
+        if asset.key.to_user_string().endswith("_index"):
+            asset(dg.build_asset_context(), agent.store)
+    answer = agent_of(store).recall(QUESTION, is_probe=True)
+    assert ([one.memory_id for one in answer.results], answer.degraded, answer.notes) == ([ANSWER], None, ())

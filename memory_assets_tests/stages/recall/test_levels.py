@@ -1,0 +1,60 @@
+"""BM25 at three distances from the same postings, against the formula written out."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from memory_assets.adapters.text_index import TextIndex
+from memory_assets.schema.protocols import Texts
+from memory_assets.stages.recall.levels import Layout, score_levels
+
+TURNS = [
+    ("a", "Shall we move the ports?"), ("a", "Yes, do that."), ("a", "Done."), ("b", "The ports moved to staging."), ("b", "Lunch."),
+]  # fmt: skip
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Texts:
+    rows = [(str(n), "messages", text, group, n) for n, (group, text) in enumerate(TURNS)]
+    index = TextIndex(tmp_path)
+    index.update(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "order"], orient="row"), [])
+    found = index.open("messages")
+    assert found is not None
+    return found
+
+
+def written_out(counts: list[int], lengths: list[int]) -> list[float]:
+    held, mean = sum(count > 0 for count in counts), sum(lengths) / len(lengths)
+    rarity = math.log(1 + (len(counts) - held + 0.5) / (held + 0.5))
+    return [
+        rarity * count * 2.2 / (count + 1.2 * (0.6 + 0.4 * length / mean))
+        for count, length in zip(counts, lengths, strict=True)
+    ]
+
+
+def test_a_row_is_scored_by_itself_its_surroundings_and_its_group(texts: Texts):
+    levels = score_levels(Layout(texts, 1), {"port": 1.0})
+    n = [int(length) for length in texts.lengths]
+    assert levels.row.tolist() == pytest.approx(written_out([1, 0, 0, 1, 0], n))
+    near = [n[0] + n[1], sum(n[:3]), n[1] + n[2], n[3] + n[4], n[3] + n[4]]
+    assert levels.around.tolist() == pytest.approx(written_out([1, 1, 0, 1, 1], near))
+    of_groups = written_out([1, 1], [sum(n[:3]), sum(n[3:])])
+    assert levels.group.tolist() == pytest.approx([of_groups[0]] * 3 + [of_groups[1]] * 2)
+
+
+def test_terms_add_up_by_their_weights(texts: Texts):
+    layout = Layout(texts, 2)
+    both, one, other = (score_levels(layout, t) for t in ({"port": 1.0, "lunch": 0.5}, {"port": 1.0}, {"lunch": 1.0}))
+    assert np.allclose(both.row, one.row + 0.5 * other.row)
+    assert np.allclose(both.group, one.group + 0.5 * other.group)
+
+
+def test_means_around_stop_at_the_ends_of_a_session(texts: Texts):
+    assert Layout(texts, 1).mean_around(np.arange(5.0)).tolist() == [0.5, 1.0, 1.5, 3.5, 3.5]
+
+
+def test_an_unknown_term_scores_nothing(texts: Texts):
+    assert not score_levels(Layout(texts, 1), {"zebra": 1.0}).around.any()

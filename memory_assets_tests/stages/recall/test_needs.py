@@ -1,0 +1,71 @@
+"""What a question needs to be said: rare words before talk, other names and slips of the fingers count, names of projects do not."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from memory_assets.adapters.text_index import TextIndex
+from memory_assets.schema.protocols import Texts
+from memory_assets.stages.recall.needs import coverage, needs_of, speaks_of, unmet
+
+TEXTS = {
+    "cluster": "Heron is deployed to the kubernetes cluster.",
+    "port": "Postgres listens on 5433 in staging.",
+    "other": "Postgres listens on 5432 in production.",
+    "review": "Every pull request needs an approval.",
+}
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Texts:
+    index = TextIndex(tmp_path)
+    index.update(pl.DataFrame({"id": list(TEXTS), "corpus": ["memories"] * len(TEXTS), "text": list(TEXTS.values())}), [])
+    found = index.open("memories")
+    assert found is not None
+    return found
+
+
+def shares(question: str, texts: Texts, **known) -> dict[str, float]:
+    found = coverage(needs_of(question, texts, **known), texts)
+    return {id: round(float(found[row]), 2) for row, id in enumerate(texts.ids)}
+
+
+def test_a_text_that_says_all_that_is_needed_covers_all(texts: Texts):
+    assert shares("Which cluster is heron deployed to?", texts)["cluster"] == 1.0
+
+
+def test_another_name_says_nearly_as_much(texts: Texts):
+    assert shares("k8s", texts) == {"cluster": 0.9, "port": 0.0, "other": 0.0, "review": 0.0}
+    assert shares("which PR", texts)["review"] == 0.9
+
+
+def test_a_slip_of_the_fingers_is_read_as_the_known_word_beside_it(texts: Texts):
+    assert shares("kubernetse clutser", texts)["cluster"] == 0.8
+
+
+def test_a_word_that_is_known_is_not_corrected(texts: Texts):
+    (need,) = needs_of("staging", texts)
+    assert [way for way, _ in need.ways] == [("stage",), ("stg",)]
+
+
+def test_the_name_of_a_project_says_where_and_not_what(texts: Texts):
+    assert shares("heron", texts, names=["heron"])["cluster"] == 0.0
+    assert shares("heron staging 5433", texts, names=["heron"])["port"] == 1.0
+
+
+def test_what_nobody_speaks_of_is_unmet(texts: Texts):
+    assert unmet(needs_of("quarterly horoscope", texts)) == 1.0
+    assert unmet(needs_of("kubernetes", texts)) == 0.0
+    assert unmet(needs_of("", texts)) == 0.0
+
+
+def test_words_of_the_conversation_help_and_need_not_be_met(texts: Texts):
+    alone, leaning = shares("and in production?", texts), shares("and in production?", texts, context="Postgres horoscope")
+    assert leaning["other"] > leaning["port"] > alone["port"]
+    assert unmet(needs_of("production", texts, context="horoscope")) == 0.0
+
+
+def test_a_number_is_an_exact_thing_and_only_its_text_names_it(texts: Texts):
+    exact = [need for need in needs_of("what is 5433?", texts) if need.is_exact]
+    assert [texts.ids[int(row)] for row in speaks_of(exact, texts).nonzero()[0]] == ["port"]

@@ -1,0 +1,114 @@
+"""What was said is found by its words, by what stands around it, by its session, and by the memories learnt there."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from memory_assets.adapters.text_index import TextIndex
+from memory_assets.schema.protocols import Texts
+from memory_assets.stages.embed.project import PASSAGES_A_LINE
+from memory_assets.stages.recall.levels import Layout
+from memory_assets.stages.recall.said import Learnt, Sought, adjust, find_said, lines_around, match_words
+
+SAID = {
+    ("a", 1): "Where does the tunnel end?",
+    ("a", 2): "In Leith, on the second host.",
+    ("a", 3): "Good.",
+    ("b", 1): "The billing job runs at four.",
+    ("b", 2): "Move it to five.",
+    ("b", 9): "Bananas are yellow.",
+}
+
+
+def ids(texts: Texts, terms: str, **how) -> list[str]:
+    sought = Sought(terms, dict.fromkeys(terms.split(), 1.0), how.pop("vector", None), how.pop("words", None))
+    return [one.passage_id for one in find_said(sought, texts, Layout(texts, 2), how.pop("learnt", []), **how)]
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Texts:
+    rows = [
+        (f"{session}{line}", "messages", text, session, line * PASSAGES_A_LINE, [1.0, 0.0] if session == "b" else [0.0, 1.0])
+        for (session, line), text in SAID.items()
+    ]
+    index = TextIndex(tmp_path)
+    index.update(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "order", "vector"], orient="row"), [])
+    found = index.open("messages")
+    assert found is not None
+    return found
+
+
+def test_an_answer_is_found_by_the_words_of_the_question_before_it(texts: Texts):
+    assert ids(texts, "tunnel end")[:2] == ["a1", "a2"]
+
+
+def test_without_words_the_meaning_decides(texts: Texts):
+    assert ids(texts, "", vector=np.array([1.0, 0.0], dtype=np.float32))[0][0] == "b"
+
+
+def test_what_a_fitting_memory_was_learnt_from_comes_first(texts: Texts):
+    learnt = [Learnt("b", lines_around(9), 1.0)]
+    assert ids(texts, "", learnt=learnt)[0] == "b9"
+
+
+def test_only_rows_that_are_allowed_come_back(texts: Texts):
+    assert ids(texts, "tunnel end", allowed=np.isin(list(texts.ids), ["a3", "b1"])) == ["a3", "b1"]
+
+
+def test_nothing_to_look_for_finds_nothing(texts: Texts):
+    assert ids(texts, "zebra") == []
+
+
+def codes(*places: int) -> np.ndarray:
+    """Codes that are like one another where they have the same place."""
+    return (np.eye(48)[list(places)] * 127).astype(np.int8)
+
+
+def test_of_messages_alike_the_one_whose_words_mean_what_is_asked_comes_first(tmp_path: Path):
+    index = TextIndex(tmp_path)
+    rows = [(id, "messages", "the tunnel", id, codes(*places).tobytes()) for id, places in (("m", [1, 2]), ("n", [2, 3]))]
+    rows.append(("o", "messages", "the tunnel", "o", None))
+    index.update(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "words"], orient="row"), [])
+    texts = index.open("messages")
+    assert ids(texts, "tunnel", words=codes(3))[0] == "n"
+    assert ids(texts, "tunnel", words=codes(1))[0] == "m"
+
+
+def test_each_word_that_is_asked_is_matched_with_the_word_most_like_it():
+    fits = match_words(codes(1, 2), [codes(1, 5, 2), codes(1, 7), codes(9)])
+    assert fits == pytest.approx([127**2, 127**2 / 2, 0.0])
+
+
+def test_a_text_without_codes_is_as_unlike_as_the_least_like():
+    assert match_words(codes(1), [codes(1), codes(), codes(3)])[1] == 0.0
+    assert match_words(codes(1), [codes(), codes()]).tolist() == [0.0, 0.0]
+
+
+def test_a_message_comes_once_by_its_best_passage(tmp_path: Path):
+    index = TextIndex(tmp_path)
+    rows = [
+        ("m#0", "messages", "lunch", "m"),
+        ("m#1", "messages", "the tunnel", "m"),
+        ("n#0", "messages", "a tunnel of love", "n"),
+    ]
+    index.update(pl.DataFrame(rows, schema=["id", "corpus", "text", "parent"], orient="row"), [])
+    texts = index.open("messages")
+    assert texts is not None
+    assert ids(texts, "tunnel") == ["m#1", "n#0"]
+
+
+def test_a_named_speaker_gains_and_questions_and_remarks_on_the_way_lose():
+    rows = [
+        ("ann", "owner", "turn", "We use uv."),
+        ("bob", "owner", "turn", "We use uv."),
+        ("bob", "owner", "turn", "Do we use uv?"),
+        ("bob", "assistant", "step", "Let me look at uv."),
+        ("bob", "assistant", "step", "uv " * 100),
+        ("bob", "assistant", "answer", "We use uv."),
+        ("bob", "owner", "turn", "ann: we use uv"),
+    ]
+    found = pl.DataFrame(rows, schema=["person", "author", "role", "passage"], orient="row").with_columns(score=pl.lit(0.5))
+    scores = adjust(found, "What did Ann say about uv?").sort("person", "author", "role", "passage")["score"].to_list()
+    assert scores == pytest.approx([0.65, 0.5, 0.4, 0.5, 0.45, 0.5, 0.65])

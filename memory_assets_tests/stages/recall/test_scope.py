@@ -1,0 +1,86 @@
+"""Whose memories a question may see."""
+
+from datetime import timedelta
+
+import polars as pl
+import pytest
+
+from memory_assets.stages.recall.results import Asker, Filters
+from memory_assets.stages.recall.scope import Scope, in_person, is_away, is_out, read_scope, stood, without
+from memory_assets_tests.factories import START, frame, row
+
+PROJECTS, PERSONS = {"heron", "kiln"}, {"ines", "tomasz"}
+
+
+def memories() -> pl.DataFrame:
+    def one(id: str, **changes) -> dict:
+        return row("memories", id=id, **{"scope": "project", "project": "heron", "person": "ines", "state": "active"} | changes)
+
+    return frame(
+        "memories",
+        one("here"),
+        one("there", project="kiln"),
+        one("all", scope="everyone", project="kiln"),
+        one("mine", scope="person"),
+        one("his", scope="person", person="tomasz"),
+    )
+
+
+def read(question: str, person: str | None = "ines", project: str | None = "heron", filters: Filters = Filters()) -> Scope:
+    return read_scope(question, Asker(START, project, person), filters, PROJECTS, PERSONS)
+
+
+def ids(expression: pl.Expr) -> list[str]:
+    return memories().filter(expression)["id"].to_list()
+
+
+def test_anothers_preference_is_out_unless_they_ask_or_are_named():
+    assert ids(is_out(read("Which editor do I use?"))) == ["his"]
+    assert ids(is_out(read("Which editor do I use?", person="tomasz"))) == ["mine"]
+    assert ids(is_out(read("Which editor does Tomasz use?"))) == ["mine"]
+    assert ids(is_out(read("Which editor?", filters=Filters(person="tomasz")))) == ["mine"]
+
+
+def test_who_is_unknown_here_sees_preferences_but_not_as_their_own():
+    assert ids(is_out(read("Which editors are in use?", person="root"))) == []
+    assert ids(is_out(read("Which editor is mine?", person="root"))) == ["mine", "his"]
+
+
+def test_another_project_is_away_unless_it_is_named():
+    assert ids(is_away(read("Which port?"))) == ["there"]
+    assert ids(is_away(read("Which port has kiln?"))) == ["here"]
+    assert ids(is_away(read("Which port?", project=None))) == []
+
+
+def test_a_name_inside_another_word_is_no_name():
+    assert not read("kilning and heron-like").is_project_named
+
+
+def test_what_was_replaced_later_stood_at_the_time_asked_about():
+    found = frame(
+        "memories",
+        row("memories", id="old", state="superseded", superseded_by="new", first_event_at=START),
+        row("memories", id="new", state="active", first_event_at=START + timedelta(days=30)),
+    )
+    then = stood(found, Filters(until=START + timedelta(days=10)))
+    assert dict(then.select("id", "state").rows()) == {"old": "active", "new": "active"}
+    assert stood(found, Filters(until=START + timedelta(days=40)))["state"].to_list() == ["superseded", "active"]
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Which editor do I use?", "Which editor do Ines use?"),
+        ("What is my editor?", "What is Ines's editor?"),
+        ("Which port is used?", "Which port is used?"),
+    ],
+)
+def test_my_and_i_become_a_name(question: str, asked: str):
+    assert in_person(question, "ines") == asked
+    assert in_person(question, None) == question
+
+
+def test_a_projects_name_is_taken_out_unless_nothing_else_is_left():
+    assert without("Where does kiln's pipeline run?", {"kiln"}) == "Where does pipeline run?"
+    assert without("kiln", {"kiln"}) == "kiln"
+    assert without("the git-sync-like thing", {"git-sync"}) == "the git-sync-like thing"

@@ -1,0 +1,224 @@
+"""A question gets the few memories that help: the near ones, the fresh ones, those of here; and nothing when nothing belongs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory_assets.adapters.text_index import TextIndex
+from memory_assets.errors import IndexFailedError, ModelError, QuestionError
+from memory_assets.schema.protocols import Hit
+from memory_assets.stages.recall.search import Answer, Asker, Corpus, Filters, search
+from memory_assets_tests.factories import START, ReadsWhole, frame, row
+
+NOW = START + timedelta(days=10)
+TEXTS = {
+    "uv": "Dependencies are installed with uv, never with pip.",
+    "port": "Postgres listens on 5433 in staging.",
+    "deploy": "Deploys happen on Tuesdays through Buildkite.",
+    "held": "Perhaps the pip cache should move.",
+    "gone": "Dependencies are installed with pip.",
+    "blog": "Dependencies are installed with poetry in the blog.",
+}
+STATES = {"held": "held", "gone": "superseded"}
+
+
+class Vectors:
+    """Answers with the hits it was made with, or fails."""
+
+    def __init__(self, *hits: Hit, error: Exception | None = None) -> None:
+        self.hits, self.error = list(hits), error
+
+    def generation(self) -> str:
+        return "000001"
+
+    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
+        if self.error:
+            raise self.error
+        return self.hits[:limit]
+
+
+class AnyEmbedder(ReadsWhole):
+    name, version, dimension = "any", "1", 2
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return np.zeros((len(texts), 2), dtype=np.float32)
+
+    def encode_query(self, text: str) -> np.ndarray:
+        return self.encode([text])[0]
+
+
+class NoEmbedder(AnyEmbedder):
+    def encode_query(self, text: str) -> np.ndarray:
+        raise ModelError("The weights are not installed.")
+
+
+def memories(**changes: dict) -> pl.DataFrame:
+    rows = [
+        row(
+            "memories",
+            **{
+                "id": id, "text": text, "state": STATES.get(id, "active"), "kind": "fact", "event_at": START, "scope": "project",
+                "project": "blog" if id == "blog" else "shop", "person": "ann", "lines": [4, 5], **changes.get(id, {}),
+            },
+        )
+        for id, text in TEXTS.items()
+    ]  # fmt: skip
+    return frame("memories", *rows)
+
+
+SAID = "x " * 500 + "we chose tailscale for the tunnel" + " y" * 500
+
+
+def read_passages(ids: Sequence[str]) -> pl.DataFrame:
+    plain = {"passage": SAID[1000:1033], "whole": SAID, "char_from": 1000, "char_to": 1033, "author": "owner", "role": "turn"}
+    place = {"event_at": START, "session_id": "s9", "path": "p", "line": 3, "project": "shop", "person": "ann"}
+    return pl.DataFrame([{"id": id, "message_id": id.split("#")[0], **plain, **place} for id in ids])
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    texts = TextIndex(tmp_path)
+    words = [(id, "memories", text, "s1") for id, text in TEXTS.items()]
+    words += [("m1#0", "messages", "we chose tailscale for the tunnel", "s9"), ("m2#0", "messages", "lunch?", "s9")]
+    texts.update(pl.DataFrame(words, schema=["id", "corpus", "text", "group"], orient="row"), [])
+    return Corpus(memories(), texts, Vectors(), AnyEmbedder(), read_passages)  # type: ignore[arg-type]
+
+
+def ids(answer: Answer) -> list[str]:
+    return [result.memory_id for result in answer.results]
+
+
+def ask(corpus: Corpus, question: str = "how are dependencies installed?", project: str | None = None, **how) -> Answer:
+    return search(question, corpus, Asker(NOW, project), **how)
+
+
+def test_another_project_yields_to_the_present_one_and_what_was_replaced_or_held_stays_out(corpus: Corpus):
+    assert ids(ask(corpus, project="shop")) == ["uv"]
+    assert ids(ask(corpus, project="blog")) == ["blog"]
+
+
+def test_held_memories_come_when_they_are_asked_for_and_say_so(corpus: Corpus):
+    answer = ask(corpus, "pip cache", filters=Filters(include=["held"]))
+    assert {result.memory_id: result.tags for result in answer.results}["held"] == ("held",)
+
+
+def test_meaning_finds_what_shares_no_word_with_the_question(corpus: Corpus):
+    near = replace(corpus, vectors=Vectors(Hit("deploy", 0.55), Hit("port", 0.1)))  # type: ignore[arg-type]
+    answer = ask(near, "when do we go live?")
+    assert [(result.memory_id, result.arms) for result in answer.results] == [("deploy", ("vector",))]
+
+
+def test_a_question_about_nothing_known_gets_no_answer(corpus: Corpus):
+    far = replace(corpus, vectors=Vectors(*(Hit(id, 0.2) for id in TEXTS)))  # type: ignore[arg-type]
+    assert ask(far, "sourdough hydration of rye").results == ()
+
+
+@pytest.mark.parametrize("question", ["", "   ", "\0\n\t"])
+def test_an_empty_question_gets_no_answer_and_a_note(corpus: Corpus, question: str):
+    answer = ask(corpus, question)
+    assert (answer.results, answer.notes) == ((), ("The question is empty.",))
+
+
+def test_of_two_alike_the_fresher_one_comes_first(corpus: Corpus):
+    aged = memories(uv={"event_at": NOW - timedelta(days=300)})
+    assert ids(ask(replace(corpus, memories=aged)))[0] == "blog"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"embedder": NoEmbedder()},
+        {"vectors": Vectors(error=IndexFailedError("The vector index could not be read."))},
+        {"embedder": None},
+        {"vectors": None},
+    ],
+)
+def test_without_vectors_the_words_answer_and_the_answer_says_so(corpus: Corpus, broken: dict):
+    answer = ask(replace(corpus, **broken), project="shop")
+    assert (ids(answer), answer.degraded) == (["uv"], "keyword")
+
+
+def test_with_vectors_nothing_is_degraded(corpus: Corpus):
+    assert ask(corpus).degraded is None
+
+
+def test_a_failure_of_the_words_is_noted_and_meaning_answers(corpus: Corpus, tmp_path: Path):
+    for file in (tmp_path / "texts").rglob("rows.npy"):
+        file.write_bytes(b"broken" * 1000)
+    answer = ask(replace(corpus, vectors=Vectors(Hit("uv", 0.7))))  # type: ignore[arg-type]
+    assert ids(answer) == ["uv"]
+    assert "memory rebuild --indexes" in answer.notes[0]
+
+
+def test_what_the_observer_did_not_keep_is_found_among_the_messages(corpus: Corpus):
+    (result,) = ask(corpus, "tailscale tunnel").results
+    assert (result.kind, result.memory_id, result.session, result.lines) == ("message", "m1", "s9", (3,))
+    assert "we chose tailscale" in result.text
+    assert len(result.text) <= 600
+
+
+def test_the_same_text_is_shown_once(corpus: Corpus):
+    twice = memories(blog={"text": TEXTS["uv"].upper()})
+    assert len(ask(replace(corpus, memories=twice)).results) == 1
+
+
+def test_an_answer_tells_where_each_memory_comes_from(corpus: Corpus):
+    (first, *_) = ask(corpus, project="shop").results
+    assert (first.age_days, first.lines, first.arms, first.project) == (10, (4, 5), ("keyword",), "shop")
+
+
+def test_the_block_has_one_line_a_memory(corpus: Corpus):
+    assert ask(corpus, "postgres").render() == f"~ {TEXTS['port']} (0.50, 10d, {memories()['category'][0]})"
+
+
+@given(st.text(max_size=80), st.sampled_from(["lean", "balanced", "deep", "auto"]), st.integers(1, 40))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_question_gets_at_most_ten_best_first_and_the_same_again(corpus: Corpus, question: str, profile: str, limit: int):
+    answer = ask(corpus, question, profile=profile, limit=limit)
+    assert len(answer.results) <= min(limit, 15 if profile == "deep" else 10)
+    assert len(answer.render().splitlines()) <= 10
+    assert [r.score for r in answer.results] == sorted((r.score for r in answer.results), reverse=True)
+    assert ask(corpus, question, profile=profile, limit=limit) == answer
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        (Filters(project="blog"), ["blog"]),
+        (Filters(since=NOW), []),
+        (Filters(until=NOW, project="shop"), ["uv"]),
+        (Filters(person="bob"), []),
+        (Filters(include=["superseded"], project="shop"), ["gone", "uv"]),
+    ],
+)
+def test_filters_exclude(corpus: Corpus, filters: Filters, found: list[str]):
+    assert sorted(ids(ask(corpus, filters=filters, corpora="memories"))) == found
+
+
+@pytest.mark.parametrize("wrong", [{"categories": ["tools"]}, {"include": ["forgotten"]}, {"priorities": ["urgent"]}])
+def test_a_filter_that_nothing_can_pass_is_refused_with_the_words_that_exist(wrong: dict):
+    with pytest.raises(QuestionError, match="choose from"):
+        Filters(**wrong)
+
+
+def test_a_range_that_ends_before_it_begins_is_refused():
+    with pytest.raises(QuestionError, match="swap the two"):
+        Filters(since=NOW, until=START.replace(tzinfo=None))
+
+
+def test_an_unknown_corpus_is_refused(corpus: Corpus):
+    with pytest.raises(QuestionError, match="choose from memories, segments, messages"):
+        ask(corpus, corpora="emails")
+
+
+@pytest.mark.parametrize("filters", [Filters(categories=["projects"]), Filters(priorities=["high"]), Filters(kinds=["fact"])])
+def test_a_filter_that_only_memories_can_pass_lets_no_message_through(corpus: Corpus, filters: Filters):
+    assert ask(corpus, "tailscale tunnel", filters=filters, corpora=["memories", "messages"]).results == ()
+    assert ask(corpus, "tailscale tunnel", corpora=["memories", "messages"]).results[0].kind == "message"

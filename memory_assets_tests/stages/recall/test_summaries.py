@@ -1,0 +1,122 @@
+"""Category summaries: active facts as they were said, the strongest distinct ones, within bounds, each cited."""
+
+from datetime import date, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.schema.frames import checks_of
+from memory_assets.stages.recall.summaries import MOST_FACTS, MOST_TOKENS, summarise, superfluous
+from memory_assets_tests.factories import START, frame, row
+
+
+def fact(id: str, text: str, **changes: Any) -> dict[str, Any]:
+    plain = {
+        "kind": "fact",
+        "state": "active",
+        "scope": "project",
+        "project": "shop",
+        "category": "operations",
+        "person": "ann",
+    }
+    return row("memories", **plain | {"id": id, "text": text} | changes)
+
+
+def test_the_strongest_facts_come_first_and_name_their_memories():
+    found = summarise(
+        frame(
+            "memories",
+            fact("a" * 12, "Backups run at night.", priority="medium", confidence=0.9),
+            fact("b" * 12, "Deploys go through Buildkite.", priority="high", confidence=0.7),
+            fact("c" * 12, "Logs rotate weekly.", priority="medium", confidence=0.9, event_at=START + timedelta(days=1)),
+        )
+    )
+    assert found["text"].to_list() == [
+        "- 🔴 Deploys go through Buildkite. [mem_bbbbbbbbbbbb]\n"
+        "- 🟡 Logs rotate weekly. [mem_cccccccccccc]\n"
+        "- 🟡 Backups run at night. [mem_aaaaaaaaaaaa]"
+    ]
+    assert found["memory_ids"].to_list() == [["b" * 12, "c" * 12, "a" * 12]]
+
+
+def test_only_active_facts_are_summarised():
+    states = ("held", "superseded", "stale", "archived", "cold", "forgotten")
+    rows = [fact(state, f"The {state} one.", state=state) for state in states]
+    assert summarise(frame("memories", *rows, fact("n", "A story.", kind="narrative"))).is_empty()
+
+
+def test_projects_people_and_categories_are_kept_apart():
+    found = summarise(
+        frame(
+            "memories",
+            fact("1", "Deploys go through Buildkite."),
+            fact("2", "The blog is copied with rsync.", project="blog"),
+            fact("3", "Prefers tabs.", category="preferences", scope="person"),
+            fact("4", "Prefers spaces.", category="preferences", scope="person", person="bob", project="blog"),
+            fact("5", "Be kind.", category="rules-conventions", scope="everyone"),
+        )
+    )
+    assert sorted(found.select("category", "scope", "project", "person").rows()) == [
+        ("operations", "project", "blog", ""),
+        ("operations", "project", "shop", ""),
+        ("preferences", "person", "", "ann"),
+        ("preferences", "person", "", "bob"),
+        ("rules-conventions", "everyone", "", ""),
+    ]
+
+
+def test_what_says_the_same_takes_up_one_line():
+    found = summarise(
+        frame(
+            "memories",
+            fact("1", "Deploys of the shop go through Buildkite.", confidence=0.9),
+            fact("2", "The shop's deploys go through Buildkite now.", confidence=0.7),
+        )
+    )
+    assert found["memory_ids"].to_list() == [["1"]]
+    assert found["fact_count"].to_list() == [2]
+
+
+def test_a_changed_category_leaves_the_summaries_of_the_others_as_they_are():
+    before = [fact("1", "Deploys go through Buildkite."), fact("2", "Never push to main.", category="rules-conventions")]
+    after = [before[0], {**before[1], "state": "superseded"}, fact("3", "Always push to main.", category="rules-conventions")]
+    old, new = summarise(frame("memories", *before)), summarise(frame("memories", *after))
+    assert old.filter(pl.col("category") == "operations").equals(new.filter(pl.col("category") == "operations"))
+    assert new.filter(pl.col("category") == "rules-conventions")["memory_ids"].to_list() == [["3"]]
+
+
+def test_of_replaced_pages_all_of_today_are_kept_and_of_days_before_the_last():
+    kept = ("20260901T220500Z", "20260902T101500Z", "20260902T120000Z")
+    gone = ("20260831T230000Z", "20260901T080000Z")
+    names = [f"summaries/operations.{stamp}.md" for stamp in (*kept, *gone)]
+    found = superfluous(names, date(2026, 9, 2), ZoneInfo("Europe/London"))
+    assert found == [f"summaries/operations.{stamp}.md" for stamp in gone]
+
+
+FACTS = st.lists(
+    st.builds(
+        fact,
+        id=st.uuids().map(str),
+        text=st.text(min_size=1, max_size=300),
+        priority=st.sampled_from(["high", "medium", "low"]),
+        project=st.sampled_from(["shop", "blog"]),
+        confidence=st.floats(0, 1),
+    ),
+    max_size=40,
+    unique_by=lambda one: one["id"],
+)
+
+
+@given(FACTS, st.randoms())
+def test_a_summary_is_bounded_cites_what_it_says_and_does_not_depend_on_order(facts: list[dict[str, Any]], random: Any):
+    found = summarise(frame("memories", *facts))
+    checks_of("category_summaries").validate(found)
+    for one in found.iter_rows(named=True):
+        assert 1 <= len(one["memory_ids"]) <= MOST_FACTS
+        assert one["tokens"] <= MOST_TOKENS
+        assert len(one["text"].splitlines()) == len(one["memory_ids"])
+    random.shuffle(facts)
+    assert summarise(frame("memories", *facts)).equals(found)

@@ -1,0 +1,175 @@
+"""Whatever is asked gets an answer or an error that says what to do; nothing else ever comes out."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_assets.errors import MemoryAssetsError, QuestionError
+from memory_assets.interfaces.cli import app as cli
+from memory_assets.memory import MemoryAgent
+from memory_assets.stages.recall.results import ON_REQUEST, Answer, Filters
+from memory_assets_tests.stages.recall.leaving_out import build
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+ODD = {
+    "a hundred thousand characters": "why does the postgres port differ " * 3_000,
+    "one word of a hundred thousand": "x" * 100_000,
+    "control characters": "post\x00gres\x1b[31m port\x07\r\n\t\x7f",
+    "lone surrogates": "post\udce9gres \ud83d port",
+    "right to left and nothing wide": "\u202egro\u202c \u200bpost\u200dgres\ufeff \u05e9\u05dc\u05d5\u05dd",
+    "stop words": "what is it and why are they of the",
+    "punctuation": "?!… --- ::: ((())) '' \"\" ; , .",
+    "emoji": "🚀🔥 👩‍💻 🇪🇺",
+    "a memory's id": "mem_0f3a5c1e-0000-5000-8000-000000000001",
+    "a path": "../../etc/passwd",
+    "a path of windows": r"C:\Users\ines\..\secrets.env",
+    "full-text syntax": 'text:postgres NEAR/2 "port" OR (staging AND NOT 5433*) ^2 -prod +',
+    "an open quote": '"postgres',
+    "a where clause": '{"$or": [{"state": {"$eq": "held"}}, {"id": {"$ne": ""}}]}',
+    "sql": "'; DROP TABLE memories; -- \" OR 1=1",
+    "a regular expression": "(a+)+$ [unclosed (?P<x> \\",
+    "a template": "{question} %s ${HOME} {{ 7*7 }} \\u0000",
+    "markup": "<script>alert(1)</script> </memory> <query>all</query>",
+    "other scripts": "데이터베이스 포트 ポート 端口 порт Ελληνικά हिन्दी",
+    "numbers": "0 -1 1e309 NaN 00:00 99999999999999999999",
+}
+
+BLANK = ["", " ", "\n\t ", "\x00", "\u200b\u200b", "\ufeff"]
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> MemoryAgent:
+    return build(tmp_path_factory.mktemp("facts"))
+
+
+def check(answer: Answer) -> None:
+    assert len(answer.results) <= (15 if answer.profile == "deep" else 10)
+    assert len(answer.render().splitlines()) <= 10
+    json.dumps([answer.question, *(one.text for one in answer.results), *answer.notes]).encode()
+
+
+@pytest.mark.parametrize("question", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("profile", ["lean", "balanced", "deep", "auto"])
+def test_an_odd_question_gets_an_answer(agent: MemoryAgent, question: str, profile: str):
+    check(agent.recall(question, profile=profile, recent=[question], is_probe=True))
+
+
+@pytest.mark.parametrize("question", BLANK, ids=ascii)
+def test_a_blank_question_gets_no_results_and_a_note(agent: MemoryAgent, question: str):
+    answer = agent.recall(question, is_probe=True)
+    assert (answer.results, answer.is_known) == ((), False)
+    assert answer.notes == ("The question is empty.",)
+
+
+@pytest.mark.parametrize("question", [ODD["stop words"], ODD["punctuation"], ODD["emoji"], ODD["numbers"]])
+def test_a_question_that_says_nothing_gets_nothing(agent: MemoryAgent, question: str):
+    assert agent.recall(question, is_probe=True).results == ()
+
+
+def test_syntax_in_a_question_is_words_and_lets_nothing_out_that_is_held(agent: MemoryAgent):
+    for question in ("state:held redis OR state:superseded", '{"state": {"$eq": "held"}} redis', "redis' OR state='held"):
+        found = {one.memory_id for one in agent.recall(question, profile="deep", is_probe=True).results}
+        assert not found & {"heron-redis", "heron-rabbit", "heron-rota", "kiln-meilisearch"}
+
+
+WRONG: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
+    "an unknown profile": (lambda: {"profile": "huge"}, "lean, balanced, deep or auto"),
+    "an unknown corpus": (lambda: {"corpus": "books"}, "memories, segments, messages"),
+    "a corpus of many, one unknown": (lambda: {"corpus": ["memories", "books"]}, "There is no corpus 'books'"),
+    "no results": (lambda: {"limit": 0}, "choose a limit from 1"),
+    "fewer than no results": (lambda: {"limit": -(10**20)}, "choose a limit from 1"),
+    "an unknown category": (lambda: {"filters": Filters(categories=["gossip"])}, "no 'gossip' among categories"),
+    "an unknown priority": (lambda: {"filters": Filters(priorities=["urgent"])}, "high, medium, low"),
+    "an unknown kind": (lambda: {"filters": Filters(kinds=["rumour"])}, "fact, narrative"),
+    "an unknown trigger": (lambda: {"filters": Filters(triggers=["bang"])}, "no 'bang' among triggers"),
+    "what was forgotten": (lambda: {"filters": Filters(include=["forgotten"])}, "no 'forgotten' among include"),
+    "a range that ends before it begins": (
+        lambda: {"filters": Filters(since=START, until=START - timedelta(days=1))}, "swap the two",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "says"), WRONG.values(), ids=WRONG)
+def test_what_does_not_exist_is_refused_with_what_does(agent: MemoryAgent, wrong: Callable[[], dict], says: str):
+    with pytest.raises(QuestionError, match=says):
+        agent.recall("Which port?", **wrong(), is_probe=True)
+
+
+@pytest.mark.parametrize(("profile", "most"), [("lean", 10), ("balanced", 10), ("deep", 15)])
+def test_more_than_a_profile_allows_are_never_given(agent: MemoryAgent, profile: str, most: int):
+    assert len(agent.recall("heron", profile=profile, limit=10**20, is_probe=True).results) <= most
+
+
+def test_moments_without_a_zone_are_utc(agent: MemoryAgent):
+    naive, aware = datetime(2026, 10, 1), datetime(2026, 10, 1, tzinfo=UTC)
+    asked = [agent.recall("Postgres port in staging", filters=Filters(since=at), is_probe=True) for at in (naive, aware)]
+    assert [one.memory_id for one in asked[0].results] == [one.memory_id for one in asked[1].results]
+
+
+@pytest.mark.parametrize("at", [datetime(2026, 11, 1), datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)])
+def test_any_moment_can_be_now(agent: MemoryAgent, at: datetime):
+    check(agent.recall("What broke in the last two weeks, and since March?", now=at, is_probe=True))
+
+
+@pytest.mark.parametrize("name", ["", "no such place", "'; --", "../..", "\x00", "*", "(", "\ud83d"])
+def test_any_name_can_be_a_project_person_or_session(agent: MemoryAgent, name: str):
+    check(agent.recall("my port?", project=name, person=name, session=name, is_probe=True))
+    check(agent.recall("my port?", filters=Filters(project=name, person=name, session=name), is_probe=True))
+
+
+@given(
+    question=st.text(max_size=200),
+    profile=st.sampled_from(["lean", "balanced", "deep", "auto", "huge", ""]),
+    limit=st.none() | st.integers(-(2**70), 2**70),
+    corpus=st.none() | st.lists(st.sampled_from(["memories", "segments", "messages", "books"]), max_size=3),
+    recent=st.lists(st.text(max_size=80), max_size=7),
+    names=st.tuples(*[st.none() | st.text(max_size=8)] * 3),
+    now=st.none() | st.datetimes() | st.datetimes(timezones=st.just(UTC)),
+    include=st.lists(st.sampled_from(ON_REQUEST), max_size=3),
+)
+@settings(max_examples=60)
+def test_nothing_but_an_answer_or_an_error_of_ours_comes_out(
+    agent: MemoryAgent, question: str, profile: str, limit: int | None, corpus: list[str] | None, recent: list[str],
+    names: tuple[str | None, ...], now: datetime | None, include: list[str],
+):  # fmt: skip
+    project, person, session = names
+    try:
+        answer = agent.recall(
+            question, profile=profile, limit=limit, corpus=corpus, recent=recent, project=project, person=person,
+            session=session, now=now, filters=Filters(include=include), is_probe=True,
+        )  # fmt: skip
+    except MemoryAssetsError as error:
+        assert str(error)
+    else:
+        check(answer)
+
+
+@pytest.mark.parametrize("question", [*ODD.values(), *BLANK], ids=[*ODD, *map(ascii, BLANK)])
+def test_the_command_line_answers_too_or_says_what_is_wrong(
+    agent: MemoryAgent, question: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("MEMORY_DATA", str(agent.settings.data))
+    code = cli.main(["recall", "--json", "--probe", "--", question])
+    out, err = capsys.readouterr()
+    assert (code, err) == (0, "")
+    assert json.loads(out)["ok"] is True
+
+
+@pytest.mark.parametrize(
+    "options", [["--profile", "huge"], ["--limit", "0"], ["--limit", "many"], ["--category", "gossip"], ["--since", "soon"]]
+)
+def test_a_wrong_option_is_named_and_nothing_is_printed(
+    options: list[str], agent: MemoryAgent, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("MEMORY_DATA", str(agent.settings.data))
+    code = cli.main(["recall", *options, "Which port?"])
+    out, err = capsys.readouterr()
+    assert code != 0
+    assert (out, "Traceback" in err) == ("", False)
+    assert options[1] in err or options[0] in err

@@ -1,0 +1,161 @@
+"""Proposals: what is worth a line of MEMORY.md is proposed once, under a number that is given once."""
+
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.stages.reflect.proposals import NUMBERED, Numbering, propose
+from memory_assets.store.ledger import Event
+from memory_assets.store.settings import SECTIONS
+from memory_assets_tests.factories import START, frame, row
+
+DAY = date(2026, 8, 3)
+ZONE = ZoneInfo("Europe/London")
+
+
+def memory(name: str = "uv", text: str = "Use uv, never pip.", **changes) -> dict:
+    fitting = {
+        "state": "active",
+        "kind": "fact",
+        "priority": "high",
+        "category": "rules-conventions",
+        "person": "mira",
+        "author": "owner",
+    }
+    fitting |= {"observation_ids": [name], "session_ids": ["s1"], "event_at": START, "confidence": 0.9, "project": "tidewatch"}
+    return row("memories", id=name, text=text, **{**fitting, **changes})
+
+
+def reflection(*cited: str) -> dict:
+    return row("reflections", reflection_id="r", day=DAY, observation_ids=list(cited))
+
+
+def proposals_of(*memories: dict, day: date = DAY, events: list[Event] = [], cited: list[str] | None = None):  # noqa: B006
+    cites = [id for one in memories for id in one["observation_ids"]] if cited is None else cited
+    return propose(
+        day,
+        frame("reflections", reflection(*cites)),
+        frame("memories", *memories),
+        events,
+        owner="mira",
+        sections=SECTIONS,
+        zone=ZONE,
+    )
+
+
+def numbered(numbers: list[Numbering]) -> list[Event]:
+    """The events that the caller writes for new numbers."""
+    at = datetime(2026, 8, 4, 6, tzinfo=UTC)
+    return [
+        Event(f"{n}", at, "reflector", NUMBERED, one.proposal_id, {"key": one.key, "day": str(one.day)})
+        for n, one in enumerate(numbers)
+    ]
+
+
+def texts(frame: pl.DataFrame) -> list[str]:
+    return frame["text"].to_list()
+
+
+def test_a_proposal_says_where_it_belongs_and_what_it_rests_on():
+    frame, numbers = proposals_of(memory(observation_ids=["uv", "uv2"], session_ids=["s1", "s2"]))
+    assert frame.to_dicts() == [
+        {
+            "proposal_id": "p-20260803-001",
+            "day": DAY,
+            "section": "Hard Rules",
+            "text": "Use uv, never pip.",
+            "event_on": DAY,
+            "category": "rules-conventions",
+            "priority": "high",
+            "confidence": 0.9,
+            "project": "tidewatch",
+            "person": "mira",
+            "author": "owner",
+            "memory_id": "uv",
+            "observation_ids": ["uv", "uv2"],
+            "session_ids": ["s1", "s2"],
+            "reflection_id": "r",
+        }
+    ]
+    assert numbers == [Numbering("p-20260803-001", "uv", DAY)]
+
+
+def test_preferences_go_to_the_owners_section():
+    frame, _ = proposals_of(memory(category="preferences"))
+    assert frame["section"].to_list() == ["mira"]
+
+
+def test_an_entry_is_dated_by_the_owners_calendar():
+    frame, _ = proposals_of(memory(event_at=datetime(2026, 8, 3, 23, 30, tzinfo=UTC)))
+    assert frame["event_on"].to_list() == [date(2026, 8, 4)]
+
+
+def test_what_is_worth_a_line_is_high_or_medium_and_said_twice():
+    frame, _ = proposals_of(
+        memory("a", "high"),
+        memory("b", "medium once", priority="medium"),
+        memory("c", "medium twice", priority="medium", session_ids=["s1", "s2"]),
+        memory("d", "low twice", priority="low", session_ids=["s1", "s2"]),
+        memory("e", "held", state="held"),
+        memory("f", "replaced", state="superseded"),
+        memory("g", "a story", kind="narrative"),
+        memory("h", "x" * 301),
+    )
+    assert texts(frame) == ["high", "medium twice"]
+
+
+def test_only_what_the_days_reflections_cite_is_proposed():
+    frame, _ = proposals_of(memory("a", "cited"), memory("b", "left out"), cited=["a"])
+    assert texts(frame) == ["cited"]
+
+
+def test_another_persons_rules_are_theirs_but_facts_of_a_project_are_everybodys():
+    frame, _ = proposals_of(
+        memory("a", "priya's rule", person="priya"), memory("b", "a fact", person="priya", category="operations")
+    )
+    assert texts(frame) == ["a fact"]
+
+
+def test_a_day_made_again_proposes_under_the_same_numbers():
+    first, numbers = proposals_of(memory("a", "one"), memory("b", "two"))
+    again, more = proposals_of(memory("b", "two"), memory("a", "one"), events=numbered(numbers))
+    assert again.equals(first)
+    assert more == []
+
+
+def test_a_new_fact_of_the_same_day_gets_the_next_number_and_takes_nobody_elses():
+    _, numbers = proposals_of(memory("b", "two"))
+    frame, more = proposals_of(memory("a", "one"), memory("b", "two"), events=numbered(numbers))
+    assert frame.select("proposal_id", "text").rows() == [("p-20260803-001", "two"), ("p-20260803-002", "one")]
+    assert [one.proposal_id for one in more] == ["p-20260803-002"]
+
+
+def test_what_was_proposed_on_another_day_is_not_proposed_again():
+    _, numbers = proposals_of(memory())
+    frame, more = proposals_of(memory(), day=DAY + timedelta(1), events=numbered(numbers))
+    assert (frame.height, more) == (0, [])
+
+
+def test_a_backfilled_older_day_takes_no_proposal_away():
+    """The memory began with `uv`; an older day now gives it the root `old`, which was numbered there."""
+    events = numbered([Numbering("p-20260803-001", "uv", DAY), Numbering("p-20260801-001", "old", date(2026, 8, 1))])
+    older = memory("old", observation_ids=["old", "uv"])
+    frame, more = proposals_of(older, events=events)
+    assert (frame["proposal_id"].to_list(), more) == (["p-20260803-001"], [])
+    assert proposals_of(older, day=DAY + timedelta(1), events=events)[0].is_empty()
+
+
+@given(batches=st.lists(st.sets(st.sampled_from("abcdefgh"), min_size=1), min_size=1, max_size=5))
+def test_numbers_are_unique_and_permanent_however_a_day_grows(batches):
+    events: list[Event] = []
+    known: dict[str, str] = {}
+    for batch in batches:
+        frame, numbers = proposals_of(*(memory(name, name) for name in sorted(batch)), events=events)
+        events += numbered(numbers)
+        found = dict(frame.select("memory_id", "proposal_id").iter_rows())
+        assert all(found[name] == known[name] for name in found if name in known)
+        known |= found
+    assert len(set(known.values())) == len(known)

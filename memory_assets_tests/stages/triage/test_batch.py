@@ -1,0 +1,172 @@
+"""A model's reviews: asked once, kept raw, checked before they decide; without a model a person decides as before."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_assets.adapters.anthropic_model import AnthropicModel
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.triage.batch import ask_in_batches, problem_of, read_verdicts
+from memory_assets.stages.triage.run import waits_for_review
+from memory_assets_tests.messages_api import KEY, MODELS, MessagesApi, Said, serve
+from memory_assets_tests.stages.triage.world import World
+
+DATES, GAUGE, TIDY = (
+    "Write dates the British way.",
+    "The gauge feed lags by one hour.",
+    "The owner tidied the harbour list today.",
+)
+VERDICTS = {
+    DATES: ("promote", "Write dates the British way, never another."),
+    GAUGE: ("review", "Does it lag in winter, too?"),
+    TIDY: ("reject", "says what happened that day"),
+}
+
+
+def material_of(body: dict[str, Any]) -> str:
+    return body["messages"][0]["content"][-1]["text"]
+
+
+def proposed_in(body: dict[str, Any]) -> list[tuple[str, str]]:
+    return re.findall(r"^\[(p-\d{8}-\d{3,});[^\]]*\] (.*)$", material_of(body), re.M)
+
+
+def reviewer(body: dict[str, Any]) -> str:
+    """Says of each proposal what it was told to."""
+    said = [(id, *VERDICTS.get(text, ("review", "What does it mean?"))) for id, text in proposed_in(body)]
+    return "\n".join(f'<decision id="{id}" verdict="{verdict}">{text}</decision>' for id, verdict, text in said)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+@pytest.fixture
+def answers(world: World) -> AnswerStore:
+    return AnswerStore(world.root / "answers" / "triage")
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+
+
+def review(world: World, api: MessagesApi, answers: AnswerStore) -> int:
+    """Lets the model behind the address review what waits, as the pipeline does, and returns the calls it took."""
+    model = AnthropicModel(MODELS[0], url=api.url, timeout_seconds=10, retries=0)
+    waiting = waits_for_review(world.tables, read_verdicts(answers.every()))
+    calls = ask_in_batches(waiting, [], model, answers, world.clock)
+    world.tables.write("model_reviews", "all", read_verdicts(answers.every()))
+    return calls
+
+
+def test_a_model_promotes_in_clean_words_rejects_with_a_reason_and_leaves_the_rest(world: World, answers: AnswerStore):
+    dates, gauge, tidy = world.propose(DATES, GAUGE, TIDY, section="Patterns")
+    world.triage()
+    with serve(reviewer) as api:
+        assert review(world, api, answers) == 1
+    states = world.triage()
+    name = answers_model(answers)
+    assert states == {
+        dates: ("promoted", f"{name} found it worth keeping"),
+        gauge: ("pending", f"{name} asks: Does it lag in winter, too?"),
+        tidy: ("rejected", f"{name}: says what happened that day"),
+    }
+    assert world.entries() == ["- (2026-08-03) Write dates the British way, never another."]
+    tiers = dict(world.tables.read("decisions").select("proposal_id", "tier").iter_rows())
+    assert tiers == {dates: 2, gauge: 3, tidy: 2}
+    assert world.triage() == states
+
+
+def answers_model(answers: AnswerStore) -> str:
+    return next(answers.every()).answer.model
+
+
+def test_twenty_go_in_a_batch_and_no_proposal_is_asked_about_twice(world: World, answers: AnswerStore):
+    world.propose(*(f"Harbour number {n} has {n} buoys and no light." for n in range(45)), section="Patterns")
+    world.triage()
+    with serve(reviewer) as api:
+        assert review(world, api, answers) == 3
+        assert [len(proposed_in(body)) for body in api.questions()] == [20, 20, 5]
+        world.triage()
+        assert review(world, api, answers) == 0
+        world.propose(DATES, section="Patterns")
+        world.triage()
+        assert review(world, api, answers) == 1
+        assert [text for _, text in proposed_in(api.questions()[-1])] == [DATES]
+
+
+def test_an_answer_is_on_disk_before_it_is_read_and_read_again_without_asking(world: World, answers: AnswerStore):
+    world.propose(DATES, GAUGE, section="Patterns")
+    world.triage()
+    with serve(reviewer) as api:
+        review(world, api, answers)
+        (kept,) = answers.every()
+        assert (kept.key.serialiser, kept.answer.text) == ("batch/1", reviewer(api.questions()[0]))
+    assert read_verdicts(answers.every()).height == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (Said("I would promote all of them."), "the model said nothing about it"),
+        (Said('<decision id="p-20990101-001" verdict="promote">Trust me.</decision>'), "the model said nothing about it"),
+        (Said('<decision id="p-20260803-001" verdict="rej', "max_tokens"), "the model's answer ended early (max_tokens)"),
+        (Said("", "refusal"), "the model's answer ended early (refusal)"),
+    ],
+)
+def test_what_is_no_verdict_leaves_it_to_a_person(world: World, answers: AnswerStore, said: Said, reason: str):
+    (dates,) = world.propose(DATES, section="Patterns")
+    world.triage()
+    with serve(lambda body: said) as api:
+        review(world, api, answers)
+    assert world.triage()[dates] == ("pending", f"{answers_model(answers)} asks: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("wording", "author", "section", "why"),
+    [
+        ("Write dates as in `locale/en_GB.json`.", "owner", "Patterns", "its wording names"),
+        ("x" * 400, "owner", "Patterns", "its wording has 400 characters"),
+        (DATES, "assistant", "Hard Rules", "Hard Rules takes only the owner's own words"),
+    ],
+)
+def test_a_promotion_that_cannot_be_checked_waits(
+    world: World, answers: AnswerStore, monkeypatch: pytest.MonkeyPatch, wording: str, author: str, section: str, why: str
+):
+    (dates,) = world.propose(DATES, section=section, author=author)
+    world.triage()
+    monkeypatch.setitem(VERDICTS, DATES, ("promote", wording))
+    with serve(reviewer) as api:
+        review(world, api, answers)
+    state, reason = world.triage()[dates]
+    assert state == "pending"
+    assert f"would promote it, but {why}" in reason
+
+
+def test_a_person_overrules_a_models_rejection(world: World, answers: AnswerStore):
+    (tidy,) = world.propose(TIDY, section="Patterns")
+    world.triage()
+    with serve(reviewer) as api:
+        review(world, api, answers)
+    world.decide()
+    world.tick(tidy)
+    assert world.triage()[tidy] == ("promoted", "approved by a person")
+
+
+def test_words_that_a_person_changed_meanwhile_are_theirs(world: World, answers: AnswerStore):
+    (tidy,) = world.propose(TIDY, section="Patterns")
+    world.triage()
+    with serve(reviewer) as api:
+        review(world, api, answers)
+    world.ledger.append("proposal.edited", tidy, {"text": "The harbour list is kept in order of size."}, actor="mira")
+    assert world.triage()[tidy][0] == "pending"
+
+
+def test_a_wording_may_name_only_what_was_proposed():
+    assert problem_of("Use `uv`.", "The owner: always use `uv` please") is None
+    assert problem_of("Use port 5433.", "Use port 5432.") == "its wording names 5433, which the proposal does not"
+    assert problem_of("", "Use port 5432.") == "its wording has 0 characters"

@@ -1,0 +1,127 @@
+"""A triage that is killed between any two writes, each file and each step of git counted, ends as an undisturbed one."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.stages.triage.projects import memory_files
+from memory_assets.store import ledger
+from memory_assets_tests.stages.triage.world import World
+
+DATES, UV, MAKE = "Write dates the British way.", "Always use `uv`, never `pip`.", "Always run `make check` before you commit."
+PORT, NEW_PORT = "The staging database of the port listens on 5432.", "The staging database of the port listens on 5433."
+TIDES = tuple(f"The tide table of harbour {n} lies in `tides/{n}.csv`." for n in range(1, 4))
+WRITING = {"hash-object", "read-tree", "update-index", "commit-tree", "update-ref"}
+"""What of git changes something; the rest only reads."""
+
+
+class KilledError(BaseException):
+    """Stands for a process that is killed: nothing catches it."""
+
+
+def prepared(root: Path) -> World:
+    """A morning on which everything happens: a tick, a line by hand, promotions, a correction, and a project's third line."""
+    world = World(root)
+    world.propose(PORT, sessions=2, section="Patterns", category="operations", project="harbour")
+    world.propose(*TIDES[:2], sessions=2, section="Patterns", category="operations", project="tidewatch")
+    world.propose(DATES)
+    world.ledger.append("proposal.approved", "p-20260803-001", {}, actor="mira")
+    world.triage()
+    world.tick("p-20260803-004")
+    world.memory_md.write_text(world.memory_md.read_text() + "\n- by hand\n")
+    world.propose(UV, MAKE, sessions=2)
+    world.propose(TIDES[2], sessions=2, section="Patterns", category="operations", project="tidewatch")
+    world.replace("p-20260803-001", NEW_PORT, is_correction=True)
+    return world
+
+
+def copied(world: World, root: Path) -> World:
+    """The same world in another folder."""
+    shutil.copytree(world.root, root)
+    return World(root, world.clock, dict(world.texts), dict(world.sessions), dict(world.known), dict(world.replaced))
+
+
+def killing(patch: pytest.MonkeyPatch, last: int | None) -> list[str]:
+    """Notes every write from now on; the one behind the last allowed kills, a line of the ledger in its middle."""
+    done: list[str] = []
+
+    def is_over(name: str) -> bool:
+        if last is not None and len(done) >= last:
+            return True
+        done.append(name)
+        return False
+
+    def counted(name: str, write: Callable) -> Callable:
+        def do(*arguments, **options):
+            if is_over(name):
+                raise KilledError(name)
+            return write(*arguments, **options)
+
+        return do
+
+    append, run = ledger.append_line, GitWorkspace._run
+
+    def append_line(path: Path, line: bytes) -> None:
+        if is_over("ledger"):
+            with path.open("ab") as file:
+                file.write(line[: len(line) // 2])
+            raise KilledError("ledger")
+        append(path, line)
+
+    def git(self, arguments, *others, **options):
+        if arguments[0] in WRITING and is_over(f"git {arguments[0]}"):
+            raise KilledError(arguments[0])
+        return run(self, arguments, *others, **options)
+
+    patch.setattr(ledger, "append_line", append_line)
+    patch.setattr(GitWorkspace, "_run", git)
+    patch.setattr(os, "replace", counted("file", os.replace))
+    return done
+
+
+def outcome(world: World) -> dict[str, object]:
+    """What must not depend on when a process was killed."""
+    files = memory_files(world.workspace.root)
+    review = [line for line in world.review_md.read_text().splitlines() if not line.startswith("_")]
+    decided = world.tables.read("decisions").select("proposal_id", "state", "tier", "text", "entry").sort("proposal_id")
+    events = world.ledger.events(["entry.promoted", "entry.retired", "entry.moved"])
+    history = {commit.id for path in files for commit in world.workspace.history(path)}
+    return {
+        "files": {path: (world.workspace.root / path).read_bytes() for path in files},
+        "committed": {path: world.workspace.is_dirty(path) for path in files},
+        "commits": {path: sorted(world.commits(path)) for path in files},
+        "recorded": sorted((event.kind, event.target, event.payload["path"]) for event in events),
+        "without a commit": [event.target for event in events if event.payload["commit"] not in history],
+        "decisions": decided.rows(),
+        "entries": sorted(world.standing().items()),
+        "review": review,
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_memory_md_git_and_the_tables_agree_after_the_run_that_follows(tmp_path: Path):
+    base = prepared(tmp_path / "base")
+    undisturbed = copied(base, tmp_path / "undisturbed")
+    with pytest.MonkeyPatch.context() as patch:
+        counted = killing(patch, None)
+        undisturbed.triage()
+        total = len(counted)
+    expected = outcome(undisturbed)
+    assert expected["without a commit"] == []
+    assert set(expected["committed"].values()) == {False}
+    assert total > 60, "writes are not counted"
+    for writes in range(total):
+        disturbed = copied(base, tmp_path / f"killed-{writes}")
+        with pytest.MonkeyPatch.context() as patch:
+            done = killing(patch, writes)
+            with pytest.raises(KilledError):
+                disturbed.triage()
+        disturbed.reopen()
+        disturbed.triage()
+        assert outcome(disturbed) == expected, f"killed behind write {writes}, {done[-1:]}"
+        shutil.rmtree(disturbed.root)

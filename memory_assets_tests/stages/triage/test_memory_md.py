@@ -1,0 +1,170 @@
+"""MEMORY.md: lines are added, and every byte that was there stays, in order."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.stages.triage.memory_md import Entry, change, insert, read_entries, render_entry
+
+LINE = "- (2026-08-03) Use uv, never pip."
+FILES = st.lists(
+    st.sampled_from(
+        [
+            b"## Hard Rules",
+            b"## hard rules ",
+            b"# Top",
+            b"- (2026-01-02) kept",
+            b"",
+            b"  by hand\t",
+            b"\xff\xfe",
+            "ünï".encode(),
+            b"```",
+        ]
+    ),
+    max_size=12,
+)
+ENDINGS = st.sampled_from([b"\n", b"\r\n"])
+
+
+def test_an_entry_goes_to_the_end_of_its_section():
+    content = b"# MEMORY\n\n## Hard Rules\n\n- (2026-01-02) one\n\n## Patterns\n- (2026-01-03) two\n"
+    assert insert(content, "Hard Rules", LINE) == (
+        b"# MEMORY\n\n## Hard Rules\n\n- (2026-01-02) one\n" + LINE.encode() + b"\n\n## Patterns\n- (2026-01-03) two\n"
+    )
+
+
+def test_an_existing_heading_wins_whatever_its_case():
+    assert insert(b"## hard rules\n", "Hard Rules", LINE) == b"## hard rules\n" + LINE.encode() + b"\n"
+
+
+def test_a_new_section_stands_where_the_order_puts_it():
+    content = insert(b"# MEMORY\n\n## Patterns\n\n- by hand\n", "Hard Rules", LINE, ["Hard Rules", "Patterns"])
+    assert content.decode().split("## ")[1:] == [f"Hard Rules\n\n{LINE}\n\n", "Patterns\n\n- by hand\n"]
+
+
+def test_the_file_keeps_its_own_line_endings():
+    assert (
+        insert(b"## Hard Rules\r\n- by hand\r\n", "Hard Rules", LINE)
+        == b"## Hard Rules\r\n- by hand\r\n" + LINE.encode() + b"\r\n"
+    )
+
+
+def test_a_first_entry_makes_the_file():
+    content = insert(b"", "Hard Rules", LINE)
+    assert content.startswith(b"# MEMORY\n")
+    assert read_entries(content.decode()) == [Entry(7, "Hard Rules", date(2026, 8, 3), "Use uv, never pip.")]
+
+
+def test_entries_are_dated_lines_of_a_section_and_nothing_else():
+    content = "## A\n- (2026-08-03) one\n- undated\n* (2026-02-30) no such day\n### inner\n- (2026-08-04)  two \n"
+    assert read_entries(content) == [Entry(2, "A", date(2026, 8, 3), "one"), Entry(6, "A", date(2026, 8, 4), "two")]
+
+
+def test_a_line_separator_inside_a_line_does_not_shift_line_numbers():
+    assert read_entries("by\u2028hand\x0b\n- (2026-08-03) one\n")[0].number == 2
+
+
+def test_an_entry_is_one_line_whatever_its_text():
+    assert render_entry(date(2026, 8, 3), "two\n lines ") == "- (2026-08-03) two lines"
+
+
+def test_a_heading_inside_a_section_takes_no_entry_that_is_not_its_own():
+    content = b"## Hard Rules\n- one\n\n### Git\n- two\n"
+    assert insert(content, "Hard Rules", LINE) == b"## Hard Rules\n- one\n" + LINE.encode() + b"\n\n### Git\n- two\n"
+
+
+def test_what_stands_in_a_block_of_code_is_no_section_and_no_entry():
+    content = b"```\n## Hard Rules\n- (2026-01-02) no entry\n```\n"
+    assert read_entries(content.decode()) == []
+    assert insert(content, "Hard Rules", LINE) == content + b"\n## Hard Rules\n\n" + LINE.encode() + b"\n"
+
+
+def test_a_block_that_nobody_closed_hides_nothing():
+    assert insert(b"```\n## Hard Rules\n", "Hard Rules", LINE) == b"```\n## Hard Rules\n" + LINE.encode() + b"\n"
+
+
+def test_a_byte_order_mark_hides_no_heading():
+    content = "\ufeff## Hard Rules\n".encode()
+    assert insert(content, "Hard Rules", LINE) == content + LINE.encode() + b"\n"
+
+
+def test_a_last_line_without_its_ending_gets_one_before_the_next():
+    assert insert(b"## Hard Rules\n- by hand", "Hard Rules", LINE) == b"## Hard Rules\n- by hand\n" + LINE.encode() + b"\n"
+
+
+@given(content=st.binary(max_size=200), section=st.sampled_from(["Hard Rules", "New"]))
+def test_of_any_bytes_at_all_none_is_lost(content, section):
+    changed = insert(content, section, LINE, ["New", "Hard Rules"])
+    assert (
+        any(changed[:at] + changed[len(changed) - len(content) + at :] == content for at in range(len(content) + 1))
+        or not content
+    )
+    assert LINE in [line.strip() for line in changed.decode("utf-8", "replace").split("\n")]
+
+
+@given(lines=FILES, ending=ENDINGS, has_last_ending=st.booleans(), section=st.sampled_from(["Hard Rules", "Patterns", "New"]))
+def test_a_hand_written_byte_survives_every_insertion(lines, ending, has_last_ending, section):
+    content = ending.join(lines) + (ending if has_last_ending else b"")
+    changed = insert(content, section, LINE, ["New", "Hard Rules", "Patterns"])
+    assert changed.count(LINE.encode()) == content.count(LINE.encode()) + 1
+    rest = iter(changed.splitlines())
+    assert all(any(line == other for other in rest) for line in content.splitlines()), "a line is gone or moved"
+    sections = {
+        e.section.casefold() for e in read_entries(changed.decode("utf-8", "replace")) if e.text == "Use uv, never pip."
+    }
+    assert sections == {section.casefold()}
+
+
+OLD = "- (2026-01-02) Use pip."
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("## Hard Rules\n- (2026-01-02) Use pip.\n- by hand\n", f"## Hard Rules\n{LINE}\n- by hand\n"),
+        ("## Hard Rules\r\n- (2026-01-02) Use pip.  \r\n", f"## Hard Rules\r\n{LINE}\r\n"),
+        ("## Hard Rules\n- (2026-01-02) Use pip.", f"## Hard Rules\n{LINE}"),
+        ("\ufeff- (2026-01-02) Use pip.\n", f"\ufeff{LINE}\n"),
+        ("```\n- (2026-01-02) Use pip.\n```\n- (2026-01-02) Use pip.\n", f"```\n- (2026-01-02) Use pip.\n```\n{LINE}\n"),
+    ],
+)
+def test_a_line_is_replaced_in_its_place_and_no_other_byte_changes(before: str, after: str):
+    assert change(before.encode(), "Hard Rules", LINE, OLD) == after.encode()
+
+
+def test_a_line_that_goes_takes_its_ending_along_and_nothing_else():
+    before = b"## Hard Rules\r\n\r\n- (2026-01-02) Use pip.\r\n- by hand"
+    assert change(before, "Hard Rules", "", OLD) == b"## Hard Rules\r\n\r\n- by hand"
+
+
+def test_a_line_that_somebody_has_reworded_is_theirs_and_is_not_replaced():
+    assert change(b"## Hard Rules\n- (2026-01-02) Use pip here.\n", "Hard Rules", LINE, OLD) is None
+    assert change(b"## Hard Rules\n- (2026-01-02) Use pip here.\n", "Hard Rules", "", OLD) is None
+
+
+def test_a_line_that_says_what_another_entry_says_goes_instead_of_being_doubled():
+    before = f"{OLD}\n* (2026-07-01) use uv, never pip\n".encode()
+    assert change(before, "Hard Rules", LINE, OLD) == b"* (2026-07-01) use uv, never pip\n"
+
+
+def test_a_line_that_is_there_is_not_added_again():
+    assert change(b"* (2026-07-01) use uv, never pip\n", "Hard Rules", LINE, "") is None
+
+
+@given(
+    lines=st.lists(st.one_of(FILES.map(lambda parts: b" ".join(parts)), st.just(OLD.encode())), max_size=10),
+    ending=ENDINGS,
+    has_last_ending=st.booleans(),
+    new=st.sampled_from([LINE, ""]),
+)
+def test_a_replacement_touches_one_line_of_any_file(lines, ending, has_last_ending, new):
+    content = ending.join(lines) + (ending if has_last_ending and lines else b"")
+    changed = change(content, "Hard Rules", new, OLD)
+    if changed is None:
+        return
+    before, after = content.split(ending), changed.split(ending)
+    places = [number for number, line in enumerate(before) if line.strip() == OLD.encode()]
+    ways = [[*before[:at], *there, *before[at + 1 :]] for at in places for there in ([new.encode()], [])]
+    assert after in ways

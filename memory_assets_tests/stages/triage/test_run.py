@@ -1,0 +1,243 @@
+"""One triage after another: what a person says is heard, what rules may decide is decided, nothing happens twice."""
+
+from pathlib import Path
+
+import pytest
+
+from memory_assets.stages.triage import run
+from memory_assets_tests.stages.triage.world import World
+
+UV, MAKE = "Always use `uv`, never `pip`.", "Always run `make check` before you commit."
+DATES = "Write dates the British way."
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def test_a_proposal_waits_in_review_md_until_it_is_ticked(world: World):
+    (dates,) = world.propose(DATES)
+    assert world.triage() == {dates: ("pending", "names no decision record, path or command; no second session confirms it")}
+    assert (
+        f"- [ ] `{dates}` **{DATES}** — _names no decision record, path or command; no second session confirms it_"
+        in world.review_md.read_text()
+    )
+    assert world.entries() == []
+    world.tick(dates)
+    assert world.triage() == {dates: ("promoted", "approved by a person")}
+    assert world.entries() == [f"- (2026-08-03) {DATES}"]
+    assert dates not in world.review_md.read_text()
+
+
+def test_a_second_session_promotes_what_waited(world: World):
+    (uv,) = world.propose(UV)
+    assert world.triage()[uv] == ("pending", "no second session confirms it")
+    world.confirm(uv)
+    assert world.triage()[uv][0] == "promoted"
+    assert world.entries() == [f"- (2026-08-03) {UV}"]
+
+
+def test_a_second_triage_changes_nothing(world: World):
+    world.propose(UV, sessions=2)
+    world.propose(DATES)
+    world.triage()
+    before = (world.memory_md.read_bytes(), world.review_md.read_bytes(), world.workspace.head(), len(world.ledger.events()))
+    world.later(minutes=30)
+    world.triage()
+    assert before == (
+        world.memory_md.read_bytes(),
+        world.review_md.read_bytes(),
+        world.workspace.head(),
+        len(world.ledger.events()),
+    )
+
+
+def test_what_nobody_decides_expires_after_seven_days_and_leaves_the_file(world: World):
+    (dates,) = world.propose(DATES)
+    world.triage()
+    world.later(days=6, hours=23)
+    assert world.triage()[dates][0] == "pending"
+    world.later(hours=1)
+    assert world.triage()[dates] == ("expired", "nobody decided within 7 days")
+    assert dates not in world.review_md.read_text()
+
+
+def test_what_expired_is_promoted_once_a_second_session_says_it(world: World):
+    (uv,) = world.propose(UV)
+    world.triage()
+    world.later(days=8)
+    assert world.triage()[uv][0] == "expired"
+    world.confirm(uv)
+    assert world.triage()[uv][0] == "promoted"
+    assert world.entries() == [f"- (2026-08-03) {UV}"]
+
+
+def test_a_tick_that_was_made_in_time_counts_though_the_clock_ran_out(world: World):
+    (dates,) = world.propose(DATES)
+    world.triage()
+    world.later(days=8)
+    world.decide()
+    world.tick(dates)
+    assert world.triage()[dates] == ("promoted", "approved by a person")
+
+
+def test_a_struck_line_is_rejected_and_does_not_come_back_in_the_same_words(world: World):
+    (dates,) = world.propose(DATES)
+    world.triage()
+    world.tick(dates, "-")
+    assert world.triage()[dates] == ("rejected", "struck from REVIEW.md")
+    (again,) = world.propose("Please write dates the British way.")
+    assert world.triage()[again] == ("rejected", f"says the same as {dates}, which a person rejected")
+
+
+def test_the_same_rule_of_two_projects_is_asked_about_once(world: World):
+    first, second = world.propose(DATES, DATES)
+    states = world.triage()
+    assert states[first][0] == "pending"
+    assert states[second] == ("merged", f"{first}, which waits, says the same")
+
+
+def test_the_same_rule_of_two_projects_confirms_itself(world: World):
+    first, second = world.propose(UV, UV)
+    assert {id: state for id, (state, _) in world.triage().items()} == {first: "promoted", second: "rejected"}
+    assert world.entries() == [f"- (2026-08-03) {UV}"]
+
+
+def test_what_is_ticked_and_what_rules_promote_at_once_are_no_two_lines(world: World):
+    (dates,) = world.propose(DATES)
+    world.triage()
+    world.tick(dates)
+    (other,) = world.propose(DATES, sessions=2)
+    assert world.triage()[other] == ("rejected", "an exact duplicate of an entry")
+    assert world.entries() == [f"- (2026-08-03) {DATES}"]
+
+
+def test_an_edited_text_still_waits_and_is_what_an_approval_promotes(world: World):
+    (dates,) = world.propose(DATES)
+    world.triage()
+    world.review_md.write_text(world.review_md.read_text().replace("British way.", "British way, 9 April 2026."))
+    assert world.triage()[dates][0] == "pending"
+    assert "**Write dates the British way, 9 April 2026.**" in world.review_md.read_text()
+    world.tick(dates)
+    world.triage()
+    assert world.entries() == ["- (2026-08-03) Write dates the British way, 9 April 2026."]
+
+
+def test_an_edit_is_heard_once_even_if_the_run_is_killed_right_after(world: World):
+    world.propose(DATES)
+    world.triage()
+    world.review_md.write_text(world.review_md.read_text().replace("British way.", "Scottish way."))
+    waiting = world.workspace.at_head("REVIEW.md")
+    world.hear()
+    world.workspace.commit_content("as if it had never been committed", {"REVIEW.md": waiting})
+    world.hear()
+    assert [event.payload["text"] for event in world.ledger.events(["proposal.edited"])] == ["Write dates the Scottish way."]
+
+
+def test_a_half_saved_review_decides_nothing_and_stays_as_it_is(world: World):
+    world.propose(DATES, MAKE)
+    world.triage()
+    half = world.review_md.read_text()[:250]
+    world.review_md.write_text(half)
+    heard = world.hear()
+    world.decide()
+    assert world.ask() is False
+    assert (heard.counts, len(heard.warnings)) == ({}, 1)
+    assert world.review_md.read_text() == half
+
+
+def test_a_review_that_vanished_is_written_again(world: World):
+    (dates,) = world.propose(DATES)
+    world.triage()
+    world.review_md.unlink()
+    assert world.triage()[dates][0] == "pending"
+    assert dates in world.review_md.read_text()
+
+
+def test_notes_and_line_endings_of_a_person_stay(world: World):
+    dates, make = world.propose(DATES, MAKE)
+    world.triage()
+    text = world.review_md.read_text().replace(f"- [ ] `{make}`", f"Ask Priya first.\n- [ ] `{make}`")
+    world.review_md.write_bytes(text.replace("\n", "\r\n").encode())
+    world.triage()
+    world.tick(dates)
+    world.triage()
+    content = world.review_md.read_bytes()
+    assert b"Ask Priya first.\r\n" in content
+    assert content.count(b"\r\n") == content.count(b"\n")
+    assert world.entries() == [f"- (2026-08-03) {DATES}"]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_box_ticked_while_the_file_is_being_written_is_honoured(world: World, monkeypatch: pytest.MonkeyPatch, moment: str):
+    """The tick lands right before our file is swapped in, or between the swap and the commit."""
+    (dates,) = world.propose(DATES)
+    world.triage()
+    (make,) = world.propose(MAKE)
+    swap = run.replace_if_same
+
+    def tick_and_swap(path: Path, expected: bytes | None, content: bytes) -> bool:
+        if moment == "before":
+            world.tick(dates)
+        done = swap(path, expected, content)
+        if moment == "after":
+            world.tick(dates)
+        return done
+
+    monkeypatch.setattr(run, "replace_if_same", tick_and_swap)
+    world.hear()
+    world.decide()
+    assert world.ask() is (moment == "after")
+    monkeypatch.undo()
+    states = world.triage()
+    assert states[dates] == ("promoted", "approved by a person")
+    assert states[make][0] == "pending"
+
+
+def test_a_box_ticked_while_the_file_is_being_read_is_honoured_next_time(world: World, monkeypatch: pytest.MonkeyPatch):
+    dates, make = world.propose(DATES, MAKE)
+    world.triage()
+    world.tick(dates)
+    read, ticked = run.read_review, []
+
+    def read_and_tick(*arguments):
+        reading = read(*arguments)
+        if not ticked:
+            ticked.append(make)
+            world.tick(make)
+        return reading
+
+    monkeypatch.setattr(run, "read_review", read_and_tick)
+    world.hear()
+    assert {id: state for id, (state, _) in world.decide().items()} == {dates: "promoted", make: "pending"}
+    assert {id: state for id, (state, _) in world.triage().items()} == {dates: "promoted", make: "promoted"}
+
+
+def test_a_file_that_differs_between_two_looks_decides_nothing(world: World):
+    dates, make = world.propose(DATES, MAKE)
+    world.triage()
+    world.tick(dates)
+    heard = world.hear(meanwhile=lambda seconds: world.tick(make) if seconds == 5 else None)
+    assert (heard.counts, heard.warnings) == ({}, ["REVIEW.md is being edited; what it says is read at the next triage."])
+    assert world.hear().counts == {"proposal.approved": 2}
+
+
+def test_a_file_that_nobody_touched_is_not_looked_at_twice(world: World):
+    world.propose(DATES)
+    world.triage()
+    looked: list[float] = []
+    world.hear(meanwhile=looked.append)
+    assert looked == []
+
+
+def test_a_persons_review_is_committed_in_their_name(world: World):
+    (dates,) = world.propose(DATES)
+    world.triage()
+    world.tick(dates)
+    world.triage()
+    assert world.commits("REVIEW.md") == [
+        ("memory_assets", "Ask about 1 proposal"),
+        ("mira", "Edited by hand"),
+        ("memory_assets", "Ask about 0 proposals"),
+    ]

@@ -1,0 +1,104 @@
+"""The ledger: what was appended is read back in order of time, by every process; torn lines never happened."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.errors import LedgerError
+from memory_assets.store.ledger import Event, Ledger, Planned
+
+AT = datetime(2026, 8, 3, 9, 0, tzinfo=UTC)
+
+
+def ledger(root: Path, at: datetime = AT) -> Ledger:
+    return Ledger(root, lambda: at)
+
+
+def test_an_event_is_read_back_as_it_was_said(tmp_path: Path):
+    said = ledger(tmp_path).append("proposal.rejected", "p-1", {"reason": "nur einmal – ✗"}, actor="mira")
+    assert ledger(tmp_path).events() == [said]
+    assert (said.at, said.actor, said.target, said.payload) == (AT, "mira", "p-1", {"reason": "nur einmal – ✗"})
+
+
+def test_lines_of_one_moment_keep_their_order(tmp_path: Path):
+    one = ledger(tmp_path)
+    for number in range(12):
+        one.append("memory.recalled", str(number), actor="mira")
+    assert [event.target for event in ledger(tmp_path).events()] == [str(number) for number in range(12)]
+
+
+def test_events_of_several_processes_are_folded_by_time(tmp_path: Path):
+    later, earlier = ledger(tmp_path, AT + timedelta(hours=1)), ledger(tmp_path, AT)
+    later.append("b", "second", actor="mira")
+    earlier.append("a", "first", actor="mira")
+    assert [event.target for event in ledger(tmp_path).events()] == ["first", "second"]
+
+
+def test_a_reader_that_is_open_sees_what_another_process_appends(tmp_path: Path):
+    reader, writer = ledger(tmp_path), ledger(tmp_path)
+    assert reader.events() == []
+    writer.append("a", "x", actor="mira")
+    assert [event.target for event in reader.events()] == ["x"]
+
+
+def test_only_the_wanted_kinds_are_returned(tmp_path: Path):
+    one = ledger(tmp_path)
+    one.append("a", "x", actor="mira")
+    one.append("b", "y", actor="mira")
+    assert [event.kind for event in one.events({"b"})] == ["b"]
+
+
+@given(cut=st.integers(2, 160))
+def test_a_line_torn_by_a_killed_process_never_happened(cut: int, tmp_path_factory: pytest.TempPathFactory):
+    root = tmp_path_factory.mktemp("ledger")
+    one = ledger(root)
+    one.append("a", "kept", actor="mira")
+    one.append("a", "torn", {"text": "naïve } ✗", "is_last": True, "lines": [3, 5]}, actor="mira")
+    (path,) = root.iterdir()
+    path.write_bytes(path.read_bytes()[:-cut])
+    assert [event.target for event in ledger(root).events()] == ["kept"]
+    one.append("a", "next", actor="mira")
+    assert [event.target for event in ledger(root).events()] == ["kept", "next"]
+
+
+def test_a_broken_line_is_named_and_not_passed_over(tmp_path: Path):
+    ledger(tmp_path).append("a", "x", actor="mira")
+    (path,) = tmp_path.glob("*.jsonl")
+    path.write_bytes(b'{"v":1,}\n' + path.read_bytes())
+    with pytest.raises(LedgerError, match=r"Cannot read line 0 of .*Restore it from a backup"):
+        ledger(tmp_path).events()
+
+
+def test_a_ledger_of_a_newer_release_is_refused(tmp_path: Path):
+    (tmp_path / "2026-08-03-1.jsonl").write_text('{"v":2}\n')
+    with pytest.raises(LedgerError, match="upgrade memory_assets"):
+        ledger(tmp_path).events()
+
+
+def test_an_event_is_a_plain_value():
+    assert Event("1", AT, "mira", "a", "x") == Event("1", AT, "mira", "a", "x", {})
+
+
+def test_a_planned_event_is_written_once_whoever_plans_it_again(tmp_path: Path):
+    planned = [Planned("rule-1", "memory.confirmed", "a", {"reason": "same"}), Planned("rule-2", "memory.confirmed", "b")]
+    written = ledger(tmp_path).append_once([planned[0]], actor="rules")
+    assert written == [Event("rule-1", AT, "rules", "memory.confirmed", "a", {"reason": "same"})]
+    again = ledger(tmp_path, AT + timedelta(days=1)).append_once([*planned, planned[1]], actor="rules")
+    assert [event.id for event in again] == ["rule-2"]
+    assert [(event.id, event.at) for event in ledger(tmp_path).events()] == [("rule-1", AT), ("rule-2", AT + timedelta(days=1))]
+
+
+def test_planning_nothing_writes_nothing(tmp_path: Path):
+    assert ledger(tmp_path).append_once([], actor="rules") == []
+    assert list(tmp_path.glob("*.jsonl")) == []
+
+
+def test_what_is_overwritten_is_read_as_it_is_now(tmp_path: Path):
+    one = ledger(tmp_path)
+    said = one.append("memory.noted", "all", {"text": "Herons nest."}, actor="mira")
+    assert one.overwrite(lambda raw: raw.replace(b"Herons nest", b"***********")) == 1
+    for reader in (one, ledger(tmp_path)):
+        assert [(event.id, event.payload) for event in reader.events()] == [(said.id, {"text": "***********."})]

@@ -1,0 +1,79 @@
+"""Opening a store: versions are checked, the zone is frozen, folders are private, one writer at a time."""
+
+import json
+import stat
+import threading
+
+import pytest
+
+from memory_assets.errors import SettingsError, StoreBusyError, StoreError, StoreVersionError
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import open_store, remove_derived
+
+
+def test_a_new_store_has_private_folders_and_files():
+    store = open_store(read_settings())
+    store.key  # noqa: B018 - made when first asked for
+    for path in [store.root, *store.root.rglob("*")]:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_a_store_of_a_newer_release_is_refused():
+    store = open_store(read_settings())
+    (store.root / "VERSION").write_text("99\n")
+    with pytest.raises(StoreVersionError, match="Upgrade memory_assets"):
+        open_store(read_settings())
+
+
+def test_an_older_store_keeps_its_archive_and_loses_what_can_be_rebuilt():
+    store = open_store(read_settings())
+    (store.root / "resources" / "kept").write_text("bytes")
+    (store.root / "tables" / "old").mkdir()
+    (store.root / "VERSION").write_text("0\n")
+    open_store(read_settings())
+    assert (store.root / "resources" / "kept").is_file()
+    assert not (store.root / "tables" / "old").exists()
+    assert (store.root / "VERSION").read_text() == "1\n"
+
+
+def test_another_zone_is_refused_with_the_command_that_rebuilds(monkeypatch: pytest.MonkeyPatch):
+    store = open_store(read_settings())
+    with pytest.raises(SettingsError, match="memory rebuild"):
+        open_store(read_settings(timezone="Europe/Berlin"))
+    remove_derived(open_store(read_settings()))
+    assert json.loads((store.root / "instance.json").read_text()) == {"timezone": "UTC"}
+
+
+def test_the_key_outlives_everything_derived():
+    store = open_store(read_settings())
+    key = store.key
+    remove_derived(store)
+    assert open_store(read_settings()).key == key
+
+
+def test_a_second_writer_waits_and_then_is_told_who_is_in_the_way():
+    store, other = open_store(read_settings()), open_store(read_settings())
+    entered, leave = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with store.lock():
+            entered.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    entered.wait(10)
+    with pytest.raises(StoreBusyError, match="Another process has been writing"), other.lock(wait_seconds=0.1):
+        pass
+    leave.set()
+    thread.join()
+    with other.lock(wait_seconds=5):
+        pass
+
+
+def test_a_data_folder_that_cannot_be_used_is_named(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(StoreError, match="Set MEMORY_DATA"):
+        open_store(read_settings(data=file / "store"))

@@ -1,0 +1,81 @@
+"""Aliases: both directions, names of several words, the owner's own, and never the words that were said."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.errors import SettingsError
+from memory_assets.store.settings import read_settings
+from memory_assets.text.aliases import ALIAS_WEIGHT, _shipped, expand, names_of, words_in
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("how is k8s set up", "kubernetes"),
+        ("how is kubernetes set up", "k8s"),
+        ("Which PG version?", "postgresql"),
+        ("which postgres version", "pg"),
+        ("who reviews PRs", "pull"),
+        ("open pull requests", "pr"),
+        ("failing GHA jobs", "actions"),
+        ("github actions cache", "gha"),
+        ("repositories we mirror", "repo"),
+        ("db url in prod", "production"),
+        ("the node.js version", "nodejs"),
+        ("env vars", "variable"),
+        ("c++ flags", "cpp"),
+    ],
+)
+def test_other_names_are_added_in_both_directions(question: str, wanted: str):
+    assert wanted in dict(expand(words_in(question)))
+
+
+def test_an_alias_counts_less_than_what_was_said_and_its_parts_less_than_a_whole():
+    found = dict(expand(["k8s", "on", "gha"]))
+    assert found["kubernetes"] == ALIAS_WEIGHT < 1
+    assert found["github"] == found["actions"] == ALIAS_WEIGHT / 2
+
+
+def test_a_longer_name_is_not_taken_apart():
+    assert "gh" not in dict(expand(words_in("github actions")))
+    assert "gh" in dict(expand(words_in("github")))
+
+
+def test_words_that_mean_nothing_else_add_nothing():
+    assert expand(words_in("what did we decide about the harbor tide chart")) == []
+
+
+def test_the_owner_adds_names_and_they_come_first(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "memory.toml").write_text('[aliases]\nharbor = ["hb", "The Docks"]\nkubernetes = "kubi"\n')
+    own = read_settings().aliases
+    assert dict(expand(["hb"], own)) == {"harbor": ALIAS_WEIGHT, "the": ALIAS_WEIGHT / 2, "docks": ALIAS_WEIGHT / 2}
+    assert names_of("Kubi", own) == ("kubernetes", "kubi", "k8s", "kube")
+    assert "k8s" in dict(expand(["kubi"], own))
+
+
+def test_an_alias_that_is_no_name_is_refused_by_name(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "memory.toml").write_text("[aliases]\nharbor = [3]\n")
+    with pytest.raises(SettingsError, match="aliases"):
+        read_settings()
+
+
+def test_the_full_name_comes_first_and_an_unknown_name_stands_alone():
+    assert names_of("Postgres")[0] == "postgresql"
+    assert names_of("git-sync") == ("git-sync",)
+
+
+def test_the_shipped_table_is_lower_case_and_holds_each_name_once_in_a_line():
+    for full, others in _shipped().items():
+        names = [full, *others]
+        assert names == [name.lower() for name in names] and len(set(names)) == len(names)
+
+
+@given(st.text(max_size=200))
+def test_expanding_never_fails_and_never_repeats_what_was_said(question: str):
+    said = words_in(question)
+    found = expand(said)
+    assert not {word for word, _ in found} & set(said)
+    assert all(0 < weight <= ALIAS_WEIGHT for _, weight in found)
