@@ -284,9 +284,9 @@ class MemoryAgent:
 
     def hear(self) -> None:
         """Carries out what a person changed in REVIEW.md, MEMORY.md or their tasks since the last triage, where they did."""
-        from memory_assets.runs.pending import review_is_due
+        from memory_assets.runs.due import triage_is_due
 
-        if review_is_due(self.store):
+        if triage_is_due(self.store):
             self.settle()
 
     def approve(self, *proposal_ids: str, settle: bool = True) -> tuple[Reviewed, ...]:

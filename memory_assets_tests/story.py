@@ -10,7 +10,8 @@ from pathlib import Path
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from memory_assets.schema.frames import key_of, table_names
+from memory_assets.schema.frames import key_of
+from memory_assets.schema.tables import table_names
 from memory_assets.stages.capture.sample import lay_out, sample_root
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store

@@ -14,7 +14,7 @@ from typing import Any
 from memory_assets.errors import StoreError
 from memory_assets.runs import launch
 from memory_assets.runs.days import days_between
-from memory_assets.runs.pending import FLUSHED
+from memory_assets.runs.inputs import FLUSHED
 from memory_assets.services.branches import is_adopting
 from memory_assets.services.health.status import Status, keep_status, status_of
 from memory_assets.services.sources import find_sources, widen_since
@@ -65,7 +65,7 @@ def build(*, since: str | None = None, may_show_sample: bool = False) -> Built:
     return fill(filling)
 
 
-def fill(filling: Filling, work: Callable[[], launch.Ran] | None = None) -> Built:
+def fill(filling: Filling, work: Callable[[], launch.RunSummary] | None = None) -> Built:
     """Opens the store, making it where there is none, and runs what is due, or the given work."""
     store = open_store(filling.settings)
     if is_adopting(store):

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from memory_assets.errors import SettingsError
+from memory_assets.runs import inputs
 from memory_assets.schema.protocols import Tables
+from memory_assets.store.store import Store
 
 LONGEST_STRETCH = 31
 """Days in one run."""
@@ -37,6 +39,17 @@ def stretches(days: Iterable[date]) -> list[Stretch]:
         else:
             found.append(Stretch(day, day))
     return found
+
+
+def first_day_of(store: Store) -> date:
+    """Returns the first day of the store: of its windows, notes and written days; today where there is nothing."""
+    found = [store.tables.read("windows", columns=["day"])["day"].min(), *map(_day, inputs.notes_by_day(store))]
+    found += [_day(part) for part in store.tables.parts("messages")]
+    return min((day for day in found if day is not None), default=store.settings.today())
+
+
+def _day(part: str) -> date:
+    return date.fromisoformat(part)
 
 
 def days_between(tables: Tables, first: date | None, last: date | None) -> list[date]:

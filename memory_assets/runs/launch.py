@@ -7,18 +7,20 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memory_assets.errors import StoreError
-from memory_assets.runs import pending
-from memory_assets.runs.days import Stretch, stretches
+from memory_assets.runs.days import Stretch, first_day_of, stretches
+from memory_assets.runs.due import due_runs
+from memory_assets.runs.jobs import tags_of
+from memory_assets.runs.staleness import stale_days
+from memory_assets.schema.tables import JOBS, tables_in
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, write_atomically
@@ -31,19 +33,8 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 """Run configuration that keeps Dagster's log of a run out of the terminal; the UI has it all the same."""
 
 
-IN_PART = {
-    "learn_branch": ["observer_answers", "segments", "observations", "verdicts", "embeddings"],
-    "fold_branch": ["merges", "memories"],
-    "reflect_branch": ["reflections", "proposals"],
-    "triage_branch": ["amendments", "decisions", "trust", "memory_md", "entries"],
-    "propose": ["proposals"],
-}
-"""Jobs of less than the usual ones: in a branch of a store, everything on the way to MEMORY.md, and no index, briefing or
-REVIEW.md; proposals alone, where nobody is to be asked what the day says."""
-
-
 @dataclass
-class Ran:
+class RunSummary:
     """What one call did: the jobs it ran, in order, and how long it took in seconds."""
 
     jobs: list[str] = field(default_factory=list)
@@ -55,122 +46,108 @@ class Ran:
         return not self.jobs
 
 
-def ingest(store: Store, *, reflect: bool = True) -> Ran:
+def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
     """Brings every table up to date with the transcripts, then reflects and triages; does nothing when nothing is new."""
     started = time.monotonic()
-    ran = Ran()
-    runner = _Runner(store, ran)
-    if pending.events_wait(store) or pending.capture_is_due(store):
-        runner.run("capture")
-    for stretch in stretches(pending.days_to_learn(store)):
-        runner.run("learn", stretch)
-    if pending.fold_is_behind(store) or pending.index_is_missing(store) or pending.graph_is_behind(store):
-        runner.run("fold")
-    if reflect:
-        for stretch in stretches(pending.days_to_reflect(store.tables)):
-            runner.run("reflect", stretch)
-        for job, span in pending.DISTILLING:
-            if periods := pending.periods_to_distil(store, span):
-                runner.run(job, Stretch(periods[0], periods[-1]))
-        for stretch in stretches(pending.days_to_find_friction(store)):
-            runner.run("find_friction", stretch)
-        if pending.review_is_due(store):
-            runner.run("triage")
-        if pending.reviews_are_due(store):
-            runner.run("review")
-    if pending.briefing_is_behind(store):
-        runner.run("brief")
-    if pending.evaluation_is_behind(store):
-        runner.run("evaluate")
-    ran.seconds = time.monotonic() - started
-    return ran
+    runner = _Runner(store)
+    for job in JOBS.values():
+        if reflect or job.is_at_once:
+            runner.run_due(job.name)
+    return runner.summary(started)
 
 
-def backfill(store: Store, days: Iterable[date]) -> Ran:
+def backfill(store: Store, days: Iterable[date]) -> RunSummary:
     """Asks the model about the days as if for the first time, then brings everything else up to date."""
     started = time.monotonic()
-    ran = Ran()
-    runner = _Runner(store, ran)
+    runner = _Runner(store)
     for stretch in stretches(days):
-        runner.run("learn", stretch, ask_again=True)
-    ran.jobs += ingest(store).jobs
-    ran.seconds = time.monotonic() - started
-    return ran
+        runner.run("process_days", stretch, ask_again=True)
+    for job in JOBS:
+        runner.run_due(job)
+    return runner.summary(started)
 
 
-def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bool]) -> Ran:
-    """Makes the days anew as the settings say now, up to MEMORY.md; asks a model about these days alone.
+def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bool]) -> RunSummary:
+    """Builds the days again as the settings say now, up to MEMORY.md; asks a model about these days alone.
 
-    In a branch of a store the other days stay as they are; else those that the settings made stale follow, as far as that takes
-    no model. `retire` is called when memories are folded and returns whether lines of MEMORY.md have to go: these go before
-    anybody decides what is proposed instead.
+    In a branch of a store the other days stay as they are, and only what leads to MEMORY.md is built; else those that the
+    settings made stale follow, as far as that takes no model. `retire` is called when memories are rebuilt and returns whether
+    lines of MEMORY.md have to go: these go before proposals for their place are decided.
     """
     started = time.monotonic()
-    ran = Ran()
     is_branch = store.origin is not None
-    suffix = "_branch" if is_branch else ""
-    runner = _Runner(store, ran, IN_PART)
+    runner = _Runner(store, is_branch=is_branch)
     for stretch in stretches(days):
-        runner.run(f"learn{suffix}", stretch, ask_again=True)
-    others = [] if is_branch else [day for day in pending.days_to_learn(store) if day not in days]
+        runner.run("process_days", stretch, ask_again=True)
+    others = [] if is_branch else [day for day in stale_days(store, "process_days") if day not in days]
     for stretch in stretches(others):
-        runner.run("learn", stretch)
-    runner.run(f"fold{suffix}")
+        runner.run("process_days", stretch)
+    runner.run("rebuild_memories")
     if retire():
-        runner.run(f"triage{suffix}")
-    due = pending.days_to_reflect(store.tables)
+        runner.run("triage")
+    due = list(stale_days(store, "reflect"))
     told = due if store.settings.model == RULES else [day for day in due if day in days]
     for stretch in stretches(told):
-        runner.run(f"reflect{suffix}", stretch)
+        runner.run("reflect", stretch)
     for stretch in stretches(set(due) - {*told, *others}):
-        runner.run("propose", stretch)
-    runner.run(f"triage{suffix}")
-    if not is_branch and pending.briefing_is_behind(store):
-        runner.run("brief")
-    ran.seconds = time.monotonic() - started
-    return ran
+        runner.run("reflect", stretch, only=["proposals"])  # no model is asked about days that nobody named
+    runner.run("triage")
+    if not is_branch:
+        runner.run_due("brief")
+    return runner.summary(started)
 
 
-def triage(store: Store) -> Ran:
+def triage(store: Store) -> RunSummary:
     """Carries out the decisions in the ledger and in REVIEW.md."""
-    ran = Ran()
-    _Runner(store, ran).run("triage")
-    return ran
+    started = time.monotonic()
+    runner = _Runner(store)
+    runner.run("triage")
+    return runner.summary(started)
 
 
 class _Runner:
     """Runs jobs in this process against the store's own Dagster instance, which is opened when first needed."""
 
-    def __init__(self, store: Store, ran: Ran, others: Mapping[str, Sequence[str]] = MappingProxyType({})) -> None:
+    def __init__(self, store: Store, *, is_branch: bool = False) -> None:
         self._store = store
-        self._ran = ran
-        self._others = others
-        """Jobs beside the usual ones, with their assets."""
+        self._is_branch = is_branch
+        self._jobs: list[str] = []
         self._definitions: dg.Definitions | None = None
+        self._first_day = date.max
 
-    def run(self, job: str, stretch: Stretch | None = None, *, ask_again: bool = False) -> None:
+    def run_due(self, job: str) -> None:
+        """Runs the job for everything that the store asks for."""
+        for due in due_runs(self._store, job):
+            self.run(job, due.stretch)
+
+    def run(
+        self, job: str, stretch: Stretch | None = None, *, ask_again: bool = False, only: Sequence[str] | None = None
+    ) -> None:
+        """Runs the job, or only the named tables of it; raises `StoreError` where it fails."""
         quieten()
         import dagster as dg
 
         from memory_assets.definitions import assemble
-        from memory_assets.runs.jobs import LEARN, NEW_ONLY, tags_of
 
-        if self._definitions is None:
-            settings = self._store.settings
-            usual = assemble(settings.timezone, settings.model, settings.observer_prompt)
-            jobs = [dg.define_asset_job(name, selection=dg.AssetSelection.assets(*keys)) for name, keys in self._others.items()]
-            self._definitions = dg.Definitions.merge(usual, dg.Definitions(jobs=jobs)) if jobs else usual
+        first = first_day_of(self._store)
+        if self._definitions is None or first < self._first_day:
+            self._definitions, self._first_day = assemble(self._store.settings, first, self._store), first
+        tables = only or [table.name for table in tables_in(job, only_in_branch=self._is_branch)]
         with open_instance(self._store) as instance:
             result = self._definitions.resolve_job_def(job).execute_in_process(
                 instance=instance,
-                run_config={**QUIET, **(NEW_ONLY if job == LEARN and not ask_again else {})},
-                resources={"store": self._store},
-                tags=tags_of(job, stretch),
+                run_config=QUIET,
+                asset_selection=[dg.AssetKey(name) for name in tables],
+                tags=tags_of(job, stretch, ask_again=ask_again, started_by="command line"),
                 raise_on_error=True,
             )
         if not result.success:
             raise StoreError(f"The run of '{job}' failed; see run {result.run_id} in the Dagster UI (`memory up`).")
-        self._ran.jobs.append(job)
+        self._jobs.append(job)
+
+    def summary(self, started: float) -> RunSummary:
+        """Returns what was run since the moment."""
+        return RunSummary(self._jobs, time.monotonic() - started)
 
 
 @contextmanager

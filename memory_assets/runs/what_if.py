@@ -21,7 +21,7 @@ from memory_assets.errors import QuestionError, SettingsError, StoreError, Unkno
 from memory_assets.runs import launch
 from memory_assets.runs.compare import STANDING, Comparison, compare_memories, compare_observations, reworded
 from memory_assets.runs.days import days_between
-from memory_assets.runs.pending import days_to_learn
+from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services import branches
 from memory_assets.services.branches import Branch, Place, branches_of
@@ -359,7 +359,7 @@ def _total(prices: Iterable[float | None]) -> float | None:
 
 def _other_days(store: Store, settings: Settings, days: Sequence[date]) -> int:
     """Returns how many days outside the range adopting would make anew."""
-    due = set(days_to_learn(Store(settings, store.root))) - set(days_to_learn(store))
+    due = set(stale_days(Store(settings, store.root), "process_days")) - set(stale_days(store, "process_days"))
     return len(due - set(days))
 
 

@@ -15,7 +15,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import polars as pl
 
 from memory_assets.errors import TableError
-from memory_assets.schema.records import TABLES, Record
+from memory_assets.schema.records import Record
+from memory_assets.schema.tables import table_names, table_of
 
 SCHEMA_VERSION = 2
 """Version of all table schemas together; a store with another one has its derived tables rebuilt."""
@@ -31,17 +32,11 @@ _SCALARS: dict[Any, pl.DataType] = {
 }
 
 
-def table_names() -> list[str]:
-    """Returns the names of all tables in the order of the journey."""
-    return list(TABLES)
-
-
 def record_of(table: str) -> type[Record]:
     """Returns the record that a row of the table is; raises `TableError` for an unknown name."""
-    try:
-        return TABLES[table]
-    except KeyError:
-        raise TableError(f"There is no table '{table}'. The tables are: {', '.join(TABLES)}.") from None
+    if (record := table_of(table).record) is None:
+        raise TableError(f"'{table}' is no table. The tables are: {', '.join(table_names())}.")
+    return record
 
 
 @cache
@@ -158,7 +153,7 @@ def render_dictionary() -> str:
         '`memory_assets.scan("observations")`. Times are UTC; a `day` is the local day, in the owner\'s zone, of the latest',
         "event of a window.",
     ]
-    return "\n".join([*head, *(line for table in TABLES for line in _render_table(table))]) + "\n"
+    return "\n".join([*head, *(line for table in table_names() for line in _render_table(table))]) + "\n"
 
 
 def _render_table(table: str) -> list[str]:

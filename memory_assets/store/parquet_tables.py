@@ -20,6 +20,7 @@ import polars as pl
 from memory_assets.errors import StoreError, TableError
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import PartInfo
+from memory_assets.schema.tables import table_names
 from memory_assets.text.files import make_folder, sync_folder, write_json
 
 KEEP_REPLACED_SECONDS = 24 * 3600
@@ -111,7 +112,7 @@ class ParquetTables:
         """Removes every file that no manifest of today's schemas names: replaced parts, half-written ones, tables of old."""
         current = {
             self._folder(table) / part / name
-            for table in schemas.table_names()
+            for table in table_names()
             for part, manifest in self._manifests(table)
             for name in ("manifest.json", *(file["name"] for file in manifest["files"]))
         }

@@ -36,7 +36,7 @@ from memory_assets.store.settings import Settings
 from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
 
 VERSION = 1
-DERIVED = ("tables", "index")
+DERIVED = ("tables", "index", "built")
 LOCK_WAIT_SECONDS = 120.0
 
 
@@ -85,6 +85,14 @@ class Store:
     def memory_md(self) -> str:
         """Returns MEMORY.md as it lies on disk; empty where there is none."""
         return text_of(self.workspace / MEMORY_MD)
+
+    def note_of(self, name: str) -> str | None:
+        """Returns the input version that a file or index was built from, or None where it never was."""
+        return text_of(self.root / "built" / f"{name}.txt") or None
+
+    def note(self, name: str, version: str) -> None:
+        """Keeps the input version that a file or index was built from."""
+        write_atomically(make_folder(self.root / "built") / f"{name}.txt", version.encode())
 
     @property
     def dagster_home(self) -> Path:

@@ -30,9 +30,9 @@ from memory_assets.interfaces.views.recall import draw_block
 from memory_assets.interfaces.views.registry import DRAWINGS
 from memory_assets.interfaces.views.terminal import Bars, Reply, print_error, print_reply
 from memory_assets.memory import MemoryAgent
-from memory_assets.schema.frames import table_names
 from memory_assets.schema.progress import report_to
 from memory_assets.schema.records import Harness
+from memory_assets.schema.tables import table_names
 from memory_assets.services.export import Format, export_table, rows_of
 from memory_assets.stages.deliver import hook, install
 from memory_assets.stages.deliver.events import FIELDS

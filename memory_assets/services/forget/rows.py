@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 
 import polars as pl
 
-from memory_assets.schema.frames import table_names
 from memory_assets.schema.progress import track
+from memory_assets.schema.tables import table_names
 from memory_assets.stages.capture.tombstones import Tombstones
 from memory_assets.store.parquet_tables import ParquetTables
 

@@ -15,11 +15,12 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.progress import track
 from memory_assets.schema.protocols import Tables
+from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.formats.normal_form import Identifier, Parsed
 from memory_assets.stages.capture.formats.readers import HEADER_LINES, open_reader, seed_of
 from memory_assets.store.archive import Archive, Line, Range
 
-INDEX_VERSION = "records/1"
+INDEX_VERSION = version_of("records")
 BATCH_ROWS = 5_000
 """Rows held in memory while a long transcript is indexed."""
 

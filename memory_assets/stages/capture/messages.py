@@ -7,7 +7,7 @@ in the archive.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -39,13 +39,9 @@ def inputs_of(windows: pl.DataFrame) -> str:
     return schemas.hash_of(INDEX_VERSION, *windows.sort("window_id")["fingerprint"])
 
 
-def pending_days(windows: pl.DataFrame, tables: Tables) -> list[date]:
-    """Returns the days whose written messages are not those of the present windows, days that lost theirs included."""
-    closed = windows.filter(pl.col("day").is_not_null())
-    wanted = {day.isoformat(): inputs_of(group) for (day,), group in closed.group_by("day")}
-    written = {day: info.inputs for day, info in tables.parts("messages").items() if day in wanted or info.rows}
-    changed = {day for day in wanted.keys() | written.keys() if wanted.get(day) != written.get(day)}
-    return sorted(date.fromisoformat(day) for day in changed)
+def windows_of(tables: Tables, day: str) -> pl.DataFrame:
+    """Returns the windows that closed on the day."""
+    return tables.read("windows").filter(pl.col("day") == pl.lit(day).str.to_date())
 
 
 def build_messages(windows: pl.DataFrame, tables: Tables, archive: Archive, now: datetime) -> Iterator[pl.DataFrame]:

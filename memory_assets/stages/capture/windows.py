@@ -25,8 +25,6 @@ from memory_assets.schema import frames as schemas
 from memory_assets.stages.capture.ownership import EARLIEST, conversation, own_messages
 from memory_assets.stages.capture.sessions import FOREVER, Facts, Place, find_facts, person_of, project_of
 
-WINDOWS_VERSION = "windows/1"
-
 TOOL_CHARS = 1_500
 """Tool calls and results count towards a window's size as they are shown to an observer: cut to this."""
 

@@ -8,8 +8,6 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Embedder
 
-EMBED_VERSION = "embed/1"
-
 
 def encode_day(day: date, observations: pl.DataFrame, embedder: Embedder, known: pl.DataFrame | None = None) -> pl.DataFrame:
     """Returns the embeddings of the day's texts; `known` holds rows whose vectors need not be made again."""

@@ -8,10 +8,11 @@ nothing of memories.
 from functools import lru_cache
 
 from memory_assets.schema.records import EntityKind
+from memory_assets.schema.tables import version_of
 from memory_assets.stages.embed import names, shapes
 from memory_assets.stages.embed.mention import Mention, Recogniser, code_spans
 
-ENTITIES_VERSION = "entities/1"
+ENTITIES_VERSION = version_of("mentions")
 
 LOCAL_KINDS: frozenset[EntityKind] = frozenset(
     {"file", "folder", "flag", "adr", "ticket", "branch", "commit", "identifier", "variable"}

@@ -10,7 +10,6 @@ from memory_assets.schema import frames as schemas
 from memory_assets.stages.embed.mentions import settle
 from memory_assets.text.aliases import Own, names_of
 
-GRAPH_VERSION = "graph/1"
 STATED = ("uses", "part_of", "replaced_by")
 TOGETHER = "mentioned_together"
 

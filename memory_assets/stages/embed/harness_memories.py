@@ -18,13 +18,14 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.records import Harness
+from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.distill.items import entities_of
 from memory_assets.stages.distill.rows import NAMESPACE, SCHEMA_VERSION, scope_of, text_hash
 from memory_assets.stages.distill.taxonomy import TAXONOMY_VERSION, categorise
 from memory_assets.text.tokens import count_tokens
 
-READER_VERSION = "harness-memories/1"
+READER_VERSION = version_of("harness_memories")
 
 SHORTEST, LONGEST = 12, 2_000
 """Characters of an item: what the write gate calls too short, and what is a document and no fact."""

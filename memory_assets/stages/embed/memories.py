@@ -22,7 +22,6 @@ from memory_assets.stages.embed.notes import Told, note_rows, read_told, settle,
 from memory_assets.stages.embed.uses import boosts
 from memory_assets.store.ledger import RECALLED, USED, Event
 
-FOLD_VERSION = "fold/4"
 _PRIORITY = {"high": 0, "medium": 1, "low": 2}
 _STRENGTH = {"explicit": 0, "implied": 1, "inferred": 2}
 _NEVER = datetime.min.replace(tzinfo=UTC)

@@ -13,11 +13,12 @@ import numpy as np
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.tables import version_of
 from memory_assets.stages.embed.claims import same_claim
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, REPLACED, find_conflict
 from memory_assets.stages.embed.encode import matrix_of
 
-MERGE_VERSION = "merge/3"
+MERGE_VERSION = version_of("merges")
 SAME, CONFLICT = "same", "conflict"
 CANDIDATE = 0.75
 """Cosine from which a pair may merge; measured paraphrases lie at 0.85 and 0.90, the lowest that read the same at 0.75."""

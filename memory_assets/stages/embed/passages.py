@@ -15,8 +15,6 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Embedder
 
-PASSAGES_VERSION = "passages/2"
-
 PASSAGE_CHARS = 500
 """About 125 tokens, half of what MiniLM reads. On questions about labelled sessions single sentences found less, and whole
 messages much less."""

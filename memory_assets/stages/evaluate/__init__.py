@@ -2,6 +2,3 @@
 
 It shares no rule with the stages that it measures: words are compared, evidence is weighed and repeats are found anew here.
 """
-
-EVALUATION_VERSION = "evaluation/1"
-"""Moves on when the same facts and labels give other figures."""

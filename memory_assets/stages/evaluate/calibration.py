@@ -22,8 +22,6 @@ from memory_assets.stages.triage.lasting import line_of
 from memory_assets.stages.triage.memory_md import normal, read_entries
 from memory_assets.store.ledger import Event
 
-CALIBRATION_VERSION = "calibration/1"
-
 YES, NO = ("approved", "edited", "kept"), ("rejected",)
 OUTCOMES = (*YES, *NO, "ignored", "waiting", "unseen")
 """What can become of a row for people; the last three say nothing of it."""

@@ -15,8 +15,6 @@ from memory_assets.stages.distill.write_gate import LESS_USEFUL
 from memory_assets.stages.embed.repeats import find_repeats
 from memory_assets.stages.evaluate.faults import FAULTS, Source, faults_of
 
-QUALITY_VERSION = "quality/1"
-
 JUNK = frozenset(
     {
         "shorter than 12 characters",

@@ -21,7 +21,6 @@ from memory_assets.stages.friction.week import DAYS
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.store.ledger import Event
 
-FRICTION_VERSION = "friction/2"
 ONE_LINE = 300
 
 KEPT_MESSAGES = 40

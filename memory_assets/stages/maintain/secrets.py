@@ -10,8 +10,9 @@ from pathlib import Path
 import polars as pl
 
 from memory_assets.errors import TableError
-from memory_assets.schema.frames import schema_of, table_names
+from memory_assets.schema.frames import schema_of
 from memory_assets.schema.protocols import Tables
+from memory_assets.schema.tables import table_names
 from memory_assets.stages.capture.masking.redact import count_secrets
 from memory_assets.stages.maintain.checks import Check
 

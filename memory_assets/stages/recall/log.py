@@ -15,7 +15,6 @@ from memory_assets.stages.recall.results import Answer, Cost
 from memory_assets.stages.recall.tiers import MEMORIES, NAMES, RAW, SUMMARIES
 from memory_assets.store.ledger import Event
 
-LOG_VERSION = "recalls/1"
 UNKNOWN, UNRECORDED = "not in memory", "unrecorded"
 OUTCOMES = (*NAMES.values(), UNKNOWN, UNRECORDED)
 DAYS_SHOWN = 14

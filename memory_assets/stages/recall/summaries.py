@@ -17,11 +17,12 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.text.tokens import CHARS_A_TOKEN, count_tokens
 from memory_assets.text.words import likeness
 
-SUMMARISER = "rules/1"
+SUMMARISER = version_of("category_summaries")
 NAMESPACE = uuid.UUID("2f6c1a52-9d0b-4c5f-8b7e-6f5f1f0f3a41")
 MOST_FACTS = 12
 MOST_TOKENS = 600

@@ -1,10 +1,9 @@
 """Days of observations become reflections, these become distillates of weeks and months, and proposals for MEMORY.md."""
 
-REFLECTOR = "rules/4"
+from memory_assets.schema.tables import version_of
+
+REFLECTOR = version_of("reflections")
 """Version of the rules that condense a day."""
 
-DISTILLER = "rules/2"
+DISTILLER = version_of("weekly_distillates")
 """Version of the rules that condense weeks and months from their days."""
-
-TIMELINE_VERSION = "timeline/2"
-"""Version of the rules that tell a week as a chapter."""

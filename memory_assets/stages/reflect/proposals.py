@@ -16,7 +16,6 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.store.ledger import Event
 
-PROPOSE_VERSION = "propose/1"
 NUMBERED = "proposal.numbered"
 PERSONAL = frozenset({"preferences", "rules-conventions", "people-relationships"})
 CONFIRMED_SESSIONS = 2

@@ -14,13 +14,14 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.write_gate import NO_SHARE
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.bullets import Bullet
 from memory_assets.stages.reflect.matter import merge
 from memory_assets.text.tokens import CHARS_A_TOKEN, count_tokens
 
-SESSION_VERSION = "session/1"
+SESSION_VERSION = version_of("session_reflections")
 
 REFLECTED_SHARE = 0.325
 """Of the context, in tokens of messages that were observed. Observations are a fiftieth of them: counted themselves, none of 56

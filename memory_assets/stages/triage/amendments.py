@@ -21,7 +21,6 @@ from memory_assets.stages.triage.entries import Standing
 from memory_assets.stages.triage.memory_md import MOST_BYTES, MOST_ENTRIES, normal
 from memory_assets.store.ledger import CORRECTED, Event
 
-AMEND_VERSION = "amend/1"
 MOST_RETIRED_AT_ONCE = 20
 """A person reads that many in one sitting; the next triage asks about more."""
 

@@ -17,6 +17,7 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Model, ModelRequest
+from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, KeptAnswer, name_of
 from memory_assets.stages.distill.model.serialise import fenced
 from memory_assets.stages.distill.rows import text_hash
@@ -24,7 +25,7 @@ from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.proposals import LONGEST_LINE
 from memory_assets.stages.triage.memory_md import Entry, render_entry
 
-BATCH_VERSION = "batch/1"
+BATCH_VERSION = version_of("model_reviews")
 IN_A_BATCH = 20
 ANSWER_TOKENS = 4_000
 PROMOTE, REJECT, REVIEW = "promote", "reject", "review"

@@ -24,7 +24,6 @@ from memory_assets.stages.triage.memory_md import Entry, read_entries, render_en
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.store.ledger import Event
 
-ENTRIES_VERSION = "entries/1"
 PROVEN_FROM = 3
 CONTRADICTION_COSTS = 2
 GIVEN_UP = frozenset({"superseded", "forgotten"})

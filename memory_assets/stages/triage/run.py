@@ -14,6 +14,7 @@ import polars as pl
 
 from memory_assets.schema.protocols import Tables
 from memory_assets.schema.records import MEMORY_MD
+from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.rows import text_hash
 from memory_assets.stages.friction.review import Shown
 from memory_assets.stages.reflect.proposals import NUMBERED
@@ -65,7 +66,7 @@ from memory_assets.store.ledger import Ledger
 from memory_assets.text.files import bytes_of, replace_if_same
 
 REVIEW_MD = "REVIEW.md"
-TRIAGE_VERSION = "triage/4"
+TRIAGE_VERSION = version_of("decisions")
 LOOK_AGAIN_SECONDS = 5.0
 """A file that is the same in two looks so far apart is not being saved just now."""
 

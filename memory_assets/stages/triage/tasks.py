@@ -28,7 +28,6 @@ from memory_assets.stages.triage.human import Reading, heading_of, instead_of, s
 from memory_assets.stages.triage.run import Heard, Rules, read_decisions, say
 from memory_assets.store.ledger import Event, Ledger
 
-TASKS_VERSION = "tasks/1"
 TODOIST = "Todoist"
 SENT, CLOSED = "task.sent", "task.closed"
 KINDS = (SENT, CLOSED, EDITED)

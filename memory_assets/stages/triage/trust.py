@@ -13,7 +13,6 @@ from memory_assets.schema import frames as schemas
 from memory_assets.stages.triage.decisions import APPROVED, REJECTED
 from memory_assets.store.ledger import Event
 
-TRUST_VERSION = "trust/1"
 REJECTION_COSTS = 3
 
 

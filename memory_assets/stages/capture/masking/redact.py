@@ -19,10 +19,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.formats.unwrap import View, decode_base64, view_of, views
 from memory_assets.stages.capture.masking.secret_patterns import FAMILIES, Family, Found, base64_texts
 
-MASKING_VERSION = "2"
+MASKING_VERSION = version_of("resources")
 
 MASK = b"*"
 MAX_ROUNDS = 4

@@ -17,8 +17,6 @@ from memory_assets.schema.frames import hash_of
 from memory_assets.stages.distill.dates.date_forms import Order
 from memory_assets.stages.distill.dates.dates import Dated, find_dates
 
-TRIGGERS_VERSION = "triggers/1"
-
 MOST_MEMORIES = 5
 NEAR_LINES = 40
 """Records away from the message within which a fact is about the same matter."""

@@ -1,23 +1,20 @@
-"""What the assets of days, weeks and months share: the model is asked first, then each part is told from what is stored.
+"""Builds reflections and distillates: the model is asked first, then each day, week or month is condensed from stored answers.
 
 Asking holds no lock but its own, stores every answer before anyone reads it, and stops before it would cost more than the
 settings allow; the parts are then written from the stored answers alone, and by the rules where there are none.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, partial
-from typing import Any
 
-import dagster as dg
 import filelock
 import polars as pl
 
-from memory_assets.assets.answers import raising_for_dagster
-from memory_assets.assets.glue import bars, counts_of, materialise_days
 from memory_assets.errors import ModelError
-from memory_assets.runs.pending import telling_inputs
+from memory_assets.runs.materialise import Builder, Report, Rows, Run
+from memory_assets.runs.staleness import input_versions
 from memory_assets.schema.protocols import Model, ModelAnswer
 from memory_assets.services.model_questions import Consultation
 from memory_assets.services.models import open_model
@@ -26,16 +23,14 @@ from memory_assets.stages.distill.model.answers import AnswerStore, KeptAnswer
 from memory_assets.stages.distill.model.asking import ask_each
 from memory_assets.stages.embed.evidence import EVIDENCE
 from memory_assets.stages.embed.memories import fold_memories
-from memory_assets.stages.reflect import DISTILLER, REFLECTOR
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.gradient import DAY, TABLE_OF, Span
+from memory_assets.stages.reflect.gradient import DAY, SMALL_TOKENS, Span
 from memory_assets.stages.reflect.matter import Matter, matters_of_day, matters_of_period
 from memory_assets.stages.reflect.questions import (
     PRESSURES,
     Question,
     needs_asking,
     open_question,
-    prompt_hash,
     told_by_model,
 )
 from memory_assets.stages.reflect.reflector import Told, tell
@@ -144,42 +139,28 @@ def days_of(span: Span, first: date) -> list[str]:
     return [day.isoformat() for day in pl.date_range(first, span.last_day(first), eager=True)]
 
 
-def materialise_told(context: dg.AssetExecutionContext, store: Store, span: Span) -> dg.MaterializeResult:
-    """Writes the run's parts of the span's table; where the settings name a model it is asked first."""
-    table, condensing = TABLE_OF[span.name], Condensing(store, span)
-    model, how = open_model(store.settings), "" if store.settings.model == RULES else f" {store.settings.model}:{prompt_hash()}"
-    wanted = {part: f"{what}{how}" for part, what in telling_inputs(store, span).items()}
-    present = store.tables.parts(table, context.partition_keys)
-    due = [part for part in context.partition_keys if part in wanted and not _is_made_from(present.get(part), wanted[part])]
-    problems = raising_for_dagster(lambda: condensing.ask(model, map(date.fromisoformat, due))) if model else {}
-    for problem in problems.values():
-        context.log.warning(f"No answer; the rules stand in: {problem}")
-    result = materialise_days(
-        context,
-        store,
-        table,
-        inputs=lambda part: wanted.get(part, "-"),
-        build=lambda part: condensing.rows(date.fromisoformat(part)),
-    )
-    found = store.tables.read(table, context.partition_keys)
-    return result._replace(metadata={**(result.metadata or {}), **told_of(found), "unanswered": len(problems)})
+def condense(run: Run, span: Span) -> Builder:
+    """Asks the configured model about the run's partitions that are due, then returns the builder of the span's table."""
+    condensing, model = Condensing(run.store, span), open_model(run.store.settings)
+    asked = [part for part in run.due if part in input_versions(run.store, run.table)]
+    problems = condensing.ask(model, map(date.fromisoformat, asked)) if model else {}
+    warnings = [f"No answer, condensed by rules instead: {problem}" for problem in problems.values()]
+
+    def build(part: str) -> Rows:
+        rows = Rows(condensing.rows(date.fromisoformat(part)), {"unanswered": len(problems)}, warnings=tuple(warnings))
+        warnings.clear()
+        return rows
+
+    return build
 
 
-def versions_with(model: str) -> dict[str, str]:
-    """Returns the code versions of the tables that are told; another model or prompt marks their partitions as stale."""
-    versions = {table: REFLECTOR if span == DAY.name else DISTILLER for span, table in TABLE_OF.items()}
-    return versions if model == RULES else {table: f"{by} {model} {prompt_hash()}" for table, by in versions.items()}
-
-
-def _is_made_from(part: Any, inputs: str) -> bool:
-    return part is not None and part.inputs == inputs
-
-
-def told_of(found: pl.DataFrame) -> dict[str, Any]:
-    """Returns what Dagster is told of reflections or distillates: how far they shrank, and what became of the rest."""
+def condensed(store: Store, table: str, partitions: Sequence[str]) -> Report:
+    """Returns how far the partitions shrank, and what became of the rest."""
+    found = store.tables.read(table, partitions)
     observed, facts, told = (int(found[f"{name}_tokens"].sum()) for name in ("input", "fact", "output"))
     dropped = found.select(pl.col("dropped_why").explode(empty_as_null=False).alias("reason"))
-    return {
+    small = found.group_by("day").agg(pl.col("fact_tokens").sum()).filter(pl.col("fact_tokens") <= SMALL_TOKENS)
+    figures = {
         "observed_tokens": observed,
         "fact_tokens": facts,
         "told_tokens": told,
@@ -187,6 +168,13 @@ def told_of(found: pl.DataFrame) -> dict[str, Any]:
         "told_share_of_facts": round(told / max(facts, 1), 4),
         "facts_told": int(found["observation_ids"].list.len().sum()),
         "facts_dropped": dropped.height,
-        "dropped_mix": bars(counts_of(dropped, "reason")),
-        "pressure_mix": bars(counts_of(found.with_columns(pl.format("level {}", "level").alias("level")), "level")),
+        "passed_through": small.height,
+        "dropped_mix": counts_of(dropped, "reason"),
+        "pressure_mix": counts_of(found.with_columns(pl.format("level {}", "level").alias("level")), "level"),
     }
+    return Report(figures)
+
+
+def counts_of(frame: pl.DataFrame, column: str) -> dict[str, int]:
+    """Returns how often each value of the column occurs, by name."""
+    return dict(frame.group_by(column).len().sort(column).iter_rows())

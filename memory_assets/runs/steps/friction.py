@@ -1,22 +1,19 @@
-"""The friction stage as an asset: what went wrong in one session after another within seven days."""
+"""Builds frictions: problems that recur in the seven days that end with a day."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
-from typing import Any
 
-import dagster as dg
 import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.assets.checks import no_secrets_check, rows_check, schema_check
-from memory_assets.assets.glue import bars, counts_of, materialise_days, table_asset
-from memory_assets.runs.pending import friction_inputs, observations_until
+from memory_assets.runs.inputs import observations_until
+from memory_assets.runs.materialise import Builder, Report, Rows, Run
 from memory_assets.schema.frames import empty
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.friction.detect import detect
-from memory_assets.stages.friction.number import FRICTION_VERSION, number, rows_of
+from memory_assets.stages.friction.number import number, rows_of
 from memory_assets.stages.friction.stale import Line, Statement
 from memory_assets.stages.friction.week import DAYS, Session, Week, read_week
 from memory_assets.stages.reflect.proposals import NUMBERED
@@ -24,38 +21,31 @@ from memory_assets.stages.triage.decisions import APPROVED, REJECTED
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.store.store import Store
 
-GROUP = "friction"
+
+def friction(run: Run) -> Builder:
+    """Finds the frictions of a day and numbers them in the ledger."""
+    finder = FrictionFinder(run.store)
+    return lambda day: Rows(finder.find(day), {"skipped": dict(finder.skipped)})
 
 
-@table_asset("friction", group=GROUP, version=FRICTION_VERSION, daily=True, deps=["messages", "sessions", "observations"])
-def friction(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
-    """What goes wrong in one session after another, with the exact change that would end it."""
-    looking = Looking(store)
-    result = materialise_days(
-        context,
-        store,
-        "friction",
-        inputs=lambda day: friction_inputs(store, day),
-        build=looking.find,
-    )
-    found = store.tables.read("friction", context.partition_keys)
-    severity = float(found["severity"].max() or 0.0)  # pyright: ignore[reportArgumentType]
-    plots: dict[str, Any] = {"kinds": bars(counts_of(found, "kind")), "worst_severity": severity, "skipped": looking.skipped}
-    return dg.MaterializeResult(asset_key="friction", metadata={**(result.metadata or {}), **plots})
+def worst(store: Store, table: str, partitions: Sequence[str]) -> Report:
+    """Returns the highest severity of the days."""
+    severity = store.tables.read(table, partitions)["severity"].max()
+    return Report({"worst_severity": float(severity or 0.0)})  # pyright: ignore[reportArgumentType]
 
 
-class Looking:
-    """Looks for the frictions of days, one after another; the model is loaded when the first day needs it."""
+class FrictionFinder:
+    """Finds the frictions of days, one after another; the embedder is loaded when the first day needs it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.skipped: dict[str, str] = {}
-        """Days on which there was too little to look at, and why."""
+        """Days with too few observations, and how many they had."""
 
     def find(self, day: str) -> pl.DataFrame:
         """Returns the frictions that belong to the day, their numbers written to the ledger first."""
         store, last = self._store, date.fromisoformat(day)
-        count, least = observations_until(store.tables, day), store.settings.friction_observations
+        count, least = observations_until(store, day), store.settings.friction_observations
         if count < least:
             self.skipped[day] = f"{count} observations; frictions are looked for from {least} on"
             return empty("friction")
@@ -119,31 +109,3 @@ def _statements(observations: pl.DataFrame, week: Week) -> list[Statement]:
         )
         for row in observations.iter_rows(named=True)
     ]
-
-
-def _resting_on_nothing(store: Store, days: list[str] | None) -> pl.DataFrame:
-    cited = (
-        store.tables.read("friction", days)
-        .select("proposal_id", pl.col("message_ids").alias("message_id"))
-        .explode("message_id")
-    )
-    return cited.join(store.tables.read("messages", columns=["message_id"]), on="message_id", how="anti")
-
-
-def _without_change(store: Store, days: list[str] | None) -> pl.DataFrame:
-    found = store.tables.read("friction", days)
-    return found.filter((pl.col("new") == "") | (pl.col("target") == "")).select("proposal_id", "day", "kind")
-
-
-def _numbered_twice(store: Store, days: list[str] | None) -> pl.DataFrame:
-    return store.tables.read("friction", columns=["proposal_id"]).group_by("proposal_id").len().filter(pl.col("len") > 1)
-
-
-ASSETS = [friction]
-CHECKS = [
-    schema_check("friction"),
-    no_secrets_check("friction"),
-    rows_check("friction", "citations_resolve", "Every message that shows a friction exists.", _resting_on_nothing),
-    rows_check("friction", "actionable", "Every friction names a file and the text that would come.", _without_change),
-    rows_check("friction", "numbered_once", "No friction stands in two days.", _numbered_twice),
-]

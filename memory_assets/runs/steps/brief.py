@@ -1,24 +1,25 @@
-"""The brief stage as an asset: the briefing of the next session, kept ready as a file, and the status beside it."""
+"""Builds lessons.md and the briefings, and keeps the status ready."""
 
 from functools import partial
 
-import dagster as dg
 import polars as pl
 
-from memory_assets.services.active_lessons import lessons_of
+from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.runs.materialise import Report, Run
+from memory_assets.services.active_lessons import LESSONS_MD, lessons_of
 from memory_assets.services.due_triggers import coming_up
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.review import workspace_of
 from memory_assets.services.which_store import is_sample
-from memory_assets.stages.brief.briefing import BUDGET_TOKENS, render_briefing, render_session
+from memory_assets.stages.brief.briefing import render_briefing, render_session
+from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.triage.projects import FOLDER, memory_files, path_of
 from memory_assets.stages.triage.run import read_memory
 from memory_assets.store.ready import file_name
 from memory_assets.store.store import Store
-from memory_assets.text.files import write_where_changed
+from memory_assets.text.files import write_atomically, write_where_changed
 from memory_assets.text.tokens import count_tokens
 
-GROUP = "brief"
 BRIEFING_MD, BRIEFINGS = "briefing.md", "briefings"
 """The owner's briefing, and the folder of those of projects that have a file of entries."""
 
@@ -26,15 +27,23 @@ SESSIONS = "sessions"
 """Folder below it: what long sessions are told of themselves, below the briefing, when they go on."""
 
 
-@dg.asset(
-    group_name=GROUP,
-    owners=["team:memory"],
-    kinds={"markdown"},
-    code_version="brief/4",
-    deps=["memories", "memory_md", "decisions", "triggers", "lessons", "session_reflections"],
-)
-def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> dg.MaterializeResult:
-    """What the next session should know at once: MEMORY.md, recent facts, what comes up, what waits for a decision."""
+def lessons_md(run: Run) -> Report:
+    """Writes lessons.md and commits it."""
+    store = run.store
+    with store.lock():
+        found = lessons_of(store)
+        path, text = store.workspace / LESSONS_MD, render_lessons(found)
+        if text or path.is_file():
+            workspace = GitWorkspace(store.workspace)
+            workspace.prepare()
+            write_atomically(path, text.encode())
+            workspace.commit(f"Learn: {len(found)} lesson{'' if len(found) == 1 else 's'} from corrections", [LESSONS_MD])
+    return Report({"lessons": len(found), "path": path})
+
+
+def briefing(run: Run) -> Report:
+    """Writes the briefing of the owner, of each project with entries and of each long session, where they changed."""
+    store = run.store
     with store.lock():
         memories = store.tables.read("memories")
         newest = max(memories["event_at"], default=None)
@@ -58,8 +67,7 @@ def briefing(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) 
             write_where_changed(store.workspace / BRIEFINGS / file.removeprefix(f"{FOLDER}/"), joined)
         sessions = keep_sessions(store)
         keep_status(store, is_sample=is_sample(store.settings))
-    told = {"tokens": count_tokens(text), "projects": len(own), "sessions": sessions}
-    return dg.MaterializeResult(metadata={**told, "path": dg.MetadataValue.path(str(path))})
+    return Report({"tokens": count_tokens(text), "projects": len(own), "sessions": sessions, "path": path})
 
 
 def keep_sessions(store: Store) -> int:
@@ -73,15 +81,3 @@ def keep_sessions(store: Store) -> int:
         if path.name not in blocks:
             path.unlink()
     return len(blocks)
-
-
-@dg.asset_check(asset="briefing", name="within_budget", description=f"The briefing has at most {BUDGET_TOKENS} tokens.")
-def within_budget(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
-    """Measures the files."""
-    files = [store.workspace / BRIEFING_MD, *(store.workspace / BRIEFINGS).glob("*.md")]
-    tokens = max(count_tokens(path.read_text("utf-8")) for path in files)
-    return dg.AssetCheckResult(passed=tokens <= BUDGET_TOKENS, metadata={"tokens": tokens})
-
-
-ASSETS = [briefing]
-CHECKS = [within_budget]

@@ -1,0 +1,132 @@
+"""Builds archived resources, records, windows, messages and sessions from the transcripts."""
+
+import json
+from datetime import timedelta
+
+import polars as pl
+
+from memory_assets.runs import inputs
+from memory_assets.runs.inputs import flushes, told_of_sessions
+from memory_assets.runs.materialise import Builder, Report, Rows, Run
+from memory_assets.schema.frames import empty
+from memory_assets.schema.tables import WHOLE, version_of
+from memory_assets.services.forget.erase import finish
+from memory_assets.services.harness_files import read_memory_files
+from memory_assets.services.sources import find_sources
+from memory_assets.stages.capture.index import index_sources
+from memory_assets.stages.capture.intake import take_in
+from memory_assets.stages.capture.messages import build_messages, build_sessions, windows_of
+from memory_assets.stages.capture.replan import plan_windows_incrementally
+from memory_assets.stages.capture.tombstones import masking, tombstones_of
+from memory_assets.stages.capture.windows import Cutting, plan_windows
+from memory_assets.store.store import Store
+from memory_assets.text.tokens import CHARS_A_TOKEN
+
+RAW_TAIL = 0.60
+"""Share of the context that an unobserved tail may fill before its window is closed."""
+
+
+def resources(run: Run) -> Builder:
+    """Archives new bytes of transcripts, masked, after finishing an interrupted forget."""
+    store = run.store
+
+    def build(_: str) -> Rows:
+        finish(store)
+        taken = take_in(
+            find_sources(store.settings),
+            store.archive,
+            now=store.settings.clock(),
+            mask=masking(tombstones_of(store)),
+            masking_version=version_of("resources"),
+            key=store.key,
+        )
+        frame = store.archive.resources()
+        figures = {
+            "new_ranges": taken.new_ranges,
+            "new_bytes": taken.new_bytes,
+            "masked_secrets": int(frame["masked_count"].sum()),
+            "files_waiting_for_a_line_end": taken.waiting,
+            "files_rewritten": taken.rewritten,
+            "copies_of_a_longer_file": taken.copies,
+            "unreadable_files": len(taken.unreadable),
+        }
+        return Rows(frame, figures, warnings=[f"Not captured: {path}: {reason}" for path, reason in taken.unreadable])
+
+    return build
+
+
+def records(run: Run) -> Report:
+    """Indexes the lines of new ranges, one partition a source."""
+    store = run.store
+    with store.lock():
+        changed = index_sources(store.archive, store.tables)
+    return Report({"sources": len(store.tables.parts("records")), "sources_changed": len(changed)})
+
+
+def windows(run: Run) -> Builder:
+    """Cuts sessions into windows; only sessions that may differ are cut again, unless a rule or a flush changed."""
+    store = run.store
+
+    def build(_: str) -> pl.DataFrame:
+        version = inputs.windows(store, run.table)[WHOLE]
+        rules, archived = cutting_of(store), store.archive.resources()
+        written = store.tables.parts("windows").get(WHOLE)
+        now, then = json.loads(version), json.loads(written.inputs) if written else {}
+        if any(now[name] != then.get(name) for name in ("rules", "flushes")):
+            return plan_windows(store.tables.scan("records"), archived, rules)
+        changed = [source for source, fingerprint in now["sources"].items() if then["sources"].get(source) != fingerprint]
+        before = store.tables.read("windows")
+        return plan_windows_incrementally(store.tables, archived, rules, before=before, changed=changed)
+
+    return build
+
+
+def cutting_of(store: Store) -> Cutting:
+    """Returns the rules by which windows are cut."""
+    settings = store.settings
+    return Cutting(
+        now=settings.clock(),
+        zone=settings.zone,
+        idle=timedelta(minutes=settings.idle_minutes),
+        short_turns=settings.short_turns,
+        tail_chars=int(settings.context_tokens * RAW_TAIL * CHARS_A_TOKEN),
+        people=settings.people,
+        owner=settings.owner,
+        flushes=flushes(store),
+        told=told_of_sessions(store),
+    )
+
+
+def messages_open(run: Run) -> Builder:
+    """Returns the messages of windows that are still growing."""
+    store = run.store
+
+    def build(_: str) -> Rows:
+        growing = store.tables.read("windows").filter(pl.col("status") == "open")
+        frames = list(build_messages(growing, store.tables, store.archive, store.settings.clock()))
+        frame = pl.concat(frames) if frames else empty("messages_open")
+        return Rows(frame, {"sessions": growing["session_id"].n_unique()})
+
+    return build
+
+
+def harness_memories(run: Run) -> Builder:
+    """Reads the files in which harnesses keep their own memories."""
+
+    def build(_: str) -> Rows:
+        frame = read_memory_files(run.store)
+        return Rows(frame, {"files": frame["path"].n_unique()})
+
+    return build
+
+
+def messages(run: Run) -> Builder:
+    """Reads the messages of a day's windows back from the archive."""
+    store = run.store
+    return lambda day: build_messages(windows_of(store.tables, day), store.tables, store.archive, store.settings.clock())
+
+
+def sessions(run: Run) -> Builder:
+    """Sums up the sessions of a day."""
+    tables = run.store.tables
+    return lambda day: build_sessions(windows_of(tables, day), tables.read("messages", [day]), tables)

@@ -1,0 +1,58 @@
+"""Builds what was sent through the spool, and what could not be parsed."""
+
+import json
+
+from memory_assets.runs.materialise import Builder, Rows, Run
+from memory_assets.schema.frames import frame_of
+from memory_assets.stages.capture.tombstones import masking, tombstones_of
+from memory_assets.stages.deliver import spool
+from memory_assets.stages.deliver.events import FIELDS
+from memory_assets.stages.deliver.inbox import PUT_ASIDE, Rules, moment_of, take_in
+from memory_assets.store.ledger import Event
+
+KINDS = tuple(name.removeprefix("memory/") for name in FIELDS)
+SPOOLED = "spool-"
+
+
+def events(run: Run) -> Builder:
+    """Takes in what waits in the spool; returns every event that was ever sent."""
+    store = run.store
+
+    def build(_: str) -> Rows:
+        states = store.tables.read("decisions", columns=["proposal_id", "state"])
+        rules = Rules(store.settings.clock(), spool.user_id(), dict(states.iter_rows()))
+        taken = take_in(store.root, store.ledger, rules, mask=masking(tombstones_of(store)), actor=store.settings.owner)
+        sent = [event for event in store.ledger.events(KINDS) if event.id.startswith(SPOOLED)]
+        figures = {
+            "lines_read": taken.lines,
+            "bytes_read": taken.bytes,
+            "events_taken_in": taken.events,
+            "lines_put_aside": taken.put_aside,
+        }
+        frame = frame_of("events", map(_sent, sent)).sort("sent_at", "event_id")
+        return Rows(frame, figures, warnings=[f"Put aside: {reason}" for reason in taken.reasons])
+
+    return build
+
+
+def dead_letters(run: Run) -> Builder:
+    """Returns the lines of the spool that could not be parsed."""
+    letters = run.store.ledger.events([PUT_ASIDE])
+    return lambda _: frame_of("dead_letters", map(_letter, letters)).sort("received_at", "letter_id")
+
+
+def _sent(event: Event) -> dict[str, object]:
+    details = {name: value for name, value in event.payload.items() if name not in ("sent_at", "harness", "surface")}
+    return {
+        "event_id": event.id,
+        "name": f"memory/{event.kind}",
+        "subject": event.target,
+        "harness": event.payload.get("harness"),
+        "details": json.dumps(details, sort_keys=True, ensure_ascii=False),
+        "sent_at": moment_of(event.payload["sent_at"]),
+        "received_at": event.at,
+    }
+
+
+def _letter(event: Event) -> dict[str, object]:
+    return {"letter_id": event.target, **event.payload, "received_at": event.at}

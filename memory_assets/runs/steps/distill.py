@@ -1,0 +1,125 @@
+"""Builds a model's answers, segments, observations and verdicts, triggers, lessons and the daily log."""
+
+import polars as pl
+
+from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.runs.inputs import observer_answers as versions_of_answers
+from memory_assets.runs.materialise import Builder, Report, Run
+from memory_assets.schema.frames import empty
+from memory_assets.schema.progress import track
+from memory_assets.schema.tables import JOBS
+from memory_assets.services.forget.rows import without_forgotten
+from memory_assets.services.model_questions import Consultant, Consultation
+from memory_assets.services.models import open_model
+from memory_assets.stages.capture.messages import windows_of
+from memory_assets.stages.capture.tombstones import tombstones_of
+from memory_assets.stages.distill.allowance import plan_allowances
+from memory_assets.stages.distill.daily_log import remove_sections, render_section, update_log, windows_in
+from memory_assets.stages.distill.dates.triggers import Clock, find_triggers
+from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.distill.lessons import find_lessons
+from memory_assets.stages.distill.model.answer_rows import answers_by_window, plan_uses
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.distill.standards import standards_of
+from memory_assets.store.store import Store
+from memory_assets.text.files import write_atomically
+
+
+def observer_answers(run: Run) -> Report:
+    """Asks the configured model about the windows of the days and stores every answer; writes empty days without a model."""
+    store, name = run.store, run.table.name
+    model = open_model(store.settings)
+    versions = versions_of_answers(store, run.table)
+    consultation = Consultation(store, store.settings.model, any_prompt=not run.ask_again)
+    problems = Consultant(consultation, model, backfill=run.ask_again).ask(run.partitions) if model else {}
+    known = store.tables.read("memories", columns=["id"])["id"]
+    for day in track(run.partitions, JOBS[run.table.jobs[0]].title):
+        rows = consultation.rows(day, problems) if model else empty(name)
+        with store.lock():
+            store.tables.write(name, day, rows, inputs=versions.get(day, "-"))
+            store.ledger.append_once(plan_uses(rows, known), actor=store.settings.model)
+    return Report(_costs(store.tables.read(name, run.partitions)))
+
+
+def _costs(rows: pl.DataFrame) -> dict[str, object]:
+    """Returns what the answers of a run took, for plots over partitions."""
+    if rows.is_empty():
+        return {}
+    sums = rows.select(pl.col("^.*_tokens$").sum(), pl.col("seconds").sum().round(1)).row(0, named=True)
+    priced = rows["cost_usd"].drop_nulls()
+    counts = {"calls_without_price": rows.height - priced.len(), "calls": rows.height}
+    return {**sums, "cost_usd": round(priced.sum(), 4), **counts}
+
+
+def observations(run: Run) -> Builder:
+    """Observes the windows of a day once: segments, observations and verdicts from one pass over its messages."""
+    store = run.store
+    standards, answered = standards_of(store.settings), AnswerStore(store.answers)
+    allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
+
+    def build(day: str) -> dict[str, pl.DataFrame]:
+        windows, messages = windows_of(store.tables, day), store.tables.read("messages", [day])
+        answers = answers_by_window(store.tables.read("observer_answers", [day]), answered)
+        segments = build_segments(windows, messages, answers=answers)
+        how = {"answers": answers, "allowances": allowances, "standards": standards}
+        found, verdicts = build_observations(windows, messages, segments, **how)
+        made = {"segments": segments, "observations": found, "verdicts": verdicts}
+        return without_forgotten(made, tombstones_of(store))
+
+    return build
+
+
+def triggers(run: Run) -> Builder:
+    """Resolves the dates ahead that a day's messages and facts name."""
+    tables, settings = run.store.tables, run.store.settings
+    order = None if settings.date_order == "auto" else settings.date_order
+
+    def build(day: str) -> pl.DataFrame:
+        messages = tables.read("messages", [day])
+        resources = tables.scan("resources").filter(pl.col("id").is_in(messages["resource_id"].unique().to_list()))
+        captured = dict(resources.select("id", "created_at").collect().iter_rows())
+        observed, cut = tables.read("observations", [day]), tables.read("windows")
+        return find_triggers(messages, observed, cut, captured, Clock(settings.zone, order))
+
+    return build
+
+
+def lessons(run: Run) -> Builder:
+    """Finds the owner's corrections and rules in a day's messages."""
+    tables = run.store.tables
+    return lambda day: find_lessons(tables.read("messages", [day]), windows_of(tables, day))
+
+
+def daily_log(run: Run) -> Report:
+    """Brings the logs of the days up to date and commits those that changed."""
+    store = run.store
+    with store.lock():
+        workspace = GitWorkspace(store.workspace)
+        workspace.prepare()
+        changed = [path for day in run.partitions if (path := _write_log(store, day))]
+        workspace.commit(f"Log {len(changed)} day{'' if len(changed) == 1 else 's'}", changed)
+    return Report({"days_changed": len(changed)})
+
+
+def _write_log(store: Store, day: str) -> str | None:
+    """Brings the day's log up to date and returns its path in the workspace, or None where nothing changed."""
+    windows = windows_of(store.tables, day).filter(pl.col("status") == "observed").sort("ended_at", "window_id")
+    path = store.workspace / "memory" / f"{day}.md"
+    before = path.read_bytes().decode("utf-8", "surrogateescape") if path.is_file() else ""
+    if windows.is_empty() and not before:
+        return None
+    segments, found = store.tables.read("segments", [day]), store.tables.read("observations", [day])
+    sessions = {row["session_id"]: row for row in store.tables.read("sessions", [day]).iter_rows(named=True)}
+    sections = {
+        window["window_id"]: render_section(
+            window, segments, found, session=sessions.get(window["session_id"]), zone=store.settings.zone
+        )
+        for window in windows.iter_rows(named=True)
+    }
+    present = {window_id[:12] for window_id in sections}
+    gone = [mark for mark in windows_in(before) if mark not in present]
+    after = update_log(remove_sections(before, gone), sections, title=day)
+    if after == before:
+        return None
+    write_atomically(path, after.encode("utf-8", "surrogateescape"))
+    return f"memory/{day}.md"

@@ -1,0 +1,96 @@
+"""Builds the summaries of categories, and the log of how questions were answered."""
+
+from collections.abc import Sequence
+from datetime import date
+
+import polars as pl
+
+from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.runs.materialise import Builder, Markdown, Report, Rows, Run
+from memory_assets.schema.frames import hash_of
+from memory_assets.schema.tables import version_of
+from memory_assets.stages.recall.log import OUTCOMES, by_day, log_recalls, shares
+from memory_assets.stages.recall.summaries import PAGES, page_of, render_page, replaced_page_of, summarise, superfluous
+from memory_assets.store.ledger import RECALLED
+from memory_assets.store.store import Store
+from memory_assets.text.files import text_of, write_atomically
+
+
+def category_summaries(run: Run) -> Report:
+    """Writes the summaries and the pages of the categories that changed, and commits the pages."""
+    store = run.store
+    with store.lock():
+        every = summarise(store.tables.read("memories"))
+        found = every.filter(pl.col("category").is_in(list(run.partitions)))
+        of_category = {name: found.filter(pl.col("category") == name) for name in run.partitions}
+        written = [name for name, rows in of_category.items() if write_category(store, name, rows)]
+        pages = [place for name, rows in of_category.items() for place in write_page(store, name, rows)]
+        if pages:
+            workspace = GitWorkspace(store.workspace)
+            workspace.prepare()
+            workspace.commit("Summarise what is known", pages)
+    figures = {
+        "categories_written": len(written),
+        "pages_changed": len(pages),
+        "tokens": int(found["tokens"].sum()),
+        "facts_cited": int(found["memory_ids"].list.len().sum()),
+        "facts": dict(found.group_by("category").agg(pl.col("fact_count").sum()).sort("category").iter_rows()),
+    }
+    return Report(figures)
+
+
+def write_category(store: Store, category: str, rows: pl.DataFrame) -> bool:
+    """Writes the summaries of a category where they changed, and returns whether they did."""
+    present = store.tables.parts("category_summaries", [category]).get(category)
+    if rows.is_empty():
+        store.tables.drop("category_summaries", category)
+        return present is not None
+    inputs = hash_of(version_of("category_summaries"), *rows.rows())
+    if present is not None and present.inputs == inputs:
+        return False
+    store.tables.write("category_summaries", category, rows, inputs=inputs)
+    return True
+
+
+def write_page(store: Store, category: str, rows: pl.DataFrame) -> list[str]:
+    """Writes a category's page where it changed, the one it replaces beside it, and returns the places that changed."""
+    present, page = store.workspace / page_of(category), render_page(category, rows)
+    before = text_of(present)
+    if page == before:
+        return []
+    changed = [page_of(category)]
+    if before:
+        changed.append(replaced_page_of(category, store.settings.clock()))
+        write_atomically(store.workspace / changed[-1], before.encode())
+    kept = (f"{PAGES}/{path.name}" for path in present.parent.glob(f"{category}.*.md"))
+    gone = superfluous(kept, store.settings.today(), store.settings.zone)
+    if page:
+        write_atomically(present, page.encode())
+    for place in gone if page else [*gone, page_of(category)]:
+        (store.workspace / place).unlink()
+    return [*changed, *gone]
+
+
+def recalls(run: Run) -> Builder:
+    """Lists the questions that were asked, from the ledger."""
+
+    def build(_: str) -> Rows:
+        frame = log_recalls(run.store.ledger.events([RECALLED]), run.store.settings.zone)
+        figures = {
+            "not_in_memory": int((frame["outcome"] == "not in memory").sum()),
+            "cost_usd": round(float(frame["cost_usd"].sum()), 4),
+            "answered_from": shares(frame),
+            "by_day": _table(by_day(frame)),
+        }
+        return Rows(frame, figures)
+
+    return build
+
+
+def _table(days: Sequence[tuple[date, int, dict[str, float]]]) -> Markdown:
+    head = [f"| day | questions | {' | '.join(OUTCOMES)} |", f"|---|---:|{'---:|' * len(OUTCOMES)}"]
+    lines = [
+        f"| {day} | {count} | " + " | ".join(f"{share.get(name, 0):.0%}" for name in OUTCOMES) + " |"
+        for day, count, share in days
+    ]
+    return Markdown("\n".join([*head, *lines]))

@@ -1,0 +1,159 @@
+"""Builds decisions, MEMORY.md and the review surfaces from proposals."""
+
+import polars as pl
+
+from memory_assets.errors import ModelError, ModelSetupError
+from memory_assets.runs.due import triage_state
+from memory_assets.runs.materialise import Builder, Report, Rows, Run
+from memory_assets.schema.protocols import Model
+from memory_assets.schema.records import MEMORY_MD
+from memory_assets.services.models import open_model
+from memory_assets.services.review import keep_tasks_in_step, look_at_tasks, rules_of, triage_answers, workspace_of
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.friction.review import show_frictions
+from memory_assets.stages.triage.batch import ask_in_batches, read_verdicts
+from memory_assets.stages.triage.memory_md import read_entries
+from memory_assets.stages.triage.patches import FOLDER
+from memory_assets.stages.triage.run import (
+    REVIEW_MD,
+    amend,
+    decide_all,
+    earn_trust,
+    hear_person,
+    list_entries,
+    look,
+    read_memory,
+    session_days,
+    waits_for_review,
+    write_approved_patches,
+    write_memory,
+    write_review,
+)
+from memory_assets.stages.triage.tasks import KINDS as TASK_KINDS
+from memory_assets.stages.triage.tasks import hear_tasks, open_tasks
+from memory_assets.store.store import Store
+
+
+def amendments(run: Run) -> Builder:
+    """Proposes changes of lines that MEMORY.md holds."""
+    store = run.store
+    return lambda _: amend(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
+
+
+def model_reviews(run: Run) -> Builder:
+    """Asks the configured model about proposals that rules left open, twenty at a time."""
+    store = run.store
+    answers, model = triage_answers(store), open_model(store.settings)
+    told = _ask(store, answers, model) if model else "skipped: no model is configured (MEMORY_MODEL)"
+    warnings = [told] if told.startswith("failed") else []
+    return lambda _: Rows(read_verdicts(answers.every()), {"asked": told}, warnings=warnings)
+
+
+def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
+    """Asks about what no model has reviewed, and returns the outcome in words; raises `ModelSetupError` for a wrong setting."""
+    waiting = waits_for_review(store.tables, read_verdicts(answers.every()))
+    entries = read_entries(read_memory(workspace_of(store)))
+    try:
+        calls = ask_in_batches(waiting, entries, model, answers, store.settings.clock)
+    except ModelSetupError:
+        raise
+    except ModelError as error:
+        return f"failed, and will be tried again in half an hour: {error}"
+    return f"{len(waiting)} proposals in {calls} calls"
+
+
+def decisions(run: Run) -> Builder:
+    """Reads what people decided, on every review surface, and decides the rest by rules."""
+    store = run.store
+    with store.lock():
+        workspace, rules = workspace_of(store), rules_of(store.settings)
+    seen, looked = look(workspace), look_at_tasks(store)  # a server may be slow: others write meanwhile
+
+    def build(_: str) -> Rows:
+        heard = hear_person(workspace, store.ledger, store.tables, rules, seen)
+        there = hear_tasks(looked.found, store.ledger, store.tables, rules)
+        warnings = [*heard.warnings, *there.warnings, *([looked.problem] if looked.problem else [])]
+        frame = decide_all(workspace, store.ledger, store.tables, rules)
+        return Rows(frame, {"heard": heard.counts, "tasks": there.counts, "warnings": warnings}, warnings=warnings)
+
+    return build
+
+
+def trust(run: Run) -> Builder:
+    """Counts how people decided the proposals of each category."""
+    store = run.store
+
+    def build(_: str) -> Rows:
+        frame = earn_trust(store.ledger, store.tables, rules_of(store.settings))
+        return Rows(frame, {"trusted": int(frame["is_trusted"].sum())})
+
+    return build
+
+
+def memory_md(run: Run) -> Report:
+    """Writes promoted lines into MEMORY.md and the projects' files, each a commit."""
+    store = run.store
+    with store.lock():
+        workspace, rules = workspace_of(store), rules_of(store.settings)
+        promoted = write_memory(store.tables.read("decisions"), workspace, store.ledger, store.tables, store.archive, rules)
+        content = read_memory(workspace)
+    figures = {
+        "entries": len(read_entries(content)),
+        "promoted": len(promoted),
+        "proposal_ids": promoted,
+        "bytes": len(content.encode()),
+        "commit": workspace.head() or "-",
+        "path": store.workspace / MEMORY_MD,
+    }
+    return Report(figures)
+
+
+def patches(run: Run) -> Report:
+    """Writes approved changes of files outside the workspace as patches."""
+    store = run.store
+    with store.lock():
+        found = store.tables.read("decisions")
+        written = write_approved_patches(found, workspace_of(store), store.ledger, store.tables, store.archive)
+    count = len(list((store.workspace / FOLDER).glob("*.patch")))
+    return Report({"patches": count, "written": len(written), "proposal_ids": written})
+
+
+def entries(run: Run) -> Builder:
+    """Lists the lines of MEMORY.md with their states."""
+    store = run.store
+
+    def build(_: str) -> Rows:
+        frame = list_entries(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
+        return Rows(frame, {"by_hand": int(frame["is_by_hand"].sum())})
+
+    return build
+
+
+def review_md(run: Run) -> Report:
+    """Writes REVIEW.md and pushes the workspace, where a remote is set."""
+    store = run.store
+    with store.lock():
+        workspace, rules = workspace_of(store), rules_of(store.settings)
+        found = store.tables.read("decisions")
+        shown = show_frictions(store.tables.read("friction"), session_days(store.tables))
+        is_written = write_review(found, workspace, rules, shown)
+        if is_written:
+            store.note(run.table.name, triage_state(store))
+    warnings = [] if is_written else ["REVIEW.md was edited meanwhile; the edit is read at the next triage."]
+    problem = workspace.push(store.settings.remote) if store.settings.remote else None
+    figures = {
+        "pushed": problem or store.settings.remote or "no remote is set",
+        "pending": found.filter(pl.col("state") == "pending").height,
+        "is_written": is_written,
+        "path": store.workspace / REVIEW_MD,
+    }
+    return Report(figures, warnings=[*warnings, *([problem] if problem else [])])
+
+
+def review_tasks(run: Run) -> Report:
+    """Brings the owner's tasks in Todoist in line with what waits, where a token is set."""
+    store = run.store
+    shown = show_frictions(store.tables.read("friction"), session_days(store.tables))
+    done, problem = keep_tasks_in_step(store, shown)
+    waiting = open_tasks(store.ledger.events(TASK_KINDS))
+    return Report({"waiting": len(waiting), **done}, [problem] if problem else [], checks={"are_in_step": problem})
