@@ -6,6 +6,7 @@ import queue
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 STARTED = (
@@ -17,10 +18,10 @@ PATIENCE = 60.0
 class McpProcess:
     """A running server; speaks raw lines, so that it can also be spoken to wrongly."""
 
-    def __init__(self, *words: str, before: str = "pass") -> None:
+    def __init__(self, *words: str, before: str = "pass", cwd: Path | None = None) -> None:
         code = STARTED.format(words=", ".join(map(repr, ("mcp", *words))), before=before)
         pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        self.process = subprocess.Popen([sys.executable, "-c", code], env=os.environ.copy(), **pipes)
+        self.process = subprocess.Popen([sys.executable, "-c", code], env=os.environ.copy(), cwd=cwd, **pipes)
         self.lines: queue.Queue[bytes] = queue.Queue()
         self._errors: list[bytes] = []
         threading.Thread(target=self._read, daemon=True).start()

@@ -4,7 +4,8 @@ One process writes a generation, closes it and publishes it; readers only ever o
 process writes while another reads it gives stale answers and crashes.) Beside Chroma's own files lie the same vectors as an
 array: few are compared one and all, which is exact and needs no Chroma, and so is the first question of a process, since
 importing Chroma takes longer than comparing with a hundred thousand. A generation that cannot be read, or holds vectors of
-another dimension, is moved to quarantine and `IndexFailedError` says how to rebuild.
+another dimension, is moved to quarantine and `IndexFailedError` says how to rebuild. Chroma's settings come from the
+environment alone, not from a `.env` in the working folder.
 """
 
 import gc
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
+from pydantic_settings import DotEnvSettingsSource
 
 from memory_assets.adapters.array_files import Names
 from memory_assets.adapters.generations import Generations
@@ -32,6 +34,8 @@ BATCH_ROWS = 5_000
 
 COMPARED_ROWS = 20_000
 """Up to so many vectors are compared one and all, in 3 ms; beyond, Chroma is as fast and its time hardly grows."""
+
+_IMPORTING = threading.Lock()
 
 
 class ChromaIndex:
@@ -181,15 +185,28 @@ def _ask(collection: "Collection", vector: np.ndarray, limit: int) -> list[Hit]:
 
 
 def _client(folder: Path) -> Any:
-    import chromadb
-    from chromadb.api.shared_system_client import SharedSystemClient
-    from chromadb.config import Settings
+    with _IMPORTING, _no_env_file():
+        import chromadb
+        from chromadb.api.shared_system_client import SharedSystemClient
+        from chromadb.config import Settings
 
     try:
-        return chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False, allow_reset=False))
+        chosen = Settings(_env_file=None, anonymized_telemetry=False, allow_reset=False)  # pyright: ignore[reportCallIssue]
+        return chromadb.PersistentClient(str(folder), chosen)
     except BaseException:
         SharedSystemClient._identifier_to_system.pop(str(folder), None)  # else the half-started system is handed out again
         raise
+
+
+@contextmanager
+def _no_env_file() -> Iterator[None]:
+    """Keeps Chroma from reading `.env` in the working folder while it is imported: it could name classes and addresses."""
+    read = DotEnvSettingsSource._read_env_files
+    DotEnvSettingsSource._read_env_files = lambda self: {}
+    try:
+        yield
+    finally:
+        DotEnvSettingsSource._read_env_files = read
 
 
 def _release(client: Any) -> None:

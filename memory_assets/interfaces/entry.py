@@ -10,7 +10,7 @@ import time
 
 from memory_assets.stages.deliver import hook
 from memory_assets.stages.deliver.spool import alarm
-from memory_assets.store.places import find_data, present_root
+from memory_assets.store.places import find_data, ignored_settings_file, present_root, user_settings_file
 from memory_assets.store.ready import (
     NOTHING_YET,
     REVIEW,
@@ -39,10 +39,11 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:2] == ["hooks", "run"]:
         return hook.run(words[2:], ready_briefing)
-    if words[:2] == ["brief", "--session"] and len(words) == 3:
-        return brief(present_root(find_data()), words[2])
     if words[:1] == ["send"] and hook.is_understood(words[1:]):
         return hook.send(words[1:])
+    warn_of_ignored_settings()
+    if words[:2] == ["brief", "--session"] and len(words) == 3:
+        return brief(present_root(find_data()), words[2])
     quick: dict[tuple[str, ...], Callable[[str], int | None]] = {
         ("brief",): brief,
         ("brief", "--json"): brief_json,
@@ -59,6 +60,18 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     from memory_assets.interfaces.cli.app import main as full
 
     return full(words)
+
+
+def warn_of_ignored_settings() -> None:
+    """Says on stderr that a `memory.toml` in the working folder is not read, and where its owner may move it."""
+    file = ignored_settings_file()
+    if file is None or sys.stderr is None or "_MEMORY_COMPLETE" in os.environ:
+        return
+    told = f"memory: ignored {file}: no settings are read from the working folder. Yours belong in {user_settings_file()}."
+    try:
+        print("".join(letter if letter.isprintable() else "?" for letter in told), file=sys.stderr)
+    except OSError:
+        return  # nobody listens
 
 
 def brief(root: str, session: str = "") -> int:

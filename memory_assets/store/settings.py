@@ -1,7 +1,8 @@
-"""The knobs, read once: defaults, then `memory.toml`, then the environment (`MEMORY_` prefix), each overriding the last.
+"""The knobs, read once: defaults, the data folder's `memory.toml`, the user's, the environment (`MEMORY_` prefix).
 
-`memory.toml` is looked for in the working folder, then in the data folder. Numbers that define a rule (the merge
-similarity, the decay rate) are constants beside the rule and not settings.
+Each overrides the ones before it. The working folder's files are never read (`places`). A relative path in a file starts at
+the file's own folder. Numbers that define a rule (the merge similarity, the decay rate) are constants beside the rule and not
+settings.
 """
 
 import getpass
@@ -18,14 +19,14 @@ from zoneinfo import ZoneInfo
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 from pydantic_settings.exceptions import SettingsError as SettingsSourceError
 
 from memory_assets.errors import SettingsError
-from memory_assets.store.places import default_data, settings_file
+from memory_assets.store.places import data_folder, default_data, settings_files, user_settings_file
 
 RULES = "rules"
 """The model setting that asks no model at all."""
@@ -34,6 +35,12 @@ NO_MODEL = ("none", "no", "off", "false", "null", "0")
 """What somebody may write who wants no model; taken for a name, it would send their transcripts away."""
 
 TokenKind = Literal["input", "output", "cache_write", "cache_read"]
+
+USUAL_EMBEDDING_MODEL = "all-MiniLM-L6-v2"
+"""Name of the built-in embedding model; any other names a folder."""
+
+PATHS = ("data", "gold", "observer_prompt", "taxonomy")
+"""Settings that are a path."""
 
 SECTIONS = {
     "preferences": "{owner}",
@@ -95,7 +102,7 @@ class Settings(BaseSettings):
     taxonomy: Path | None = Field(
         None, description="TOML file with other words for the categories; see stages/distill/taxonomy.toml."
     )
-    embedding_model: str = Field("all-MiniLM-L6-v2", description="Local embedding model, or a folder that holds one.")
+    embedding_model: str = Field(USUAL_EMBEDDING_MODEL, description="Local embedding model, or a folder that holds one.")
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
     recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = Field(
         default_factory=lambda: ["decay", "stale", "used"],
@@ -136,7 +143,8 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=settings_file())
+        files = (InitSettingsSource(settings_cls, init_kwargs=read_file(file)) for file in settings_files())
+        return init_settings, env_settings, *files
 
     @field_validator("timezone")
     @classmethod
@@ -192,7 +200,7 @@ class Settings(BaseSettings):
     def _none_named(cls, value: Any) -> Any:
         return None if value == "" else value
 
-    @field_validator("data", "gold", "observer_prompt", "taxonomy")
+    @field_validator(*PATHS)
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return path.expanduser().absolute() if path else None
@@ -222,15 +230,31 @@ def read_settings(**overrides: Any) -> Settings:
 
     Raises `SettingsError` that names the wrong setting and where it came from.
     """
-    file = settings_file()
-    origin = f"{file} or the environment" if file else "the environment"
+    origin = " or ".join([*settings_files(), "the environment"])
     try:
         return Settings(**overrides)
     except ValidationError as error:
         wrong = [f"  {_name(e['loc'])}: {e['msg']} (got {e['input']!r})" for e in error.errors()]
         raise SettingsError(f"Cannot use these settings, from {origin}:\n" + "\n".join(wrong)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, SettingsSourceError) as error:
+    except SettingsSourceError as error:
         raise SettingsError(f"Cannot read the settings from {origin}: {error}. Mend or remove them.") from error
+
+
+def read_file(file: str) -> dict[str, Any]:
+    """Returns what a `memory.toml` sets; raises `SettingsError` for one that cannot be read, or may not set `data`."""
+    try:
+        found = tomllib.loads(Path(file).read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise SettingsError(f"Cannot read the settings from {file}: {error}. Mend or remove it.") from error
+    found = {name: _from_folder(Path(file).parent, name, value) for name, value in found.items()}
+    if file == user_settings_file() or "data" not in found:
+        return found
+    if Path(str(found.pop("data"))) != data_folder():
+        raise SettingsError(
+            f"Cannot use `data` in {file}: the data folder is known before its own memory.toml is read. Remove that line, and "
+            f"set `data` in {user_settings_file()}, or MEMORY_DATA."
+        )
+    return found
 
 
 def changed_settings(settings: Settings, changes: Mapping[str, str]) -> Settings:
@@ -241,6 +265,16 @@ def changed_settings(settings: Settings, changes: Mapping[str, str]) -> Settings
         wrong = [f"  {'.'.join(map(str, one['loc']))}: {one['msg']} (got {one['input']!r})" for one in error.errors()]
         raise SettingsError("Cannot try these settings:\n" + "\n".join(wrong)) from error
     return settings.model_copy(update={name: getattr(read, name) for name in changes})
+
+
+def _from_folder(folder: Path, name: str, value: Any) -> Any:
+    """Returns the setting with its relative paths made absolute, from the folder on."""
+    if not isinstance(value, str) or not value:
+        return value
+    if name == "sources":
+        return os.pathsep.join(str(folder / Path(part).expanduser()) for part in value.split(os.pathsep) if part.strip())
+    is_path = name in PATHS or (name == "embedding_model" and value != USUAL_EMBEDDING_MODEL)
+    return str(folder / Path(value).expanduser()) if is_path else value
 
 
 def _name(location: tuple[int | str, ...]) -> str:

@@ -143,6 +143,19 @@ def test_the_first_question_of_a_process_needs_no_chroma(tmp_path: Path, index: 
     assert done.stdout.splitlines() == ["east False", "east True"]
 
 
+@pytest.mark.parametrize("content", [b"CHROMA_SERVER_HTTP_PORT=none\n", b"CHROMA_OTEL_SERVICE_NAME=theirs\n", b"A=\xff\n"])
+def test_a_file_of_variables_in_the_working_folder_sets_nothing(tmp_path: Path, content: bytes):
+    (tmp_path / "clone").mkdir()
+    (tmp_path / "clone" / ".env").write_bytes(content)
+    ask = f"""if True:
+        import pathlib
+        from memory_assets.adapters.chroma_index import _client
+        print(_client(pathlib.Path({str(tmp_path / "vectors")!r})).get_settings().chroma_otel_service_name)
+    """
+    done = subprocess.run([sys.executable, "-P", "-c", ask], cwd=tmp_path / "clone", capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "chromadb\n"), done.stderr
+
+
 def test_a_generation_without_the_array_is_asked_through_chroma(tmp_path: Path, index: ChromaIndex):
     (tmp_path / "vectors" / str(index.generation()) / "vectors.npy").unlink()
     assert found(index, 1.0, 0.0)[0] == "east"

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
@@ -9,6 +10,7 @@ import pytest
 
 from memory_assets.store import places
 from memory_assets.store.settings import read_settings
+from memory_assets_tests.settings_files import user_settings
 
 
 def test_installed_state_lies_where_the_platform_keeps_application_data():
@@ -24,15 +26,44 @@ def test_each_platform_has_its_own_place():
     assert places.application_data("win32", {"LOCALAPPDATA": "C:/Users/mira/Local"}, home) == "C:/Users/mira/Local"
 
 
-@pytest.mark.parametrize("named", ["environment", "file in the working folder", "nowhere"])
+def test_settings_lie_where_the_platform_keeps_them():
+    found = Path(places.user_settings_file())
+    assert found == platformdirs.user_config_path("memory_assets", appauthor=False, roaming=True) / "memory.toml"
+
+
+def test_each_platform_has_its_own_place_for_settings():
+    home = Path("/home/mira")
+    assert places.application_settings("linux", {}, home) == str(home / ".config")
+    assert places.application_settings("linux", {"XDG_CONFIG_HOME": "/settings"}, home) == "/settings"
+    assert places.application_settings("darwin", {}, home) == str(home / "Library" / "Application Support")
+    assert places.application_settings("win32", {"APPDATA": "C:/Users/mira/Roaming"}, home) == "C:/Users/mira/Roaming"
+
+
+@pytest.mark.parametrize("folder", [places.application_data, places.application_settings])
+def test_a_folder_that_the_environment_names_from_the_working_one_is_ignored(folder: Callable[..., str]):
+    relative = {"XDG_DATA_HOME": "here", "XDG_CONFIG_HOME": "here"}
+    assert folder("linux", relative, "/home/mira") == folder("linux", {}, "/home/mira")
+
+
+def test_where_nobody_knows_the_home_nothing_is_looked_for_below_the_working_folder(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(places.os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(places, "CHECKOUT", "/nowhere")
+    monkeypatch.delenv("MEMORY_DATA")
+    assert [Path(file).is_absolute() for file in (places.user_settings_file(), places._default())] == [True, True]
+
+
+@pytest.mark.parametrize("named", ["environment", "the user's file", "from the user's file on", "nowhere"])
 def test_the_quick_way_and_the_settings_find_the_same_folder(named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(places, "CHECKOUT", tmp_path / "nowhere")
     if named != "environment":
         monkeypatch.delenv("MEMORY_DATA")
-    if named == "file in the working folder":
-        (tmp_path / "memory.toml").write_text('data = "here"\n')
+    if named.endswith("user's file"):
+        user_settings(f'data = "{tmp_path}/here"\n')
+    if named == "from the user's file on":
+        user_settings('data = "here"\n')
     assert places.data_folder() == read_settings().data
+    assert places.data_folder().is_absolute()
 
 
 def test_an_empty_variable_is_no_setting(monkeypatch: pytest.MonkeyPatch):
@@ -40,11 +71,17 @@ def test_an_empty_variable_is_no_setting(monkeypatch: pytest.MonkeyPatch):
     assert places.data_folder() == read_settings().data == places.default_data()
 
 
-def test_a_broken_settings_file_does_not_stop_a_session_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("text", ["data = \n", "data = 3\n", 'data = ""\n'])
+def test_a_broken_settings_file_does_not_stop_a_session_start(text: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("MEMORY_DATA")
-    (tmp_path / "memory.toml").write_text("data = \n")
+    user_settings(text)
     assert places.data_folder() == places.default_data()
+
+
+def test_a_file_that_is_the_users_and_the_data_folders_is_read_once_as_the_users(monkeypatch: pytest.MonkeyPatch):
+    file = user_settings("port = 4000\n")
+    monkeypatch.setenv("MEMORY_DATA", str(file.parent))
+    assert places.settings_files() == [str(file)]
 
 
 def test_the_sample_is_the_present_store_until_there_is_a_main_one(tmp_path: Path):

@@ -1,26 +1,59 @@
-"""Settings: defaults, then memory.toml, then the environment; a wrong one is named with where it came from."""
+"""Settings: defaults, the data folder's memory.toml, the user's, the environment; a wrong one is named with where it came from."""
 
+import json
+import os
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memory_assets.errors import SettingsError
+from memory_assets.store import places
 from memory_assets.store.settings import read_settings
+from memory_assets_tests.settings_files import data_settings, user_settings
 
 
-def test_the_environment_overrides_the_file_and_the_file_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "memory.toml").write_text('owner = "mira"\nidle_minutes = 30\n')
+def test_the_environment_overrides_the_users_file_that_the_data_folders_and_that_the_default(monkeypatch: pytest.MonkeyPatch):
+    data_settings('owner = "ann"\nidle_minutes = 20\nport = 4000\n')
+    user_settings('owner = "mira"\nidle_minutes = 30\n')
     monkeypatch.setenv("MEMORY_OWNER", "priya")
     settings = read_settings()
-    assert (settings.owner, settings.idle_minutes, settings.short_turns) == ("priya", 30, 5)
+    assert (settings.owner, settings.idle_minutes, settings.port, settings.short_turns) == ("priya", 30, 4000, 5)
 
 
-def test_the_file_in_the_data_folder_applies_where_the_working_folder_has_none(tmp_path: Path):
-    (tmp_path / "store").mkdir()
-    (tmp_path / "store" / "memory.toml").write_text("port = 4000\n")
+def test_the_users_configuration_folder_is_the_one_that_the_environment_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    assert user_settings("port = 4000\n").is_relative_to(tmp_path / "settings")
     assert read_settings().port == 4000
+
+
+def test_a_relative_path_in_a_file_starts_at_the_files_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("MEMORY_DATA")
+    folder = user_settings(
+        f'data = "mine"\ngold = "~/labels"\ntaxonomy = "words.toml"\nembedding_model = "small"\nsources = "a{os.pathsep}/b"\n'
+    ).parent
+    monkeypatch.chdir(tmp_path)
+    settings = read_settings()
+    assert (settings.data, settings.taxonomy) == (folder / "mine", folder / "words.toml")
+    assert settings.gold == Path.home() / "labels"
+    assert settings.embedding_model == str(folder / "small")
+    assert settings.source_folders() == [folder / "a", Path("/b")]
+
+
+def test_the_built_in_embedding_model_is_no_path():
+    user_settings('embedding_model = "all-MiniLM-L6-v2"\n')
+    assert read_settings().embedding_model == "all-MiniLM-L6-v2"
+
+
+def test_the_data_folders_own_file_cannot_name_another(tmp_path: Path):
+    file = data_settings('data = "/elsewhere"\n')
+    with pytest.raises(SettingsError, match=r"Cannot use `data` in .*store.memory\.toml") as caught:
+        read_settings()
+    assert f"set `data` in {places.user_settings_file()}, or MEMORY_DATA" in str(caught.value)
+    file.write_text(f"data = {json.dumps(str(tmp_path / 'store'))}\n")
+    assert read_settings().data == tmp_path / "store"
 
 
 def test_a_wrong_zone_is_named_with_a_right_one(monkeypatch: pytest.MonkeyPatch):
@@ -71,17 +104,16 @@ def test_an_address_is_kept_without_its_last_slash():
     assert read_settings(model_url="http://127.0.0.1:8080/").model_url == "http://127.0.0.1:8080"
 
 
-def test_a_setting_that_does_not_exist_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "memory.toml").write_text('ownr = "mira"\n')
+def test_a_setting_that_does_not_exist_is_refused():
+    user_settings('ownr = "mira"\n')
     with pytest.raises(SettingsError, match=r"memory\.toml.*\n.*ownr"):
         read_settings()
 
 
-def test_a_file_that_is_no_toml_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "memory.toml").write_text("owner = \n")
-    with pytest.raises(SettingsError, match=r"Cannot read the settings from .*memory\.toml"):
+@pytest.mark.parametrize("write", [user_settings, data_settings])
+def test_a_file_that_is_no_toml_is_named(write: Callable[[str], Path]):
+    file = write("owner = \n")
+    with pytest.raises(SettingsError, match=f"Cannot read the settings from {re.escape(str(file))}: "):
         read_settings()
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from memory_assets.errors import SettingsError
 from memory_assets.store.settings import read_settings
 from memory_assets.text.aliases import ALIAS_WEIGHT, _shipped, expand, names_of, words_in
+from memory_assets_tests.settings_files import user_settings
 
 
 @pytest.mark.parametrize(
@@ -46,18 +47,16 @@ def test_words_that_mean_nothing_else_add_nothing():
     assert expand(words_in("what did we decide about the harbor tide chart")) == []
 
 
-def test_the_owner_adds_names_and_they_come_first(tmp_path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "memory.toml").write_text('[aliases]\nharbor = ["hb", "The Docks"]\nkubernetes = "kubi"\n')
+def test_the_owner_adds_names_and_they_come_first():
+    user_settings('[aliases]\nharbor = ["hb", "The Docks"]\nkubernetes = "kubi"\n')
     own = read_settings().aliases
     assert dict(expand(["hb"], own)) == {"harbor": ALIAS_WEIGHT, "the": ALIAS_WEIGHT / 2, "docks": ALIAS_WEIGHT / 2}
     assert names_of("Kubi", own) == ("kubernetes", "kubi", "k8s", "kube")
     assert "k8s" in dict(expand(["kubi"], own))
 
 
-def test_an_alias_that_is_no_name_is_refused_by_name(tmp_path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "memory.toml").write_text("[aliases]\nharbor = [3]\n")
+def test_an_alias_that_is_no_name_is_refused_by_name():
+    user_settings("[aliases]\nharbor = [3]\n")
     with pytest.raises(SettingsError, match="aliases"):
         read_settings()
 

@@ -53,7 +53,7 @@ def _hooks(path: Path, harness: str, store: str, advice: str = "") -> JsonHooks:
 
 
 def _hook(harness: str, event: str, store: str) -> list[str]:
-    # The store is named, so that neither the shell that a harness starts in nor a folder's memory.toml decides about it.
+    # The store is named, so that the shell that a harness starts in does not decide about it.
     return [*command(), "hooks", "run", harness, event, "--store", store]
 
 
