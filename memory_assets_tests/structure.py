@@ -135,7 +135,7 @@ def _documented(tree: ast.Module) -> Iterator[tuple[str, bool]]:
 def main() -> None:
     """Prints the structure, one figure a line."""
     found = measure()
-    tests = [path for path in TESTS.rglob("test_*.py")]
+    tests = list(TESTS.rglob("test_*.py"))
     print(f"modules in the root            {len(found.root_modules)} ({', '.join(found.root_modules)})")
     print(f"circles of imports             {len(found.circles)} {found.circles or ''}")
     print(f"imports against the order      {len(found.upward)} {found.upward or ''}")

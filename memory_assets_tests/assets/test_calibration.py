@@ -4,8 +4,8 @@ from typing import Any
 
 import dagster as dg
 import pytest
-
 from memory_assets.assets.calibration import ASSETS, CHECKS, figures_of
+
 from memory_assets.runs.jobs import ASSETS_OF
 from memory_assets.stages.evaluate.calibration import ENOUGH
 from memory_assets.store.store import Store

@@ -11,8 +11,8 @@ from memory_assets.assets import condensing
 from memory_assets.definitions import STAGES, assemble
 from memory_assets.runs.jobs import ASSETS_OF
 from memory_assets.schema.frames import columns_of
-from memory_assets.schema.tables import table_names
 from memory_assets.schema.records import Category
+from memory_assets.schema.tables import table_names
 from memory_assets.stages.distill.model import questions
 
 LEARNT = {

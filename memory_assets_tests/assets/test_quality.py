@@ -6,11 +6,11 @@ from typing import Any
 
 import dagster as dg
 import pytest
-
 from memory_assets.assets.quality import ASSETS, CHECKS, NO_BREAK
+from memory_assets.runs.pending import days_to_learn
+
 from memory_assets.runs.days import Stretch
 from memory_assets.runs.jobs import range_tags
-from memory_assets.runs.pending import days_to_learn
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import message, row
 from memory_assets_tests.small_store import DAY, FACT, WINDOW, small_store, write

@@ -5,9 +5,9 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from memory_assets.assets.recall import ASSETS, CHECKS
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.assets.recall import ASSETS, CHECKS
 from memory_assets.runs.jobs import FOLD, tags_of
 from memory_assets.stages.recall.log import payload_of
 from memory_assets.stages.recall.results import Answer, Cost

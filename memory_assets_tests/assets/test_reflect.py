@@ -6,6 +6,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from memory_assets.runs.pending import days_accumulated, days_to_reflect, periods_to_distil
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.assets import distillates, reflect, timeline
@@ -13,7 +14,6 @@ from memory_assets.assets.automation import accumulated_request
 from memory_assets.runs import pending
 from memory_assets.runs.days import Stretch
 from memory_assets.runs.jobs import range_tags
-from memory_assets.runs.pending import days_accumulated, days_to_reflect, periods_to_distil
 from memory_assets.stages.reflect.gradient import MONTH, WEEK
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store

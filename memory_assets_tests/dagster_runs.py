@@ -1,0 +1,50 @@
+"""Runs of single assets and of jobs in this process, as the command line and the sensors start them."""
+
+from collections.abc import Mapping
+from datetime import date
+
+import dagster as dg
+
+from memory_assets.definitions import assemble
+from memory_assets.runs.jobs import range_tags
+from memory_assets.store.store import Store
+
+EARLY = date(2025, 1, 1)
+"""Before the first day of any store that the tests make."""
+
+
+def run_assets(
+    store: Store,
+    *names: str,
+    days: tuple[date | str, date | str] | None = None,
+    tags: Mapping[str, str] | None = None,
+    raise_on_error: bool = True,
+    instance: dg.DagsterInstance | None = None,
+) -> dg.ExecuteInProcessResult:
+    """Materialises the named assets, with their checks, for the partitions from the first to the last of `days`."""
+    selection = dg.AssetSelection.assets(*names)
+    job = dg.define_asset_job("chosen", selection=selection)
+    definitions = dg.Definitions.merge(assemble(store.settings, EARLY, store), dg.Definitions(jobs=[job]))
+    named = range_tags(*map(str, days)) if days else {}
+    return definitions.resolve_job_def("chosen").execute_in_process(
+        tags={**named, **(tags or {})}, raise_on_error=raise_on_error, instance=instance
+    )
+
+
+def run_job(store: Store, job: str, tags: Mapping[str, str] | None = None, *, raise_on_error: bool = True):
+    """Runs the job on the store."""
+    definitions = assemble(store.settings, EARLY, store)
+    return definitions.resolve_job_def(job).execute_in_process(tags=dict(tags or {}), raise_on_error=raise_on_error)
+
+
+def metadata_of(result: dg.ExecuteInProcessResult, asset: str, partition: str | None = None) -> dict[str, object]:
+    """Returns what the run told Dagster of the asset (of the partition)."""
+    events = [event.event_specific_data.materialization for event in result.get_asset_materialization_events()]
+    found = [one for one in events if one.asset_key.to_user_string() == asset and partition in (None, one.partition)]
+    return {name: value.value for name, value in found[-1].metadata.items()}
+
+
+def evaluation_of(result: dg.ExecuteInProcessResult, check: str, asset: str | None = None) -> dg.AssetCheckEvaluation:
+    """Returns the outcome of the check in the run."""
+    found = [one for one in result.get_asset_check_evaluations() if one.check_name == check]
+    return next(one for one in found if asset in (None, one.asset_key.to_user_string()))
