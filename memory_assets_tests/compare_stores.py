@@ -31,7 +31,9 @@ QUESTIONS = (
     "which port does the database use",
     "what is still open",
 )
-LEFT_OUT = re.compile(r"(^|_)(version|versions|hash|hashes|hmac|sha256|inputs|run_id|took|seconds|duration_ms|written_at|bytes)$")
+LEFT_OUT = re.compile(
+    r"(^|_)(version|versions|hash|hashes|hmac|sha256|inputs|run_id|took|seconds|duration_ms|written_at|bytes)$"
+)
 """Columns and keys that differ between any two runs or commits."""
 
 READ_TABLE = """
@@ -83,7 +85,9 @@ def _entry() -> str:
 def _run(environment: dict[str, str], *arguments: str) -> str:
     done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise SystemExit(f"{' '.join(arguments[:4])} ended with {done.returncode}:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+        raise SystemExit(
+            f"{' '.join(arguments[:4])} ended with {done.returncode}:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+        )
     return done.stdout.replace(str(Path(environment["HOME"]).parent), "WORK")
 
 

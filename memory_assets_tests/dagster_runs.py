@@ -48,3 +48,14 @@ def evaluation_of(result: dg.ExecuteInProcessResult, check: str, asset: str | No
     """Returns the outcome of the check in the run."""
     found = [one for one in result.get_asset_check_evaluations() if one.check_name == check]
     return next(one for one in found if asset in (None, one.asset_key.to_user_string()))
+
+
+def run_check(store: Store, asset: str, check: str) -> dg.AssetCheckEvaluation:
+    """Runs one check alone, on the tables as they lie."""
+    selection = dg.AssetSelection.checks(dg.AssetCheckKey(dg.AssetKey(asset), check))
+    definitions = dg.Definitions.merge(
+        assemble(store.settings, EARLY, store), dg.Definitions(jobs=[dg.define_asset_job("chosen", selection=selection)])
+    )
+    result = definitions.resolve_job_def("chosen").execute_in_process(raise_on_error=False)
+    (found,) = result.get_asset_check_evaluations()
+    return found

@@ -142,7 +142,9 @@ def main() -> None:
     print(f"lines of code                  {found.code_lines:,}")
     print(f"public names with a docstring  {found.definitions - len(found.undocumented):,} of {found.definitions:,}")
     print(f"longest file                   {found.longest[0]} ({found.longest[1]} lines)")
-    print(f"test files, lines of code      {len(tests)}, {sum(count_code(p.read_text('utf-8')) for p in TESTS.rglob('*.py')):,}")
+    print(
+        f"test files, lines of code      {len(tests)}, {sum(count_code(p.read_text('utf-8')) for p in TESTS.rglob('*.py')):,}"
+    )
 
 
 if __name__ == "__main__":

@@ -61,7 +61,8 @@ def make_assets(settings: Settings, first_day: date = FIRST_DAY) -> list[dg.Asse
 def code_version(table: Table, settings: Settings) -> str:
     """Returns the version of the table's rules, with a hash of its declared settings: another one marks partitions as stale."""
     values = settings_of(settings, table)
-    return f"{table.version} {hash_of(*values)[:8]}" if values else table.version
+    asks = resolve(table.asks)(settings) if table.asks else ""
+    return " ".join(filter(None, [table.version, hash_of(*values)[:8] if values else "", asks]))
 
 
 def _make_asset(

@@ -25,7 +25,7 @@ from memory_assets.stages.distill.standards import standards_of
 from memory_assets.stages.friction.week import DAYS as FRICTION_DAYS
 from memory_assets.stages.reflect.gradient import MONTH, WEEK, Span
 from memory_assets.store.ledger import FEEDBACK, NOTES
-from memory_assets.store.settings import RULES
+from memory_assets.store.settings import RULES, Settings
 from memory_assets.store.store import Store
 
 FLUSHED = "sessions.flushed"
@@ -88,13 +88,23 @@ def messages(store: Store, table: Table) -> dict[str, str]:
 
 
 def observer_answers(store: Store, table: Table) -> dict[str, str]:
-    """The windows that are asked about; the model and its prompt cost money, and wait for a backfill."""
-    from memory_assets.stages.distill.model.questions import prompt_hash
-
-    settings, said = store.settings, store.tables.parts("messages")
-    how = settings.model if settings.model == RULES else f"{settings.model}:{prompt_hash(settings.observer_prompt)}"
-    observed = _observed_windows(store)
+    """The windows that are asked about, and by which model and prompt."""
+    how, said, observed = observer_and_prompt(store.settings) or RULES, store.tables.parts("messages"), _observed_windows(store)
     return {day: f"{hash_of(table.version, *observed.get(day, ()), fingerprint(said, day))} {how}" for day in said}
+
+
+def observer_and_prompt(settings: Settings) -> str:
+    """Returns the model that observes and the hash of its prompt; empty without a model."""
+    from memory_assets.stages.distill.model import questions
+
+    return "" if settings.model == RULES else f"{settings.model}:{questions.prompt_hash(settings.observer_prompt)}"
+
+
+def reflector_and_prompt(settings: Settings) -> str:
+    """Returns the model that reflects and the hash of its prompt; empty without a model."""
+    from memory_assets.stages.reflect import questions
+
+    return "" if settings.model == RULES else f"{settings.model}:{questions.prompt_hash()}"
 
 
 def observations(store: Store, table: Table) -> dict[str, str]:
@@ -168,11 +178,8 @@ def memories(store: Store, table: Table) -> dict[str, str]:
 
 def reflections(store: Store, table: Table) -> dict[str, str]:
     """Its own observations and those of all earlier days: a reflection sees the memories as they were at the day's end."""
-    from memory_assets.stages.reflect.questions import prompt_hash
-
-    model = store.settings.model
-    how = "" if model == RULES else f" {model}:{prompt_hash()}"
-    return {day: f"{running}{how}" for day, running in _running(store, table.version).items()}
+    how = reflector_and_prompt(store.settings)
+    return {day: f"{running} {how}".rstrip() for day, running in _running(store, table.version).items()}
 
 
 def proposals(store: Store, table: Table) -> dict[str, str]:
@@ -209,16 +216,13 @@ def timeline(store: Store, table: Table) -> dict[str, str]:
 
 
 def _periods(store: Store, table: Table, span: Span) -> dict[str, str]:
-    from memory_assets.stages.reflect.questions import prompt_hash
-
-    today, model = store.settings.today(), store.settings.model
-    how = "" if model == RULES else f" {model}:{prompt_hash()}"
+    today, how = store.settings.today(), reflector_and_prompt(store.settings)
     reflected: dict[date, list[str]] = {}
     for day, info in store.tables.parts("reflections").items():
         first = span.first_day(date.fromisoformat(day))
         if info.rows and span.last_day(first) < today:
             reflected.setdefault(first, []).append(f"{day}={info.fingerprint}:{info.inputs}")
-    return {first.isoformat(): f"{hash_of(table.version, *days)}{how}" for first, days in reflected.items()}
+    return {first.isoformat(): f"{hash_of(table.version, *days)} {how}".rstrip() for first, days in reflected.items()}
 
 
 def friction(store: Store, table: Table) -> dict[str, str]:

@@ -46,6 +46,11 @@ class Table:
     """
     follows: bool = False
     """Whether it is built along with another table of its job, and never makes the job due by itself."""
+    asks: str = ""
+    """Dotted name of the function that returns, from the settings, the model and the hash of the prompt that it is asked with.
+
+    Another one marks partitions as stale in the UI, but costs money: no job is due for it, a backfill asks again.
+    """
     doc: str = ""
     """One sentence for people, where the record's own does not fit."""
     plots: tuple[str, ...] = ()
@@ -160,7 +165,7 @@ TABLES: dict[str, Table] = {
         # distill: facts, with who said them and whether they may be kept
         _rows("observer_answers", r.ObserverAnswer, "distill", "process_days", "answers/1",
               "runs.steps.distill:observer_answers",
-              grain="day", made_from=("messages", "sessions"), settings=("model", "observer_prompt"),
+              grain="day", made_from=("messages", "sessions"), asks="runs.inputs:observer_and_prompt",
               inputs="runs.inputs:observer_answers", plots=("state", "model", "parse_path"), in_branch=True,
               doc="Raw answers of the model about each window, with tokens, price and time; empty without a model."),
         _rows("segments", r.Segment, "distill", "process_days", "distill/2", "runs.steps.distill:observations", grain="day",
@@ -234,7 +239,8 @@ TABLES: dict[str, Table] = {
               inputs=None, doc="How questions were answered: the tier that answered, and what it cost."),
         # reflect: days, weeks, months, and proposals for MEMORY.md
         _rows("reflections", r.Reflection, "reflect", "reflect", "rules/4", "runs.steps.reflect:reflections", grain="day",
-              made_from=("observations", "memories"), settings=("model",), follows=True, inputs="runs.inputs:reflections",
+              made_from=("observations", "memories"), asks="runs.inputs:reflector_and_prompt", follows=True,
+              inputs="runs.inputs:reflections",
               in_branch=True,
               report="runs.steps.condensing:condensed",
               doc="What a day's sessions say together about each project, condensed and cited."),
@@ -243,12 +249,14 @@ TABLES: dict[str, Table] = {
               settings=("context_tokens",),
               doc="What a session that outgrew a third of its context established, for its own next start."),
         _rows("weekly_distillates", r.Reflection, "reflect", "distil_weeks", "rules/2", "runs.steps.reflect:weekly_distillates",
-              grain="week", made_from=("reflections",), settings=("model",), inputs="runs.inputs:weekly_distillates",
+              grain="week", made_from=("reflections",), asks="runs.inputs:reflector_and_prompt",
+              inputs="runs.inputs:weekly_distillates",
               report="runs.steps.condensing:condensed",
               doc="What the days of a finished week say together about each project, shorter than they do, with citations."),
         _rows("monthly_distillates", r.Reflection, "reflect", "distil_months", "rules/2",
               "runs.steps.reflect:monthly_distillates",
-              grain="month", made_from=("reflections",), settings=("model",), inputs="runs.inputs:monthly_distillates",
+              grain="month", made_from=("reflections",), asks="runs.inputs:reflector_and_prompt",
+              inputs="runs.inputs:monthly_distillates",
               report="runs.steps.condensing:condensed",
               doc="What the days of a finished month say together about each project, shorter than its weeks, with citations."),
         _rows("dropped_facts", r.DroppedFact, "reflect", ("reflect", "distil_weeks", "distil_months"), "dropped/1",

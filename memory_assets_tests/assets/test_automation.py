@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from memory_assets.assets.automation import next_requests
-from memory_assets.runs.pending import days_to_learn, fold_is_behind, review_is_behind
+from memory_assets.runs import due
+from memory_assets.runs.jobs import STARTED_BY
+from memory_assets.runs.staleness import stale_days
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture
@@ -30,10 +32,10 @@ def test_a_new_transcript_asks_for_a_capture_and_a_busy_instance_for_nothing(sto
 
 def test_captured_days_are_asked_for_as_one_range(store: Store, tmp_path: Path):
     capture(store, tmp_path / "sources")
-    (day,) = days_to_learn(store)
+    (day,) = stale_days(store, "process_days")
     assert day.isoformat() == "2026-08-03"
-    assert not fold_is_behind(store)
-    assert not review_is_behind(store)
+    assert not due.memories_are_stale(store)
+    assert not due.review_is_stale(store)
 
 
 def test_the_same_state_is_asked_for_under_the_same_key(store: Store):
@@ -42,9 +44,10 @@ def test_the_same_state_is_asked_for_under_the_same_key(store: Store):
 
 
 def test_a_request_names_the_days_of_its_range(store: Store, tmp_path: Path):
-    from memory_assets.runs.launch import Ran, _Runner
+    from memory_assets.runs.launch import _Runner
 
-    _Runner(store, Ran()).run("capture")
+    _Runner(store).run("capture")
     (request,) = next_requests(store, busy=False)
-    assert request.job_name == "learn"
-    assert set(request.tags.values()) == {"2026-08-03"}
+    assert request.job_name == "process_days"
+    assert (request.partition_key_range.start, request.partition_key_range.end) == ("2026-08-03", "2026-08-03")
+    assert request.tags[STARTED_BY] == "new_transcripts"

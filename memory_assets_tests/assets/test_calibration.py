@@ -2,17 +2,15 @@
 
 from typing import Any
 
-import dagster as dg
 import pytest
-from memory_assets.assets.calibration import ASSETS, CHECKS, figures_of
 
-from memory_assets.runs.jobs import ASSETS_OF
+from memory_assets.runs.steps.quality import precision_of
+from memory_assets.schema.tables import tables_in
 from memory_assets.stages.evaluate.calibration import ENOUGH
 from memory_assets.store.store import Store
+from memory_assets_tests.dagster_runs import metadata_of, run_assets
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.small_store import PROPOSAL, small_store
-
-SOURCES = ("verdicts", "observations", "proposals", "model_reviews", "decisions", "entries")
 
 
 @pytest.fixture
@@ -21,19 +19,15 @@ def store() -> Store:
 
 
 def metadata(store: Store) -> dict[str, Any]:
-    sources = [dg.AssetSpec(name) for name in SOURCES]
-    definitions = dg.Definitions(
-        [*ASSETS, *sources], asset_checks=CHECKS, resources={"store": store}, executor=dg.in_process_executor
-    )
-    result = definitions.resolve_implicit_global_asset_job_def().execute_in_process()
+    result = run_assets(store, "calibration")
     assert all(check.passed for check in result.get_asset_check_evaluations())
-    (event,) = result.asset_materializations_for_node("calibration")
-    return {name: value.value for name, value in event.metadata.items()}
+    return metadata_of(result, "calibration")
 
 
 def test_every_triage_makes_it_after_the_lines_that_it_looks_at():
     for job in ("triage", "review"):
-        assert "calibration" in ASSETS_OF[job]
+        names = [table.name for table in tables_in(job)]
+        assert names.index("calibration") > names.index("entries")
 
 
 def test_what_nobody_decided_has_no_precision(store: Store):
@@ -53,4 +47,4 @@ def test_what_a_person_decided_is_a_figure_of_the_run(store: Store):
 def test_the_error_of_confidence_is_told_once_enough_was_decided():
     known = {"judge": "confidence", "verdict": "0.9 to 1.0", "count": ENOUGH, "approved": ENOUGH, "brier": 0.01}
     counts = dict.fromkeys(("edited", "kept", "rejected", "ignored", "waiting", "unseen"), 0)
-    assert figures_of(frame("calibration", row("calibration", **known, **counts)))["brier"] == 0.01
+    assert precision_of(frame("calibration", row("calibration", **known, **counts)))["brier"] == 0.01

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from memory_assets.assets.condensing import Condensing
 from memory_assets.errors import ModelSetupError
+from memory_assets.runs.steps.condensing import Condensing
 from memory_assets.schema.protocols import Model
 from memory_assets.services.models import open_model
 from memory_assets.stages.distill.model.answers import AnswerStore

@@ -2,48 +2,42 @@
 
 import subprocess
 import sys
+from datetime import date
 from typing import get_args
 
 import dagster as dg
 import pytest
 
-from memory_assets.assets import condensing
-from memory_assets.definitions import STAGES, assemble
-from memory_assets.runs.jobs import ASSETS_OF
+from memory_assets.definitions import assemble
 from memory_assets.schema.frames import columns_of
 from memory_assets.schema.records import Category
-from memory_assets.schema.tables import table_names
+from memory_assets.schema.tables import JOBS, TABLES, table_names, tables_in
 from memory_assets.stages.distill.model import questions
+from memory_assets.stages.reflect import questions as reflect_questions
+from memory_assets.store.settings import Settings
 
-LEARNT = {
-    "messages",
-    "sessions",
-    "observer_answers",
-    "segments",
-    "observations",
-    "verdicts",
-    "triggers",
-    "lessons",
-    "quality",
-    "daily_log",
-    "passages",
-    "embeddings",
-}
-DAILY = LEARNT | {"reflections", "proposals", "friction"}
+DAILY = {
+    "messages", "sessions", "observer_answers", "segments", "observations", "verdicts", "triggers", "lessons", "quality", "daily_log",
+    "passages", "embeddings", "reflections", "proposals", "friction",
+}  # fmt: skip
 ASKING = {"observer_answers", "reflections", "weekly_distillates", "monthly_distillates"}
 DISTILLED = {"weekly_distillates": dg.WeeklyPartitionsDefinition, "monthly_distillates": dg.MonthlyPartitionsDefinition}
 
 
+def assembled(**settings: object) -> dg.Definitions:
+    return assemble(Settings(**{"timezone": "Europe/Berlin", "owner": "Mira", **settings}))
+
+
 @pytest.fixture(scope="module")
 def specs() -> dict[str, dg.AssetSpec]:
-    found = assemble("Europe/Berlin").resolve_all_asset_specs()
-    return {spec.key.to_user_string(): spec for spec in found}
+    return {spec.key.to_user_string(): spec for spec in assembled().resolve_all_asset_specs()}
 
 
 def test_importing_the_definitions_loads_no_model_and_no_index():
     code = (
         "import sys, warnings; warnings.simplefilter('ignore');"
-        "from memory_assets.definitions import assemble; assemble('UTC');"
+        "from memory_assets.definitions import assemble; from memory_assets.store.settings import Settings;"
+        "assemble(Settings(timezone='UTC'));"
         "print([name for name in ('torch', 'sentence_transformers', 'chromadb', 'anthropic') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -58,7 +52,7 @@ def test_every_table_is_an_asset_with_its_documented_columns(specs: dict[str, dg
 
 def test_every_asset_has_a_group_an_owner_a_kind_a_version_and_one_sentence(specs: dict[str, dg.AssetSpec]):
     for name, spec in specs.items():
-        assert spec.group_name in {stage.GROUP for stage in STAGES}, name
+        assert spec.group_name in {table.stage for table in TABLES.values()}, name
         assert spec.owners, name
         assert spec.kinds, name
         assert spec.code_version, name
@@ -103,7 +97,7 @@ def test_another_model_or_prompt_marks_answers_as_stale_and_nothing_else(
     specs: dict[str, dg.AssetSpec], monkeypatch: pytest.MonkeyPatch
 ):
     def versions(model: str) -> dict[str, str | None]:
-        found = assemble("Europe/Berlin", model).resolve_all_asset_specs()
+        found = assembled(model=model).resolve_all_asset_specs()
         return {spec.key.to_user_string(): spec.code_version for spec in found}
 
     ruled, asked = versions("rules"), versions("claude-haiku-4-5")
@@ -113,20 +107,20 @@ def test_another_model_or_prompt_marks_answers_as_stale_and_nothing_else(
     changed = versions("claude-haiku-4-5")
     assert {name for name in asked if asked[name] != changed[name]} == {"observer_answers"}
     monkeypatch.undo()
-    monkeypatch.setattr(condensing, "prompt_hash", lambda: "another prompt")
+    monkeypatch.setattr(reflect_questions, "prompt_hash", lambda: "another prompt")
     changed = versions("claude-haiku-4-5")
     assert {name for name in asked if asked[name] != changed[name]} == ASKING - {"observer_answers"}
 
 
 def test_every_asset_is_in_a_job(specs: dict[str, dg.AssetSpec]):
-    assert {name for names in ASSETS_OF.values() for name in names} == set(specs)
+    assert {table.name for job in JOBS for table in tables_in(job)} == set(specs) == set(TABLES)
 
 
 @pytest.mark.parametrize("name", ["schema_and_unique_keys", "no_secrets"])
 def test_every_table_has_a_blocking_check_of_its_schema_and_for_secrets(name: str):
     checked = {
         spec.asset_key.to_user_string()
-        for checks in assemble("UTC").asset_checks or []
+        for checks in assembled().asset_checks or []
         for spec in checks.check_specs
         if spec.name == name and spec.blocking
     }
@@ -134,4 +128,21 @@ def test_every_table_has_a_blocking_check_of_its_schema_and_for_secrets(name: st
 
 
 def test_the_definitions_can_be_loaded_as_one_repository():
-    dg.Definitions.validate_loadable(assemble("UTC"))
+    dg.Definitions.validate_loadable(assembled())
+
+
+def test_partitions_begin_with_the_first_day_and_weeks_and_months_hold_it():
+    definitions = assemble(Settings(timezone="UTC"), date(2026, 8, 5))
+    found = {spec.key.to_user_string(): spec.partitions_def for spec in definitions.resolve_all_asset_specs()}
+    first = {name: found[name].get_first_partition_key() for name in ("messages", "weekly_distillates", "monthly_distillates")}
+    assert first == {"messages": "2026-08-05", "weekly_distillates": "2026-08-03", "monthly_distillates": "2026-08-01"}
+
+
+def test_another_setting_changes_the_code_version_of_what_declares_it_and_of_nothing_else():
+    def versions(**settings: object) -> dict[str, str | None]:
+        return {spec.key.to_user_string(): spec.code_version for spec in assembled(**settings).resolve_all_asset_specs()}
+
+    before, after = versions(), versions(owner="Nora")
+    assert {name for name in before if before[name] != after[name]} == {
+        name for name, table in TABLES.items() if "owner" in table.settings
+    }

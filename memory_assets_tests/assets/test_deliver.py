@@ -8,14 +8,13 @@ import dagster as dg
 import pytest
 
 from memory_assets.assets.automation import event_requests, spooled_events
-from memory_assets.assets.capture import records, resources, windows
-from memory_assets.assets.deliver import dead_letters, events
-from memory_assets.runs.pending import events_wait, note_triaged, review_inputs, review_is_behind
+from memory_assets.runs.due import events_wait, review_is_stale, triage_state
 from memory_assets.services.health.surroundings import check_dead_letters, check_spool
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import ACCUMULATED, APPROVED, ENDED, REFLECTED
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets_tests.dagster_runs import run_assets
 from memory_assets_tests.small_store import DAY, PROPOSAL, small_store
 from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript
 
@@ -32,9 +31,9 @@ def send(root: Path, name: str, at: float = NOW.timestamp(), **data: Any) -> Non
     spool.append(str(root), name, data, version=1, at=at)
 
 
-def take_in(store: Store, *others: dg.AssetsDefinition) -> None:
+def take_in(store: Store, *others: str) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
-        assert dg.materialize([events, dead_letters, *others], instance=instance, resources={"store": store}).success
+        assert run_assets(store, "events", "dead_letters", *others, instance=instance).success
 
 
 def jobs(store: Store, *, busy: bool = False) -> list[str | None]:
@@ -53,7 +52,7 @@ def test_a_session_that_ended_is_taken_in_and_closed_by_one_run(tmp_path: Path, 
     assert jobs(store) == ["capture"]
     assert jobs(store, busy=True) == []
 
-    take_in(store, resources, records, windows)
+    take_in(store, "resources", "records", "windows")
     closed = store.tables.read("windows").select("trigger", "status", "message_count").rows()
     assert closed == [("ended", "observed", 12)]
     (event,) = store.tables.read("events").to_dicts()
@@ -65,7 +64,7 @@ def test_a_session_that_ended_is_taken_in_and_closed_by_one_run(tmp_path: Path, 
     assert jobs(store) == []
 
     before = {table: store.tables.read(table) for table in ("events", "dead_letters", "windows")}
-    take_in(store, resources, records, windows)
+    take_in(store, "resources", "records", "windows")
     assert all(store.tables.read(table).equals(frame) for table, frame in before.items())
     (store.root / "spool" / "aside" / letter["file"]).unlink()
     assert check_dead_letters(store.root).passed
@@ -76,7 +75,7 @@ def test_a_proposal_that_was_approved_elsewhere_is_decided_by_the_next_triage():
     send(store.root, APPROVED, proposalId=PROPOSAL)
     take_in(store)
     assert not events_wait(store)
-    assert review_is_behind(store)
+    assert review_is_stale(store)
     (event,) = store.ledger.events(["proposal.approved"])
     assert (event.target, event.payload["surface"], event.actor) == (PROPOSAL, "event", store.settings.owner)
 
@@ -88,7 +87,7 @@ def test_observations_that_accumulated_are_reflected_on_once():
     take_in(store)
     (request,) = event_requests(store, busy=False)
     assert request.job_name == "reflect"
-    assert set(request.tags.values()) == {DAY.isoformat()}
+    assert request.partition_key_range == dg.PartitionKeyRange(DAY.isoformat(), DAY.isoformat())
     assert [again.run_key for again in event_requests(store, busy=False)] == [request.run_key]
 
 
@@ -100,11 +99,11 @@ def test_a_day_nobody_asked_for_is_not_reflected_on_before_its_time():
 
 def test_a_reflection_that_was_told_of_asks_for_a_triage():
     store = small_store()
-    note_triaged(store, review_inputs(store))
-    assert not review_is_behind(store)
+    store.note("review_md", triage_state(store))
+    assert not review_is_stale(store)
     send(store.root, REFLECTED, date=DAY.isoformat(), proposalCount=3)
     take_in(store)
-    assert review_is_behind(store)
+    assert review_is_stale(store)
 
 
 def tick(store: Store, cursor: str | None = None) -> dg.SensorResult:

@@ -1,6 +1,7 @@
 """Merging and folding as assets: the ledger is written once, a rebuild gives the same memories, and checks name pairs by id."""
 
 import hashlib
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,13 +10,14 @@ import polars as pl
 import pytest
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.assets.embed import ASSETS, conflicts_are_settled, events_have_a_home, few_repeats
+from memory_assets.schema.tables import TABLES
 from memory_assets.services.notes import remember
 from memory_assets.stages.embed.encode import encode_day
 from memory_assets.stages.embed.evidence import EVIDENCE
 from memory_assets.stages.embed.notes import note_rows
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets_tests.dagster_runs import metadata_of, run_assets
 from memory_assets_tests.factories import START, frame, message, row
 from memory_assets_tests.small_store import write
 
@@ -52,17 +54,9 @@ def learn(store: Store, *rows: dict) -> None:
 
 
 def fold(store: Store) -> dict[str, Any]:
-    """Runs the two assets with their warnings; returns the metadata of the memories, and whether each check passed."""
-    sources = [dg.AssetSpec(name) for name in ("observations", "embeddings", "windows", "messages")]
-    checks = [conflicts_are_settled, events_have_a_home, few_repeats]
-    ours = [asset for asset in ASSETS if asset.key.to_user_string() in ("merges", "memories")]
-    definitions = dg.Definitions(
-        [*ours, *sources], asset_checks=checks, resources={"store": store}, executor=dg.in_process_executor
-    )
-    result = definitions.resolve_implicit_global_asset_job_def().execute_in_process()
-    (event,) = result.asset_materializations_for_node("memories")
-    told = {name: value.value for name, value in event.metadata.items()}
-    return told | {check.check_name: check for check in result.get_asset_check_evaluations()}
+    """Builds merges and memories, with their checks; returns the metadata of the memories, and the outcome of each check."""
+    result = run_assets(store, "merges", "memories", raise_on_error=False)
+    return metadata_of(result, "memories") | {check.check_name: check for check in result.get_asset_check_evaluations()}
 
 
 def state(store: Store) -> dict[str, tuple]:
@@ -134,7 +128,7 @@ def test_edges_are_judged_anew_when_the_rules_changed_and_kept_otherwise(store: 
     store.tables.write("merges", "all", write_back, inputs=store.tables.parts("merges")["all"].inputs)
     fold(store)
     assert store.tables.read("merges")["reason"].to_list() == ["kept"]
-    monkeypatch.setattr("memory_assets.runs.pending.MERGE_VERSION", "merge/other")
+    monkeypatch.setitem(TABLES, "merges", replace(TABLES["merges"], version="merge/other"))
     fold(store)
     assert store.tables.read("merges")["reason"].to_list() == ["same words"]
 

@@ -8,11 +8,12 @@ import dagster as dg
 import pytest
 
 from memory_assets.assets.automation import next_requests
-from memory_assets.assets.evaluation import ASSETS, CHECKS
-from memory_assets.runs.pending import evaluation_is_behind
+from memory_assets.runs import due
+from memory_assets.runs.staleness import is_stale
 from memory_assets.stages.distill import DISTILL_VERSION
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets_tests.dagster_runs import metadata_of, run_assets
 from memory_assets_tests.small_store import FACT, small_store
 
 PORT = "The staging database listens on port 5433."
@@ -38,16 +39,11 @@ def label(tmp_path: Path, text: str, session: str = "session-1") -> Path:
 
 
 def run(store: Store) -> dg.ExecuteInProcessResult:
-    sources = [dg.AssetSpec("windows"), dg.AssetSpec("observations")]
-    definitions = dg.Definitions(
-        [*ASSETS, *sources], asset_checks=CHECKS, resources={"store": store}, executor=dg.in_process_executor
-    )
-    return definitions.resolve_implicit_global_asset_job_def().execute_in_process()
+    return run_assets(store, "evaluation")
 
 
 def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
-    (event,) = result.asset_materializations_for_node("evaluation")
-    return {name: value.value for name, value in event.metadata.items()}
+    return metadata_of(result, "evaluation")
 
 
 def test_figures_stand_in_metadata_with_what_made_them(store: Store):
@@ -82,26 +78,19 @@ def test_floors_warn_and_name_the_sessions(store: Store, tmp_path: Path):
 def test_it_is_due_when_labels_or_observations_changed_and_never_without_labels(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    assert evaluation_is_behind(store)
+    assert is_stale(store, ["evaluation"])
     run(store)
-    assert not evaluation_is_behind(store)
+    assert not is_stale(store, ["evaluation"])
     label(tmp_path, PORT)
-    assert evaluation_is_behind(store)
+    assert is_stale(store, ["evaluation"])
     monkeypatch.delenv("MEMORY_GOLD")
-    assert not evaluation_is_behind(open_store(read_settings()))
+    assert not is_stale(open_store(read_settings()), ["evaluation"])
 
 
 def test_the_sensor_asks_for_it_last(store: Store, monkeypatch: pytest.MonkeyPatch):
-    behind = {
-        "transcripts_changed": False,
-        "windows_due": False,
-        "days_to_learn": [],
-        "fold_is_behind": False,
-        "index_is_missing": False,
-        "graph_is_behind": False,
-    }
-    for name, value in behind.items():
-        monkeypatch.setattr(f"memory_assets.runs.pending.{name}", lambda *_, value=value: value)
+    for job in ("capture", "rebuild_memories", "brief"):
+        monkeypatch.setitem(due.DUE, job, (lambda store: False, due.triage_state))
+    monkeypatch.setattr(due, "stale_days", lambda store, job: {})
     assert [request.job_name for request in next_requests(store, busy=False)] == ["evaluate"]
     run(store)
     assert next_requests(store, busy=False) == []

@@ -6,8 +6,8 @@ import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.assets.automation import next_requests
-from memory_assets.runs import launch, pending
-from memory_assets.services.active_lessons import lessons_are_behind, lessons_of
+from memory_assets.runs import due, launch
+from memory_assets.services.active_lessons import lessons_of
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -50,9 +50,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def test_a_lesson_that_nobody_was_told_asks_for_a_briefing(small: Store, monkeypatch: pytest.MonkeyPatch):
-    assert lessons_are_behind(small) and pending.briefing_is_behind(small)
-    for name in ("windows_due", "days_to_learn", "fold_is_behind", "index_is_missing", "graph_is_behind"):
-        monkeypatch.setattr(pending, name, lambda *_: False)
+    assert [run.job for run in due.due_runs(small, "brief")] == ["brief"]
+    for job in ("capture", "rebuild_memories"):
+        monkeypatch.setitem(due.DUE, job, (lambda store: False, due.triage_state))
+    monkeypatch.setattr(due, "stale_days", lambda store, job: {})
     (request,) = next_requests(small, busy=False)
     assert request.job_name == "brief"
 

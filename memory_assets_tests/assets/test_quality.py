@@ -6,12 +6,11 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from memory_assets.assets.quality import ASSETS, CHECKS, NO_BREAK
-from memory_assets.runs.pending import days_to_learn
 
-from memory_assets.runs.days import Stretch
-from memory_assets.runs.jobs import range_tags
+from memory_assets.runs.staleness import stale_days
+from memory_assets.runs.steps.quality import NO_BREAK
 from memory_assets.store.store import Store
+from memory_assets_tests.dagster_runs import run_assets
 from memory_assets_tests.factories import message, row
 from memory_assets_tests.small_store import DAY, FACT, WINDOW, small_store, write
 
@@ -47,17 +46,7 @@ def write_day(store: Store, day: date, *facts: Mapping[str, Any], parse_path: st
 
 def measure(store: Store, *, last: date = DAY) -> dg.ExecuteInProcessResult:
     """Materialises the days up to the last one, with all checks."""
-    sources = [dg.AssetSpec(name, partitions_def=ASSETS[0].partitions_def) for name in ("messages", "observations", "verdicts")]
-    definitions = dg.Definitions(
-        assets=[*ASSETS, *sources],
-        asset_checks=CHECKS,
-        jobs=[
-            dg.define_asset_job("measure", selection=dg.AssetSelection.assets("quality") | dg.AssetSelection.checks(*CHECKS))
-        ],
-        resources={"store": store},
-        executor=dg.in_process_executor,
-    )
-    return definitions.resolve_job_def("measure").execute_in_process(tags=range_tags(Stretch(DAY, last)))
+    return run_assets(store, "quality", days=(DAY, last))
 
 
 def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:
@@ -112,7 +101,7 @@ def test_a_measured_day_is_due_again_only_when_what_it_was_measured_from_changed
     measure(store)
     assert store.tables.parts("quality")[DAY.isoformat()].written_at == written
     write_day(store, DAY, {}, {"text": "Another."})
-    assert DAY in days_to_learn(store)
+    assert DAY in list(stale_days(store, "process_days"))
     measure(store)
     assert store.tables.parts("quality")[DAY.isoformat()].written_at > written
 

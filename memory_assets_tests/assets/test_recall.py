@@ -5,14 +5,14 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from memory_assets.assets.recall import ASSETS, CHECKS
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.runs.jobs import FOLD, tags_of
+from memory_assets.runs.jobs import tags_of
 from memory_assets.stages.recall.log import payload_of
 from memory_assets.stages.recall.results import Answer, Cost
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets_tests.dagster_runs import metadata_of, run_assets
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import write
 
@@ -35,16 +35,11 @@ def fact(id: str, text: str, **changes: Any) -> dict[str, Any]:
 
 
 def materialise(store: Store) -> dg.ExecuteInProcessResult:
-    definitions = dg.Definitions(
-        [*ASSETS, dg.AssetSpec("memories")], asset_checks=CHECKS, resources={"store": store}, executor=dg.in_process_executor
-    )
-    job = definitions.resolve_implicit_global_asset_job_def()
-    return job.execute_in_process(raise_on_error=False, tags=tags_of(FOLD))
+    return run_assets(store, "category_summaries", "recalls", tags=tags_of("rebuild_memories"), raise_on_error=False)
 
 
 def metadata(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, Any]:
-    event = result.asset_materializations_for_node(asset)[-1]
-    return {name: value.value for name, value in event.metadata.items()}
+    return metadata_of(result, asset)
 
 
 def test_a_changed_fact_rewrites_only_the_summaries_of_its_category(store: Store):

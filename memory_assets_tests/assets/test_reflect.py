@@ -6,18 +6,16 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from memory_assets.runs.pending import days_accumulated, days_to_reflect, periods_to_distil
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.assets import distillates, reflect, timeline
 from memory_assets.assets.automation import accumulated_request
-from memory_assets.runs import pending
-from memory_assets.runs.days import Stretch
-from memory_assets.runs.jobs import range_tags
-from memory_assets.stages.reflect.gradient import MONTH, WEEK
+from memory_assets.runs import due
+from memory_assets.runs.due import days_accumulated
+from memory_assets.runs.staleness import stale_days
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.tokens import count_tokens
+from memory_assets_tests.dagster_runs import run_assets, run_check
 from memory_assets_tests.factories import START, row
 from memory_assets_tests.small_store import write
 
@@ -46,16 +44,7 @@ def store() -> Store:
 
 def run(store: Store, *names: str, first: date, last: date) -> dict[str, dg.AssetCheckEvaluation]:
     """Materialises the assets for the parts, with all their checks, which are returned by asset and name."""
-    sources = [dg.AssetSpec(name) for name in ("observations", "memories")]
-    definitions = dg.Definitions(
-        [*reflect.ASSETS, *distillates.ASSETS, *timeline.ASSETS, *sources],
-        asset_checks=[*reflect.CHECKS, *distillates.CHECKS, *timeline.CHECKS],
-        jobs=[dg.define_asset_job("some", selection=dg.AssetSelection.assets(*names))],
-        resources={"store": store},
-        executor=dg.in_process_executor,
-    )
-    tags = range_tags(Stretch(first, last))
-    result = definitions.resolve_job_def("some").execute_in_process(tags=tags)
+    result = run_assets(store, *names, days=(first, last))
     return {f"{found.asset_key.to_user_string()}.{found.check_name}": found for found in result.get_asset_check_evaluations()}
 
 
@@ -73,7 +62,7 @@ def ids(names: Iterable[str]) -> list[str]:
 
 
 def test_days_become_a_week_and_a_month_and_every_fact_is_told_or_listed(store: Store):
-    assert days_to_reflect(store.tables) == [MONDAY, TUESDAY]
+    assert list(stale_days(store, "reflect")) == [MONDAY, TUESDAY]
     checks = reflect_days(store) | distil(store)
     assert [name for name, found in checks.items() if not found.passed] == []
     week, month = (store.tables.read(name).to_dicts() for name in ("weekly_distillates", "monthly_distillates"))
@@ -97,19 +86,19 @@ def test_a_finished_week_is_a_chapter_of_the_owner_under_git(store: Store, monke
 
 
 def test_a_finished_week_is_due_until_it_is_distilled_and_again_when_a_day_changes(store: Store, monkeypatch):
-    assert periods_to_distil(store, WEEK) == []
+    assert list(stale_days(store, "distil_weeks")) == []
     reflect_days(store)
-    assert (periods_to_distil(store, WEEK), periods_to_distil(store, MONTH)) == ([MONDAY], [date(2026, 8, 1)])
+    assert (list(stale_days(store, "distil_weeks")), list(stale_days(store, "distil_months"))) == ([MONDAY], [date(2026, 8, 1)])
     distil(store)
-    assert periods_to_distil(store, WEEK) == periods_to_distil(store, MONTH) == []
+    assert list(stale_days(store, "distil_weeks")) == list(stale_days(store, "distil_months")) == []
     before = store.tables.parts("weekly_distillates")
     distil(store)
     assert store.tables.parts("weekly_distillates") == before
 
     observe(store, TUESDAY, fact("c0", TUESDAY))
-    assert days_to_reflect(store.tables) == [TUESDAY]
+    assert list(stale_days(store, "reflect")) == [TUESDAY]
     reflect_days(store)
-    assert periods_to_distil(store, WEEK) == [MONDAY]
+    assert list(stale_days(store, "distil_weeks")) == [MONDAY]
     distil(store)
     assert (
         store.tables.read("dropped_facts").filter(span="week")["observation_id"].is_in(ids(["b0", "b1", "b2", "b3"])).sum() == 0
@@ -119,19 +108,19 @@ def test_a_finished_week_is_due_until_it_is_distilled_and_again_when_a_day_chang
 def test_a_week_that_is_not_over_waits(store: Store, monkeypatch: pytest.MonkeyPatch):
     reflect_days(store)
     monkeypatch.setenv("MEMORY_NOW", "2026-08-09T23:00:00+00:00")
-    assert periods_to_distil(open_store(read_settings()), WEEK) == []
+    assert list(stale_days(open_store(read_settings()), "distil_weeks")) == []
     monkeypatch.setenv("MEMORY_NOW", "2026-08-10T00:00:00+00:00")
-    assert periods_to_distil(open_store(read_settings()), WEEK) == [MONDAY]
+    assert list(stale_days(open_store(read_settings()), "distil_weeks")) == [MONDAY]
 
 
 def test_a_very_full_day_is_reflected_on_at_once_and_once_a_day(store: Store, monkeypatch: pytest.MonkeyPatch):
     assert accumulated_request(store).run_requests == []
-    monkeypatch.setattr(pending, "ACCUMULATED_TOKENS", sum(fact(f"b{n}")["tokens"] for n in range(4)))
+    monkeypatch.setattr(due, "ACCUMULATED_TOKENS", sum(fact(f"b{n}")["tokens"] for n in range(4)))
     observe(store, MONDAY, fact("a0"))
     assert days_accumulated(store) == [TUESDAY]
     (request,) = accumulated_request(store).run_requests or []
     assert (request.job_name, request.run_key) == ("reflect", "reflect-accumulated-2026-09-01")
-    assert set(request.tags.values()) == {"2026-08-04"}
+    assert request.partition_key_range == dg.PartitionKeyRange("2026-08-04", "2026-08-04")
     reflect_days(store)
     assert accumulated_request(store).run_requests == []
 
@@ -162,19 +151,7 @@ def test_a_broken_promise_is_named(store: Store, table: str, part: str, check: s
 
 def judge(store: Store, check: str) -> dg.AssetCheckEvaluation:
     """Runs one check alone, on the tables as they lie."""
-    asset, name = check.split(".")
-    ours = [
-        one
-        for one in (*reflect.CHECKS, *distillates.CHECKS, *timeline.CHECKS)
-        if next(iter(one.check_specs)).asset_key.to_user_string() == asset and next(iter(one.check_specs)).name == name
-    ]
-    definitions = dg.Definitions(
-        [dg.AssetSpec(asset)], asset_checks=ours, resources={"store": store}, executor=dg.in_process_executor
-    )
-    with dg.DagsterInstance.ephemeral() as instance:
-        job = definitions.resolve_implicit_global_asset_job_def()
-        (found,) = job.execute_in_process(instance=instance, raise_on_error=False).get_asset_check_evaluations()
-    return found
+    return run_check(store, *check.split("."))
 
 
 def test_a_day_that_is_gone_leaves_no_dropped_facts_behind(store: Store):

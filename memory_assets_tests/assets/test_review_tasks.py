@@ -8,7 +8,6 @@ import dagster as dg
 import pytest
 
 from memory_assets.assets.automation import review_changes
-from memory_assets.assets.triage import IN_STEP
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.services.review import keep_tasks_in_step, look_at_tasks, tasks_of
@@ -48,7 +47,7 @@ def problem(store: Store) -> str:
     """What the last triage's check says is wrong."""
     with launch.open_instance(store) as instance:
         (record,) = instance.event_log_storage.get_asset_check_execution_history(
-            dg.AssetCheckKey(dg.AssetKey("review_tasks"), IN_STEP), limit=1
+            dg.AssetCheckKey(dg.AssetKey("review_tasks"), "are_in_step"), limit=1
         )
     evaluation = record.event.dagster_event.event_specific_data
     assert evaluation.passed == (evaluation.metadata["problem"].value == "none")

@@ -4,20 +4,19 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
-import dagster as dg
 import pytest
 
-from memory_assets.assets import session_reflections
-from memory_assets.assets.brief import keep_sessions
 from memory_assets.interfaces import entry as fast
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
+from memory_assets.runs.steps.brief import keep_sessions
 from memory_assets.stages.brief.briefing import THIS_SESSION
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.reflect.session import MOST_TOKENS
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.tokens import CHARS_A_TOKEN
+from memory_assets_tests.dagster_runs import run_check
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, small_store, write
 from memory_assets_tests.stages.capture.sessions import START, assistant, compaction, lines, transcript, user
@@ -94,15 +93,8 @@ def told(store: Store, **changes) -> None:
 
 
 def failed(store: Store) -> list[str]:
-    definitions = dg.Definitions(
-        [*map(dg.AssetSpec, ("session_reflections", "windows", "observations", "memories"))],
-        asset_checks=session_reflections.CHECKS,
-        jobs=[dg.define_asset_job("check", selection=dg.AssetSelection.all_asset_checks())],
-        resources={"store": store},
-        executor=dg.in_process_executor,
-    )
-    result = definitions.resolve_job_def("check").execute_in_process(raise_on_error=False)
-    return [check.check_name for check in result.get_asset_check_evaluations() if not check.passed]
+    names = ("schema_and_unique_keys", "no_secrets", "of_its_own_session", "short_enough")
+    return [name for name in names if not run_check(store, "session_reflections", name).passed]
 
 
 def test_a_block_that_is_long_or_cites_another_session_is_red():

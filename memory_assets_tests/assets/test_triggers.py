@@ -5,11 +5,15 @@ from datetime import timedelta
 import dagster as dg
 import pytest
 
-from memory_assets.assets import automation, brief, triggers
+from memory_assets.assets import automation
 from memory_assets.memory import MemoryAgent
-from memory_assets.runs import jobs, launch, pending
+from memory_assets.runs import launch
+from memory_assets.runs.due import DueRun, due_runs
+from memory_assets.runs.staleness import stale_partitions
+from memory_assets.schema.tables import TABLES, tables_in
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets_tests.dagster_runs import run_assets, run_check
 from memory_assets_tests.factories import START, message
 from memory_assets_tests.small_store import small_store, write
 
@@ -28,11 +32,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def find(store: Store) -> dict[str, bool]:
-    sources = [dg.AssetSpec(name) for name in ("messages", "observations", "windows", "resources")]
-    definitions = dg.Definitions(
-        [*triggers.ASSETS, *sources], asset_checks=triggers.CHECKS, resources={"store": store}, executor=dg.in_process_executor
-    )
-    result = definitions.resolve_implicit_global_asset_job_def().execute_in_process(partition_key=DAY, raise_on_error=False)
+    result = run_assets(store, "triggers", days=(DAY, DAY), raise_on_error=False)
     return {check.check_name: check.passed for check in result.get_asset_check_evaluations()}
 
 
@@ -42,22 +42,17 @@ def at(now: str, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def test_a_day_is_read_once_and_its_checks_pass(store: Store):
-    assert START.date() in pending.days_to_learn(store)
+    assert DAY in stale_partitions(store, TABLES["triggers"])
     checks = find(store)
     assert checks and all(checks.values())
-    assert store.tables.parts("triggers")[DAY].inputs == pending.trigger_inputs(store, [DAY])[DAY]
+    assert stale_partitions(store, TABLES["triggers"]) == []
 
 
 def test_a_day_before_its_message_fails_the_check(store: Store):
     find(store)
     (one,) = store.tables.read("triggers").to_dicts()
     write(store, "triggers", DAY, one | {"trigger_on": START.date() - timedelta(days=1)})
-    (check,) = [check for check in triggers.CHECKS if next(iter(check.check_specs)).name == "not_before_the_message"]
-    definitions = dg.Definitions(
-        [dg.AssetSpec("triggers")], asset_checks=[check], resources={"store": store}, executor=dg.in_process_executor
-    )
-    result = definitions.resolve_implicit_global_asset_job_def().execute_in_process(raise_on_error=False)
-    assert [found.passed for found in result.get_asset_check_evaluations()] == [False]
+    assert not run_check(store, "triggers", "not_before_the_message").passed
 
 
 def test_the_facade_lists_what_is_ahead_and_what_comes_up_on_a_day(store: Store):
@@ -74,44 +69,32 @@ def test_the_facade_lists_what_is_ahead_and_what_comes_up_on_a_day(store: Store)
 
 def test_the_briefing_follows_the_calendar_without_new_transcripts(store: Store, monkeypatch: pytest.MonkeyPatch):
     find(store)
-    assert not pending.briefing_is_behind(store)
+    assert not due_runs(store, "brief")
     sunday = at(SUNDAY, monkeypatch)
-    assert pending.briefing_is_behind(sunday)
+    assert due_runs(sunday, "brief")
     run_brief(sunday)
     text = (sunday.workspace / "briefing.md").read_text()
     assert "⏰ Mon 2026-08-10: “Remind me next Monday to rotate the keys.”" in text
-    assert not pending.briefing_is_behind(sunday)
+    assert not due_runs(sunday, "brief")
     tuesday = at(TUESDAY, monkeypatch)
-    assert pending.briefing_is_behind(tuesday)
+    assert due_runs(tuesday, "brief")
     run_brief(tuesday)
     assert "⏰" not in (tuesday.workspace / "briefing.md").read_text()
 
 
 def run_brief(store: Store) -> None:
-    brief.briefing(dg.build_asset_context(), store=store)
+    run_assets(store, "briefing")
 
 
 def test_a_schedule_checks_every_day_in_the_owners_zone():
-    (daily,) = [one for one in automation.schedules("Europe/Berlin") if one.name == "briefing_daily"]
+    (daily,) = [one for one in automation.make_schedules("Europe/Berlin") if one.name == "briefing_daily"]
     assert (daily.cron_schedule, daily.execution_timezone, daily.job_name) == ("5 0 * * *", "Europe/Berlin", "brief")
     assert daily.default_status == dg.DefaultScheduleStatus.RUNNING
-    assert jobs.ASSETS_OF["brief"] == ["lessons_md", "briefing"]
+    assert [table.name for table in tables_in("brief")] == ["lessons_md", "briefing"]
 
 
 def test_ingest_renders_the_briefing_when_something_comes_up(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pending, "briefing_is_behind", lambda store: True)
-    for name in (
-        "transcripts_changed",
-        "windows_due",
-        "fold_is_behind",
-        "index_is_missing",
-        "graph_is_behind",
-        "evaluation_is_behind",
-    ):
-        monkeypatch.setattr(pending, name, lambda *_: False)
-    monkeypatch.setattr(pending, "review_is_due", lambda _: False)
-    for name in ("days_to_learn", "days_to_reflect", "days_to_find_friction"):
-        monkeypatch.setattr(pending, name, lambda *_: [])
+    monkeypatch.setattr(launch, "due_runs", lambda store, job: [DueRun(job, None, "")] if job == "brief" else [])
     ran: list[str] = []
     monkeypatch.setattr(launch._Runner, "run", lambda self, job, *_: ran.append(job))
     launch.ingest(store)

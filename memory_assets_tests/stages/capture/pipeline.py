@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from memory_assets.assets.capture import cutting_of
+from memory_assets.runs.steps.capture import cutting_of
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import IntakeReport, Mask, take_in
