@@ -1,8 +1,9 @@
 """Scores facts against labelled sessions: recall by priority, the owner's rules, precision, noise, with intervals.
 
 Takes labels and facts, whoever extracted them; gives figures, and for every fact and label what became of it. A fact is
-right when it says what a label says and its lines lie near the label's evidence. Labels and facts are paired one to one,
-best first; a second fact for the same label is neither right nor wrong once, wrong after that.
+right when it says what a label says, neither denies what the other says plainly, and its lines lie near the label's
+evidence. Labels and facts are paired one to one, best first; a second fact for the same label is neither right nor wrong
+once, wrong after that.
 """
 
 import random

@@ -13,8 +13,14 @@ ALIKE = 0.40
 ALIKE_WITH_TERMS, TERMS = 0.15, 0.60
 """Agreement that suffices when so large a share of the label's key terms is named."""
 
-NEARLY_EQUAL = 0.75
-"""From here on texts are worded alike, so that a difference in how often they deny is a difference in what they say."""
+DENIED_WORDS = 4
+"""Content words behind a denial, within its clause, that count as denied: a longer clause goes on to other things."""
+
+DENIED_CHARS = 80
+"""Characters behind a denial in which its clause is looked for."""
+
+CONTRADICTED = 0.5
+"""Share of the words that one text denies which the other has to say plainly for the two to contradict each other."""
 
 MOST_CHARS = 300
 """A longer fact is several facts and matches nothing."""
@@ -32,8 +38,12 @@ _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 _ENDINGS = ("ing", "ies", "ed", "es", "s")
 _SHORTEST_STEM = 4
 _DENIAL = re.compile(
-    r"\b(?:not|never|no longer|cannot|without|don't|doesn't|didn't|isn't|aren't|won't|can't|shouldn't|avoid|no)\b|n't\b", re.I
+    r"\b(?:not|never|no longer|cannot|without|don't|doesn't|didn't|isn't|aren't|won't|can't|shouldn't|avoid|no"
+    r"|instead of|rather than)\b|n't\b",
+    re.I,
 )
+_DENIES_NOTHING = re.compile(r"\b(?:whether or not|no matter|not only|no longer than)\b", re.I)
+_CLAUSE_END = re.compile(r"[.;:,()–—]|\b(?:but|and|or|so|because|since|while|when|if|unless)\b", re.I)
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -65,7 +75,7 @@ def likeness(text: str, label: str, key_terms: Sequence[str] = ()) -> float:
     alike = agreement(content_words(text), content_words(label))
     if alike < ALIKE and not (alike >= ALIKE_WITH_TERMS and share_of_terms(key_terms, text) >= TERMS):
         return 0.0
-    if _differ_in_denial(text, label, alike) or _differ_in_numbers(text, label):
+    if contradict(text, label) or _differ_in_numbers(text, label):
         return 0.0
     return alike + 0.01  # a match by key terms alone stays above nothing
 
@@ -76,11 +86,31 @@ def share_of_terms(terms: Sequence[str], text: str) -> float:
     return sum(term.lower() in lower for term in terms) / len(terms) if terms else 0.0
 
 
-def _differ_in_denial(text: str, label: str, alike: float) -> bool:
-    denials, wanted = len(_DENIAL.findall(text)), len(_DENIAL.findall(label))
-    if alike >= NEARLY_EQUAL:
-        return denials != wanted
-    return bool(denials) != bool(wanted)
+def contradict(one: str, other: str) -> bool:
+    """Returns whether a text denies what the other says plainly; two texts that deny the same words agree."""
+    (denied_one, plain_one), (denied_other, plain_other) = _by_denial(one), _by_denial(other)
+    return _is_denied(denied_one, denied_other, plain_other) or _is_denied(denied_other, denied_one, plain_one)
+
+
+def _is_denied(denied: frozenset[str], also_denied: frozenset[str], plain: frozenset[str]) -> bool:
+    """Returns whether most of the denied words that the other text has are plain there, and enough of all denied words."""
+    said_plainly = len(denied & plain)
+    return said_plainly > len(denied & also_denied) and said_plainly >= CONTRADICTED * len(denied)
+
+
+@lru_cache(maxsize=50_000)
+def _by_denial(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Returns the stems right behind the denials of a text, and its other stems."""
+    text = _DENIES_NOTHING.sub(" ", text)
+    denied = frozenset[str]().union(*(_denied_behind(text[found.end() :]) for found in _DENIAL.finditer(text)))
+    return denied, content_words(text) - denied
+
+
+def _denied_behind(text: str) -> frozenset[str]:
+    """Returns the stems of the first content words of the clause that a text begins with."""
+    clause = _CLAUSE_END.split(text[:DENIED_CHARS], maxsplit=1)[0]
+    words = [stems for word in _WORD.findall(clause) if (stems := content_words(word))]
+    return frozenset[str]().union(*words[:DENIED_WORDS])
 
 
 def _differ_in_numbers(text: str, label: str) -> bool:

@@ -7,7 +7,8 @@ Rejected: too short, an instruction artefact, something that passes (`lasting.py
 since, hardly believed, or the same as what a person rejected. Merged: an entry or an earlier proposal that waits says the same.
 Promoted: believed (over 0.8), specific (names a decision record, a path or a command), confirmed by a second session, and, for
 rules and what is the owner's, said in the owner's own words. What a category's earned trust covers needs none of this but the
-owner's own words. Of the rest a model's review may decide; everything else waits for a person.
+owner's own words. Of the rest a model's review may decide; everything else waits for a person. Sensitive lines (`sensitive.py`)
+and those that only pasted text says (`pasted.py`) wait for a person in any case.
 """
 
 import re
@@ -22,6 +23,8 @@ from memory_assets.stages.triage.batch import PROMOTE, REJECT, problem_of
 from memory_assets.stages.triage.decisions import RULES
 from memory_assets.stages.triage.lasting import line_of, why_passing
 from memory_assets.stages.triage.memory_md import Entry, normal, render_entry
+from memory_assets.stages.triage.pasted import PASTED
+from memory_assets.stages.triage.sensitive import sensitive_reason
 
 SHORTEST = 12
 PROMOTED_ABOVE = 0.8
@@ -194,15 +197,24 @@ def follow_review(review: Mapping[str, Any], proposal: Mapping[str, Any], guarde
         return Ruling("rejected", f"{review['model']}: {review['reason']}", **said)
     if review["verdict"] != PROMOTE:
         return Ruling("pending", f"{review['model']} asks: {review['reason']}")
-    if problem := is_barred(proposal, guarded) or problem_of(review["text"], proposal["text"]):
+    reworded = {**proposal, "text": review["text"]}
+    if problem := (
+        is_barred(proposal, guarded) or is_barred(reworded, guarded) or problem_of(review["text"], proposal["text"])
+    ):
         return Ruling("pending", f"{review['model']} would promote it, but {problem}")
     return Ruling("promoted", f"{review['model']} found it worth keeping", text=review["text"], **said)
 
 
 def is_barred(proposal: Mapping[str, Any], guarded: frozenset[str]) -> str | None:
-    """Returns why the proposal may not enter its section without a person, or nothing."""
-    is_guarded = proposal["section"].casefold() in guarded and proposal["author"] != "owner"
-    return f"{proposal['section']} takes only the owner's own words" if is_guarded else None
+    """Returns why the proposal may not be promoted without a person, or nothing."""
+    if proposal["section"].casefold() in guarded and proposal["author"] != "owner":
+        return f"{proposal['section']} takes only the owner's own words"
+    return sensitive_reason(proposal["text"]) or (PASTED if proposal.get("typed_session_ids") == [] else None)
+
+
+def _typed_sessions(proposal: Mapping[str, Any]) -> Sequence[str]:
+    """Returns the sessions that say it outside pasted text; all of them where nobody looked."""
+    return proposal.get("typed_session_ids", proposal["session_ids"])
 
 
 def what_lacks(proposal: Mapping[str, Any], guarded: frozenset[str], limits: Limits = Limits()) -> list[str]:
@@ -216,6 +228,8 @@ def what_lacks(proposal: Mapping[str, Any], guarded: frozenset[str], limits: Lim
         missing.append("names no decision record, path or command")
     if len(proposal["session_ids"]) < limits.confirming_sessions:
         missing.append("no second session confirms it")
+    elif 0 < len(_typed_sessions(proposal)) < limits.confirming_sessions:
+        missing.append("no second session confirms it outside pasted text")
     barred = is_barred(proposal, guarded)
     return [*missing, barred] if barred else missing
 

@@ -45,6 +45,7 @@ from memory_assets.stages.triage.entries import Standing, entry_rows, stand_entr
 from memory_assets.stages.triage.evidence import gather_evidence
 from memory_assets.stages.triage.human import Reading, dressed_like, read_notes, read_review, render_review, shown_text
 from memory_assets.stages.triage.memory_md import Entry, read_entries, render_entry
+from memory_assets.stages.triage.pasted import pasted_observations
 from memory_assets.stages.triage.patches import PATCHED, write_patch
 from memory_assets.stages.triage.projects import memory_files, path_of, plan_homes, plan_moves, project_of
 from memory_assets.stages.triage.promote import (
@@ -228,10 +229,11 @@ def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rule
     trusted = trusted_in(earn_trust(ledger, tables, rules))
     others = [other for row in decisions if (other := _other(row)).is_by_person and other.state == "rejected"]
     frictions = [_other(row) for row in decisions if is_friction(row) and row["state"] == "pending"]
+    typed = _typed(decisions, standing, tables)
     # What is said again and again comes last: where rules promote a proposal that says it, nobody has to be asked.
     for decision in sorted((row for row in decisions if row["state"] in ("pending", EXPIRED)), key=is_friction):
         proposal = standing[decision["proposal_id"]]
-        proposal = {**proposal, "text": decision["text"], "said": proposal["text"]}
+        proposal = {**proposal, "text": decision["text"], "said": proposal["text"], **typed.get(decision["proposal_id"], {})}
         is_amendment = decision["entry"] is not None
         project = project_of(proposal)
         own = written.get(path_of(project), []) if project else []
@@ -330,6 +332,28 @@ def session_days(tables: Tables) -> dict[str, date]:
     """Returns the latest local day of each session."""
     days = tables.read("sessions", columns=["session_id", "day"])
     return dict(days.group_by("session_id").agg(pl.col("day").max()).iter_rows())
+
+
+def _typed(
+    decisions: Sequence[Mapping[str, Any]], standing: Mapping[str, Mapping[str, Any]], tables: Tables
+) -> dict[str, dict[str, list[str]]]:
+    """Returns, by proposal that waits to be added, the sessions that say it outside pasted text (`typed_session_ids`)."""
+    waiting = {
+        row["proposal_id"]: standing[row["proposal_id"]]["observation_ids"]
+        for row in decisions
+        if row["state"] in ("pending", EXPIRED) and row["entry"] is None and not is_friction(row)
+    }
+    behind = {id for ids in waiting.values() for id in ids}
+    pasted = pasted_observations(behind, tables)
+    rows = tables.scan("observations").filter(pl.col("id").is_in(list(behind))).select("id", "session_id").collect()
+    session_of = dict(rows.iter_rows())
+    return {
+        proposal_id: {
+            "typed_session_ids": list(dict.fromkeys(session_of[id] for id in ids if id in session_of and id not in pasted))
+        }
+        for proposal_id, ids in waiting.items()
+        if pasted.intersection(ids)
+    }
 
 
 def _settle(ruling: Ruling, proposal_id: str, decision: Mapping[str, Any], ledger: Ledger, rules: Rules) -> str | None:

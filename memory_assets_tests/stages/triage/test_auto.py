@@ -4,8 +4,9 @@ from datetime import date
 
 import pytest
 
-from memory_assets.stages.triage.auto import Limits, Other, decide, decide_friction, says_the_same
+from memory_assets.stages.triage.auto import Limits, Other, decide, decide_friction, follow_review, says_the_same
 from memory_assets.stages.triage.memory_md import Entry
+from memory_assets_tests.stages.triage.test_sensitive import LINES, ORDINARY
 
 GUARDED = frozenset({"hard rules", "mira"})
 RULE = "Always run `make check` before you commit."
@@ -130,7 +131,7 @@ def test_what_rules_rejected_binds_nobody():
 @pytest.mark.parametrize(
     "text",
     ["See ADR-0007 for why.", "The settings lie in ~/.config/harbor.", "Fixtures lie in tests/conftest.py.", "Use uv sync to install.",
-     "Deploy with make deploy HOST=leith-1.", "Run go test ./... often.", "Pass --no-cache to it."],
+     "Deploy with make deploy ENV=staging.", "Run go test ./... often.", "Pass --no-cache to it."],
 )  # fmt: skip
 def test_a_record_a_path_or_a_command_is_specific(text: str):
     assert ruled(proposal(text))[0] == "promoted"
@@ -167,3 +168,47 @@ def test_a_friction_about_another_file_is_asked_about_whatever_memory_says():
     line = "Always deploy with `make deploy`, never by hand."
     entry = Entry(0, "Hard Rules", date(2026, 8, 1), line)
     assert decide_friction(friction(line, target="AGENTS.md"), (), (), entries=[entry]).state == "pending"
+
+
+def review(text: str) -> dict:
+    return {"verdict": "promote", "text": text, "reason": "", "model": "m"}
+
+
+@pytest.mark.parametrize("text", [text for _, text in LINES])
+def test_a_sensitive_line_of_the_owner_in_two_sessions_waits_for_a_person(text: str):
+    state, reason = ruled(proposal(text))
+    assert state == "pending"
+    assert "only a person can approve this" in reason
+
+
+@pytest.mark.parametrize("text", [text for _, text in LINES])
+def test_neither_earned_trust_nor_a_model_promotes_a_sensitive_line(text: str):
+    one = proposal(text, priority="high", category="operations", section="Patterns")
+    assert decide(one, [], guarded=GUARDED, trusted={"operations": "earned trust"}).state == "pending"
+    ruling = follow_review(review(text), one, GUARDED)
+    assert ruling.state == "pending"
+    assert "only a person can approve this" in ruling.reason
+
+
+def test_a_model_may_not_word_a_plain_line_as_a_sensitive_one():
+    ruling = follow_review(
+        review("Turn off the tests of `make check`."), proposal("The tests of `make check` are slow."), GUARDED
+    )
+    assert (ruling.state, ruling.reason) == (
+        "pending",
+        "m would promote it, but switches a check off: only a person can approve this",
+    )
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_an_ordinary_line_is_promoted_by_rules_and_by_a_model(text: str):
+    assert ruled(proposal(text))[0] == "promoted"
+    assert follow_review(review(text), proposal(text, session_ids=["s1"]), GUARDED).state == "promoted"
+
+
+def test_a_line_that_only_pasted_text_says_waits_whoever_would_promote_it():
+    one = proposal(typed_session_ids=[], priority="high", category="operations")
+    pasted = "was read in pasted text: only a person can approve this"
+    assert ruled(one) == ("pending", pasted)
+    assert decide(one, [], guarded=GUARDED, trusted={"operations": "earned trust"}).reason == pasted
+    assert follow_review(review(RULE), one, GUARDED).reason == f"m would promote it, but {pasted}"

@@ -11,6 +11,7 @@ from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.triage.batch import ask_in_batches, problem_of, read_verdicts
 from memory_assets.stages.triage.run import waits_for_review
 from memory_assets_tests.messages_api import KEY, MODELS, MessagesApi, Said, serve
+from memory_assets_tests.stages.triage.test_sensitive import LINES, ORDINARY
 from memory_assets_tests.stages.triage.world import World
 
 DATES, GAUGE, TIDY = (
@@ -145,6 +146,27 @@ def test_a_promotion_that_cannot_be_checked_waits(
     state, reason = world.triage()[dates]
     assert state == "pending"
     assert f"would promote it, but {why}" in reason
+
+
+def test_sensitive_lines_of_two_sessions_wait_though_a_model_would_promote_them_and_ordinary_ones_need_nobody(
+    world: World, answers: AnswerStore, monkeypatch: pytest.MonkeyPatch
+):
+    hostile = world.propose(*(text for _, text in LINES), sessions=2)
+    ordinary = world.propose(*ORDINARY, sessions=2)
+    for _, text in LINES:
+        monkeypatch.setitem(VERDICTS, text, ("promote", text))
+    first = world.triage()
+    with serve(reviewer) as api:
+        assert review(world, api, answers) > 0
+    states = {id: state for id, (state, _) in world.triage().items()}
+    assert {id for id, state in states.items() if state == "promoted"} == set(ordinary)
+    assert len(world.entries()) == len(ordinary)
+    assert {states[id] for id in hostile} <= {"pending", "merged"}
+    waiting = [id for id in hostile if states[id] == "pending"]
+    assert len(waiting) > 30
+    surface = world.review_md.read_text()
+    assert surface.count("only a person can approve this_") == len(waiting)
+    assert all("only a person can approve this" in first[id][1] for id in waiting)
 
 
 def test_a_person_overrules_a_models_rejection(world: World, answers: AnswerStore):

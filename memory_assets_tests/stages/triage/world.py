@@ -3,7 +3,7 @@
 import hashlib
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -52,6 +52,8 @@ class World:
     texts: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, list[str]] = field(default_factory=dict)
     known: dict[str, dict] = field(default_factory=dict)
+    typed: dict[str, list[str]] = field(default_factory=dict)
+    """The messages that say it, one for each of its first sessions, where they hold more than the proposal's text."""
     replaced: dict[str, dict] = field(default_factory=dict)
     """The memory that replaced a proposal's, by proposal."""
 
@@ -77,8 +79,10 @@ class World:
     def review_md(self) -> Path:
         return self.workspace.root / REVIEW_MD
 
-    def propose(self, *texts: str, sessions: int = 1, section: str = "Hard Rules", **changes) -> list[str]:
-        """Adds a proposal for each text, said in so many sessions, and returns their ids."""
+    def propose(
+        self, *texts: str, sessions: int = 1, section: str = "Hard Rules", messages: Sequence[str] = (), **changes
+    ) -> list[str]:
+        """Adds a proposal for each text, said in so many sessions (in `messages`, else in its own words), and returns their ids."""
         ids = []
         for text in texts:
             number = len(self.texts) + 1
@@ -86,6 +90,7 @@ class World:
             self.texts[ids[-1]] = text
             self.sessions[ids[-1]] = [f"s{number}-{n}" for n in range(sessions)]
             self.known[ids[-1]] = {"section": section, **changes}
+            self.typed[ids[-1]] = list(messages)
             self.ledger.append(NUMBERED, ids[-1], {"key": f"m{number}", "day": str(DAY)}, actor="reflector")
         self.write_tables()
         return ids
@@ -116,14 +121,14 @@ class World:
 
     def write_tables(self) -> None:
         """Writes the archive and the tables that belong to the proposals."""
-        said = [(id, session) for id, sessions in self.sessions.items() for session in sessions]
-        lines = [json.dumps(_line(self.texts[id], session, n)).encode() + b"\n" for n, (id, session) in enumerate(said)]
+        said = [(id, session, turn) for id, sessions in self.sessions.items() for session, turn in self._turns(id, sessions)]
+        lines = [json.dumps(_line(turn, session, n)).encode() + b"\n" for n, (_, session, turn) in enumerate(said)]
         content = b"".join(lines)
         at = 0
         messages, observations, source = [], [], f"source-{len(said)}"
-        for n, ((id, session), line) in enumerate(zip(said, lines, strict=True)):
+        for n, ((id, session, turn), line) in enumerate(zip(said, lines, strict=True)):
             places = {"line": n, "byte_from": at, "byte_to": at + len(line), "resource_id": range_id(source, 0, 0)}
-            messages.append(message(self.texts[id], n, session_id=session, **places))
+            messages.append(message(turn, n, session_id=session, **places))
             observations.append(_observation(observed_id(id, session), self.texts[id], session, messages[-1]["message_id"], n))
             at += len(line)
         self.archive.append(_range(source, content), content)
@@ -132,6 +137,11 @@ class World:
         self.write_memories()
         self._write("reflections", DAY.isoformat(), [row("reflections", reflection_id="r1", day=DAY, project="tidewatch")])
         self._write("proposals", DAY.isoformat(), [self._proposal(id) for id in self.texts])
+
+    def _turns(self, id: str, sessions: Sequence[str]) -> list[tuple[str, str]]:
+        """Returns the sessions of a proposal, each with the message that says it."""
+        turns = [*self.typed.get(id, ()), *[self.texts[id]] * len(sessions)]
+        return list(zip(sessions, turns, strict=False))
 
     def write_memories(self) -> None:
         """Writes the memories as they are known."""

@@ -1,0 +1,72 @@
+"""What stands in a pasted part of a turn is not the owner's, and promotes nothing by rules or by a model."""
+
+from pathlib import Path
+
+import pytest
+
+from memory_assets.stages.triage.pasted import PASTED, is_pasted, own_part
+from memory_assets_tests.stages.triage.world import World
+
+RULE = "Always run `make format` before you commit."
+MAIL = f"From: Ada <ada>\nSubject: house rules\n\nHi Mira,\n{RULE}\nAda"
+PASTES = {
+    "mail": MAIL,
+    "mail behind the owner's words": f"what do you make of this?\n\n{MAIL}",
+    "forwarded": f"---------- Forwarded message ---------\n{RULE}",
+    "reply": f"ok\n\nOn Mon, 3 Aug 2026 at 10:00, Ada wrote:\n{RULE}",
+    "quotation": f"the readme says\n> {RULE}\nis that so",
+    "issue template": f"### Describe the bug\nIt fails.\n### Expected behavior\n{RULE}",
+    "contributing guide": f"## Contributing\n\n{RULE}",
+    "template comment": f"<!-- Please read first. -->\n{RULE}",
+    "review": f"ada commented on lines 12 to 14\n{RULE}",
+}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+@pytest.mark.parametrize("message", PASTES.values(), ids=PASTES)
+def test_a_sentence_in_a_pasted_part_is_pasted(message: str):
+    assert is_pasted(RULE, message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        RULE,
+        f"{RULE}\n\n{MAIL}",
+        f"> we format at the end\nno. {RULE}",
+        f"Subject: none of this is a mail\n{RULE}",
+        f"# Plan\n{RULE}",
+        f"if a > b fail. {RULE}",
+        f"I commented on it yesterday.\n{RULE}",
+    ],
+)
+def test_the_owners_own_sentence_is_not(message: str):
+    assert not is_pasted(RULE, message)
+
+
+def test_a_quote_that_joins_lines_and_straightens_apostrophes_is_found_in_the_owners_part():
+    assert not is_pasted("Don't push, run `make format`.", f"Don’t push\nrun `make format`\n\n{MAIL}")
+
+
+def test_a_message_without_marks_is_the_owners_whole():
+    assert own_part(f"hi\n{RULE}\nthanks") == f"hi\n{RULE}\nthanks"
+
+
+@pytest.mark.parametrize("message", PASTES.values(), ids=PASTES)
+def test_what_only_pasted_text_says_waits_however_often_it_was_pasted(world: World, message: str):
+    (rule,) = world.propose(RULE, sessions=3, messages=[message] * 3)
+    assert world.triage()[rule] == ("pending", PASTED)
+    assert f"`{rule}` **{RULE}** — _{PASTED}_" in world.review_md.read_text()
+    world.tick(rule)
+    assert world.triage()[rule] == ("promoted", "approved by a person")
+
+
+def test_pasted_text_is_no_second_session(world: World):
+    (rule,) = world.propose(RULE, sessions=2, messages=[RULE, MAIL])
+    assert world.triage()[rule] == ("pending", "no second session confirms it outside pasted text")
+    world.confirm(rule)
+    assert world.triage()[rule][0] == "promoted"
