@@ -362,7 +362,11 @@ class MemoryAgent:
 
         store = self.store
         embedding_model = store.settings.embedding_model
-        projections = Projections(lambda: LocalEmbedder(embedding_model).version, open_vectors(store), open_texts(store))
+        projections = Projections(
+            model_version=lambda: LocalEmbedder(embedding_model).version,
+            vector_ids=open_vectors(store).ids,
+            text_ids=open_texts(store).ids,
+        )
         return examine(store, projections, tasks_of(store))
 
     def flush(self) -> "Built":

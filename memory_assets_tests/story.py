@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,9 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from memory_assets.schema.frames import key_of
+from memory_assets.schema.records import Harness
 from memory_assets.schema.tables import table_names
+from memory_assets.stages.capture.formats.readers import session_id_of
 from memory_assets.stages.capture.sample import lay_out, sample_root
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -29,6 +32,13 @@ def lay_out_sample(into: Path, *patterns: str) -> Path:
             if not any(pattern in str(path) for pattern in patterns):
                 path.unlink()
     return folder
+
+
+def session_ids() -> dict[str, str]:
+    """The id of each session of the sample by its name, as the links of `data/sample/README.md` name them."""
+    links = re.findall(r"^\[(\S+)\]: <transcripts/((\w+)/\S+)>$", (sample_root() / "README.md").read_text(), re.MULTILINE)
+    harness: dict[str, Harness] = {"claude": "claude_code", "codex": "codex", "pi": "pi"}
+    return {name: session_id_of(harness[folder], path, ()) for name, path, folder in links}
 
 
 def environment(data: Path, sources: Path, **more: str) -> dict[str, str]:

@@ -124,10 +124,6 @@ class GitWorkspace:
         found = self._git("cat-file", "blob", f"{last.id}:{path}", may_fail=True)
         return found.stdout if found.returncode == 0 else b""
 
-    def is_dirty(self, path: str) -> bool:
-        """Returns whether the file on disk differs from the one last committed."""
-        return bytes_of(self.root / path) != self.at_head(path)
-
     def missing(self) -> list[str]:
         """Returns the committed files that are not on disk."""
         return [path for path in self._blobs() if not (self.root / path).exists()]

@@ -40,11 +40,6 @@ class RunSummary:
     jobs: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
-    @property
-    def is_nothing(self) -> bool:
-        """Whether there was nothing to do."""
-        return not self.jobs
-
 
 def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
     """Brings every table up to date with the transcripts, then reflects and triages; does nothing when nothing is new."""

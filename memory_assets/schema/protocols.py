@@ -155,19 +155,8 @@ class VectorIndex(Protocol):
         """Returns the name of the published generation."""
         ...
 
-    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
-        """Publishes a new generation and returns its name.
-
-        `upserts` has columns `id`, `vector` and short labels; `rebuild` starts from nothing.
-        """
-        ...
-
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
         """Returns the nearest, best first, scored by cosine."""
-        ...
-
-    def ids(self) -> set[str]:
-        """Returns the ids in the published generation."""
         ...
 
 
@@ -247,23 +236,8 @@ class TextIndex(Protocol):
         """Returns the name of the published generation."""
         ...
 
-    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
-        """Publishes a new generation and returns its name; `rebuild` starts from nothing.
-
-        `upserts` has columns `id`, `corpus`, `text`, and, where known, `parent`, `group`, `order`, `vector` and `words`.
-        """
-        ...
-
     def open(self, corpus: str) -> Texts | None:
-        """Returns the corpus (`memories`, `segments` or `messages`) as published, or None where it has no rows yet."""
-        ...
-
-    def find(self, query: str, limit: int, corpus: str) -> list[Hit]:
-        """Returns the best matches within the corpus, best first."""
-        ...
-
-    def ids(self, corpus: str) -> set[str]:
-        """Returns the ids in the published generation."""
+        """Returns the corpus (`memories` or `messages`) as published, or None where it has no rows yet."""
         ...
 
 

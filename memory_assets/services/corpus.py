@@ -134,12 +134,12 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
     known, ids = _present.get(store.root), tuple(event.id for event in notes)
     is_blind = known is None or (known.embedder is None and embedder is not None)
     if known is None or is_blind or known.folded is not folded or known.notes != ids:
-        laid, texts, vectors = overlay(folded, notes), open_texts(store), open_vectors(store)
-        told = laid.memories.filter(pl.col("id").is_in([note_id(event) for event in notes if event.kind != FORGOTTEN]))
+        memories, texts, vectors = overlay(folded, notes), open_texts(store), open_vectors(store)
+        told = memories.filter(pl.col("id").is_in([note_id(event) for event in notes if event.kind != FORGOTTEN]))
         known = _present[store.root] = Present(
             folded=folded,
             notes=ids,
-            memories=laid.memories,
+            memories=memories,
             texts=FreshTexts(texts, told) if told.height else texts,
             vectors=FreshVectors(vectors, texts, told, embedder) if told.height and embedder else vectors,
             hidden=hidden_sources(notes),

@@ -20,7 +20,6 @@ from memory_assets.schema.protocols import Tables
 from memory_assets.text.files import make_folder
 
 Format = Literal["jsonl", "csv", "parquet"]
-FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")
 
 
 def export_table(tables: Tables, table: str, into: IO[bytes], format: Format) -> int:

@@ -5,7 +5,7 @@ that they are scored as if they had been there; a vector is made when it is firs
 the process, until another generation is published or another note is made.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import polars as pl
@@ -40,18 +40,9 @@ class FreshTexts:
         """Returns the best matches within the corpus, best first."""
         return find_in(self.open(corpus), query, limit)
 
-    def ids(self, corpus: str) -> set[str]:
-        """Returns the ids in the corpus."""
-        texts = self.open(corpus)
-        return set(texts.ids) if texts is not None else set()
-
     def generation(self) -> str | None:
         """Returns the name of the published generation."""
         return self._index.generation()
-
-    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
-        """Publishes a generation of the index behind."""
-        return self._index.update(upserts, deletes, rebuild=rebuild)
 
     def _with_fresh(self, published: Texts | None) -> Texts | None:
         missing = _missing(self._memories["id"], published)
@@ -84,14 +75,6 @@ class FreshVectors:
     def generation(self) -> str | None:
         """Returns the name of the published generation."""
         return self._index.generation()
-
-    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
-        """Publishes a generation of the index behind."""
-        return self._index.update(upserts, deletes, rebuild=rebuild)
-
-    def ids(self) -> set[str]:
-        """Returns the ids in the index and those beside it."""
-        return self._index.ids() | set(self._fresh())
 
     def _fresh(self) -> dict[str, np.ndarray]:
         """Returns the vectors of the memories that no published generation holds."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.adapters.git_history import GitHistory
+from memory_assets_tests.dirty import is_dirty
 
 SECRET, MASKED = b"herons nest here", b"****************"
 
@@ -45,7 +46,7 @@ def test_rewriting_leaves_the_words_nowhere_and_everything_else_as_it_was(histor
     ]
     assert [moved.get(c.id, c.id) for c in before] == [c.id for c in after]
     assert history.at_head("sub/\xfc b.md") == authors == b"\xff\r\n"
-    assert not history.is_dirty("MEMORY.md") and history._git("status", "--porcelain").stdout == b""
+    assert not is_dirty(history, "MEMORY.md") and history._git("status", "--porcelain").stdout == b""
     assert [one for one in history.objects() if one.id in {c.id for c in before} - {c.id for c in after}] == []
 
 

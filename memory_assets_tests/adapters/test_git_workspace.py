@@ -10,6 +10,7 @@ import pytest
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import StoreError
 from memory_assets.stages.triage.promote import lost_lines
+from memory_assets_tests.dirty import is_dirty
 
 
 @pytest.fixture
@@ -99,9 +100,9 @@ def test_what_is_committed_is_what_was_given_whatever_lies_on_disk(workspace: Gi
     path.write_text("ours\nthen theirs\n")
     workspace.commit_content("p-1: add", {"MEMORY.md": b"ours\n"})
     assert (workspace.at_head("MEMORY.md"), path.read_text()) == (b"ours\n", "ours\nthen theirs\n")
-    assert workspace.is_dirty("MEMORY.md")
+    assert is_dirty(workspace, "MEMORY.md")
     workspace.commit_by_hand(["MEMORY.md"], "mira")
-    assert not workspace.is_dirty("MEMORY.md")
+    assert not is_dirty(workspace, "MEMORY.md")
     assert [commit.is_ours for commit in workspace.history("MEMORY.md")] == [False, True]
 
 

@@ -34,7 +34,7 @@ def test_a_correction_is_in_the_next_briefing_without_a_reflection(store: Store)
     assert "Use uv, not pip." in (store.workspace / "lessons.md").read_text()
     workspace = GitWorkspace(store.workspace)
     assert workspace.at_head("lessons.md") == (store.workspace / "lessons.md").read_bytes()
-    assert launch.ingest(store, reflect=False).is_nothing
+    assert launch.ingest(store, reflect=False).jobs == []
 
 
 def taught(text: str = "Use uv, not pip.") -> dict:

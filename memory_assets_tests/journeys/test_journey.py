@@ -11,11 +11,11 @@ from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.services.corpus import open_vectors
-from memory_assets.stages.capture.sample import sample_root, session_ids
+from memory_assets.stages.capture.sample import PLANTED_SECRETS, sample_root
 from memory_assets.stages.triage.explain import explain
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.store.store import Store
-from memory_assets_tests.story import all_tables, assert_same_tables, delete_derived, lay_out_sample, open_at, run
+from memory_assets_tests.story import all_tables, assert_same_tables, delete_derived, lay_out_sample, open_at, run, session_ids
 
 EXPECTED = json.loads((sample_root() / "expected.json").read_text())
 
@@ -44,7 +44,7 @@ def holds(text: str, words: list[str]) -> bool:
 
 
 def test_what_a_good_memory_learns_is_learnt(store: Store):
-    facts, ids = allowed(store), session_ids(sample_root())
+    facts, ids = allowed(store), session_ids()
     missed = [
         expected["question"]
         for expected in EXPECTED
@@ -68,8 +68,6 @@ def test_what_it_must_not_learn_is_not_learnt(store: Store):
 
 
 def test_no_planted_secret_is_anywhere_in_the_store(store: Store):
-    from memory_assets.stages.capture.sample_script import PLANTED_SECRETS
-
     on_disk = b"".join(p.read_bytes() for p in store.root.rglob("*") if p.is_file() and "resources" not in p.parts)
     archived = b"".join(line.content for ranges in store.archive.sources().values() for line in
                         store.archive.lines(ranges[0].source_id, ranges[0].generation))  # fmt: skip
@@ -102,7 +100,7 @@ def test_every_line_of_memory_md_ends_at_archived_records_that_hold_its_words(st
 def test_recall_answers_with_the_session_that_said_it(store: Store):
     answer = MemoryAgent(store.settings).recall("how do we install packages here", is_probe=True)
     assert any({"uv", "pip"} <= set(re.findall(r"\w+", result.text)) for result in answer.results[:3])
-    assert {result.session for result in answer.results} <= set(session_ids(sample_root()).values())
+    assert {result.session for result in answer.results} <= set(session_ids().values())
     assert len(answer.results) <= 10
 
 
@@ -158,7 +156,7 @@ def test_what_the_owner_corrects_is_corrected_in_memory_md(store: Store):
         wanted, tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=GitWorkspace(store.workspace)
     )
     assert found.is_verified
-    assert launch.ingest(store).is_nothing
+    assert launch.ingest(store).jobs == []
 
 
 def _lines(store: Store) -> list[str]:

@@ -203,7 +203,7 @@ class TestRecall:
     def test_a_note_of_a_published_generation_is_found_once(self, agent: MemoryAgent, store: Store, other: MemoryAgent):
         noted = agent.remember("Herons nest beside the reactor.")
         assert texts(other, "herons") == [noted.text]
-        fold = overlay(store.tables.read("memories"), store.ledger.events(NOTES)).memories
+        fold = overlay(store.tables.read("memories"), store.ledger.events(NOTES))
         store.tables.write("memories", "all", fold)
         assert texts(other, "herons") == [noted.text]
         vector = LocalEmbedder().encode_query(noted.text).tolist()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from memory_assets.errors import MemoryAssetsError
-from memory_assets.schema.protocols import TaskList, TextIndex, VectorIndex
+from memory_assets.schema.protocols import TaskList
 from memory_assets.services.health import surroundings
 from memory_assets.services.health.sums import Counts, read_frames, sums_of
 from memory_assets.services.health.surroundings import check_projection
@@ -64,8 +64,10 @@ class Projections:
 
     model_version: Callable[[], str]
     """Raises `ModelError` where the model's weights are missing or others than they should be."""
-    vectors: VectorIndex
-    texts: TextIndex
+    vector_ids: Callable[[], set[str]]
+    """Ids in the vector index."""
+    text_ids: Callable[[str], set[str]]
+    """Corpus → ids in the text index."""
 
 
 def examine(store: "Store", projections: Projections, tasks: TaskList | None = None) -> Health:
@@ -89,9 +91,9 @@ def _projected(store: "Store", projections: Projections) -> Iterator[Check]:
     embedded = store.tables.read("embeddings", columns=["text_hash"])
     recallable, near = set(memories["id"]), set(memories.join(embedded, on="text_hash", how="semi")["id"])
     said = {*store.tables.read("passages", columns=["id"])["id"], *cut_messages(store.tables.read("messages_open"))["id"]}
-    yield from _carry_out("vector index", lambda: check_projection("vector", "memories", near, projections.vectors.ids()))
+    yield from _carry_out("vector index", lambda: check_projection("vector", "memories", near, projections.vector_ids()))
     for corpus, wanted in (("memories", recallable), ("messages", said)):
-        found = partial(projections.texts.ids, corpus)
+        found = partial(projections.text_ids, corpus)
         yield from _carry_out("text index", lambda c=corpus, w=wanted, f=found: check_projection("text", c, w, f()))
 
 

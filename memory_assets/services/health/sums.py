@@ -12,7 +12,6 @@ from memory_assets.schema.protocols import Tables
 from memory_assets.stages.maintain.checks import Check
 
 POSITION = ["source_id", "generation", "line"]
-WHOLE = "all harnesses"
 
 
 @dataclass(frozen=True)

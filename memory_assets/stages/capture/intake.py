@@ -45,7 +45,6 @@ class IntakeReport:
     unchanged: int = 0
     new_ranges: int = 0
     new_bytes: int = 0
-    masked: int = 0
     waiting: int = 0
     """Files whose last line is still being written."""
     rewritten: int = 0
@@ -249,7 +248,6 @@ def _archive_waiting(intake: _Intake) -> None:
         intake.archive.append(replace(entry, sha256=hashlib.sha256(content).hexdigest(), masked_count=count), content)
         intake.report.new_ranges += 1
         intake.report.new_bytes += len(raw)
-        intake.report.masked += count
     intake.waiting.clear()
 
 

@@ -1,60 +1,59 @@
 """Lays out the bundled sample: three weeks of one invented developer's sessions, as files of the three harnesses.
 
-Takes the folder of the sample and a moment, returns the folder that was filled, laid out as the harnesses do. All dates
-are shifted by whole days so that the last session was yesterday (in UTC, as the clock times in the scripts). A folder
-that was filled once keeps its dates: a sample store stays as it was made.
+Copies `data/sample/transcripts`, which is laid out as the harnesses do, and replaces the placeholders in paths and texts
+(`data/sample/README.md` lists them): dates are counted back from the day of the last session, which is yesterday in UTC.
+Secrets are placeholders in the files, so that no scanner of repositories finds one.
 """
 
 import json
 import os
-from collections.abc import Mapping
+import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from memory_assets.errors import TranscriptError
-from memory_assets.stages.capture.sample_claude import claude_files
-from memory_assets.stages.capture.sample_codex import codex_files
-from memory_assets.stages.capture.sample_pi import pi_files
-from memory_assets.stages.capture.sample_script import Script, read_scripts
 from memory_assets.store.places import CHECKOUT
 from memory_assets.text.files import write_atomically, write_json
 
 PACKAGE = Path(__file__).resolve().parents[2]
 MARKER = "sample.json"
-"""Lies in a folder that was filled, and holds the day of the last session."""
+"""File in a folder that was filled; holds the day of the last session."""
+
+PLANTED_SECRETS = {
+    "aws": "AKIA" + "ZZ7QXTIDE4WQ9KJX",
+    "github": "ghp_" + "q7ZxTideWatchK4vJ9wQzXb2Rk8YpLm5Tn0H",
+    "postgres": "Kq7zW4x" + "Vtide9Pj",
+}
+"""Invented, valid nowhere, and random enough that masking takes them for real ones."""
+
+_PLACEHOLDER = re.compile(
+    r'"\{\{epoch-(?P<epoch>\d+)T(?P<clock>[\d:.]+)\}\}"|\{\{(?P<form>date|day|path)-(?P<days>\d+)\}\}|\{\{secret:(?P<secret>\w+)\}\}'
+)
+_TIMESTAMP = re.compile(r'"timestamp":"([^"]+)"')
 
 
 def sample_root() -> Path:
     """Returns the folder of the sample: `data/sample` in a checkout, else the copy in the installed package."""
     for folder in (Path(CHECKOUT, "data", "sample"), PACKAGE / "_sample"):
-        if (folder / "sessions").is_dir():
+        if (folder / "transcripts").is_dir():
             return folder
     raise TranscriptError(
-        f"Cannot find the sample: neither {Path(CHECKOUT, 'data', 'sample')} nor {PACKAGE / '_sample'} holds sessions. "
+        f"Cannot find the sample: neither {Path(CHECKOUT, 'data', 'sample')} nor {PACKAGE / '_sample'} holds transcripts. "
         "Reinstall memory_assets, or name folders with transcripts in MEMORY_SOURCES."
     )
 
 
 def lay_out(sample_root: Path, into: Path, now: datetime) -> Path:
-    """Fills the folder with the sample's transcripts and returns it; what is there already is left untouched."""
-    last_day = _last_day(into, now)
-    scripts = read_scripts(sample_root / "sessions", last_day)
-    for script in scripts.values():
-        for path, content in render(script, scripts).items():
-            _write_once(into / path, content, script.ended_at)
+    """Writes the sample's transcripts into the folder and returns it; files and dates of an earlier call stay unchanged."""
+    root, last_day = sample_root / "transcripts", _last_day(into, now)
+    for source in sorted(root.rglob("*.jsonl")):
+        transcript = _fill(source.read_text("utf-8"), last_day)
+        ended_at = datetime.fromisoformat(_TIMESTAMP.findall(transcript)[-1])
+        _write_once(into / _fill(str(source.relative_to(root)), last_day), transcript, ended_at)
+        meta = source.with_suffix(".meta.json")
+        if meta.is_file():
+            _write_once(into / meta.relative_to(root), meta.read_text("utf-8"), ended_at)
     return into
-
-
-def render(script: Script, scripts: Mapping[str, Script]) -> dict[str, bytes]:
-    """Returns the files of one session, by path below the folder of all harnesses."""
-    if script.harness == "claude_code":
-        return claude_files(script, scripts)
-    return codex_files(script, scripts) if script.harness == "codex" else pi_files(script)
-
-
-def session_ids(sample_root: Path) -> dict[str, str]:
-    """Returns the session id of every script by its name; ids do not depend on the dates."""
-    return {name: script.session_id for name, script in read_scripts(sample_root / "sessions", date(2026, 1, 31)).items()}
 
 
 def _last_day(into: Path, now: datetime) -> date:
@@ -64,8 +63,22 @@ def _last_day(into: Path, now: datetime) -> date:
     return date.fromisoformat(json.loads(marker.read_text("utf-8"))["last_day"])
 
 
-def _write_once(path: Path, content: bytes, at: datetime) -> None:
-    if path.is_file():
-        return
-    write_atomically(path, content)
-    os.utime(path, (at.timestamp(), at.timestamp()))
+def _fill(text: str, last_day: date) -> str:
+    """Returns the text with its placeholders replaced."""
+
+    def value(match: re.Match[str]) -> str:
+        if match["secret"]:
+            return PLANTED_SECRETS[match["secret"]]
+        day = last_day - timedelta(days=int(match["epoch"] or match["days"]))
+        if match["epoch"]:
+            return str(round(datetime.fromisoformat(f"{day}T{match['clock']}Z").timestamp() * 1000))
+        return {"date": f"{day}", "day": f"{day.day} {day:%B %Y}", "path": f"{day:%Y/%m/%d}"}[match["form"]]
+
+    return _PLACEHOLDER.sub(value, text)
+
+
+def _write_once(path: Path, text: str, at: datetime) -> None:
+    """Writes the file with that modification time, unless it exists."""
+    if not path.is_file():
+        write_atomically(path, text.encode())
+        os.utime(path, (at.timestamp(), at.timestamp()))

@@ -6,7 +6,6 @@ changes nothing. A note that says what an older memory says stands beside it unt
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -18,24 +17,16 @@ from memory_assets.stages.embed.notes import note_id, settle
 from memory_assets.store.ledger import CORRECTED, FORGOTTEN, NOTES, Event, Ledger
 
 
-@dataclass(frozen=True)
-class Overlaid:
-    """Memories as they stand now, and those of them that no generation of the table holds."""
-
-    memories: pl.DataFrame
-    fresh: frozenset[str] = frozenset()
-
-
 def read_present(tables: Tables, ledger: Ledger) -> pl.DataFrame:
     """Returns the memories as they stand now."""
-    return overlay(tables.read("memories"), ledger.events(NOTES)).memories
+    return overlay(tables.read("memories"), ledger.events(NOTES))
 
 
-def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> Overlaid:
+def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
     """Returns the memories with every note, correction and forgetting of the ledger."""
     told = sorted((event for event in events if event.kind in NOTES), key=lambda event: event.moment)
     if not told:
-        return Overlaid(memories)
+        return memories
     made = memories_of_notes(told)
     homes = _homes(memories, {*made, *(id for event in told for id in event.payload.get("observation_ids", ()))})
     fresh = [row for id, row in made.items() if id not in homes]
@@ -44,7 +35,7 @@ def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> Overlaid:
     rows = pl.concat([memories, schemas.frame_of("memories", fresh).select(memories.columns)]) if fresh else memories
     replaced = _replaced([event for event in told if event.kind == CORRECTED], homes, new)
     forgotten = _forgotten(rows, told, homes)
-    return Overlaid(_restated(rows, replaced, forgotten), new)
+    return _restated(rows, replaced, forgotten)
 
 
 def _homes(memories: pl.DataFrame, wanted: Iterable[str]) -> dict[str, str]:

@@ -209,7 +209,7 @@ def _finding(program: str, group: Sequence[Failure]) -> Finding | None:
     sessions = sessions_in(occurrences)
     if sessions < FEWEST_SESSIONS and (sessions < 2 or len(occurrences) < IN_TWO_SESSIONS):
         return None
-    cure = _cure(program, group)
+    cure = _cure(group)
     if cure is None:
         return None
     session = most_common_session(occurrences)
@@ -226,7 +226,7 @@ def _finding(program: str, group: Sequence[Failure]) -> Finding | None:
     )
 
 
-def _cure(program: str, group: Sequence[Failure]) -> str | None:
+def _cure(group: Sequence[Failure]) -> str | None:
     """Returns what to do instead, where it is known of the tool or two sessions found the same way past."""
     line = group[-1].line
     known = next((cure for pattern, cure in _KNOWN_CURES if pattern.search(line)), None)

@@ -1,7 +1,5 @@
 """Groups texts that say the same in other words: clusters over embeddings, by the mean similarity of all their pairs."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 
@@ -31,9 +29,3 @@ def cluster(similarity: np.ndarray, least: float) -> list[list[int]]:
 def similarities(vectors: np.ndarray) -> np.ndarray:
     """Returns the cosine of all pairs of unit-length rows."""
     return vectors @ vectors.T
-
-
-def most_central(group: Sequence[int], similarity: np.ndarray) -> int:
-    """Returns the row that is nearest to all others of its group."""
-    inside = similarity[np.ix_(group, group)].mean(axis=1)
-    return group[int(np.argmax(inside))]

@@ -15,6 +15,7 @@ from memory_assets.stages.capture.tombstones import Tombstones, bury, words_of
 from memory_assets.stages.embed.overlay import overlay
 from memory_assets.store.ledger import FORGOTTEN, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.store.store import Store
+from memory_assets_tests.dirty import is_dirty
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, FACT, IDS, MEMORY, NARRATIVE, TURNS, index, small_store, write
 
@@ -154,7 +155,7 @@ def test_a_quote_that_is_said_of_everything_is_not_masked_everywhere(agent: Memo
 
 def test_the_narrative_of_a_fact_is_forgotten_with_it(agent: MemoryAgent, store: Store):
     assert [one.text for one in agent.forget(SHOWN, apply=True).memories] == [FACT, NARRATIVE]
-    laid = overlay(store.tables.read("memories"), store.ledger.events(NOTES)).memories
+    laid = overlay(store.tables.read("memories"), store.ledger.events(NOTES))
     assert laid.select("text", "state").rows() == [(NARRATIVE, "forgotten")]
 
 
@@ -198,7 +199,7 @@ def test_history_is_rewritten_only_where_it_is_asked_for(agent: MemoryAgent, sto
     assert again.proof and not again.proof.places
     assert "origin still holds the old one" in again.warnings[0]
     assert (store.workspace / "MEMORY.md").read_text() == "# Mine\n\n"
-    assert not workspace.is_dirty("MEMORY.md")
+    assert not is_dirty(workspace, "MEMORY.md")
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,13 @@
 """The doctor: what went in is what came out, counted; each broken promise is named and makes the doctor fail."""
 
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
-import numpy as np
-import polars as pl
 import pytest
 
 from memory_assets.errors import IndexFailedError, ModelError
-from memory_assets.schema.protocols import Hit
 from memory_assets.services.health.doctor import Health, Projections, examine
 from memory_assets.stages.maintain.checks import Check
 from memory_assets.store.store import Store
@@ -18,36 +15,11 @@ from memory_assets_tests.factories import message, row
 from memory_assets_tests.small_store import DAY, IDS, LINES, MEMORY, WINDOW, small_store, write
 
 
-class ListedVectors:
-    """A vector index that is a set of ids."""
-
-    def __init__(self, *ids: str) -> None:
-        self._ids = set(ids)
-
-    def ids(self) -> set[str]:
-        return self._ids
-
-    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
-        raise NotImplementedError
-
-    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        raise NotImplementedError
+def ids_of_texts(corpus: str) -> set[str]:
+    return {"memories": {MEMORY}, "messages": set()}[corpus]
 
 
-class ListedTexts:
-    """A text index that is a set of ids by corpus."""
-
-    def ids(self, corpus: str) -> set[str]:
-        return {"memories": {MEMORY}, "messages": set()}[corpus]
-
-    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
-        raise NotImplementedError
-
-    def find(self, query: str, limit: int, corpus: str) -> list[Hit]:
-        raise NotImplementedError
-
-
-WHOLE = Projections(lambda: "53aa51172d14", ListedVectors(MEMORY), ListedTexts())
+WHOLE = Projections(lambda: "53aa51172d14", lambda: {MEMORY}, ids_of_texts)
 
 
 def outcome(health: Health, name: str) -> Check:
@@ -178,16 +150,15 @@ def test_a_missing_model_is_told_with_what_brings_it():
 
 @pytest.mark.parametrize(("ids", "found"), [((), "1 missing, 0 too many"), ((MEMORY, "gone"), "0 missing, 1 too many")])
 def test_an_index_that_differs_from_the_memories_is_told(ids: tuple[str, ...], found: str):
-    health = examine(small_store(), replace(WHOLE, vectors=ListedVectors(*ids)))
+    health = examine(small_store(), replace(WHOLE, vector_ids=lambda: set(ids)))
     assert [(check.name, check.found) for check in health.broken] == [("vector index", found)]
 
 
 def test_a_corrupted_index_is_a_broken_promise_and_no_crash():
-    class Corrupted(ListedVectors):
-        def ids(self) -> set[str]:
-            raise IndexFailedError("Cannot read the vector index. Run `memory rebuild`.")
+    def corrupted() -> set[str]:
+        raise IndexFailedError("Cannot read the vector index. Run `memory rebuild`.")
 
-    (check,) = examine(small_store(), replace(WHOLE, vectors=Corrupted())).broken
+    (check,) = examine(small_store(), replace(WHOLE, vector_ids=corrupted)).broken
     assert (check.name, check.found) == ("vector index", "Cannot read the vector index. Run `memory rebuild`.")
 
 

@@ -76,14 +76,14 @@ def test_a_note_is_a_memory_in_the_owners_voice_with_no_transcript_behind_it():
         "high",
     )
     assert (memory["session_id"], memory["path"], memory["lines"], memory["event_at"]) == ("ledger", "ledger", [], told.at)
-    assert overlay(fold([], []), [told]).memories.to_dicts() == [memory]
+    assert overlay(fold([], []), [told]).to_dicts() == [memory]
 
 
 def test_a_note_that_says_what_an_observation_says_joins_its_memory():
     told = note(1, "wording 1 again")
     (memory,) = fold([said("1")], [told], (edge(note_id(told), "1"),)).to_dicts()
     assert (memory["id"], memory["text"], memory["observation_ids"]) == ("1", "wording 1 again", ["1", note_id(told)])
-    assert overlay(pl.DataFrame([memory], schema=fold([], []).schema), [told]).fresh == frozenset()
+    assert overlay(pl.DataFrame([memory], schema=fold([], []).schema), [told]).to_dicts() == [memory]
 
 
 def test_a_correction_replaces_the_old_wording_and_keeps_its_evidence():
@@ -92,7 +92,7 @@ def test_a_correction_replaces_the_old_wording_and_keeps_its_evidence():
     expected = {"1": ("superseded", old["text"], note_id(told)), note_id(told): ("active", "The port is 5433.", None)}
     folded = fold([old], [told], (edge(note_id(told), "1"),))
     assert states(folded) == expected
-    assert states(overlay(fold([old], []), [told]).memories) == expected
+    assert states(overlay(fold([old], []), [told])) == expected
     assert folded.filter(pl.col("id") == "1")["observation_ids"].to_list() == [["1"]]
 
 
@@ -114,7 +114,7 @@ def test_of_two_corrections_of_one_memory_the_last_stands():
         note_id(two): ("active", "second", None),
     }
     assert states(fold([old], [two, one])) == expected
-    assert states(overlay(fold([old], [one]), [two, one]).memories) == expected
+    assert states(overlay(fold([old], [one]), [two, one])) == expected
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_what_is_noted_again_after_it_was_forgotten_is_there_again():
     events = [forget(1, old), note(2, "Our secret plan.")]
     expected = {"1": ("forgotten", "Our secret plan.", None), note_id(events[1]): ("active", "Our secret plan.", None)}
     assert states(fold([old], events)) == expected
-    assert states(overlay(fold([old], events[:1]), events).memories) == expected
+    assert states(overlay(fold([old], events[:1]), events)) == expected
 
 
 def test_a_forgotten_memory_holds_no_other_back():
@@ -183,9 +183,9 @@ def ledgers(draw: st.DrawFn) -> list[Event]:
 @given(events=ledgers(), data=st.data())
 def test_laying_over_and_folding_say_the_same_whatever_arrived_before(events: list[Event], data: st.DataObject):
     held = [event for event in events if data.draw(st.booleans())]
-    laid = overlay(fold(OLD, held), events).memories
+    laid = overlay(fold(OLD, held), events)
     assert states(laid.sort("id")) == states(fold(OLD, events))
-    assert overlay(laid, events).memories.equals(laid)
+    assert overlay(laid, events).equals(laid)
 
 
 @settings(max_examples=60, deadline=None)

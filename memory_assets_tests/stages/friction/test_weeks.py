@@ -44,4 +44,4 @@ def test_each_kind_is_planted_in_each_part_and_one_week_is_clean(part: str):
     assert {one.kind for week in weeks(part) for one in week.planted} == KINDS
     assert [week.name for week in weeks(part) if not week.planted]
     for week in weeks(part):
-        assert all(one.sessions <= set(week.scripts) for one in week.planted)
+        assert all(one.sessions <= set(week.sessions) for one in week.planted)

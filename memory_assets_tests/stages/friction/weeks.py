@@ -2,7 +2,7 @@
 
 A week is a text: what it is about, `planted:` lines (kind | end of the target's path | words that the change holds | sessions
 that are its evidence), the MEMORY.md it begins with, and its sessions, each under `=== name harness project days-ago` in the
-turns of `capture/sample_script`. The weeks of `held/` were written before any detector was, and none was tuned on them.
+turns of `transcripts`. The weeks of `held/` were written before any detector was, and none was tuned on them.
 """
 
 import os
@@ -12,12 +12,11 @@ from datetime import timedelta
 from functools import cache
 from pathlib import Path
 
-from memory_assets.stages.capture.sample import render
-from memory_assets.stages.capture.sample_script import Script, parse_script
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.files import write_atomically
 from memory_assets_tests.conftest import NOW
+from memory_assets_tests.stages.friction.transcripts import Session, read_turns
 
 HERE = Path(__file__).parent / "weeks"
 TODAY = NOW.date()
@@ -44,11 +43,11 @@ class SyntheticWeek:
     name: str
     planted: tuple[Planted, ...]
     memory_md: str
-    scripts: dict[str, Script]
+    sessions: dict[str, Session]
 
     def session_names(self) -> dict[str, str]:
         """The name of each session by its id."""
-        return {script.session_id: name for name, script in self.scripts.items()}
+        return {session.id: name for name, session in self.sessions.items()}
 
 
 @cache
@@ -68,17 +67,20 @@ def read_week(path: Path) -> SyntheticWeek:
     head, *rest = _SESSION.split(path.read_text("utf-8"))
     planted = tuple(_planted(line) for line in head.splitlines() if line.startswith("planted: "))
     memory = head.partition("\nmemory:\n")[2].strip()
-    sessions = (rest[at : at + 5] for at in range(0, len(rest), 5))
-    scripts = {name: _script(path.stem, name, harness, project, days, body) for name, harness, project, days, body in sessions}
-    return SyntheticWeek(path.stem, planted, f"# MEMORY\n\n{memory}\n", scripts)
+    parts = (rest[at : at + 5] for at in range(0, len(rest), 5))
+    sessions = {
+        name: Session(f"{path.stem}-{name}", harness, project, read_turns(body, TODAY - timedelta(days=int(days_ago))))
+        for name, harness, project, days_ago, body in parts
+    }
+    return SyntheticWeek(path.stem, planted, f"# MEMORY\n\n{memory}\n", sessions)
 
 
 def lay_out_week(week: SyntheticWeek, into: Path) -> Path:
     """Writes the transcripts of the week below the folder and returns it."""
-    for script in week.scripts.values():
-        for path, content in render(script, week.scripts).items():
-            write_atomically(into / path, content)
-            os.utime(into / path, (script.ended_at.timestamp(), script.ended_at.timestamp()))
+    for session in week.sessions.values():
+        path, ended_at = into / session.path, session.turns[-1].at.timestamp()
+        write_atomically(path, session.content)
+        os.utime(path, (ended_at, ended_at))
     return into
 
 
@@ -107,8 +109,3 @@ def captured(week: SyntheticWeek, root: Path) -> Store:
 def _planted(line: str) -> Planted:
     kind, target, words, sessions = (part.strip() for part in line.removeprefix("planted: ").split("|"))
     return Planted(kind, target, tuple(word.strip() for word in words.split(",")), frozenset(sessions.split()))
-
-
-def _script(week: str, name: str, harness: str, project: str, days_ago: str, body: str) -> Script:
-    head = f'harness = "{harness}"\nproject = "{project}"\ndays_ago = {days_ago}\ntitle = "{week} {name}"\n'
-    return parse_script(f"{week}-{name}", f"+++\n{head}+++\n{body}", YESTERDAY)

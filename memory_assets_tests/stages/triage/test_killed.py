@@ -10,6 +10,7 @@ import pytest
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store import ledger
+from memory_assets_tests.dirty import is_dirty
 from memory_assets_tests.stages.triage.world import World
 
 DATES, UV, MAKE = "Write dates the British way.", "Always use `uv`, never `pip`.", "Always run `make check` before you commit."
@@ -92,7 +93,7 @@ def outcome(world: World) -> dict[str, object]:
     history = {commit.id for path in files for commit in world.workspace.history(path)}
     return {
         "files": {path: (world.workspace.root / path).read_bytes() for path in files},
-        "committed": {path: world.workspace.is_dirty(path) for path in files},
+        "committed": {path: is_dirty(world.workspace, path) for path in files},
         "commits": {path: sorted(world.commits(path)) for path in files},
         "recorded": sorted((event.kind, event.target, event.payload["path"]) for event in events),
         "without a commit": [event.target for event in events if event.payload["commit"] not in history],

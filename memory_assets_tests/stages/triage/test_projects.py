@@ -12,6 +12,7 @@ from memory_assets.stages.triage.explain import explain
 from memory_assets.stages.triage.projects import path_of, plan_homes
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.store.ledger import Event
+from memory_assets_tests.dirty import is_dirty
 from memory_assets_tests.factories import START
 from memory_assets_tests.stages.triage.test_promote import KilledError
 from memory_assets_tests.stages.triage.world import World
@@ -155,8 +156,8 @@ def test_a_move_that_is_killed_between_any_two_writes_ends_as_an_undisturbed_one
         world.triage()
         assert texts_in(world, "MEMORY.md") == []
         assert sorted(texts_in(world, "projects/tidewatch.md")) == sorted(HARBOURS[:3])
-        assert not world.workspace.is_dirty("MEMORY.md")
-        assert not world.workspace.is_dirty("projects/tidewatch.md")
+        assert not is_dirty(world.workspace, "MEMORY.md")
+        assert not is_dirty(world.workspace, "projects/tidewatch.md")
         assert {author for path in ("MEMORY.md", "projects/tidewatch.md") for author, _ in world.commits(path)} == {
             "memory_assets"
         }

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memory_assets.errors import TranscriptError
 from memory_assets.stages.triage import promote, run
 from memory_assets.stages.triage.promote import lost_lines
+from memory_assets_tests.dirty import is_dirty
 from memory_assets_tests.stages.triage.world import World
 
 UV, MAKE, DATES = "Always use `uv`, never `pip`.", "Always run `make check` before you commit.", "Write dates the British way."
@@ -66,7 +67,7 @@ def outcome(world: World) -> tuple:
         sorted(world.promoted()),
         sorted(world.commits()),
         review,
-        world.workspace.is_dirty("MEMORY.md"),
+        is_dirty(world.workspace, "MEMORY.md"),
     )
 
 
@@ -172,7 +173,7 @@ def test_an_edit_that_lands_after_the_line_was_written_is_not_committed_as_ours(
 
     monkeypatch.setattr(promote, "replace_if_same", swap_and_edit)
     world.write()
-    assert world.workspace.is_dirty("MEMORY.md")
+    assert is_dirty(world.workspace, "MEMORY.md")
     assert LINE.encode() in (world.workspace.at_head("MEMORY.md") or b"")
     monkeypatch.undo()
     world.triage()

@@ -46,10 +46,7 @@ class ParsedAnswer:
     segments: tuple[ParsedSegment, ...] = ()
     current_task: str | None = None
     suggested_response: str | None = None
-    date: str | None = None
     thread_title: str | None = None
-    used_ids: tuple[str, ...] = ()
-    """Earlier memories that the answer says it used."""
 
     @property
     def facts(self) -> tuple[ParsedFact, ...]:

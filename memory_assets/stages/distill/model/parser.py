@@ -40,7 +40,6 @@ _RESPONSE = re.compile(
     re.S | re.I,
 )
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.M)
-_DATE = re.compile(r"^[^\w\n]*Date:?[^\w\n]*(\d{4}-\d\d-\d\d)", re.M)
 _DATE_LINE = re.compile(r"^[^\w\n]*Date:?[\W\d]*$", re.M)
 _CUT_ESCAPE = re.compile(r"&(?:amp;?)*[a-z#\d]{0,6}$")
 _OPENED = re.compile(r"<\s{0,3}(?:observations|segment|facts)\b", re.I)
@@ -53,8 +52,7 @@ def parse_answer(raw: str) -> ParsedAnswer:
         return structured
     task, response = _inside(_TASK, text), _inside(_RESPONSE, text)
     path, segments = _read(_RESPONSE.sub("\n", _TASK.sub("\n", text)))
-    date = _DATE.search(text)
-    answer = ParsedAnswer(path, segments, task, response, date[1] if date else None)
+    answer = ParsedAnswer(path, segments, task, response)
     if not _is_cut(text):
         return answer
     return replace(answer, path="empty", segments=()) if path == "raw" else without_cut(answer)

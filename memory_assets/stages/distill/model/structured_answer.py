@@ -30,9 +30,7 @@ def read_structured(text: str) -> ParsedAnswer | None:
         segments,
         _word(answer, "currentTask", "current_task"),
         _word(answer, "suggestedContinuation", "suggestedResponse", "suggested_response"),
-        _word(answer, "date"),
         _word(answer, "threadTitle", "thread_title"),
-        tuple(encodable(str(used)) for used in _list(answer.get("usedObservationIds") or answer.get("used_observation_ids"))),
     )
 
 

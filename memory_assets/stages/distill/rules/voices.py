@@ -61,12 +61,12 @@ def own_paragraphs(text: str) -> list[str]:
     """Returns the paragraphs of a user turn that the owner wrote, in order."""
     bare = _TAGGED.sub("\n\n", _FENCED.sub("\n\n", text))
     paragraphs = [p for p in (part.strip("\n") for part in re.split(r"\n\s*\n", bare)) if p.strip()]
-    if _looks_pasted(bare, paragraphs):
+    if _looks_pasted(bare):
         return _edges(paragraphs)
     return _typed(paragraphs)
 
 
-def _looks_pasted(text: str, paragraphs: list[str]) -> bool:
+def _looks_pasted(text: str) -> bool:
     if len(text) > LONG_TURN_CHARS or _STAMPED_CHAT.search(text) or _PROMPT.search(text):
         return True
     return bool(_HARD_WRAP.search(text) and len(text) > 200) or (len(_FINDINGS.findall(text)) > 0 and len(text) > 300)

@@ -36,7 +36,7 @@ SUDO = "Both NFS mounts require sudo to unmount when stale"
 
 def test_segments_are_read_with_all_that_the_model_says_of_a_fact():
     answer = parse_answer(SEGMENTS)
-    assert (answer.path, answer.date) == ("segments", "2026-03-02")
+    assert answer.path == "segments"
     assert [segment.narrative for segment in answer.segments] == [
         "The tests could not reach the database. The mount was stale.",
         "Release notes.",
@@ -157,12 +157,7 @@ def test_structured_answers_are_read():
     )
     assert answer.path == "structured"
     assert [(fact.text, fact.priority) for fact in answer.facts] == [("Use uv", "high"), ("CI runs lint", "medium")]
-    assert (answer.used_ids, answer.current_task, answer.suggested_response, answer.thread_title) == (
-        ("mem_abc",),
-        "the docs",
-        "go on",
-        "Packages",
-    )
+    assert (answer.current_task, answer.suggested_response, answer.thread_title) == ("the docs", "go on", "Packages")
 
 
 def test_structured_facts_may_be_objects():
