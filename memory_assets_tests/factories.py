@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import polars as pl
 
+from memory_assets.adapters.partition_folders import values_of
 from memory_assets.schema import frames as tables
 from memory_assets.schema.protocols import Read
 
@@ -48,6 +49,13 @@ def message(text: str = "Use uv, never pip.", ordinal: int = 0, **changes: Any) 
 def frame(table: str, *rows: dict[str, Any]) -> pl.DataFrame:
     """The rows as a frame of the table."""
     return tables.frame_of(table, rows)
+
+
+def frame_of_part(table: str, part: str, *rows: dict[str, Any]) -> pl.DataFrame:
+    """The rows as a frame of the part; they get the values that the part is named by."""
+    schema, values = tables.schema_of(table), values_of(table, part) or {}
+    named = {name: date.fromisoformat(value) if schema[name] == pl.Date() else value for name, value in values.items()}
+    return frame(table, *({**each, **named} for each in rows))
 
 
 def row(table: str, **changes: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from memory_assets.stages.embed.project import text_rows
 from memory_assets.store.archive import Range, range_id
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.factories import START, frame, message, row
+from memory_assets_tests.factories import START, frame_of_part, message, row
 
 DAY = START.date()
 WINDOW = "w" * 64
@@ -55,8 +55,8 @@ def index(store: Store) -> None:
 
 
 def write(store: Store, table: str, part: str, *rows: dict) -> None:
-    """Replaces a part of a table with the rows."""
-    store.tables.write(table, part, frame(table, *rows))
+    """Replaces a part of a table with the rows, which get the day or source that the part is named by."""
+    store.tables.write(table, part, frame_of_part(table, part, *rows))
 
 
 def _capture(store: Store) -> None:

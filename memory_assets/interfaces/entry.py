@@ -8,6 +8,7 @@ import os
 import sys
 import time
 
+from memory_assets.adapters.parquet_footer import read_facts
 from memory_assets.stages.deliver import hook
 from memory_assets.stages.deliver.spool import alarm
 from memory_assets.store.places import find_data, ignored_settings_file, present_root, user_settings_file
@@ -29,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-MANIFEST = os.path.join("tables", "memories", "all", "manifest.json")
+MEMORIES = os.path.join("tables", "memories", "data.parquet")
 WAITING = "- [ ] `p-"
 """How REVIEW.md begins a proposal that nobody decided."""
 
@@ -116,24 +117,28 @@ def status(root: str) -> int | None:
 
 def status_line(root: str) -> int:
     """Prints one line for a status bar: memories, what waits for a decision, how old the last look at transcripts is."""
-    manifest = os.path.join(root, MANIFEST)
-    memories = rows_in(read_text(manifest))
+    table = os.path.join(root, MEMORIES)
+    memories = rows_of(table)
     if memories is None:
         _print("memory: empty")
         return 0
     parts = [f"{memories} memories"]
     if waiting := waiting_in(read_text(os.path.join(root, REVIEW))):
         parts.append(f"{waiting} to review")
-    parts.append(f"{_age(manifest)} old")
+    parts.append(f"{_age(table)} old")
     parts += ["⚠ events wait"] if alarm(root) else []
     _print("memory: " + " · ".join(parts))
     return 0
 
 
-def rows_in(manifest: str) -> int | None:
-    """Returns the rows of one part of a table, from its manifest; None where it was never written."""
-    counts = [part.partition(",")[0].partition("}")[0].strip() for part in manifest.split('"rows":')[1:]]
-    return sum(map(int, counts)) if manifest and all(map(str.isdigit, counts)) else None
+def rows_of(path: str) -> int | None:
+    """Returns how many rows the part of a table has, by its own footer; None where it was never written."""
+    try:
+        facts = read_facts(path)
+    except OSError:
+        return None
+    count = facts.partition('"rows":')[2].partition(",")[0].strip()
+    return int(count) if count.isdigit() else None
 
 
 def waiting_in(review: str) -> int:

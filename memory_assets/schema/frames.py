@@ -50,6 +50,11 @@ def key_of(table: str) -> list[str]:
     return list(record_of(table).key)
 
 
+def partitioned_by(table: str) -> tuple[str, ...]:
+    """Returns the columns whose values name the parts of the table; none where it has one part, `all`."""
+    return FOLDERS[table_of(table).grain]
+
+
 def columns_of(table: str) -> list[tuple[str, str, str]]:
     """Returns (name, type, description) of each column."""
     fields = record_of(table).model_fields
@@ -149,9 +154,27 @@ def render_dictionary() -> str:
         "# The tables",
         "",
         "Made from `memory_assets/schema/records.py` by `make docs`; a test keeps it true. Each table is Parquet below",
-        "`MEMORY_DATA/tables/`, one folder a part (a day, a source or `all`), and a polars frame by",
+        "`MEMORY_DATA/tables/`, in folders named as Hive does, and a polars frame by",
         '`memory_assets.scan("observations")`. Times are UTC; a `day` is the local day, in the owner\'s zone, of the latest',
         "event of a window.",
+        "",
+        "Other programs read the same rows, with the same columns and types:",
+        "",
+        "| reader | `observations`, from the folder `MEMORY_DATA` |",
+        "|---|---|",
+        '| polars | `pl.scan_parquet("tables/observations/**/*.parquet", hive_partitioning=True)` |',
+        "| DuckDB | `FROM read_parquet('tables/observations/**/*.parquet', hive_partitioning = true)` |",
+        '| pyarrow | `ds.dataset("tables/observations", partitioning=days)` with '
+        '`days = ds.partitioning(pa.schema({"day": pa.date32()}), flavor="hive")` |',
+        '| pandas | `pd.read_parquet("tables/observations")` |',
+        "",
+        "Columns that name a table's folders are not in its files. pyarrow and pandas do not recognise dates in names: give",
+        "pyarrow the type, as above; in pandas convert the column. `columns.parquet` has no rows, only columns.",
+        "",
+        "While the store is written, files are replaced one after another: of each partition you get the old or the new",
+        "version. DuckDB may open a file twice in one query, and polars looks at sizes first: where a file was replaced in",
+        "between, or has outgrown its size, they can report an invalid file: run the query again (`memory_assets.scan` never does).",
+        "A file is larger than its content: between rows and footer lies a hole, which most file systems give no space.",
     ]
     return "\n".join([*head, *(line for table in table_names() for line in _render_table(table))]) + "\n"
 
@@ -160,7 +183,9 @@ def _render_table(table: str) -> list[str]:
     doc = " ".join((record_of(table).__doc__ or "").split())
     rows = [f"| `{name}` | {dtype.replace('|', ' ')} | {text.replace('|', ' ')} |" for name, dtype, text in columns_of(table)]
     key = ", ".join(f"`{name}`" for name in key_of(table))
-    return ["", f"## {table}", "", doc, "", f"Key: {key}.", "", "| column | type | meaning |", "|---|---|---|", *rows]
+    folders = "/".join(f"{name}=…" for name in partitioned_by(table))
+    place = f"Partitions: `{folders}/`." if folders else "One partition."
+    return ["", f"## {table}", "", doc, "", f"Key: {key}. {place}", "", "| column | type | meaning |", "|---|---|---|", *rows]
 
 
 if __name__ == "__main__":

@@ -243,7 +243,7 @@ class TextIndex(Protocol):
 
 @dataclass(frozen=True)
 class PartInfo:
-    """What is written of one part (a day, a source, or `all`) of a table."""
+    """What is written of one part (a day, a source, a category, or `all`) of a table."""
 
     rows: int
     fingerprint: str

@@ -13,8 +13,20 @@ from memory_assets.errors import TableError
 from memory_assets.schema import records as r
 from memory_assets.schema.records import Record
 
-Grain = Literal["whole", "day", "week", "month", "category", "source"]
-"""What one partition is: everything, a local day, a finished week or month, a category, or a transcript file."""
+Grain = Literal["whole", "day", "week", "month", "category", "source", "span"]
+"""What one partition is: everything, a local day, a finished week or month, a category, a transcript file, or any of day, week
+and month."""
+
+FOLDERS: dict[Grain, tuple[str, ...]] = {
+    "whole": (),
+    "day": ("day",),
+    "week": ("day",),
+    "month": ("day",),
+    "category": ("category",),
+    "source": ("source_id",),
+    "span": ("span", "day"),
+}
+"""Columns whose values name the folders of the partitions; a week or month is named by its first day."""
 
 WHOLE = "all"
 """The only partition of a table that has no others."""
@@ -69,8 +81,8 @@ class Table:
 
     @property
     def is_partitioned(self) -> bool:
-        """Whether Dagster knows its partitions; sources are partitions of the store alone."""
-        return self.grain not in ("whole", "source")
+        """Whether Dagster knows its partitions; sources and spans are partitions of the store alone."""
+        return self.grain not in ("whole", "source", "span")
 
 
 @dataclass(frozen=True)
@@ -260,7 +272,7 @@ TABLES: dict[str, Table] = {
               report="runs.steps.condensing:condensed",
               doc="What the days of a finished month say together about each project, shorter than its weeks, with citations."),
         _rows("dropped_facts", r.DroppedFact, "reflect", ("reflect", "distil_weeks", "distil_months"), "dropped/1",
-              "runs.steps.reflect:dropped_facts", made_from=("reflections", "weekly_distillates", "monthly_distillates"),
+              "runs.steps.reflect:dropped_facts", grain="span", made_from=("reflections", "weekly_distillates", "monthly_distillates"),
               inputs=None,
               doc="Facts that a day, week or month leaves out, each with the reason and the memory that holds it now."),
         _rows("timeline", r.TimelineSentence, "reflect", "distil_weeks", "timeline/2", "runs.steps.reflect:timeline",

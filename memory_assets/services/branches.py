@@ -1,7 +1,7 @@
 """Branches of a store: today's tables, to be made otherwise beside today's, with a ledger and a workspace of their own.
 
     branches/NAME/what_if.json    the range of days, the settings that differ, and how far it got
-                  tables/         hard links to today's part files, which nobody ever changes; what is made anew replaces them
+                  tables/         hard links to today's files, which nobody ever changes in place; what is rebuilt replaces them
                   ledger/, workspace/    copies
                   before/         the tables and files that the branch is compared with, as they were when it began
                   dagster/        its own runs

@@ -6,13 +6,13 @@
     branches/    what-ifs: the tables made otherwise, until they are adopted or dropped
     spool/       events that were sent and not yet taken in; aside/, what could not be
     workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, briefing.md; git  kept for ever
-    tables/      Parquet                                                              derived
+    tables/      Parquet, in folders named as Hive does                               derived
     index/       vectors and terms                                                    derived
     dagster/     DAGSTER_HOME: runs and events                                        derived
     VERSION, instance.json (the owner's zone, frozen), lock, tasks.lock; status.txt (the status, kept ready)
 
-Derived parts are rebuilt, never migrated. Every writer holds the one lock; readers never need it. `tasks.lock` is held
-while tasks of a list far away are brought in step.
+Derived parts are rebuilt, never migrated: a newer release whose VERSION differs deletes them, and the branches. Every writer
+holds the one lock; readers never need it. `tasks.lock` is held while tasks of a list far away are brought in step.
 """
 
 import json
@@ -35,7 +35,7 @@ from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.settings import Settings
 from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
 
-VERSION = 1
+VERSION = 2
 DERIVED = ("tables", "index", "built")
 LOCK_WAIT_SECONDS = 120.0
 
@@ -166,7 +166,16 @@ def _check_version(store: Store) -> None:
     if found < VERSION:
         with store.lock():
             remove_derived(store)
+            _remove_branches(store)
             write_atomically(path, f"{VERSION}\n".encode())
+
+
+def _remove_branches(store: Store) -> None:
+    """Deletes what-ifs, whose tables are as old; one whose adoption was begun stays, since the next run finishes that."""
+    for path in (store.root / "branches").glob("*"):
+        record = path / "what_if.json"
+        if not record.is_file() or json.loads(record.read_bytes()).get("state") != "adopting":
+            shutil.rmtree(path)
 
 
 def _check_zone(store: Store) -> None:

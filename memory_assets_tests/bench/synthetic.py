@@ -172,7 +172,9 @@ def _write(store: Store, table: str, said: pl.DataFrame, **columns: pl.Expr | pl
     schema = schemas.schema_of(table)
     plain = {name: pl.lit(value, dtype=schema[name]) for name, value in row(table).items() if name not in said.columns}
     frame = said.with_columns(**{**plain, **columns})
-    part = "all" if table in ("memories", "windows") else FIRST.date().isoformat()
+    part = FIRST.date().isoformat() if schemas.partitioned_by(table) else "all"
+    if part != "all":
+        frame = frame.with_columns(day=pl.lit(FIRST.date()))
     store.tables.write(table, part, frame.select(pl.col(name).cast(kind) for name, kind in schema.items()), inputs="bench")
 
 

@@ -9,13 +9,16 @@ import pytest
 
 from memory_assets.interfaces import entry as fast
 from memory_assets.interfaces.cli.app import main as full
+from memory_assets.schema.frames import partitioned_by
 from memory_assets.services.health.status import keep_status, render_status
 from memory_assets.stages.deliver.events import ENDED
 from memory_assets.stages.deliver.spool import append
-from memory_assets_tests.small_store import small_store, write
+from memory_assets_tests.small_store import DAY, small_store, write
 
 OURS = {
     "memory_assets",
+    "memory_assets.adapters",
+    "memory_assets.adapters.parquet_footer",
     "memory_assets.stages.deliver",
     "memory_assets.stages.deliver.events",
     "memory_assets.stages.deliver.hook",
@@ -80,7 +83,7 @@ def test_a_status_older_than_a_table_is_made_anew(table: str):
     store = small_store()
     keep_status(store)
     assert fast.status(str(store.root)) == 0
-    write(store, table, "all")
+    write(store, table, DAY.isoformat() if partitioned_by(table) else "all")
     assert fast.status(str(store.root)) is None
 
 
@@ -91,10 +94,12 @@ def test_a_store_that_was_moved_has_no_status_ready(tmp_path: Path):
     assert fast.status(str(moved)) is None
 
 
-def test_rows_are_read_from_a_manifest_without_a_parser():
-    assert fast.rows_in('{"files": [{"name": "a", "rows": 12, "bytes": 3}, {"bytes": 1, "rows": 30}]}') == 42
-    assert fast.rows_in("") is None
-    assert fast.rows_in('{"files": [{"rows": "many"}]}') is None
+def test_rows_are_read_from_the_footer_of_a_table_without_a_parser(tmp_path: Path):
+    store = small_store()
+    (tmp_path / "other").write_bytes(b"PAR1 of somebody else PAR1")
+    assert fast.rows_of(str(store.root / fast.MEMORIES)) == 1
+    assert fast.rows_of(str(tmp_path / "other")) is None
+    assert fast.rows_of(str(tmp_path / "missing")) is None
 
 
 def test_a_ticked_box_no_longer_waits():

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-
 from memory_assets.assets.capture import cutting_of
 from memory_assets.runs.pending import windows_due, windows_inputs
+
 from memory_assets.stages.capture.windows import plan_windows
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store

@@ -80,7 +80,7 @@ def plant(data: Path, text: str) -> None:
         "spool/events.jsonl": json.dumps({"text": text}).encode() + b"\n",
         "workspace/MEMORY.md~": text.encode(),
         "resources/.catalog.jsonl.x.tmp": text.encode(),
-        "tables/memories/all/.1-2.tmp": text.encode(),
+        "tables/.writing/1-2.tmp": text.encode(),
         "tables/memories/all/part-0000.parquet": text.encode(),
         "index/keywords/000001/texts.db": text.encode(),
         "index/quarantine/texts-000000-0/rows.bin": text.encode(),

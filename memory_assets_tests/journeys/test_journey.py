@@ -2,19 +2,23 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
+from memory_assets.schema.tables import table_names
 from memory_assets.services.corpus import open_vectors
 from memory_assets.stages.capture.sample import PLANTED_SECRETS, sample_root
 from memory_assets.stages.triage.explain import explain
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.store.store import Store
+from memory_assets_tests.readers import READERS
 from memory_assets_tests.story import all_tables, assert_same_tables, delete_derived, lay_out_sample, open_at, run, session_ids
 
 EXPECTED = json.loads((sample_root() / "expected.json").read_text())
@@ -41,6 +45,15 @@ def allowed(store: Store) -> pl.DataFrame:
 
 def holds(text: str, words: list[str]) -> bool:
     return all(word.lower() in text for word in words)
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_every_table_is_read_by_other_programs_as_scan_reads_it(store: Store, reader: Callable[[Path, str], pl.DataFrame]):
+    built = [table for table in table_names() if store.tables.parts(table)]
+    assert {"messages", "records", "observations", "memories", "dropped_facts", "category_summaries"} <= {*built}
+    for table in built:
+        expected = store.tables.scan(table).collect()
+        assert_frame_equal(reader(store.tables.root, table), expected, check_column_order=False, check_row_order=False)
 
 
 def test_what_a_good_memory_learns_is_learnt(store: Store):

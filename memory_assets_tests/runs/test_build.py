@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from memory_assets.runs.pending import index_is_missing
 
 from memory_assets.errors import StoreError
 from memory_assets.runs import build as building
 from memory_assets.runs.build import build, flush, rebuild
 from memory_assets.runs.launch import Ran
-from memory_assets.runs.pending import index_is_missing
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row

@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_assets.runs.pending import note_triaged, review_inputs, review_is_behind
 
 from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
-from memory_assets.runs.pending import note_triaged, review_inputs, review_is_behind
 from memory_assets_tests.small_store import small_store
 
 DAYS = st.lists(st.dates(date(2026, 1, 1), date(2026, 12, 31)), max_size=60)

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from memory_assets.runs.pending import days_to_learn, days_to_reflect
 from polars.testing import assert_frame_equal
 
 from memory_assets.errors import SettingsError, StoreError
 from memory_assets.runs import launch, what_if
 from memory_assets.runs.build import fill
 from memory_assets.runs.days import days_between
-from memory_assets.runs.pending import days_to_learn, days_to_reflect
 from memory_assets.schema.frames import key_of
 from memory_assets.services.which_store import Filling
 from memory_assets.store.settings import Settings, read_settings

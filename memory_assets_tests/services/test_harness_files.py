@@ -7,12 +7,12 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-
 from memory_assets.assets.embed import embeddings, memories, merges, text_index, vector_index
 from memory_assets.assets.harness_memories import harness_memories
+from memory_assets.runs.pending import days_to_learn, fold_is_behind, harness_memories_changed
+
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.launch import ingest
-from memory_assets.runs.pending import days_to_learn, fold_is_behind, harness_memories_changed
 from memory_assets.services.harness_files import find_memory_files, read_memory_files
 from memory_assets.stages.capture.tombstones import bury, rows_of, words_of
 from memory_assets.store.ledger import WORDS_FORGOTTEN

@@ -1,17 +1,26 @@
-"""A part is replaced whole or not at all, under the eyes of readers; wrong rows and broken files say so."""
+"""A part is replaced whole or not at all while it is read; wrong rows and broken files are errors that name themselves."""
 
+import os
+import shutil
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from memory_assets.errors import StoreError, TableError
+from memory_assets.store import parquet_tables
 from memory_assets.store.parquet_tables import ParquetTables
-from memory_assets_tests.factories import frame, message
+from memory_assets_tests.factories import frame, message, row
 
 TABLE = "messages"
+DAY, NEXT = "2026-08-03", "2026-08-04"
 
 
 @pytest.fixture
@@ -19,8 +28,12 @@ def tables(tmp_path: Path) -> ParquetTables:
     return ParquetTables(tmp_path / "tables")
 
 
-def rows(*ordinals: int, text: str = "Use uv.") -> pl.DataFrame:
-    return frame(TABLE, *(message(text, ordinal) for ordinal in ordinals))
+def rows(*ordinals: int, text: str = "Use uv.", day: str = DAY) -> pl.DataFrame:
+    return frame(TABLE, *(message(text, ordinal, day=date.fromisoformat(day)) for ordinal in ordinals))
+
+
+def file_of(tables: ParquetTables, part: str = DAY) -> Path:
+    return tables.root / TABLE / f"day={part}" / "data.parquet"
 
 
 def test_what_was_written_is_read_in_the_order_of_its_key(tables: ParquetTables):
@@ -30,24 +43,24 @@ def test_what_was_written_is_read_in_the_order_of_its_key(tables: ParquetTables)
 
 def test_a_part_is_replaced_and_the_others_stay(tables: ParquetTables):
     tables.write(TABLE, "2026-08-03", rows(0, 1))
-    tables.write(TABLE, "2026-08-04", rows(5))
+    tables.write(TABLE, NEXT, rows(5, day=NEXT))
     tables.write(TABLE, "2026-08-03", rows(2))
-    assert tables.read(TABLE).equals(rows(2, 5))
-    assert tables.read(TABLE, ["2026-08-04"], ["ordinal"])["ordinal"].to_list() == [5]
+    assert tables.read(TABLE).equals(pl.concat([rows(2), rows(5, day=NEXT)]))
+    assert tables.read(TABLE, [NEXT], ["ordinal"])["ordinal"].to_list() == [5]
 
 
 def test_the_same_rows_have_the_same_fingerprint_in_any_order(tables: ParquetTables):
-    first = tables.write(TABLE, "a", rows(0, 1), inputs="x")
-    second = tables.write(TABLE, "b", rows(1, 0), inputs=lambda: "y")
-    assert first.fingerprint == second.fingerprint != tables.write(TABLE, "b", rows(0, 2)).fingerprint
+    first = tables.write(TABLE, DAY, rows(0, 1), inputs="x")
+    second = tables.write(TABLE, DAY, rows(1, 0), inputs=lambda: "y")
+    assert first.fingerprint == second.fingerprint != tables.write(TABLE, DAY, rows(0, 2)).fingerprint
     assert (first.rows, first.inputs, second.inputs) == (2, "x", "y")
 
 
 def test_parts_are_told_by_name_in_order(tables: ParquetTables):
-    for part in ("b", "a"):
-        tables.write(TABLE, part, rows(0))
-    assert list(tables.parts(TABLE)) == ["a", "b"]
-    assert list(tables.parts(TABLE, ["b", "missing"])) == ["b"]
+    for part in (NEXT, DAY):
+        tables.write(TABLE, part, rows(0, day=part))
+    assert list(tables.parts(TABLE)) == [DAY, NEXT]
+    assert list(tables.parts(TABLE, [NEXT, "2026-08-05", "missing"])) == [NEXT]
 
 
 def test_a_part_that_was_never_written_has_no_rows(tables: ParquetTables):
@@ -55,15 +68,15 @@ def test_a_part_that_was_never_written_has_no_rows(tables: ParquetTables):
 
 
 def test_a_part_may_be_written_empty(tables: ParquetTables):
-    assert tables.write(TABLE, "a", rows()).rows == 0
-    assert tables.write(TABLE, "b", iter(())).rows == 0
+    assert tables.write(TABLE, DAY, rows()).rows == 0
+    assert tables.write(TABLE, NEXT, iter(())).rows == 0
     assert tables.read(TABLE).equals(rows())
 
 
 def test_a_dropped_part_is_gone_and_dropping_it_again_is_nothing(tables: ParquetTables):
-    tables.write(TABLE, "a", rows(0))
-    tables.drop(TABLE, "a")
-    tables.drop(TABLE, "a")
+    tables.write(TABLE, DAY, rows(0))
+    tables.drop(TABLE, DAY)
+    tables.drop(TABLE, DAY)
     assert tables.parts(TABLE) == {}
 
 
@@ -75,14 +88,14 @@ def test_frames_are_written_as_they_come(tables: ParquetTables):
             pulled.append(n)
             yield rows(2 * n, 2 * n + 1)
 
-    assert tables.write(TABLE, "a", stream(), inputs=lambda: f"after {len(pulled)}").inputs == "after 4"
+    assert tables.write(TABLE, DAY, stream(), inputs=lambda: f"after {len(pulled)}").inputs == "after 4"
     assert tables.read(TABLE).equals(rows(*range(8)))
 
 
 def test_a_key_that_two_frames_repeat_is_refused_and_the_old_rows_stay(tables: ParquetTables):
-    tables.write(TABLE, "a", rows(7))
+    tables.write(TABLE, DAY, rows(7))
     with pytest.raises(TableError, match="repeat a key"):
-        tables.write(TABLE, "a", iter([rows(0, 1), rows(1, 2)]))
+        tables.write(TABLE, DAY, iter([rows(0, 1), rows(1, 2)]))
     assert tables.read(TABLE).equals(rows(7))
     assert not list(tables.root.rglob("*.tmp"))
 
@@ -99,14 +112,14 @@ def test_a_key_that_two_frames_repeat_is_refused_and_the_old_rows_stay(tables: P
     ids=["column missing", "value not allowed", "null", "out of bounds", "key twice"],
 )
 def test_wrong_rows_are_refused_and_the_old_ones_stay(tables: ParquetTables, wrong: pl.DataFrame):
-    tables.write(TABLE, "a", rows(7))
+    tables.write(TABLE, DAY, rows(7))
     with pytest.raises((TableError, pl.exceptions.ColumnNotFoundError)):
-        tables.write(TABLE, "a", wrong)
+        tables.write(TABLE, DAY, wrong)
     assert tables.read(TABLE).equals(rows(7))
 
 
 def test_readers_see_the_old_rows_or_the_new_ones_while_parts_are_swapped(tables: ParquetTables):
-    tables.write(TABLE, "a", rows(0, 1, text="0"))
+    tables.write(TABLE, DAY, rows(0, 1, text="0"))
     seen: list[tuple[int, int]] = []
     broken: list[Exception] = []
     done = threading.Event()
@@ -122,26 +135,26 @@ def test_readers_see_the_old_rows_or_the_new_ones_while_parts_are_swapped(tables
     reader = threading.Thread(target=keep_reading)
     reader.start()
     for n in range(1, 40):
-        tables.write(TABLE, "a", rows(0, 1, text=str(n)))
+        tables.write(TABLE, DAY, rows(0, 1, text=str(n)))
     done.set()
     reader.join()
     assert broken == []
     assert set(seen) == {(2, 1)}
 
 
-def test_a_missing_file_names_itself_and_the_command_that_helps(tables: ParquetTables):
-    tables.write(TABLE, "a", rows(0))
-    (file,) = tables.root.rglob("part-*.parquet")
-    file.unlink()
-    with pytest.raises(StoreError, match=r"lacks .*part-.*memory rebuild"):
+@pytest.mark.parametrize("content", [b"", b"PAR1 half a file", b"PAR1" + bytes(40) + b"\x04\0\0\0PAR1"])
+def test_a_broken_file_names_itself_and_the_command_that_helps(tables: ParquetTables, content: bytes):
+    tables.write(TABLE, DAY, rows(0))
+    file_of(tables).write_bytes(content)
+    with pytest.raises(StoreError, match=r"day=2026-08-03/data\.parquet.*memory rebuild"):
         tables.read(TABLE)
 
 
-def test_a_broken_manifest_names_itself(tables: ParquetTables):
-    tables.write(TABLE, "a", rows(0))
-    (tables.root / TABLE / "a" / "manifest.json").write_text("{")
-    with pytest.raises(StoreError, match=r"manifest\.json"):
-        tables.read(TABLE)
+def test_a_file_that_somebody_removed_is_a_part_that_is_not_there(tables: ParquetTables):
+    tables.write(TABLE, DAY, rows(0))
+    file_of(tables).unlink()
+    assert tables.parts(TABLE) == {}
+    assert tables.read(TABLE).equals(rows())
 
 
 def test_an_unknown_table_is_named_with_the_known_ones(tables: ParquetTables):
@@ -150,18 +163,146 @@ def test_an_unknown_table_is_named_with_the_known_ones(tables: ParquetTables):
 
 
 def test_files_are_their_owners_alone(tables: ParquetTables):
-    tables.write(TABLE, "a", rows(0))
-    (file,) = tables.root.rglob("part-*.parquet")
-    assert file.stat().st_mode & 0o777 == 0o600
+    tables.write(TABLE, DAY, rows(0))
+    assert {path.stat().st_mode & 0o777 for path in tables.root.rglob("*.parquet")} == {0o600}
 
 
-def test_a_purge_leaves_nothing_but_what_the_manifests_name(tables: ParquetTables):
-    tables.write(TABLE, "2026-08-03", rows(0))
-    tables.write(TABLE, "2026-08-03", rows(1))
-    for name in ("messages/2026-08-03/.12-3.tmp", "a_table_of_old/all/part-0.parquet"):
+def test_a_purge_leaves_nothing_but_parts(tables: ParquetTables):
+    tables.write(TABLE, DAY, rows(0))
+    for name in (".writing/12-3.tmp", "messages/2026-08-03/part-0.parquet", "a_table_of_old/all/manifest.json"):
         (tables.root / name).parent.mkdir(parents=True, exist_ok=True)
         (tables.root / name).write_bytes(b"x")
     tables.purge()
-    left = sorted(path.name.split("-")[0] for path in tables.root.rglob("*") if path.is_file())
-    assert left == ["manifest.json", "part"]
-    assert tables.read(TABLE).equals(rows(1))
+    assert {str(path.relative_to(tables.root / TABLE)) for path in tables.root.rglob("*")} - {"."} == {
+        "day=2026-08-03", "day=2026-08-03/data.parquet", "day=1970-01-01", "day=1970-01-01/columns.parquet",
+    }  # fmt: skip
+    assert tables.read(TABLE).equals(rows(0))
+
+
+def test_rows_of_another_day_are_refused_and_the_old_ones_stay(tables: ParquetTables):
+    tables.write(TABLE, DAY, rows(0))
+    with pytest.raises(TableError, match="their day is not 2026-08-03"):
+        tables.write(TABLE, DAY, rows(1, day=NEXT))
+    assert tables.read(TABLE).equals(rows(0))
+
+
+@pytest.mark.parametrize(
+    ("table", "part"),
+    [("messages", "all"), ("messages", "2026-8-3"), ("memories", DAY), ("dropped_facts", "week"), ("records", "../s1")],
+)
+def test_a_part_that_a_table_cannot_have_is_refused_when_written_and_empty_when_read(
+    tables: ParquetTables, table: str, part: str
+):
+    with pytest.raises(TableError, match="cannot have a part"):
+        tables.write(table, part, frame(table))
+    tables.drop(table, part)
+    assert tables.read(table, [part]).equals(frame(table))
+
+
+def test_a_part_by_two_columns_is_read_back(tables: ParquetTables):
+    fact = frame("dropped_facts", row("dropped_facts", span="week", day=date(2026, 8, 3)))
+    tables.write("dropped_facts", "week-2026-08-03", fact)
+    assert list(tables.parts("dropped_facts")) == ["week-2026-08-03"]
+    assert (tables.root / "dropped_facts/span=week/day=2026-08-03/data.parquet").is_file()
+    assert tables.read("dropped_facts").equals(fact)
+
+
+def test_a_reader_that_planned_before_a_part_was_dropped_still_reads(tables: ParquetTables):
+    tables.write(TABLE, DAY, rows(0))
+    tables.write(TABLE, NEXT, rows(1, day=NEXT))
+    planned = tables.scan(TABLE)
+    tables.drop(TABLE, DAY)
+    tables.purge()
+    assert planned.collect().equals(rows(1, day=NEXT))
+
+
+def test_the_file_of_a_dropped_part_goes_a_day_later(tables: ParquetTables, monkeypatch: pytest.MonkeyPatch):
+    tables.write(TABLE, DAY, rows(0))
+    tables.drop(TABLE, DAY)
+    assert file_of(tables).is_file()
+    monkeypatch.setattr(parquet_tables, "KEEP_DROPPED_SECONDS", 0)
+    tables.drop(TABLE, DAY)
+    assert not file_of(tables).parent.exists()
+
+
+def test_a_part_keeps_the_size_of_its_file_whatever_rows_it_gets(tables: ParquetTables):
+    sizes = []
+    for count in (300, 1, 0, 200):
+        tables.write(TABLE, DAY, rows(*range(count), text=os.urandom(60).hex()))
+        sizes.append(file_of(tables).stat().st_size)
+    assert len(set(sizes)) == 1
+
+
+def test_a_reader_that_has_the_old_file_open_reads_the_old_rows(tables: ParquetTables):
+    tables.write(TABLE, DAY, rows(0))
+    with file_of(tables).open("rb") as file:
+        tables.write(TABLE, DAY, rows(1))
+        assert pl.read_parquet(file)["ordinal"].to_list() == [0]
+
+
+def test_another_version_of_a_file_is_seen_by_a_process_that_knows_the_old_one(tables: ParquetTables):
+    tables.write(TABLE, DAY, rows(0), inputs="old")
+    other = ParquetTables(tables.root.with_name("other"))
+    other.write(TABLE, DAY, rows(0, 1), inputs="new")
+    assert tables.parts(TABLE)[DAY].inputs == "old"
+    os.replace(file_of(other), file_of(tables))
+    assert (tables.parts(TABLE)[DAY].rows, tables.parts(TABLE)[DAY].inputs) == (2, "new")
+
+
+def test_what_a_part_was_made_from_may_be_longer_than_what_is_read_first(tables: ParquetTables):
+    inputs = "é\x0dmemory_assets\x18" * 2_000
+    tables.write(TABLE, DAY, rows(0, text="\x0dmemory_assets\x18\x02{}"), inputs=inputs)
+    assert tables.parts(TABLE)[DAY].inputs == inputs
+
+
+def test_a_column_that_was_added_since_is_empty(tables: ParquetTables):
+    tables.write(TABLE, DAY, rows(0))
+    path = file_of(tables)
+    facts = pq.read_metadata(path).metadata[b"memory_assets"]
+    older = pq.read_table(path, partitioning=None).drop_columns(["tool_name"])
+    pq.write_table(older.replace_schema_metadata({"memory_assets": facts}), path)
+    assert tables.read(TABLE).equals(rows(0))
+
+
+def test_tables_below_a_folder_that_is_named_like_a_partition_are_read(tmp_path: Path):
+    tables = ParquetTables(tmp_path / "text=other" / "tables")
+    tables.write(TABLE, DAY, rows(0))
+    tables.write(TABLE, NEXT, rows(1, day=NEXT))
+    assert tables.read(TABLE).equals(pl.concat([rows(0), rows(1, day=NEXT)]))
+
+
+@pytest.mark.parametrize("step", ["ParquetWriter", "_fill_up", "_flush", "replace", "sync_folder"])
+def test_a_process_killed_between_any_two_writes_leaves_the_old_rows_or_the_new_ones(tmp_path: Path, step: str):
+    tables = ParquetTables(tmp_path / "tables")
+    tables.write(TABLE, DAY, rows(0), inputs="old")
+    shutil.copytree(tables.root, tmp_path / "killed")
+    code = KILLED.format(root=str(tmp_path / "killed"), step=step)
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    killed = ParquetTables(tmp_path / "killed")
+    is_new = step == "sync_folder"
+    assert killed.read(TABLE).equals(rows(1, 2) if is_new else rows(0))
+    assert killed.parts(TABLE)[DAY].inputs == ("new" if is_new else "old")
+    assert pl.read_parquet(f"{killed.root}/{TABLE}/**/*.parquet", hive_partitioning=True).height == (2 if is_new else 1)
+    killed.purge()
+    assert not list(killed.root.rglob("*.tmp"))
+    killed.write(TABLE, DAY, rows(3), inputs="later")
+    assert killed.read(TABLE).equals(rows(3))
+
+
+KILLED = """
+import os, signal
+from pathlib import Path
+import pyarrow.parquet as pq
+from memory_assets.adapters import parquet_tables as module
+from memory_assets_tests.store.test_parquet_tables import DAY, TABLE, rows
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+class Dying(pq.ParquetWriter):
+    write_table = die
+
+place = {{"ParquetWriter": pq, "replace": os}}.get({step!r}, module)
+setattr(place, {step!r}, Dying if {step!r} == "ParquetWriter" else die)
+module.ParquetTables(Path({root!r})).write(TABLE, DAY, rows(1, 2), inputs="new")
+"""

@@ -34,7 +34,24 @@ def test_an_older_store_keeps_its_archive_and_loses_what_can_be_rebuilt():
     open_store(read_settings())
     assert (store.root / "resources" / "kept").is_file()
     assert not (store.root / "tables" / "old").exists()
-    assert (store.root / "VERSION").read_text() == "1\n"
+    assert (store.root / "VERSION").read_text() == "2\n"
+
+
+def test_a_store_with_manifests_loses_its_tables_and_branches_and_keeps_what_they_are_made_from():
+    store = open_store(read_settings())
+    old = ["tables/observations/2026-08-03/part-0.parquet", "tables/memories/all/manifest.json", "index/texts.json"]
+    branches = ["branches/mine/tables/memories/all/manifest.json", "branches/.half/left", "branches/begun/ledger/x"]
+    kept = ["ledger/events/1.jsonl", "answers/a.json", "workspace/MEMORY.md", "branches/begun/what_if.json"]
+    for name in [*old, *branches, *kept]:
+        (store.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (store.root / name).write_text('{"state": "adopting"}')
+    (store.root / "branches" / "mine" / "what_if.json").write_text('{"state": "made"}')
+    (store.root / "VERSION").write_text("1\n")
+    opened = open_store(read_settings())
+    assert [name for name in [*old, *branches[:2]] if (store.root / name).exists()] == []
+    assert [path.name for path in (store.root / "branches").iterdir()] == ["begun"]
+    assert [name for name in kept if not (store.root / name).is_file()] == []
+    assert opened.tables.parts("observations") == {}
 
 
 def test_another_zone_is_refused_with_the_command_that_rebuilds(monkeypatch: pytest.MonkeyPatch):

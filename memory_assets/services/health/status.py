@@ -1,7 +1,7 @@
 """How the store stands at a glance: what is in it, what waits, how old it is, and where its files lie.
 
-Takes an open store, reads manifests and a few small columns, runs nothing. What was found can be kept as text beside the
-tables, for `fast` to print until one of them is written again.
+Takes an open store, reads footers of tables and a few small columns, runs nothing. What was found can be kept as text beside
+the tables, for `fast` to print until one of them is written again.
 """
 
 from dataclasses import dataclass

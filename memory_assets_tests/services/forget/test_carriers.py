@@ -86,8 +86,8 @@ def test_a_text_is_masked_in_place_and_a_compressed_one_removed(tmp_path: Path):
     ("path", "kind"),
     [
         ("resources/ranges/s/000-0.zst", "archive"),
-        ("tables/messages/2026-08-03/part-1.parquet", "table messages"),
-        ("tables/messages/2026-08-03/.12-3.tmp", "temporary and backup files"),
+        ("tables/messages/day=2026-08-03/data.parquet", "table messages"),
+        ("tables/.writing/12-3.tmp", "temporary and backup files"),
         ("workspace/memory/2026-08-03.md", "daily logs"),
         ("workspace/lessons.md", "workspace"),
         ("workspace/MEMORY.md~", "temporary and backup files"),

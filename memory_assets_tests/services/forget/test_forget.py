@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from memory_assets.runs.pending import erasing_is_due
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import NoteError
 from memory_assets.memory import MemoryAgent
-from memory_assets.runs.pending import erasing_is_due
 from memory_assets.services.forget import erase
 from memory_assets.services.forget.forget import SHORTEST_QUOTE
 from memory_assets.services.forget.rows import without_forgotten
@@ -94,8 +94,8 @@ def test_what_is_forgotten_is_gone_from_everything_and_the_search_says_so(agent:
         "workspace/MEMORY.md~": f"- {FACT}\n",
         "spool/1.jsonl": f'{{"text": "{FACT}"}}\n',
         "dagster/storage/run/compute_logs/x.err": f"ValueError: {FACT}\n",
-        "tables/memories/all/part-0.parquet": FACT,
-        "tables/a_table_of_old/all/part-0.parquet": FACT,
+        "tables/memories/part-0.parquet": FACT,
+        "tables/a_table_of_old/data.parquet": FACT,
         "index/quarantine/texts-000001-0/x.bin": FACT,
         "resources/.catalog.jsonl.x.tmp": FACT,
     }.items():

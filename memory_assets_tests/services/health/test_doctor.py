@@ -46,7 +46,7 @@ def test_unknown_types_are_named_and_counted():
 def test_a_message_that_a_fork_repeats_is_counted_as_shared_and_not_as_lost():
     store = small_store()
     copies = [row("records", source_id="s1", generation=1, line=n, message_id=IDS[n], status="message") for n in range(2)]
-    write(store, "records", "s2", *copies)
+    write(store, "records", "s1", *_records(store), *copies)
     (claude,) = examine(store, WHOLE).harnesses
     assert (claude.messages, claude.shared, claude.lost) == (7, 2, 0)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-
 from memory_assets.assets.capture import cutting_of, plan
 from memory_assets.runs.pending import windows_due, windows_inputs
+
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.windows import plan_windows
 from memory_assets.store.settings import read_settings

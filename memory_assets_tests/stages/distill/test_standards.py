@@ -5,9 +5,9 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from memory_assets.runs.pending import distil_inputs
 
 from memory_assets.errors import SettingsError
-from memory_assets.runs.pending import distil_inputs
 from memory_assets.stages.distill import DISTILL_VERSION
 from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.day import judge_candidates

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from memory_assets.runs.pending import days_to_find_friction
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
-from memory_assets.runs.pending import days_to_find_friction
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
 from memory_assets_tests.stages.friction.weeks import YESTERDAY, store_of, week_named

@@ -24,7 +24,7 @@ from memory_assets.stages.embed.passages import make_passages
 from memory_assets.stages.recall.results import Answer, Filters
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.factories import frame, message, row
+from memory_assets_tests.factories import frame, frame_of_part, message, row
 
 SUITE = Path(__file__).with_name("leaving_out.toml")
 SAID = "/said"
@@ -181,4 +181,4 @@ def _memory(fact: Mapping[str, Any], at: datetime, digest: str, where: Mapping[s
 
 
 def _write(store: Store, table: str, part: str, rows: Sequence[dict[str, Any]]) -> None:
-    store.tables.write(table, part, frame(table, *rows))
+    store.tables.write(table, part, frame_of_part(table, part, *rows))

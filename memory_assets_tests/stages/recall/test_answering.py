@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memory_assets.assets.recall import write_category
+
 from memory_assets.memory import MemoryAgent
 from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall import answering

@@ -11,8 +11,8 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 import polars as pl
-
 from memory_assets.assets.reflect import Past, propose_day
+
 from memory_assets.services.review import rules_of, workspace_of
 from memory_assets.stages.triage.run import amend, decide_all, hear_person, list_entries, look, write_memory, write_review
 from memory_assets.store.settings import read_settings

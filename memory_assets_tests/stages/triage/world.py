@@ -26,7 +26,7 @@ from memory_assets.stages.triage.run import (
 from memory_assets.store.archive import Archive, Range, range_id
 from memory_assets.store.ledger import CORRECTED, Ledger
 from memory_assets.store.parquet_tables import ParquetTables
-from memory_assets_tests.factories import START, frame, message, row
+from memory_assets_tests.factories import START, frame_of_part, message, row
 
 DAY = date(2026, 8, 3)
 SECTIONS = ("mira", "Hard Rules", "System Architecture", "Patterns")
@@ -202,7 +202,7 @@ class World:
         self.clock.now += timedelta(**delta)
 
     def _write(self, table: str, part: str, rows: list[dict]) -> None:
-        self.tables.write(table, part, frame(table, *rows))
+        self.tables.write(table, part, frame_of_part(table, part, *rows))
 
     def _memory(self, id: str) -> dict:
         observed = [observed_id(id, session) for session in self.sessions[id]]
