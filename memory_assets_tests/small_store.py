@@ -6,6 +6,9 @@ from datetime import timedelta
 import polars as pl
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.runs.due import triage_state
+from memory_assets.runs.staleness import input_versions
+from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
 from memory_assets.stages.embed.passages import make_passages
 from memory_assets.stages.embed.project import text_rows
@@ -57,6 +60,20 @@ def index(store: Store) -> None:
 def write(store: Store, table: str, part: str, *rows: dict) -> None:
     """Replaces a part of a table with the rows, which get the day or source that the part is named by."""
     store.tables.write(table, part, frame_of_part(table, part, *rows))
+
+
+def bring_up_to_date(store: Store) -> None:
+    """Notes of every table and file that it was built from what the store holds now; empty where it was never written."""
+    for name, table in TABLES.items():
+        versions = {} if table.inputs is None else input_versions(store, table)
+        if table.record and table.grain == "whole" and table.inputs is None and WHOLE not in store.tables.parts(name):
+            versions = {WHOLE: ""}
+        for part, version in versions.items():
+            if table.record:
+                store.tables.write(name, part, store.tables.read(name, [part]), inputs=version)
+            else:
+                store.note(name, version)
+    store.note("review_md", triage_state(store))
 
 
 def _capture(store: Store) -> None:

@@ -16,7 +16,7 @@ import polars as pl
 
 from memory_assets.errors import TableError
 from memory_assets.schema.records import Record
-from memory_assets.schema.tables import table_names, table_of
+from memory_assets.schema.tables import FOLDERS, table_names, table_of
 
 SCHEMA_VERSION = 2
 """Version of all table schemas together; a store with another one has its derived tables rebuilt."""
@@ -173,7 +173,8 @@ def render_dictionary() -> str:
         "",
         "While the store is written, files are replaced one after another: of each partition you get the old or the new",
         "version. DuckDB may open a file twice in one query, and polars looks at sizes first: where a file was replaced in",
-        "between, or has outgrown its size, they can report an invalid file: run the query again (`memory_assets.scan` never does).",
+        "between, or has outgrown its size, they can report an invalid file: run the query again. `memory_assets.scan` never",
+        "does.",
         "A file is larger than its content: between rows and footer lies a hole, which most file systems give no space.",
     ]
     return "\n".join([*head, *(line for table in table_names() for line in _render_table(table))]) + "\n"

@@ -14,8 +14,9 @@ from random import Random
 import numpy as np
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.runs import pending
+from memory_assets.runs.staleness import input_versions
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.tables import TABLES
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.bench.pipeline import ingest
@@ -85,15 +86,11 @@ def fill(store: Store, count: int, seed: int) -> None:
         vectors = _near_topics(numbers, topics, len(rows))
         embedded = [_embedding(each, vector, embedder) for each, vector in zip(rows, vectors, strict=True)]
         store.tables.write("observations", day.isoformat(), schemas.frame_of("observations", rows), inputs="bench")
-        store.tables.write(
-            "embeddings",
-            day.isoformat(),
-            schemas.frame_of("embeddings", embedded),
-            inputs=pending.embed_inputs(store, day.isoformat()),
-        )
-    for day, inputs in pending.proposal_inputs(store.tables).items():
-        store.tables.write("reflections", day, schemas.empty("reflections"), inputs=inputs)
-        store.tables.write("proposals", day, schemas.empty("proposals"), inputs=inputs)
+        store.tables.write("embeddings", day.isoformat(), schemas.frame_of("embeddings", embedded))
+    for name in ("embeddings", "reflections", "proposals"):
+        for day, version in input_versions(store, TABLES[name]).items():
+            rows = store.tables.read(name, [day])
+            store.tables.write(name, day, rows, inputs=version)
 
 
 def _near_topics(numbers: np.random.Generator, topics: np.ndarray, count: int) -> np.ndarray:

@@ -16,7 +16,8 @@ from typing import Any
 from unittest.mock import patch
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.runs import launch, pending
+from memory_assets.runs import launch
+from memory_assets.stages.distill import standards
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.bench.row import Row
@@ -58,7 +59,7 @@ def _rows(store: Store, meter: Meter) -> list[Row]:
     calls, embedded = meter.of(lambda: launch.ingest(store))
     days = [date.fromisoformat(part) for part in store.tables.parts("messages")]
     unchanged = meter.of(lambda: launch.backfill(store, days))
-    with patch.object(pending, "DISTILL_VERSION", "another gate"):
+    with patch.object(standards, "DISTILL_VERSION", "another gate"):
         changed = meter.of(lambda: launch.ingest(store))
     first = f"of {calls} calls and {embedded} embeddings at first"
     return [

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from memory_assets.assets.capture import cutting_of
-from memory_assets.runs.pending import windows_due, windows_inputs
 
+from memory_assets.runs import inputs
+from memory_assets.runs.due import windows_due
+from memory_assets.runs.steps.capture import cutting_of
+from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.stages.capture.windows import plan_windows
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -25,7 +27,7 @@ def store_at(moment: datetime, monkeypatch: pytest.MonkeyPatch) -> Store:
 def windows_of(store: Store) -> pl.DataFrame:
     records, resources = store.tables.scan("records"), store.archive.resources()
     found = plan_windows(records, resources, cutting_of(store))
-    store.tables.write("windows", "all", found, inputs=windows_inputs(store))
+    store.tables.write("windows", WHOLE, found, inputs=inputs.windows(store, TABLES["windows"])[WHOLE])
     return found.sort("started_at")
 
 

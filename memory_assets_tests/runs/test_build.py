@@ -3,16 +3,16 @@
 from pathlib import Path
 
 import pytest
-from memory_assets.runs.pending import index_is_missing
 
 from memory_assets.errors import StoreError
 from memory_assets.runs import build as building
 from memory_assets.runs.build import build, flush, rebuild
-from memory_assets.runs.launch import Ran
+from memory_assets.runs.due import memories_are_stale
+from memory_assets.runs.launch import RunSummary
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
-from memory_assets_tests.small_store import index, small_store, write
+from memory_assets_tests.small_store import bring_up_to_date, index, small_store, write
 
 
 @pytest.fixture
@@ -20,10 +20,10 @@ def ingested(monkeypatch: pytest.MonkeyPatch) -> list[Store]:
     """The stores that were brought up to date; each time one more observation is learnt."""
     stores: list[Store] = []
 
-    def learn(store: Store) -> Ran:
+    def learn(store: Store) -> RunSummary:
         stores.append(store)
         write(store, "observations", f"2026-08-{len(stores):02d}", row("observations", id=f"new-{len(stores)}"))
-        return Ran(["capture", "learn"], 1.5)
+        return RunSummary(["capture", "process_days"], 1.5)
 
     monkeypatch.setattr(building.launch, "ingest", learn)
     return stores
@@ -33,7 +33,7 @@ def test_folders_named_in_settings_are_taken_in(ingested: list[Store], tmp_path:
     monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path / "home"))
     built = build()
     assert built.reason == f"Transcripts from {tmp_path / 'home'}"
-    assert (built.learnt, built.jobs, built.is_unchanged) == ({"observations": 1}, ("capture", "learn"), False)
+    assert (built.learnt, built.jobs, built.is_unchanged) == ({"observations": 1}, ("capture", "process_days"), False)
     assert built.warnings == (f"No transcripts were found in {tmp_path / 'home'}.",)
 
 
@@ -53,7 +53,7 @@ def test_ingest_alone_does_not_show_the_sample(ingested: list[Store], tmp_path: 
 
 def test_nothing_to_do_is_told(monkeypatch: pytest.MonkeyPatch):
     small_store()
-    monkeypatch.setattr(building.launch, "ingest", lambda store: Ran([], 0.1))
+    monkeypatch.setattr(building.launch, "ingest", lambda store: RunSummary([], 0.1))
     assert build().is_unchanged
 
 
@@ -77,16 +77,20 @@ def test_a_rebuild_cuts_the_days_in_the_present_zone(ingested: list[Store], monk
 def test_the_indexes_alone_can_be_rebuilt(ingested: list[Store]):
     store = small_store()
     index(store)
+    bring_up_to_date(store)
+    assert not memories_are_stale(store)
     assert rebuild(indexes_only=True).store.tables.parts("messages").keys() == {"2026-08-03"}
-    assert index_is_missing(store)
+    store.tables.drop("observations", "2026-08-01")  # what `ingested` learnt, which makes memories stale by itself
+    assert memories_are_stale(store)
 
 
 def test_an_index_that_was_moved_aside_is_made_again_at_the_next_ingest():
     store = small_store()
     index(store)
-    assert not index_is_missing(store)
+    bring_up_to_date(store)
+    assert not memories_are_stale(store)
     (store.root / "index" / "vectors").rename(store.root / "index" / "quarantine")
-    assert index_is_missing(store)
+    assert memories_are_stale(store)
 
 
 def test_nothing_can_be_rebuilt_where_there_is_nothing(ingested: list[Store]):

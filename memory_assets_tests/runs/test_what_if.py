@@ -11,13 +11,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from memory_assets.runs.pending import days_to_learn, days_to_reflect
 from polars.testing import assert_frame_equal
 
 from memory_assets.errors import SettingsError, StoreError
 from memory_assets.runs import launch, what_if
 from memory_assets.runs.build import fill
 from memory_assets.runs.days import days_between
+from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.frames import key_of
 from memory_assets.services.which_store import Filling
 from memory_assets.store.settings import Settings, read_settings
@@ -123,7 +123,7 @@ def test_adopted_the_tables_are_those_of_a_store_that_had_the_setting_from_the_b
     assert_same_tables_of_observations(today, built(folder / "from the beginning", sources, facts_per_session=0))
     assert (today.workspace / "MEMORY.md").read_text() == memory_of(found).after
     assert (what_if.listed(today), (today.root / "branches").exists()) == ((), False)
-    assert (days_to_learn(today), days_to_reflect(today.tables)) == ([], [])
+    assert (stale_days(today, "process_days"), stale_days(today, "reflect")) == ({}, {})
 
 
 def test_a_branch_that_is_dropped_leaves_nothing(opened: Opened, unbranched: Path, branched: Path):

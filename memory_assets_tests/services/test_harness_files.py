@@ -5,19 +5,18 @@ import json
 import os
 from pathlib import Path
 
-import dagster as dg
 import pytest
-from memory_assets.assets.embed import embeddings, memories, merges, text_index, vector_index
-from memory_assets.assets.harness_memories import harness_memories
-from memory_assets.runs.pending import days_to_learn, fold_is_behind, harness_memories_changed
 
 from memory_assets.memory import MemoryAgent
+from memory_assets.runs.due import memories_are_stale
 from memory_assets.runs.launch import ingest
+from memory_assets.runs.staleness import is_stale, stale_days
 from memory_assets.services.harness_files import find_memory_files, read_memory_files
 from memory_assets.stages.capture.tombstones import bury, rows_of, words_of
 from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets_tests.dagster_runs import run_assets
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import write
 from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript
@@ -57,20 +56,18 @@ def checksums(folder: Path) -> dict[str, tuple[str, int]]:
 
 def learn(store: Store) -> None:
     """Runs what a change of the files asks for."""
-    with dg.DagsterInstance.ephemeral() as instance:
-        given = {"instance": instance, "resources": {"store": store}}
-        assert dg.materialize([harness_memories], **given).success
-        for day in days_to_learn(store):
-            assert dg.materialize([embeddings], partition_key=day.isoformat(), **given).success
-        assert fold_is_behind(store)
-        assert dg.materialize([merges, memories, vector_index, text_index], **given).success
+    assert run_assets(store, "harness_memories").success
+    for day in stale_days(store, "process_days"):
+        assert run_assets(store, "embeddings", days=(day, day)).success
+    assert memories_are_stale(store)
+    assert run_assets(store, "merges", "memories", "vector_index", "text_index").success
 
 
 def test_what_harnesses_remember_is_recalled_with_its_source_and_their_files_stay_as_they_are(store: Store, home: Path):
     before = checksums(home)
-    assert harness_memories_changed(store)
+    assert is_stale(store, ["harness_memories"])
     learn(store)
-    assert not harness_memories_changed(store)
+    assert not is_stale(store, ["harness_memories"])
 
     agent = MemoryAgent(store.settings)
     (first, *_) = agent.recall("on which port does the staging database listen", project="shop").results
@@ -94,8 +91,8 @@ def test_all_jobs_leave_their_files_as_they_are(home: Path):
     transcript(home / ".claude", "0a000001-1111-4222-8333-444455556666").write_bytes(lines(*dialogue("shop", 6)))
     before = checksums(home)
     ran = ingest(open_store(read_settings()))
-    assert {"capture", "learn", "fold"} <= set(ran.jobs)
-    assert ingest(open_store(read_settings())).jobs == []
+    assert {"capture", "process_days", "rebuild_memories"} <= set(ran.jobs)
+    assert ingest(open_store(read_settings())).is_nothing
     assert checksums(home) == before
     store = MemoryAgent(read_settings()).store
     assert set(store.tables.read("harness_memories")["project"]) == {"shop", ""}
@@ -106,7 +103,7 @@ def test_what_a_harness_forgets_is_gone_and_what_it_learns_is_there(store: Store
     path = home / ".codex/memories/MEMORY.md"
     path.write_text("The release train of the harbour team leaves on Wednesday morning.\n")
     os.utime(path, (path.stat().st_atime, path.stat().st_mtime + 1))
-    assert harness_memories_changed(store)
+    assert is_stale(store, ["harness_memories"])
     learn(store)
     texts = [one.text for one in MemoryAgent(store.settings).recall("when does the release train leave").results]
     assert TRAIN not in texts

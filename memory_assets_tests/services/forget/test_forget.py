@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from memory_assets.runs.pending import erasing_is_due
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import NoteError
 from memory_assets.memory import MemoryAgent
+from memory_assets.runs.due import forget_is_unfinished
 from memory_assets.services.forget import erase
 from memory_assets.services.forget.forget import SHORTEST_QUOTE
 from memory_assets.services.forget.rows import without_forgotten
@@ -175,10 +175,10 @@ def test_a_forgetting_that_was_killed_is_finished_by_the_next_run(
             patched.setattr(erase, step, killed)
             with pytest.raises(KeyboardInterrupt):
                 agent.forget(SHOWN, apply=True) if step == "erase_rows" else erase.finish(store)
-        assert erasing_is_due(store)
+        assert forget_is_unfinished(store)
         assert not next(check for check in agent.health().checks if check.name == "forgetting").passed
     erase.finish(store)
-    assert not erasing_is_due(store) and erase.finish(store) == {}
+    assert not forget_is_unfinished(store) and erase.finish(store) == {}
     assert len(store.ledger.events([WORDS_ERASED])) == 1
     assert not [name for name, content in contents(store).items() if b"never pip" in content.lower()]
 

@@ -1,16 +1,18 @@
-"""Runs the whole of capture on a store, as the assets do, for tests."""
+"""Runs the whole of capture on a store, as the build functions do, for tests."""
 
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 import polars as pl
 
+from memory_assets.runs.staleness import stale_partitions
 from memory_assets.runs.steps.capture import cutting_of
+from memory_assets.schema.tables import TABLES
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import IntakeReport, Mask, take_in
 from memory_assets.stages.capture.masking.redact import MASKING_VERSION, mask_all
-from memory_assets.stages.capture.messages import build_messages, build_sessions, inputs_of, pending_days
+from memory_assets.stages.capture.messages import build_messages, build_sessions, inputs_of
 from memory_assets.stages.capture.windows import plan_windows
 from memory_assets.store.store import Store
 
@@ -34,12 +36,12 @@ def derive(store: Store) -> None:
     """Brings windows, messages and sessions up to date with the records."""
     windows = plan_windows(store.tables.scan("records"), store.archive.resources(), cutting_of(store))
     store.tables.write("windows", "all", windows)
-    for day in pending_days(windows, store.tables):
-        own = windows.filter(pl.col("day") == day)
+    for day in stale_partitions(store, TABLES["messages"]):
+        own = windows.filter(pl.col("day") == date.fromisoformat(day))
         frames = build_messages(own, store.tables, store.archive, store.settings.clock())
-        store.tables.write("messages", day.isoformat(), frames, inputs=inputs_of(own))
-        messages = store.tables.scan("messages", [day.isoformat()])
-        store.tables.write("sessions", day.isoformat(), build_sessions(own, messages, store.tables))
+        store.tables.write("messages", day, frames, inputs=inputs_of(own))
+        messages = store.tables.scan("messages", [day])
+        store.tables.write("sessions", day, build_sessions(own, messages, store.tables))
 
 
 def state(store: Store) -> dict[str, pl.DataFrame]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from memory_assets.assets.capture import cutting_of
 from polars.testing import assert_frame_equal
 
+from memory_assets.runs.steps.capture import cutting_of
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.replan import plan_windows_incrementally, sources_to_plan
 from memory_assets.stages.capture.windows import Cutting, plan_windows

@@ -7,9 +7,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from memory_assets.assets.capture import cutting_of, plan
-from memory_assets.runs.pending import windows_due, windows_inputs
 
+from memory_assets.runs import inputs
+from memory_assets.runs.due import windows_due
+from memory_assets.runs.materialise import materialise
+from memory_assets.runs.steps.capture import cutting_of
+from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.windows import plan_windows
 from memory_assets.store.settings import read_settings
@@ -42,12 +45,11 @@ def take_in(store: Store, folder: Path, *records: dict[str, Any], session: str =
 
 
 def cut(store: Store) -> list[tuple[str, str, int]]:
-    """Cuts windows as the asset does, which plans only what changed, and checks that planning everything gives the same."""
-    inputs = windows_inputs(store)
-    found = plan(store, inputs)
+    """Cuts windows as a run does, which plans only what changed, and checks that planning everything gives the same."""
+    materialise(store, [TABLES["windows"]], [WHOLE])
+    found = store.tables.read("windows")
     everything = plan_windows(store.tables.scan("records"), store.archive.resources(), cutting_of(store))
     assert found.sort("window_id").equals(everything.sort("window_id"))
-    store.tables.write("windows", "all", found, inputs=inputs)
     return list(found.sort("started_at", "window_id").select("trigger", "status", "message_count").iter_rows())
 
 
@@ -154,6 +156,6 @@ def test_a_sender_whose_clock_is_ahead_does_not_end_what_comes_later(tmp_path: P
 def test_a_store_to_which_nobody_told_anything_plans_nothing_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     store = at(datetime(2026, 8, 3, 9, 20, tzinfo=UTC), monkeypatch)
     take_in(store, tmp_path, *dialogue(SESSION, 6))
-    before = windows_inputs(store)
+    before = inputs.windows(store, TABLES["windows"])
     tell(store, ENDED, minute(7), "somebody-elses-session")
-    assert windows_inputs(store) == before
+    assert inputs.windows(store, TABLES["windows"]) == before

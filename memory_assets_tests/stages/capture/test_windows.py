@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from memory_assets.assets.capture import cutting_of
 
+from memory_assets.runs.steps.capture import cutting_of
 from memory_assets.stages.capture.sessions import person_of, project_of
 from memory_assets.stages.capture.windows import plan_windows, window_key
 from memory_assets.store.settings import read_settings

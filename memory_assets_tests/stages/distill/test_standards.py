@@ -5,9 +5,10 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from memory_assets.runs.pending import distil_inputs
 
 from memory_assets.errors import SettingsError
+from memory_assets.runs.inputs import observations
+from memory_assets.schema.tables import TABLES
 from memory_assets.stages.distill import DISTILL_VERSION
 from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.day import judge_candidates
@@ -56,5 +57,6 @@ def test_a_taxonomy_that_cannot_be_read_is_an_error_that_names_the_setting(tmp_p
 def test_days_made_by_other_standards_are_stale():
     store, day = small_store(), DAY.isoformat()
     changed = Store(read_settings(least_useful=0.8), store.root)
-    windows = store.tables.read("windows")
-    assert distil_inputs(changed, windows, [day]) != distil_inputs(store, windows, [day])
+    table = TABLES["observations"]
+    assert observations(changed, table).keys() == observations(store, table).keys() == {day}
+    assert observations(changed, table)[day] != observations(store, table)[day]

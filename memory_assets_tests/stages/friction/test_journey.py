@@ -5,11 +5,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from memory_assets.runs.pending import days_to_find_friction
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
+from memory_assets.runs.staleness import stale_days
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
 from memory_assets_tests.stages.friction.weeks import YESTERDAY, store_of, week_named
@@ -57,7 +57,7 @@ def test_found_again_it_keeps_its_number(store: Store):
     numbered = len(store.ledger.events(["proposal.numbered"]))
     for day in {row["day"] for row in before.iter_rows(named=True)}:
         store.tables.drop("friction", day.isoformat())
-    assert days_to_find_friction(store)
+    assert stale_days(store, "find_friction")
     launch.ingest(store)
     assert store.tables.read("friction").sort("proposal_id").equals(before.sort("proposal_id"))
     assert len(store.ledger.events(["proposal.numbered"])) == numbered

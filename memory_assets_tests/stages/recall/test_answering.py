@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memory_assets.assets.recall import write_category
 
 from memory_assets.memory import MemoryAgent
+from memory_assets.runs.steps.recall import write_category
 from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall import answering
 from memory_assets.stages.recall.answering import Means, answer, within_budget

@@ -9,6 +9,8 @@ import pytest
 
 from memory_assets.errors import ModelError
 from memory_assets.memory import MemoryAgent
+from memory_assets.runs.materialise import materialise
+from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.store.settings import read_settings
 from memory_assets_tests.stages.recall.leaving_out import build, suite
 
@@ -128,15 +130,10 @@ def test_without_the_table_of_memories_what_was_said_answers(store: Path):
 
 
 def test_what_was_broken_is_whole_again_after_a_rebuild_of_the_indexes(store: Path):
-    import dagster as dg
-
-    from memory_assets.assets import embed
-
     corrupt_vectors(store)
     agent = agent_of(store)
     assert agent.recall(QUESTION, is_probe=True).degraded == "keyword"
-    for asset in embed.ASSETS:
-        if asset.key.to_user_string().endswith("_index"):
-            asset(dg.build_asset_context(), agent.store)
+    for name in ("vector_index", "text_index"):
+        materialise(agent.store, [TABLES[name]], [WHOLE])
     answer = agent_of(store).recall(QUESTION, is_probe=True)
     assert ([one.memory_id for one in answer.results], answer.degraded, answer.notes) == ([ANSWER], None, ())

@@ -11,8 +11,9 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 import polars as pl
-from memory_assets.assets.reflect import Past, propose_day
 
+from memory_assets.runs.steps.condensing import Past
+from memory_assets.runs.steps.reflect import propose_day
 from memory_assets.services.review import rules_of, workspace_of
 from memory_assets.stages.triage.run import amend, decide_all, hear_person, list_entries, look, write_memory, write_review
 from memory_assets.store.settings import read_settings
@@ -77,7 +78,7 @@ class Days:
 
 def copy_learnt(source: Path, target: Path) -> Path:
     """Copies a store without what triage made of it: proposals, decisions, the workspace, and their lines of the ledger."""
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns("dagster", "index", "workspace", "triaged", "status.txt"))
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("dagster", "index", "workspace", "built", "status.txt"))
     for table in ("proposals", "decisions", "amendments", "entries", "trust", "model_reviews"):
         shutil.rmtree(target / "tables" / table, ignore_errors=True)
     for path in (target / "ledger").glob("*.jsonl"):

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.assets import embed
 from memory_assets.runs import launch
+from memory_assets.runs.steps import embed
 from memory_assets.schema.frames import empty
 from memory_assets.stages.triage.explain import explain
 from memory_assets.stages.triage.memory_md import read_entries

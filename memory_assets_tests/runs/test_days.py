@@ -1,15 +1,12 @@
-"""What waits to be done: days become stretches, small gaps are bridged, long ones are not, none is lost."""
+"""Days become stretches: small gaps are bridged, long ones are not, no day is lost."""
 
 from datetime import date, timedelta
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_assets.runs.pending import note_triaged, review_inputs, review_is_behind
 
 from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
-from memory_assets_tests.small_store import small_store
 
 DAYS = st.lists(st.dates(date(2026, 1, 1), date(2026, 12, 31)), max_size=60)
 
@@ -33,12 +30,3 @@ def test_every_day_is_in_exactly_one_stretch_of_at_most_a_month(days: list[date]
     assert len(covered) == len(set(covered))
     assert all(len(stretch.days()) <= LONGEST_STRETCH for stretch in found)
     assert all(a.last + timedelta(1) < b.first or len(a.days()) + len(b.days()) > LONGEST_STRETCH for a, b in pairwise(found))
-
-
-def test_decisions_that_are_gone_are_made_again_though_nothing_else_changed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MEMORY_NOW", "2026-08-04T12:00:00+00:00")
-    store = small_store()
-    note_triaged(store, review_inputs(store))
-    assert not review_is_behind(store)
-    store.tables.drop("decisions", "all")
-    assert review_is_behind(store)

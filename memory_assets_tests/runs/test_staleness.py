@@ -1,0 +1,154 @@
+"""What is stale follows from the declarations: their settings, functions and order are tested table by table."""
+
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_assets.assets.factory import code_version
+from memory_assets.runs.due import due_runs
+from memory_assets.runs.staleness import input_versions, is_stale, resolve, stale_days, stale_partitions
+from memory_assets.schema.tables import JOBS, TABLES, WHOLE, Table
+from memory_assets.store.settings import Settings, read_settings
+from memory_assets.store.store import Store
+from memory_assets_tests.factories import row
+from memory_assets_tests.small_store import DAY, bring_up_to_date, index, small_store, write
+
+NOW = "2026-08-10T06:00:00+00:00"
+"""The week of the only day is over, frictions are still looked for in it, and no proposal has expired."""
+
+PAID = {"model", "observer_prompt"}
+"""Settings whose change costs money: they wait for a run that names the days."""
+
+DECLARED = [(table.name, setting) for table in TABLES.values() for setting in table.settings]
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Store:
+    """A store of one day, in which no table is stale."""
+    monkeypatch.setenv("MEMORY_NOW", NOW)
+    store = small_store()
+    write(store, "reflections", DAY.isoformat(), row("reflections", day=DAY))
+    write(store, "harness_memories", WHOLE)
+    remembered = tmp_path / "home" / ".codex" / "memories" / "MEMORY.md"
+    remembered.parent.mkdir(parents=True)
+    remembered.write_text("The release train leaves on Thursday.\n")
+    index(store)
+    bring_up_to_date(store)
+    return store
+
+
+def other_value(settings: Settings, setting: str, folder: Path) -> Any:
+    """Returns a value that the setting does not have, of the setting's own kind."""
+    files = {"observer_prompt": "Write down what the owner says.", "taxonomy": _taxonomy()}
+    if setting in files:
+        (folder / setting).write_text(files[setting])
+        return folder / setting
+    present = getattr(settings, setting)
+    named = {
+        "timezone": "Europe/Berlin",
+        "date_order": "mdy",
+        "model": "claude-haiku-4-5",
+        "least_useful": 0.9,
+        "aliases": {"Buildkite": ["bk"]},
+        "people": {"mira": "Mira Keller"},
+        "sections": {"operations": "Runbooks"},
+        "gold": _gold(folder),
+        "harness_memories": False,
+    }
+    if setting in named:
+        return named[setting]
+    return present + 1 if isinstance(present, int) else f"{present}-2"
+
+
+def _taxonomy() -> str:
+    text = (resources.files("memory_assets.stages.distill") / "taxonomy.toml").read_text("utf-8")
+    return text.replace('version = "v1"', 'version = "mine"')
+
+
+def _gold(folder: Path) -> Path:
+    (folder / "gold").mkdir(exist_ok=True)
+    (folder / "gold" / "session.json").write_text("{}")
+    return folder / "gold"
+
+
+def changed_in(store: Store, setting: str, folder: Path) -> Store:
+    """Returns the same store with another value of the setting."""
+    value = other_value(store.settings, setting, folder)
+    assert value != getattr(store.settings, setting)
+    return Store(store.settings.model_copy(update={setting: value}), store.root)
+
+
+def is_judged(name: str) -> bool:
+    return TABLES[name].inputs is not None and not TABLES[name].follows
+
+
+def upstream_of(name: str) -> list[Table]:
+    """Returns the table and all that it is made from, directly or through others."""
+    found = {name}
+    while more := {one for each in found for one in TABLES[each].made_from} - found:
+        found |= more
+    return [TABLES[each] for each in found]
+
+
+def test_a_store_that_is_up_to_date_asks_for_nothing(store: Store):
+    assert not is_stale(store, TABLES)
+    assert [job for job, declared in JOBS.items() if declared.is_partitioned and stale_days(store, job)] == []
+    assert [run for job in JOBS for run in due_runs(store, job)] == []
+
+
+@pytest.mark.parametrize(("name", "setting"), DECLARED)
+def test_another_value_of_a_declared_setting_is_another_code_version(name: str, setting: str, tmp_path: Path):
+    settings = read_settings()
+    changed = settings.model_copy(update={setting: other_value(settings, setting, tmp_path)})
+    assert code_version(TABLES[name], changed) != code_version(TABLES[name], settings)
+
+
+def test_another_value_of_a_declared_setting_makes_each_partition_stale(store: Store, tmp_path: Path):
+    fresh = [
+        (name, setting)
+        for name, setting in DECLARED
+        if is_judged(name) and setting not in PAID and not _is_stale_in_all_parts(changed_in(store, setting, tmp_path), name)
+    ]
+    assert fresh == []
+
+
+def _is_stale_in_all_parts(store: Store, name: str) -> bool:
+    wanted = input_versions(store, TABLES[name])
+    return bool(wanted) and stale_partitions(store, TABLES[name]) == sorted(wanted)
+
+
+def test_a_table_that_is_built_along_is_due_with_what_it_is_made_from_or_its_job(store: Store, tmp_path: Path):
+    along = [(name, setting) for name, setting in DECLARED if not is_judged(name) and setting not in PAID]
+    assert {"segments", "merges", "session_reflections", "decisions"} <= {name for name, _ in along}
+    for name, setting in along:
+        changed = changed_in(store, setting, tmp_path)
+        jobs = {job for table in upstream_of(name) for job in table.jobs}
+        assert any(due_runs(changed, job) for job in jobs), (name, setting)
+
+
+def test_another_model_or_prompt_costs_money_and_is_noted_but_makes_nothing_stale(store: Store, tmp_path: Path):
+    paid = [(name, setting) for name, setting in DECLARED if setting in PAID]
+    noted = set()
+    with_model = changed_in(store, "model", tmp_path)
+    for name, setting in paid:
+        before = with_model if setting == "observer_prompt" else store
+        changed = changed_in(before, setting, tmp_path)
+        assert not is_stale(changed, [name])
+        if input_versions(changed, TABLES[name]) != input_versions(before, TABLES[name]):
+            noted.add((name, setting))
+    assert not is_stale(with_model, TABLES)
+    assert set(paid) - noted == {("monthly_distillates", "model")}, "the month is not over"
+
+
+def test_every_declared_function_is_there():
+    for table in TABLES.values():
+        named = (table.build, table.inputs, table.report)
+        assert all(callable(resolve(name)) for name in named if name), table.name
+
+
+def test_a_table_is_made_from_tables_that_are_declared_before_it():
+    names = list(TABLES)
+    later = {(name, source) for name in names for source in TABLES[name].made_from if source not in names[: names.index(name)]}
+    assert later == set()
