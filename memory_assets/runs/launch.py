@@ -4,16 +4,17 @@ Dagster is imported only when there is something to run, so that finding nothing
 """
 
 import os
+import re
 import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from memory_assets.errors import StoreError
 from memory_assets.runs.days import Stretch, first_day_of, stretches
@@ -28,6 +29,9 @@ from memory_assets.text.files import make_folder, write_atomically
 if TYPE_CHECKING:
     import dagster as dg
 
+
+EVENT_LOG = "# Keeps the event log open"
+"""The line of dagster.yaml where the part begins that older files lack."""
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 """Run configuration that keeps Dagster's log of a run out of the terminal; the UI has it all the same."""
@@ -44,21 +48,21 @@ class RunSummary:
 def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
     """Brings every table up to date with the transcripts, then reflects and triages; does nothing when nothing is new."""
     started = time.monotonic()
-    runner = _Runner(store)
-    for job in JOBS.values():
-        if reflect or job.is_at_once:
-            runner.run_due(job.name)
+    with _Runner(store) as runner:
+        for job in JOBS.values():
+            if reflect or job.is_at_once:
+                runner.run_due(job.name)
     return runner.summary(started)
 
 
 def backfill(store: Store, days: Iterable[date]) -> RunSummary:
     """Asks the model about the days as if for the first time, then brings everything else up to date."""
     started = time.monotonic()
-    runner = _Runner(store)
-    for stretch in stretches(days):
-        runner.run("process_days", stretch, ask_again=True)
-    for job in JOBS:
-        runner.run_due(job)
+    with _Runner(store) as runner:
+        for stretch in stretches(days):
+            runner.run("process_days", stretch, ask_again=True)
+        for job in JOBS:
+            runner.run_due(job)
     return runner.summary(started)
 
 
@@ -71,37 +75,37 @@ def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bo
     """
     started = time.monotonic()
     is_branch = store.origin is not None
-    runner = _Runner(store, is_branch=is_branch)
-    for stretch in stretches(days):
-        runner.run("process_days", stretch, ask_again=True)
-    others = [] if is_branch else [day for day in stale_days(store, "process_days") if day not in days]
-    for stretch in stretches(others):
-        runner.run("process_days", stretch)
-    runner.run("rebuild_memories")
-    if retire():
+    with _Runner(store, is_branch=is_branch) as runner:
+        for stretch in stretches(days):
+            runner.run("process_days", stretch, ask_again=True)
+        others = [] if is_branch else [day for day in stale_days(store, "process_days") if day not in days]
+        for stretch in stretches(others):
+            runner.run("process_days", stretch)
+        runner.run("rebuild_memories")
+        if retire():
+            runner.run("triage")
+        due = list(stale_days(store, "reflect"))
+        told = due if store.settings.model == RULES else [day for day in due if day in days]
+        for stretch in stretches(told):
+            runner.run("reflect", stretch)
+        for stretch in stretches(set(due) - {*told, *others}):
+            runner.run("reflect", stretch, only=["proposals"])  # no model is asked about days that nobody named
         runner.run("triage")
-    due = list(stale_days(store, "reflect"))
-    told = due if store.settings.model == RULES else [day for day in due if day in days]
-    for stretch in stretches(told):
-        runner.run("reflect", stretch)
-    for stretch in stretches(set(due) - {*told, *others}):
-        runner.run("reflect", stretch, only=["proposals"])  # no model is asked about days that nobody named
-    runner.run("triage")
-    if not is_branch:
-        runner.run_due("brief")
+        if not is_branch:
+            runner.run_due("brief")
     return runner.summary(started)
 
 
 def triage(store: Store) -> RunSummary:
     """Carries out the decisions in the ledger and in REVIEW.md."""
     started = time.monotonic()
-    runner = _Runner(store)
-    runner.run("triage")
+    with _Runner(store) as runner:
+        runner.run("triage")
     return runner.summary(started)
 
 
 class _Runner:
-    """Runs jobs in this process against the store's own Dagster instance, which is opened when first needed."""
+    """Runs jobs in this process against the store's own Dagster instance, opened by the first run and closed at the end."""
 
     def __init__(self, store: Store, *, is_branch: bool = False) -> None:
         self._store = store
@@ -109,6 +113,14 @@ class _Runner:
         self._jobs: list[str] = []
         self._definitions: dg.Definitions | None = None
         self._first_day = date.max
+        self._instance: dg.DagsterInstance | None = None
+        self._opened = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
 
     def run_due(self, job: str) -> None:
         """Runs the job for everything that the store asks for."""
@@ -128,14 +140,15 @@ class _Runner:
         if self._definitions is None or first < self._first_day:
             self._definitions, self._first_day = assemble(self._store.settings, first, self._store), first
         tables = only or [table.name for table in tables_in(job, only_in_branch=self._is_branch)]
-        with open_instance(self._store) as instance:
-            result = self._definitions.resolve_job_def(job).execute_in_process(
-                instance=instance,
-                run_config=QUIET,
-                asset_selection=[dg.AssetKey(name) for name in tables],
-                tags=tags_of(job, stretch, ask_again=ask_again, started_by="command line"),
-                raise_on_error=True,
-            )
+        if self._instance is None:
+            self._instance = self._opened.enter_context(open_instance(self._store))
+        result = self._definitions.resolve_job_def(job).execute_in_process(
+            instance=self._instance,
+            run_config=QUIET,
+            asset_selection=[dg.AssetKey(name) for name in tables],
+            tags=tags_of(job, stretch, ask_again=ask_again, started_by="command line"),
+            raise_on_error=True,
+        )
         if not result.success:
             raise StoreError(f"The run of '{job}' failed; see run {result.run_id} in the Dagster UI (`memory up`).")
         self._jobs.append(job)
@@ -151,22 +164,47 @@ def open_instance(store: Store) -> Iterator["dg.DagsterInstance"]:
     import dagster as dg
 
     with store.lock():
-        make_home(store)
-    with dg.DagsterInstance.from_config(str(store.dagster_home)) as instance:
+        home = make_home(store)
+    with _dagster_home(home):
+        opened = dg.DagsterInstance.from_config(str(home))
+    with opened as instance:
         yield instance
 
 
 def make_home(store: Store) -> Path:
-    """Makes DAGSTER_HOME with its configuration and database, where there is none yet."""
+    """Makes DAGSTER_HOME with its configuration and database, or adds to an older configuration what it lacks."""
     import dagster as dg
 
     home = make_folder(store.dagster_home)
-    if not (home / "dagster.yaml").is_file():
-        content = files("memory_assets.runs").joinpath("dagster.yaml").read_bytes()
+    path, content = home / "dagster.yaml", files("memory_assets.runs").joinpath("dagster.yaml").read_text("utf-8")
+    if not path.is_file():
         with dg.DagsterInstance.from_config(str(home)):
             pass
-        write_atomically(home / "dagster.yaml", content)
+        write_atomically(path, content.encode())
+    elif (brought := up_to_date(written := path.read_text("utf-8"), content)) != written:
+        write_atomically(path, brought.encode())
     return home
+
+
+def up_to_date(written: str, content: str) -> str:
+    """Returns the written configuration with the event log of `content` behind it, unless it names a storage itself."""
+    if re.search(r"^(storage|(event_log|run|schedule)_storage|instance_class)\s*:", written, re.M):
+        return written
+    return written.rstrip("\n") + "\n\n" + content[content.index(EVENT_LOG) :]
+
+
+@contextmanager
+def _dagster_home(home: Path) -> Iterator[None]:
+    """Sets DAGSTER_HOME, which the configuration of the event log reads."""
+    before = os.environ.get("DAGSTER_HOME")
+    os.environ["DAGSTER_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["DAGSTER_HOME"]
+        else:
+            os.environ["DAGSTER_HOME"] = before
 
 
 def serve(store: Store, port: int, environ: dict[str, str]) -> int:

@@ -81,12 +81,17 @@ def frame_of(table: str, rows: Iterable[Record | Mapping[str, Any]]) -> pl.DataF
 
 
 def check(table: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Returns the frame when it satisfies the table's schema, bounds and unique key; raises `TableError` with examples."""
-    import pandera.errors
+    """Returns the frame when it satisfies the table's schema, bounds and unique key; raises `TableError` with examples.
 
+    One polars query decides whether a row is broken; pandera names the rows and rules, which takes twenty times as long.
+    """
     if frame.schema != schema_of(table):
         wrong = set(frame.schema.items()) ^ set(schema_of(table).items())
         raise TableError(f"The columns of '{table}' are not those of its schema; they differ in {sorted(map(str, wrong))}.")
+    if not frame.select(_has_broken_rows(table)).item():
+        return frame
+    import pandera.errors
+
     try:
         return checks_of(table).validate(frame, lazy=True)
     except pandera.errors.SchemaErrors as error:
@@ -105,28 +110,41 @@ def checks_of(table: str):
         base, optional = _strip_optional(field.annotation)
         columns[name] = pa.Column(
             _dtype(field.annotation),
-            checks=_value_checks(base, field.metadata),
+            checks=[getattr(pa.Check, rule)(value) for rule, value in _rules(base, field.metadata)],
             nullable=optional,
             description=field.description,
         )
     return pa.DataFrameSchema(columns, name=table, description=record.__doc__, strict=True, unique=key_of(table) or None)
 
 
-def _value_checks(annotation: Any, metadata: list[Any]) -> list[Any]:
-    import pandera.polars as pa
+@cache
+def _has_broken_rows(table: str) -> pl.Expr:
+    """Returns whether some row breaks a rule of `checks_of`; also true of a NaN, which pandera then judges."""
+    breaks = {
+        "isin": lambda value: ~column.is_in(value),
+        "ge": lambda value: column < value,
+        "le": lambda value: column > value,
+    }
+    found = [pl.struct(key_of(table)).is_duplicated()] if key_of(table) else []
+    for name, field in record_of(table).model_fields.items():
+        column = pl.col(name)
+        base, optional = _strip_optional(field.annotation)
+        found += [breaks[rule](value) for rule, value in _rules(base, field.metadata)]
+        if not optional:
+            found += [column.is_null(), *([column.is_nan()] if schema_of(table)[name].is_float() else [])]
+    return pl.any_horizontal(expression.any() for expression in found)
 
-    found = []
+
+def _rules(annotation: Any, metadata: list[Any]) -> list[tuple[str, Any]]:
+    """Returns what values must satisfy besides their type: `isin` the allowed values, `ge` the least, `le` the most."""
+    found: list[tuple[str, Any]] = []
     if get_origin(annotation) is Annotated:
         annotation, *inner = get_args(annotation)
         metadata = [m for extra in inner for m in getattr(extra, "metadata", [extra])] + metadata
     if get_origin(annotation) is Literal:
-        found.append(pa.Check.isin(list(get_args(annotation))))
-    for bound in metadata:
-        if (low := getattr(bound, "ge", None)) is not None:
-            found.append(pa.Check.ge(low))
-        if (high := getattr(bound, "le", None)) is not None:
-            found.append(pa.Check.le(high))
-    return found
+        found.append(("isin", list(get_args(annotation))))
+    bounds = [(rule, getattr(bound, rule, None)) for bound in metadata for rule in ("ge", "le")]
+    return found + [(rule, value) for rule, value in bounds if value is not None]
 
 
 def _strip_optional(annotation: Any) -> tuple[Any, bool]:

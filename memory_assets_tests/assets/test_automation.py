@@ -46,7 +46,8 @@ def test_the_same_state_is_asked_for_under_the_same_key(store: Store):
 def test_a_request_names_the_days_of_its_range(store: Store, tmp_path: Path):
     from memory_assets.runs.launch import _Runner
 
-    _Runner(store).run("capture")
+    with _Runner(store) as runner:
+        runner.run("capture")
     (request,) = next_requests(store, busy=False)
     assert request.job_name == "process_days"
     assert (request.partition_key_range.start, request.partition_key_range.end) == ("2026-08-03", "2026-08-03")

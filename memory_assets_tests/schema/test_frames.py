@@ -1,5 +1,8 @@
 """Schemas follow the records: types, bounds, unique keys; the dictionary in docs says the same."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -31,6 +34,36 @@ def test_a_record_and_its_row_are_the_same(table: str):
     record = tables.record_of(table)(**row(table))
     (found,) = frame(table, record.model_dump()).to_dicts()
     assert tables.record_of(table)(**found) == record
+
+
+def breaking_values(column: Any) -> Iterator[object]:
+    """Yields a value for each rule of a pandera column that breaks it."""
+    if not column.nullable:
+        yield None
+    for check in column.checks:
+        rule = check.statistics
+        yield "no such" if "allowed_values" in rule else rule["min_value"] - 1 if "min_value" in rule else rule["max_value"] + 1
+
+
+@pytest.mark.parametrize("table", table_names())
+def test_every_rule_of_pandera_is_a_rule_of_the_query_before_it(table: str):
+    good = frame(table, row(table))
+    assert tables.check(table, good).equals(good)
+    for name, column in tables.checks_of(table).columns.items():
+        for value in breaking_values(column):
+            bad = good.with_columns(pl.lit(value, tables.schema_of(table)[name]).alias(name))
+            assert bad.select(tables._has_broken_rows(table)).item() is True, (name, value)
+
+
+def test_rows_that_keep_the_rules_are_not_given_to_pandera(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delattr(tables, "checks_of")
+    assert tables.check("observations", frame("observations", row("observations"))).height == 1
+
+
+@pytest.mark.parametrize("table", table_names())
+def test_a_repeated_key_is_refused_in_every_table(table: str):
+    with pytest.raises(TableError, match=f"'{table}'"):
+        tables.check(table, frame(table, row(table), row(table)))
 
 
 def test_two_rows_with_one_key_are_refused():

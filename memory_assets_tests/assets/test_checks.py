@@ -1,0 +1,69 @@
+"""Checks of one asset run in one step and stay checks of their own: each has a result, can be run alone, and may block."""
+
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+import pytest
+
+from memory_assets.assets.checks import in_one_step, rows_check
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store, open_store
+
+BROKEN = pl.DataFrame({"id": ["a"]})
+
+
+def definitions(tmp_path: Path, *checks: dg.AssetChecksDefinition) -> dg.Definitions:
+    first, second = dg.asset(lambda: None, name="first"), dg.asset(lambda: None, name="second", deps=["first"])
+    store = open_store(Settings(data=tmp_path / "store", timezone="UTC", owner="ann"))
+    return dg.Definitions(
+        [first, second],
+        asset_checks=in_one_step(checks),
+        jobs=[
+            dg.define_asset_job("all"),
+            dg.define_asset_job("alone", selection=dg.AssetSelection.checks(dg.AssetCheckKey(dg.AssetKey("first"), "whole"))),
+        ],
+        resources={"store": store},
+        executor=dg.in_process_executor,
+    )
+
+
+def check(asset: str, name: str, *, passes: bool, blocking: bool = True) -> dg.AssetChecksDefinition:
+    def find_broken(_: Store, __: list[str] | None) -> pl.DataFrame:
+        return BROKEN.clear() if passes else BROKEN
+
+    return rows_check(asset, name, "No row is broken.", find_broken, blocking=blocking)
+
+
+def run(definitions: dg.Definitions, job: str = "all") -> dg.ExecuteInProcessResult:
+    with dg.DagsterInstance.ephemeral() as instance:
+        return definitions.resolve_job_def(job).execute_in_process(instance=instance, raise_on_error=False)
+
+
+def passed(result: dg.ExecuteInProcessResult) -> dict[str, bool]:
+    return {one.check_name: one.passed for one in result.get_asset_check_evaluations()}
+
+
+def steps(result: dg.ExecuteInProcessResult) -> list[str | None]:
+    return [event.step_key for event in result.all_events if event.is_step_success]
+
+
+def test_each_check_has_its_result_and_an_asset_has_one_step(tmp_path: Path):
+    checks = [check("first", "whole", passes=True), check("second", "true", passes=True), check("first", "known", passes=True)]
+    result = run(definitions(tmp_path, *checks))
+    assert passed(result) == {"whole": True, "known": True, "true": True}
+    assert sorted(map(str, steps(result))) == ["first", "first_checks", "second", "second_checks"]
+
+
+@pytest.mark.parametrize(("blocking", "follows"), [(True, False), (False, True)])
+def test_a_check_that_blocks_stops_what_comes_after_and_the_others_are_judged(tmp_path: Path, blocking: bool, follows: bool):
+    checks = [check("first", "whole", passes=False, blocking=blocking), check("first", "known", passes=True)]
+    result = run(definitions(tmp_path, *checks))
+    assert passed(result) == {"whole": False, "known": True}
+    assert ("second" in steps(result)) is follows
+    assert result.success is follows
+
+
+def test_a_check_can_be_run_alone(tmp_path: Path):
+    checks = [check("first", "whole", passes=True), check("first", "known", passes=True)]
+    assert passed(run(definitions(tmp_path, *checks), "alone")) == {"whole": True}
