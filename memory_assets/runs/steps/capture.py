@@ -11,7 +11,7 @@ from memory_assets.runs.materialise import Builder, Report, Rows, Run
 from memory_assets.schema.frames import empty
 from memory_assets.schema.tables import WHOLE, version_of
 from memory_assets.services.forget.erase import finish
-from memory_assets.services.harness_files import read_memory_files
+from memory_assets.services.harness_files import memory_file_inputs, read_memory_files
 from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import take_in
@@ -114,8 +114,9 @@ def harness_memories(run: Run) -> Builder:
     """Reads the files in which harnesses keep their own memories."""
 
     def build(_: str) -> Rows:
+        version = memory_file_inputs(run.store)
         frame = read_memory_files(run.store)
-        return Rows(frame, {"files": frame["path"].n_unique()})
+        return Rows(frame, {"files": frame["path"].n_unique()}, version)
 
     return build
 
