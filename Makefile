@@ -38,8 +38,9 @@ check: $(INSTALLED) ## format, lint, types, import contract, tests
 bench: $(INSTALLED) ## ratios and limits, measured on this machine (ROWS="gold pipeline": only these)
 	@$(BIN)/python -W ignore -m memory_assets_tests.bench $(ROWS)
 
-docs: $(INSTALLED) ## docs/tables.md, from the records
+docs: $(INSTALLED) ## docs/tables.md from the records, the tools of agents from the verbs
 	@$(BIN)/python -m memory_assets.schema.frames > docs/tables.md
+	@$(BIN)/python -m memory_assets.interfaces.verbs > memory_assets/interfaces/mcp/tools.json
 
 clean: ## remove the virtual environment
 	rm -rf $(VENV)

@@ -1,28 +1,32 @@
 """The facade: what a person or an agent asks of the memory, in those words.
 
-`MemoryAgent` opens the present store and answers; results are objects that explain themselves, and the doors (the command
-line, later MCP and HTTP) only translate and print them. It writes nothing but ledger lines: what people and agents said and
-did. Everything heavy is imported when it is first needed.
+`MemoryAgent` opens the present store and answers. A verb takes its request (`schema/requests.py`), or the request's first field
+and further ones by name: `agent.recall("how do we deploy", limit=5)`. Results are objects; the interfaces only translate and
+print them. It writes nothing but ledger lines: what people and agents said and did. Heavy imports wait until they are needed.
 """
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
-from memory_assets.errors import LabelsError, ReviewError, StoreError, UnknownIdError
+from memory_assets.errors import LabelsError, QuestionError, ReviewError, StoreError, UnknownIdError
+from memory_assets.schema import requests
+from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.export import Format, export_file
 from memory_assets.services.table_rows import Rows, sample_facts, sample_rows, show_rows
-from memory_assets.services.which_store import is_sample, present_settings
+from memory_assets.services.which_store import environment_of, is_sample, present_settings
+from memory_assets.stages.deliver.spool import alarm
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.places import store_root
-from memory_assets.store.ready import briefing_path, here, of_session, with_own
+from memory_assets.store.ready import NOTHING_YET, briefing_path, here, of_session, with_own
 from memory_assets.store.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from memory_assets.runs.what_if import Adopted, Dropped, Estimate, Listed, WhatIf
     from memory_assets.schema.protocols import Model
     from memory_assets.services.calibration import By, Calibration
+    from memory_assets.services.configuration import Models, Setting
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.health.doctor import Health
     from memory_assets.services.health.status import Status
@@ -40,13 +45,18 @@ if TYPE_CHECKING:
     from memory_assets.stages.evaluate.gold import Evaluation, Shown
     from memory_assets.stages.recall.neighbourhood import Neighbourhood
     from memory_assets.stages.recall.reflect import Reflected
-    from memory_assets.stages.recall.search import Answer, Filters
+    from memory_assets.stages.recall.results import Answer
     from memory_assets.stages.triage.explain import Explanation
     from memory_assets.store.store import Store
 
 
 MEMORIES = ("fact", "narrative")
 """Kinds of results that are memories; segments and messages are raw material and are not counted as used."""
+
+AN_ID = re.compile(r"mem_\S*|p-\d[\d-]*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+"""What is taken for an id, known or not, and not for words that somebody said."""
+
+Asking = TypeVar("Asking", bound=AnswerRequest)
 
 
 def scan(table: str) -> pl.LazyFrame:
@@ -61,6 +71,12 @@ class Briefing:
     text: str
     path: Path
     written_at: datetime | None
+    _alarm: str | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """That there is no briefing yet, or that events are not taken in."""
+        return tuple(filter(None, (None if self.text else NOTHING_YET, self._alarm)))
 
 
 @dataclass(frozen=True)
@@ -95,6 +111,33 @@ class Reviewed:
     reason: str
 
 
+@dataclass(frozen=True)
+class Review:
+    """The proposals that wait for a decision."""
+
+    pending: tuple[Pending, ...]
+    _warnings: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is odd about REVIEW.md, so that it decides nothing until somebody fixes it."""
+        return self._warnings
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What became of the proposals that were decided."""
+
+    decided: tuple[Reviewed, ...]
+
+
+@dataclass(frozen=True)
+class Triggers:
+    """The dates that come up."""
+
+    triggers: "tuple[Trigger, ...]"
+
+
 class MemoryAgent:
     """Answers from one store; the present one, when made without settings."""
 
@@ -117,133 +160,105 @@ class MemoryAgent:
 
     def recall(
         self,
-        question: str,
+        question: str | RecallRequest,
         *,
-        profile: str = "balanced",
-        limit: int | None = None,
-        corpus: str | Sequence[str] | None = None,
-        filters: "Filters | None" = None,
-        project: str | None = None,
-        person: str | None = None,
-        session: str | None = None,
-        recent: Sequence[str] = (),
         now: datetime | None = None,
-        budget: bool = False,
-        is_probe: bool = False,
+        asker: str | None = None,
+        **options: Any,
     ) -> "Answer":
-        """Returns the few memories that help with the question, ten at most (fifteen, where a deep recall asks for them).
+        """Returns the few memories that help with the question; they count as used, unless `probe` is set.
 
-        `project`, `person` (the owner, unless said) and `session` tell who asks, and are preferred; `filters` exclude.
-        `recent` are the last messages of the conversation, for a question that leans on them. `corpus` names what is searched:
-        memories, segments, messages. `budget` hands out five at most within a few tokens, and asks neither model nor graph.
-        What is returned counts as used, unless a probe asks.
+        `asker` is the person who asks (the owner by default) and is preferred; the fields of the request that filter exclude.
         """
+        request = self._resolved(RecallRequest.of(question, **options))
         store = self.store
         from memory_assets.services.answer_dependencies import means_of
         from memory_assets.services.corpus import open_corpus
         from memory_assets.stages.recall.answering import answer
         from memory_assets.stages.recall.log import payload_of
-        from memory_assets.stages.recall.results import Asker, Filters
+        from memory_assets.stages.recall.results import Asker
 
         corpora, missing = open_corpus(store)
-        asker = Asker(now or self.settings.clock(), project, person or self.settings.owner, session, tuple(recent))
-        wanted, means = filters or Filters(), means_of(store)
-        found = answer(
-            question, corpora, asker, profile=profile, limit=limit, corpora=corpus, filters=wanted, budget=budget, means=means
-        )
-        if not is_probe:
+        session, person = request.own_session, asker or self.settings.owner
+        who = Asker(now or self.settings.clock(), request.project, person, session, request.recent)
+        found = answer(request, corpora, who, means_of(store))
+        if not request.probe:
             memory_ids = [result.memory_id for result in found.results if result.kind in MEMORIES]
             shown_in = {"session": session} if session else {}
-            self._note_recall(question, memory_ids, {**payload_of(found, is_budget=budget), **shown_in})
+            payload = {**payload_of(found, is_budget=request.budget), **shown_in}
+            self._note_recall(request.question, memory_ids, payload)
         return replace(found, notes=(*found.notes, *missing)) if missing else found
 
-    def remember(
-        self,
-        text: str,
-        *,
-        category: str | None = None,
-        priority: str = "medium",
-        project: str = "",
-        sentiment: str = "neutral",
-        session: str | None = None,
-    ) -> "Noted":
-        """Writes down a fact in the owner's voice; when this returns, it is on disk and every process recalls it.
+    def answer(self, question: str | AnswerRequest, *, model: "Model | None" = None, **options: Any) -> "Reflected":
+        """Returns an answer from everything that is known, each sentence with its sources, or that it is not in memory.
 
-        The category is read from the words where none is given. Secrets are masked. Raises `NoteError` where it cannot be kept.
+        The model that the settings name writes it, or the one given; without one it quotes verbatim.
+        """
+        request = self._resolved(AnswerRequest.of(question, **options))
+        from memory_assets.services.answer_inputs import answer_from_all
+        from memory_assets.stages.recall.log import payload_of_reflected
+        from memory_assets.stages.recall.results import Asker
+
+        asker = Asker(self.settings.clock(), request.project, self.settings.owner)
+        said = answer_from_all(self.store, request, asker, model)
+        if not request.probe:
+            memory_ids = [one.ref for one in said.citations if one.kind in MEMORIES]
+            self._note_recall(request.question, memory_ids, payload_of_reflected(said))
+        return said
+
+    def remember(self, text: str | requests.RememberRequest, **options: Any) -> "Noted":
+        """Saves a fact in the owner's voice, or replaces what the memory `instead_of` says; when this returns, it is on disk.
+
+        Secrets are masked; what was replaced keeps its wording and evidence. Raises `NoteError` where it cannot be kept.
         """
         from memory_assets.services import notes
 
-        about = {"category": category, "priority": priority, "project": project, "sentiment": sentiment}
-        return notes.remember(self.store, text, **about, session=session)
+        return notes.remember(self.store, requests.RememberRequest.of(text, **options))
 
-    def correct(self, memory_id: str, text: str, *, session: str | None = None) -> "Noted":
-        """Replaces what a memory (`mem_` and at least six characters) says; the old wording and its evidence are kept."""
-        from memory_assets.services import notes
-
-        return notes.correct(self.store, memory_id, text, session=session)
-
-    def forget(self, target: str, *, apply: bool = False, history: bool = False) -> "Forgetting":
+    def forget(self, target: str | requests.ForgetRequest, **options: Any) -> "Forgetting":
         """Returns everything that carries the memory, or the words; with `apply` it is erased, with `history` from git, too.
 
-        What was made of the erased rows is made again by the next run.
+        What was made of the erased rows is rebuilt by the next run.
         """
         from memory_assets.services.forget import forget as forgetting
 
-        return forgetting.forget(self.store, target, apply=apply, history=history)
+        request = requests.ForgetRequest.of(target, **options)
+        return forgetting.forget(self.store, request.target, apply=request.apply, history=request.history)
 
-    def feedback(self, memory_ids: str | Sequence[str], *, used: bool, session: str | None = None) -> "Noted":
-        """Notes that memories helped, or that they were shown for nothing; the next fold ranks them by it."""
+    def feedback(self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any) -> "Noted":
+        """Records that memories helped, or that they were shown for nothing; the next update ranks them by it."""
         from memory_assets.services import notes
 
-        return notes.feedback(self.store, memory_ids, used=used, session=session)
+        return notes.feedback(self.store, requests.FeedbackRequest.of(memory_ids, **options))
 
-    def reflect(
-        self,
-        question: str,
-        *,
-        project: str | None = None,
-        filters: "Filters | None" = None,
-        model: "Model | None" = None,
-        is_probe: bool = False,
-    ) -> "Reflected":
-        """Returns an answer over all tiers, each sentence with its sources, or that it is not in memory.
-
-        The model that the settings name puts it together, or the one given; without one it is extractive.
-        """
-        from memory_assets.services.answer_inputs import answer_from_all
-        from memory_assets.stages.recall.log import payload_of_reflected
-        from memory_assets.stages.recall.results import Asker, Filters
-
-        asker = Asker(self.settings.clock(), project, self.settings.owner)
-        said = answer_from_all(self.store, question, asker, filters or Filters(), model)
-        if not is_probe:
-            memory_ids = [one.ref for one in said.citations if one.kind in MEMORIES]
-            self._note_recall(question, memory_ids, payload_of_reflected(said))
-        return said
-
-    def why_not(self, text: str, *, question: str | None = None) -> "WhyNot":
-        """Returns where what was said stopped on its way to an answer to the question (by default, to its own words)."""
-        store = self.store
-        from memory_assets.services.corpus import open_present
-        from memory_assets.services.why_not import why_not
-
-        def ask(asked: str, limit: int | None) -> "Answer":
-            return self.recall(asked, limit=limit, is_probe=True)
-
-        return why_not(text, store, open_present(store, None), ask, question=question)
-
-    def brief(self, session: str | None = None) -> Briefing:
+    def brief(self, session: str | requests.BriefRequest | None = None) -> Briefing:
         """Returns the briefing of the next session; its text is empty where none was made yet.
 
-        With a session that goes on, what it established itself stands below.
+        With a session that goes on, what it established itself is added.
         """
+        session = requests.BriefRequest.of(session).session or ""
         root = str(self.settings.data)
-        path = Path(briefing_path(root, here()))
+        path, wrong = Path(briefing_path(root, here())), alarm(root)
         try:
-            text = with_own(path.read_text("utf-8"), of_session(root, session or ""))
-            return Briefing(text, path, datetime.fromtimestamp(int(path.stat().st_mtime), UTC))
+            text = with_own(path.read_text("utf-8"), of_session(root, session))
+            return Briefing(text, path, datetime.fromtimestamp(int(path.stat().st_mtime), UTC), wrong)
         except FileNotFoundError:
-            return Briefing("", path, None)
+            return Briefing("", path, None, wrong)
+
+    def review(self, request: requests.ReviewRequest | None = None) -> Review:
+        """Returns the proposals that wait for a decision, and what is odd about REVIEW.md."""
+        from memory_assets.services.review import review_warnings
+
+        return Review(self.pending(), review_warnings(self.store))
+
+    def decide(self, decision: str | requests.DecideRequest, **options: Any) -> Decided:
+        """Approves, rejects or rewords proposals and returns what became of each."""
+        request = requests.DecideRequest.of(decision, **options)
+        if request.decision == "approve":
+            return Decided(self.approve(*request.proposals))
+        if request.decision == "reject":
+            return Decided(self.reject(*request.proposals, reason=request.reason))
+        return Decided(self.edit(request.proposals[0], request.text))
 
     def pending(self) -> tuple[Pending, ...]:
         """Returns the proposals that wait for a decision, in order of their ids, as the ledger knows by now."""
@@ -263,12 +278,6 @@ class MemoryAgent:
             for row in rows
             if row["proposal_id"] not in decided
         )
-
-    def review_warnings(self) -> tuple[str, ...]:
-        """Returns what is odd about REVIEW.md, so that it decides nothing until somebody mends it."""
-        from memory_assets.services.review import review_warnings
-
-        return review_warnings(self.store)
 
     def lost(self) -> tuple[str, ...]:
         """Returns the proposals that are gone from REVIEW.md, where these are more at once than somebody may have meant."""
@@ -305,10 +314,10 @@ class MemoryAgent:
         """Rewords a waiting proposal; it still waits for approval afterwards."""
         wording = " ".join(text.split())
         if not wording:
-            raise ReviewError(f"The new text of {proposal_id} is empty; `memory review reject {proposal_id}` drops it.")
+            raise ReviewError(f"The new text of {proposal_id} is empty. `memory review reject {proposal_id}` rejects it.")
         (waiting,) = self._waiting([proposal_id])
         if not waiting.text:
-            raise ReviewError(f"{proposal_id} asks whether a line may go; there is nothing to reword. Approve or reject it.")
+            raise ReviewError(f"{proposal_id} proposes to remove a line and has no text to edit. Approve or reject it.")
         self._say("proposal.edited", proposal_id, {"text": wording})
         return self.settle(proposal_id) if settle else ()
 
@@ -319,8 +328,25 @@ class MemoryAgent:
         launch.triage(self.store)
         return self._decided(proposal_ids)
 
-    def explain(self, target: str) -> "Explanation":
-        """Returns where a line of MEMORY.md, a proposal, a memory or an observation comes from, down to the bytes."""
+    def explain(self, target: str | requests.ExplainRequest, **options: Any) -> "Explanation | WhyNot":
+        """Returns where a line of MEMORY.md, a proposal, a memory or an observation comes from, down to the bytes.
+
+        Words that are recalled are explained by the memory that holds them; for others, or where a question is named that does
+        not return them, it is why they are not recalled.
+        """
+        request = requests.ExplainRequest.of(target, **options)
+        if request.question is not None:
+            return self._why_not(request.target, request.question)
+        try:
+            return self.origin_of(request.target)
+        except UnknownIdError:
+            if AN_ID.fullmatch(request.target.strip()):
+                raise
+        found = self._why_not(request.target, None)
+        return self.origin_of(found.memory_id) if found.stage == "recalled" and found.memory_id else found
+
+    def origin_of(self, target: str) -> "Explanation":
+        """Returns the chain behind a line, a proposal, a memory or an observation; else raises `UnknownIdError`."""
         store = self.store
         from memory_assets.adapters.git_workspace import GitWorkspace
         from memory_assets.stages.triage.explain import explain
@@ -328,26 +354,37 @@ class MemoryAgent:
         workspace = GitWorkspace(store.workspace)
         return explain(target, tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=workspace)
 
-    def graph(self, name: str) -> "Neighbourhood":
-        """Returns the entities of that name, what they stand together with, and the memories that name them."""
+    def _why_not(self, text: str, question: str | None) -> "WhyNot":
+        store = self.store
+        from memory_assets.services.corpus import open_present
+        from memory_assets.services.why_not import why_not
+
+        def ask(asked: str, limit: int | None) -> "Answer":
+            return self.recall(asked, limit=limit, probe=True)
+
+        return why_not(text, store, open_present(store, None), ask, question=question)
+
+    def graph(self, name: str | requests.GraphRequest) -> "Neighbourhood":
+        """Returns the entities of that name, what they are related to, and the memories that name them."""
         from memory_assets.stages.embed.overlay import read_present
         from memory_assets.stages.recall.neighbourhood import find_neighbourhood
 
         tables = self.store.tables
         graph = {table: tables.read(table) for table in ("entities", "relations", "mentions")}
         memories = read_present(tables, self.store.ledger)
-        return find_neighbourhood(name, **graph, memories=memories, own=self.settings.aliases)
+        return find_neighbourhood(requests.GraphRequest.of(name).name, **graph, memories=memories, own=self.settings.aliases)
 
-    def triggers(self, on: date | None = None) -> "tuple[Trigger, ...]":
+    def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> Triggers:
         """Returns what comes up on the day or the day after it; without a day, everything that is still ahead."""
         from memory_assets.services.due_triggers import coming_up
         from memory_assets.stages.embed.overlay import read_present
 
+        day = requests.TriggersRequest.of(on).day(self.settings.clock(), self.settings.zone)
         memories = read_present(self.store.tables, self.store.ledger)
-        return coming_up(self.store, memories, on=on, is_all=on is None)
+        return Triggers(coming_up(self.store, memories, on=day, is_all=day is None))
 
-    def status(self) -> "Status":
-        """Returns how the store stands."""
+    def status(self, request: requests.StatusRequest | None = None) -> "Status":
+        """Returns the state of the store."""
         from memory_assets.services.health.status import status_of
         from memory_assets.store.store import Store
 
@@ -389,6 +426,33 @@ class MemoryAgent:
 
         days = [day.isoformat() for day in days_between(self.store.tables, first, last)]
         return Consultation(self.store, model or self.settings.model).costs(days)
+
+    def models(self) -> "Models":
+        """Returns the configured model, and the others with a known price."""
+        from memory_assets.services.configuration import list_models
+
+        return list_models()
+
+    def use_model(self, name: str) -> "Models":
+        """Writes the model into the settings file; from now on questions are sent to it."""
+        from memory_assets.services.configuration import use_model
+
+        return use_model(name)
+
+    def config(self, name: str | None = None) -> "tuple[Setting, ...]":
+        """Returns every setting with its value, default and origin, or the one of that name."""
+        from memory_assets.services.configuration import read_configuration
+
+        found = [one for one in read_configuration() if name in (None, one.name)]
+        if not found:
+            raise QuestionError(f"There is no setting '{name}'; `memory config` lists all.")
+        return tuple(found)
+
+    def serve_ui(self, port: int | None = None) -> int:
+        """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code."""
+        from memory_assets.runs import launch
+
+        return launch.serve(self.store, launch.free_port(port or self.settings.port), environment_of(self.settings))
 
     def backfill(self, first: date | None = None, last: date | None = None) -> "Built":
         """Asks the model about the days again, with the present prompt, and learns from its answers."""
@@ -454,7 +518,7 @@ class MemoryAgent:
 
         folder = labels or self.settings.gold
         if folder is None:
-            raise LabelsError("No labelled sessions are named. Name their folder, or set MEMORY_GOLD; see docs/evaluation.md.")
+            raise LabelsError("No folder of labelled sessions is given. Name one, or set MEMORY_GOLD; see docs/evaluation.md.")
         return evaluate(self.store.tables, folder, against=against, show=show)
 
     def calibrate(
@@ -480,6 +544,9 @@ class MemoryAgent:
         """Whether the store shows the bundled sample."""
         return is_sample(self.settings)
 
+    def _resolved(self, request: Asking) -> Asking:
+        return request.at(self.settings.clock(), self.settings.zone)
+
     def _waiting(self, proposal_ids: Sequence[str]) -> list[Pending]:
         waiting = {one.proposal_id: one for one in self.pending()}
         for proposal_id in proposal_ids:
@@ -490,8 +557,8 @@ class MemoryAgent:
     def _why_not_waiting(self, proposal_id: str) -> ReviewError:
         known = {one.proposal_id: one for one in self._decided([proposal_id])}
         if proposal_id not in known:
-            return UnknownIdError(f"There is no proposal {proposal_id}. `memory review` lists those that wait.")
-        told = f"`memory explain {proposal_id}` tells why. Only waiting ones can be decided."
+            return UnknownIdError(f"There is no proposal {proposal_id}. `memory review` lists the pending ones.")
+        told = f"`memory explain {proposal_id}` shows why. Only pending proposals can be decided."
         state = known[proposal_id].state
         return ReviewError(f"{proposal_id} is already {'decided' if state == 'pending' else state}; {told}")
 

@@ -19,7 +19,7 @@ class McpProcess:
     """A running server; speaks raw lines, so that it can also be spoken to wrongly."""
 
     def __init__(self, *words: str, before: str = "pass", cwd: Path | None = None) -> None:
-        code = STARTED.format(words=", ".join(map(repr, ("mcp", *words))), before=before)
+        code = STARTED.format(words=", ".join(map(repr, ("serve", "mcp", *words))), before=before)
         pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         self.process = subprocess.Popen([sys.executable, "-c", code], env=os.environ.copy(), cwd=cwd, **pipes)
         self.lines: queue.Queue[bytes] = queue.Queue()

@@ -7,9 +7,10 @@ import pytest
 
 import memory_assets
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.errors import ReviewError, StoreError
+from memory_assets.errors import ReviewError, StoreError, UnknownIdError
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
+from memory_assets.services.why_not import WhyNot
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
@@ -75,7 +76,7 @@ def test_a_question_that_nothing_answered_is_a_line_in_the_ledger_too():
 def test_a_probe_is_never_counted_as_use():
     store = small_store()
     index(store)
-    assert MemoryAgent().recall("how do we install packages here", is_probe=True).results
+    assert MemoryAgent().recall("how do we install packages here", probe=True).results
     assert said(store) == []
 
 
@@ -127,7 +128,7 @@ def test_an_edit_is_one_line_of_text(triaged: list[Path]):
 @pytest.mark.parametrize("wrong", ["p-20260803-999", "", "all"])
 def test_of_several_decisions_with_one_unknown_none_is_made(wrong: str, triaged: list[Path]):
     store = small_store()
-    with pytest.raises(ReviewError, match="`memory review` lists those that wait"):
+    with pytest.raises(ReviewError, match="`memory review` lists the pending ones"):
         MemoryAgent().approve(PROPOSAL, wrong)
     assert said(store) == []
     assert triaged == []
@@ -186,5 +187,8 @@ def test_a_hand_written_line_is_explained_by_its_commit():
 
 def test_what_nobody_knows_cannot_be_explained():
     small_store()
-    with pytest.raises(ReviewError, match="Nothing is known as 'the moon'"):
-        MemoryAgent().explain("the moon")
+    with pytest.raises(UnknownIdError, match="Nothing is known as 'mem_ffffffff'"):
+        MemoryAgent().explain("mem_ffffffff")
+    found = MemoryAgent().explain("the moon landing")
+    assert isinstance(found, WhyNot)
+    assert found.stage == "not captured"

@@ -139,7 +139,7 @@ class ChromaIndex:
             aside = self._generations.quarantine(folder)
             raise IndexFailedError(
                 f"The vector index could not be read ({type(error).__name__}) and was moved to {aside}. "
-                "Recall goes on with keywords; `memory rebuild --indexes` makes it again from the tables."
+                "Recall goes on with keywords; `memory data rebuild --indexes` makes it again from the tables."
             ) from error
 
 

@@ -54,7 +54,7 @@ class Generations:
         except OSError as error:
             raise IndexFailedError(
                 f"Cannot build the index in {folder}: {error.strerror or error}. Free space or mend permissions, then run "
-                "`memory rebuild --indexes`; the tables are untouched."
+                "`memory data rebuild --indexes`; the tables are untouched."
             ) from error
         self._remove_old()
 

@@ -107,7 +107,7 @@ class TextIndex:
             aside = self._generations.quarantine(folder)
             raise IndexFailedError(
                 f"The text index could not be read ({error}) and was moved to {aside}. "
-                "`memory rebuild --indexes` makes it again from the tables."
+                "`memory data rebuild --indexes` makes it again from the tables."
             ) from error
 
 

@@ -54,7 +54,7 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     command = quick.get(tuple(words))
     if command and (code := command(present_root(find_data()))) is not None:
         return code
-    if words[:1] == ["mcp"] and set(words[1:]) <= {"--write"}:
+    if words[:2] == ["serve", "mcp"] and set(words[2:]) <= {"--write"}:
         from memory_assets.interfaces.mcp.stdio import serve
 
         return serve(is_writing="--write" in words)

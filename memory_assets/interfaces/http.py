@@ -29,7 +29,7 @@ from memory_assets.errors import (
     UnknownIdError,
     UnknownMemoryError,
 )
-from memory_assets.interfaces.dispatcher import Desk, Said
+from memory_assets.interfaces.dispatcher import Dispatcher, Result
 from memory_assets.interfaces.envelope import answered, failed, to_json
 from memory_assets.interfaces.failure import cause_of
 from memory_assets.interfaces.loopback import App, Guard, run
@@ -56,36 +56,36 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
 
 MEANINGS = {
     200: "The answer.",
-    400: "The arguments cannot be used as they are.",
-    403: "The request was not meant for this server, or writes where the server only reads.",
-    404: "Nothing is known by that name.",
-    409: "Another process is writing, or it was decided, replaced or forgotten already.",
+    400: "The arguments are not valid.",
+    403: "The Host or Origin header names another server, or the request writes and the server is read-only.",
+    404: "There is no memory, proposal or entry of that name.",
+    409: "Another process is writing, or it was already decided, replaced or forgotten.",
     413: "The request is too large.",
-    503: "There is no memory yet, or a part of it cannot be asked.",
+    503: "There is no memory yet, or a part of it is not available.",
 }
 
 
-def application(desk: Desk, host: str, *, is_writing: bool = False) -> App:
+def application(dispatcher: Dispatcher, host: str, *, is_writing: bool = False) -> App:
     """Returns the ASGI application, which answers requests for this host alone."""
-    return Guard(routes(desk, is_writing=is_writing), host)
+    return Guard(routes(dispatcher, is_writing=is_writing), host)
 
 
-def serve(desk: Desk, listening: socket.socket, host: str, *, is_writing: bool) -> int:
+def serve(dispatcher: Dispatcher, listening: socket.socket, host: str, *, is_writing: bool) -> int:
     """Serves until the process is told to stop; returns the exit code."""
-    return run(application(desk, host, is_writing=is_writing), listening)
+    return run(application(dispatcher, host, is_writing=is_writing), listening)
 
 
-def routes(desk: Desk, *, is_writing: bool) -> FastAPI:
+def routes(dispatcher: Dispatcher, *, is_writing: bool) -> FastAPI:
     """Returns the addresses, one for each verb."""
     app = FastAPI(
         title="memory_assets",
         version=version(),
-        description="Long-term memory of coding sessions. " + ("" if is_writing else "This server only reads."),
+        description="Long-term memory of coding sessions. " + ("" if is_writing else "This server is read-only."),
         docs_url=None,  # its page would fetch its script from the network
         redoc_url=None,
     )
     for verb in VERBS:
-        _add(app, verb, desk, is_writing=is_writing)
+        _add(app, verb, dispatcher, is_writing=is_writing)
     app.add_api_route("/", _page(is_writing), include_in_schema=False, response_class=HTMLResponse)
     app.add_exception_handler(HTTPException, _nowhere)
     return app
@@ -93,22 +93,23 @@ def routes(desk: Desk, *, is_writing: bool) -> FastAPI:
 
 async def _nowhere(request: Request, error: Exception) -> Response:
     """Answers what no address is there for, in the same form as everything else."""
-    told = f"There is no {request.method} {request.url.path[:80]}; there is {', '.join(f'/{verb.name}' for verb in VERBS)}."
+    told = f"There is no {request.method} {request.url.path[:80]}; choose from {', '.join(f'/{verb.name}' for verb in VERBS)}."
     return _failure(QuestionError(told), getattr(error, "status_code", 404))
 
 
-def _add(app: FastAPI, verb: Verb, desk: Desk, *, is_writing: bool) -> None:
+def _add(app: FastAPI, verb: Verb, dispatcher: Dispatcher, *, is_writing: bool) -> None:
     async def answer(request: Request) -> Response:
         if verb.is_writing and not is_writing:
             return _failure(
-                QuestionError(f"{verb.name} writes, and this server only reads. Start it as `memory serve --write`."), 403
+                QuestionError(f"{verb.name} writes, and this server is read-only. Start it as `memory serve http --write`."),
+                403,
             )
         try:
             given = _query(verb, request) if request.method == "GET" else await _body(request)
-            said = await run_in_threadpool(desk.ask, verb.name, given)
+            result = await run_in_threadpool(dispatcher.ask, verb.name, given)
         except Exception as error:
             return _failure(error, status_of(error))
-        return _answer(said)
+        return _answer(result)
 
     for method in ("POST",) if verb.is_writing else ("GET", "POST"):
         app.add_api_route(
@@ -131,7 +132,7 @@ def status_of(error: BaseException) -> int:
 
 
 def _query(verb: Verb, request: Request) -> dict[str, Any]:
-    lists = {one.name for one in verb.parameters if one.is_list}
+    lists = {name for name, one in verb.parameters.items() if one["type"] == "array"}
     query = request.query_params
     return {name: query.getlist(name) if name in lists else query[name] for name in query}
 
@@ -145,13 +146,13 @@ async def _body(request: Request) -> Any:
     if not body.strip():
         return {}
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
-        raise QuestionError("The arguments are sent as JSON, with the content type application/json.")
+        raise QuestionError("Send the arguments as JSON, with the content type application/json.")
     try:
         given = orjson.loads(bytes(body))
     except orjson.JSONDecodeError as error:
-        raise QuestionError(f"This is no JSON: {error}.") from None
+        raise QuestionError(f"The body is not JSON: {error}.") from None
     if not isinstance(given, dict):
-        raise QuestionError("The arguments are one JSON object.")
+        raise QuestionError("The arguments must be one JSON object.")
     return given
 
 
@@ -159,8 +160,8 @@ class TooLargeError(MemoryAssetsError):
     """More was sent than any question can be."""
 
 
-def _answer(said: Said) -> Response:
-    return Response(to_json(answered(said.data, said.warnings)), media_type="application/json")
+def _answer(result: Result) -> Response:
+    return Response(to_json(answered(result.data, result.warnings)), media_type="application/json")
 
 
 def _failure(error: BaseException, status: int) -> Response:
@@ -170,8 +171,8 @@ def _failure(error: BaseException, status: int) -> Response:
 
 def _parameters(verb: Verb) -> dict[str, Any]:
     listed = [
-        {"name": one.name, "in": "query", "required": one.is_required, "description": one.about, "schema": one.schema()}
-        for one in verb.parameters
+        {"name": name, "in": "query", "required": name in verb.required, "description": one["description"], "schema": one}
+        for name, one in verb.parameters.items()
     ]
     return {"parameters": listed} if listed else {}
 
@@ -187,7 +188,7 @@ def _json(schema: dict[str, Any]) -> dict[str, Any]:
 def _page(is_writing: bool) -> Any:
     rows = [
         f"<h2>{'POST' if verb.is_writing else 'GET, POST'} /{verb.name}</h2><p>{html.escape(verb.about)}</p><ul>"
-        + "".join(f"<li><code>{one.name}</code> {html.escape(one.about)}</li>" for one in verb.parameters)
+        + "".join(f"<li><code>{name}</code> {html.escape(one['description'])}</li>" for name, one in verb.parameters.items())
         + "</ul>"
         for verb in VERBS
         if is_writing or not verb.is_writing

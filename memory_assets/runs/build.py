@@ -18,7 +18,7 @@ from memory_assets.runs.inputs import FLUSHED
 from memory_assets.services.branches import is_adopting
 from memory_assets.services.health.status import Status, keep_status, status_of
 from memory_assets.services.sources import find_sources, widen_since
-from memory_assets.services.which_store import Filling, environment_of, is_sample, present_settings, store_to_fill
+from memory_assets.services.which_store import Filling, is_sample, present_settings, store_to_fill
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store, remove_derived
 
@@ -91,13 +91,6 @@ def backfill(settings: Settings, first: date | None, last: date | None) -> Built
     store = open_store(settings)
     days = days_between(store.tables, first, last)
     return fill(Filling(settings, f"{len(days)} days asked about again"), lambda: launch.backfill(store, days))
-
-
-def serve(built: Built, port: int | None) -> int:
-    """Serves the Dagster UI of the store, with its sensors and schedules, until it is stopped; returns its exit code."""
-    settings = built.store.settings
-    free = launch.free_port(port or settings.port)
-    return launch.serve(built.store, free, environment_of(settings))
 
 
 def rebuild(*, indexes_only: bool = False) -> Built:

@@ -202,7 +202,7 @@ def adopt(store: Store, name: str) -> Adopted:
     if branch.made_by != _made_by(settings):
         raise StoreError(
             f"The prompt, the taxonomy or this release's rules changed since '{name}' was made, so it shows something else. "
-            f"Drop it (`memory what-if drop {name}`), and make it again."
+            f"Drop it (`memory lab what-if drop {name}`), and make it again."
         )
     open_model(settings)
     began, differing = time.time(), _differing(store.settings, settings, branch.changes)
@@ -287,7 +287,7 @@ def _begun(place: Place, wanted: Branch) -> Branch:
         return known
     raise StoreError(
         f"There is a branch '{place.name}' already, {known.first} to {known.last} with {_in_words(known.changes)}. "
-        f"`memory what-if show {place.name}` or `drop {place.name}` it, or give this one another --name."
+        f"`memory lab what-if show {place.name}` or `drop {place.name}` it, or give this one another --name."
     )
 
 
@@ -295,7 +295,7 @@ def _made(store: Store, name: str) -> tuple[Place, Branch, Settings]:
     place = Place(store, _named(name))
     branch = place.read()
     if branch.state == "making":
-        again = f"memory what-if --from {branch.first} --to {branch.last} {_in_words(branch.changes)} --name {name}"
+        again = f"memory lab what-if --from {branch.first} --to {branch.last} {_in_words(branch.changes)} --name {name}"
         raise StoreError(f"The branch '{name}' is not made to its end. `{again}` goes on where it stopped.")
     return place, branch, changed_settings(store.settings, branch.changes)
 

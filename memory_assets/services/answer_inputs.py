@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from memory_assets.schema.protocols import Model
+from memory_assets.schema.requests import MOST, AnswerRequest
 from memory_assets.services.answer_dependencies import frequency_of
 from memory_assets.services.corpus import open_corpus
 from memory_assets.services.models import open_model
 from memory_assets.services.prices import cost_of, prices_of
-from memory_assets.stages.recall.profiles import MOST
 from memory_assets.stages.recall.reflect import (
     DEADLINE_SECONDS,
     Reflected,
@@ -22,7 +22,7 @@ from memory_assets.stages.recall.reflect import (
     speaks_of,
     weights_of,
 )
-from memory_assets.stages.recall.results import Asker, Cost, Filters
+from memory_assets.stages.recall.results import Asker, Cost
 from memory_assets.stages.recall.search import search
 from memory_assets.store.store import Store
 
@@ -46,10 +46,10 @@ class Gathered:
     notes: tuple[str, ...]
 
 
-def answer_from_all(store: Store, question: str, asker: Asker, filters: Filters, model: Model | None = None) -> Reflected:
+def answer_from_all(store: Store, request: AnswerRequest, asker: Asker, model: Model | None = None) -> Reflected:
     """Returns the answer, put together by the model that is given, or by the one that the settings name."""
     began = perf_counter()
-    found = gather(store, question, asker, filters)
+    question, found = request.question, gather(store, request, asker)
     reader = model or open_model(store.settings, timeout_seconds=DEADLINE_SECONDS, retries=1)
     prices = prices_of(store.settings)
     said = reflect(
@@ -64,12 +64,12 @@ def answer_from_all(store: Store, question: str, asker: Asker, filters: Filters,
     return replace(said, cost=cost, notes=(*found.notes, *said.notes))
 
 
-def gather(store: Store, question: str, asker: Asker, filters: Filters) -> Gathered:
+def gather(store: Store, filters: AnswerRequest, asker: Asker) -> Gathered:
     """Returns what the memory holds about the question; lines of MEMORY.md only where nothing is filtered."""
-    corpus, missing = open_corpus(store)
+    question, (corpus, missing) = filters.question, open_corpus(store)
     known = search(question, corpus, asker, profile="balanced", limit=MOST, corpora="memories", filters=filters)
     raw = search(question, corpus, asker, profile="deep", limit=RAW_SOURCES, corpora=("segments", "messages"), filters=filters)
-    lines = lines_about(question, store.memory_md()) if filters == Filters() else []
+    lines = [] if filters.are_set or filters.include else lines_about(question, store.memory_md())
     found = [source_of(result) for result in (*known.results, *raw.results)]
     best = max((source.score for source in found), default=1.0) or 1.0
     stated = [replace(line, score=line.score * best) for line in lines]

@@ -85,7 +85,7 @@ class Place:
             row = json.loads((self.root / RECORD).read_bytes())
         except FileNotFoundError:
             raise UnknownBranchError(
-                f"There is no branch '{self.name}'. `memory what-if list` names those there are."
+                f"There is no branch '{self.name}'. `memory lab what-if list` names those there are."
             ) from None
         days = {name: date.fromisoformat(row[name]) for name in ("first", "last")}
         return Branch(**{**row, **days, "leaving": tuple(row["leaving"])})

@@ -15,13 +15,15 @@ from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import Embedder, Tables
+from memory_assets.schema.requests import Filters
 from memory_assets.services.unindexed import FreshTexts, FreshVectors
 from memory_assets.stages.embed.notes import hidden_sources, note_id
 from memory_assets.stages.embed.overlay import overlay
 from memory_assets.stages.embed.passages import cut_messages, cut_spans
 from memory_assets.stages.recall.lookups import rows_of
 from memory_assets.stages.recall.neighbours import Graph, read_graph
-from memory_assets.stages.recall.search import Corpus, Filters
+from memory_assets.stages.recall.results import condition
+from memory_assets.stages.recall.search import Corpus
 from memory_assets.store.ledger import FORGOTTEN, NOTES
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store
@@ -187,7 +189,7 @@ def select_passages(tables: Tables, filters: Filters) -> list[str]:
     passages = tables.scan("passages").select("id", "session_id", "window_id", "event_at")
     opened = cut_messages(tables.read("messages_open")).select("id", "session_id", "window_id", "event_at")
     rows = pl.concat([passages, opened.lazy()]).join(_windows(tables), on="window_id")
-    return rows.filter(filters.condition(rows.collect_schema().names())).select("id").collect()["id"].to_list()
+    return rows.filter(condition(filters, rows.collect_schema().names())).select("id").collect()["id"].to_list()
 
 
 def _messages(tables: Tables) -> pl.LazyFrame:

@@ -1,6 +1,6 @@
 """Consults a model about days of a store: what is open, what it would cost, and the asking itself.
 
-The asset `observer_answers` asks through it, and `memory cost` counts through it, so both speak of the same questions.
+The asset `observer_answers` asks through it, and `memory model cost` counts through it, so both speak of the same questions.
 One process asks at a time, so that no question is paid twice; the store's own lock stays free meanwhile.
 """
 
@@ -110,7 +110,7 @@ class Consultation:
         if self.model_name == RULES:
             raise ModelSetupError(
                 "MEMORY_MODEL is 'rules': nobody is asked and nothing is paid. Name a model, as in "
-                "`memory cost --model claude-haiku-4-5`, to see what it would take."
+                "`memory model cost --model claude-haiku-4-5`, to see what it would take."
             )
         found = [self._cost(day, self.standings(day)) for day in track(list(days), "counting")]
         return Costs(
@@ -144,7 +144,7 @@ class Consultation:
         if usd is not None and usd > most:
             raise ModelSetupError(
                 f"Asking {self.model_name} {len(questions)} questions would cost about ${usd:.2f}; MEMORY_MODEL_MOST_USD "
-                f"allows ${most:.2f} for one run. `memory cost` lists the days; raise the limit, or take fewer days."
+                f"allows ${most:.2f} for one run. `memory model cost` lists the days; raise the limit, or take fewer days."
             )
 
     def _cost(self, day: str, standings: Sequence[Standing]) -> Cost:

@@ -1,4 +1,4 @@
-"""What the facade's verbs remember, correct and feedback do: look at what was said, then write one line of the ledger.
+"""What the facade's verbs remember and feedback do: look at what was said, then write one line of the ledger.
 
 Each returns when its line is on disk; from then on every process overlays it on what it recalls. Nothing is written where
 anything is wrong with what was said, and a secret in it is masked before the line is made.
@@ -9,12 +9,13 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from memory_assets.errors import MemoryGoneError, NoteError, UnknownMemoryError
-from memory_assets.schema.records import Category, Priority, Sentiment
+from memory_assets.schema.records import Category
+from memory_assets.schema.requests import FeedbackRequest, RememberRequest
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.distill.items import sentiment_of
 from memory_assets.stages.distill.rows import scope_of, short_id
@@ -65,40 +66,36 @@ class Noted:
         """The memory, as people and models are shown it."""
         return short_id(self.memory_ids[0])
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """That secrets were masked."""
+        count = self.masked_count
+        return (f"{count} secret{'s were' if count > 1 else ' was'} masked in the text.",) if count else ()
 
-def remember(
-    store: "Store",
-    text: str,
-    *,
-    category: str | None = None,
-    priority: str = "medium",
-    project: str = "",
-    sentiment: str = "neutral",
-    session: str | None = None,
-) -> Noted:
-    """Writes down a fact; raises `NoteError` where it cannot be kept as it is."""
-    kept, masked = _clean(text)
-    filed: Category = _one_of(category, Category, "category") if category else categorise(kept, "fact", "owner")[0]
-    tone = sentiment_of(kept) if sentiment == "neutral" else _one_of(sentiment, Sentiment, "sentiment")
-    place, scope = _name(project, "project"), scope_of(filed)
+
+def remember(store: "Store", request: RememberRequest) -> Noted:
+    """Saves a fact, or replaces what a memory says; raises `NoteError` where it cannot be kept as it is."""
+    kept, masked = _clean(request.text)
+    if request.instead_of is not None:
+        return _correct(store, request.instead_of, kept, request.session, masked)
+    filed: Category = request.category or categorise(kept, "fact", "owner")[0]
+    place, scope = _name(request.project, "project"), scope_of(filed)
     payload = {
         "text": kept,
         "category": filed,
-        "priority": _one_of(priority, Priority, "priority"),
-        "sentiment": tone,
+        "priority": request.priority,
+        "sentiment": sentiment_of(kept) if request.sentiment == "neutral" else request.sentiment,
         "scope": scope if place or scope == "person" else "everyone",
         "project": place,
         "person": store.settings.owner,
     }
-    return _write(store, NOTED, "all", payload, session, masked)
+    return _write(store, NOTED, "all", payload, request.session, masked)
 
 
-def correct(store: "Store", memory_id: str, text: str, *, session: str | None = None) -> Noted:
-    """Replaces what a memory says; raises `NoteError` where there is none, or it does not stand any more."""
-    kept, masked = _clean(text)
+def _correct(store: "Store", memory_id: str, kept: str, session: str | None, masked: int) -> Noted:
     memory = _standing(find_memory(read_present(store.tables, store.ledger), memory_id))
     if " ".join(memory["text"].split()) == kept:
-        raise NoteError(f"{short_id(memory['id'])} says exactly this already; there is nothing to correct.")
+        raise NoteError(f"{short_id(memory['id'])} already has this text.")
     payload = {
         "text": kept,
         **{name: memory[name] for name in ("category", "priority", "scope", "project", "person")},
@@ -108,16 +105,13 @@ def correct(store: "Store", memory_id: str, text: str, *, session: str | None = 
     return _write(store, CORRECTED, memory["id"], payload, session, masked)
 
 
-def feedback(store: "Store", memory_ids: str | Sequence[str], *, used: bool, session: str | None = None) -> Noted:
-    """Notes that memories helped, or did not; raises `NoteError` where one of them does not exist."""
-    named = [memory_ids] if isinstance(memory_ids, str) else list(memory_ids)
-    if not named:
-        raise NoteError("Name at least one memory (mem_…) that helped, or did not.")
+def feedback(store: "Store", request: FeedbackRequest) -> Noted:
+    """Records that memories helped, or did not; raises `NoteError` where one of them does not exist."""
     memories = read_present(store.tables, store.ledger)
-    found = tuple(dict.fromkeys(not_forgotten(find_memory(memories, id))["id"] for id in named))
-    payload = {"memory_ids": list(found), "used": bool(used), "session": _name(session or "", "session")}
+    found = tuple(dict.fromkeys(not_forgotten(find_memory(memories, id))["id"] for id in request.memory_ids))
+    payload = {"memory_ids": list(found), "used": request.used, "session": _name(request.session or "", "session")}
     event = say(store, FEEDBACK, "all", payload)
-    return Noted(event.id, "feedback", event.at, found, is_used=bool(used))
+    return Noted(event.id, "feedback", event.at, found, is_used=request.used)
 
 
 def find_memory(memories: pl.DataFrame, name: str) -> dict[str, Any]:
@@ -126,7 +120,7 @@ def find_memory(memories: pl.DataFrame, name: str) -> dict[str, Any]:
     prefix = given.removeprefix("mem_").replace("-", "").lower()
     if not _ID.fullmatch(given) or len(prefix) < SHORTEST_ID:
         raise NoteError(
-            f"'{_shown(given)}' is no id of a memory. Give `mem_` and at least {SHORTEST_ID} characters of it, as recall shows."
+            f"'{_shown(given)}' is not a memory id. Give `mem_` and at least {SHORTEST_ID} more characters, as recall shows it."
         )
     rows = memories.select(COLUMNS)
     found = rows.filter(pl.col("id").str.replace_all("-", "").str.starts_with(prefix))
@@ -146,14 +140,14 @@ def find_memory(memories: pl.DataFrame, name: str) -> dict[str, Any]:
 def _standing(memory: dict[str, Any]) -> dict[str, Any]:
     if memory["state"] == "superseded":
         newer = short_id(memory["superseded_by"])
-        raise MemoryGoneError(f"{short_id(memory['id'])} was replaced by {newer} already; correct that one.")
+        raise MemoryGoneError(f"{short_id(memory['id'])} was already replaced by {newer}; correct that one.")
     return not_forgotten(memory)
 
 
 def not_forgotten(memory: dict[str, Any]) -> dict[str, Any]:
     """Returns the memory; raises `MemoryGoneError` where it is forgotten."""
     if memory["state"] == "forgotten":
-        raise MemoryGoneError(f"{short_id(memory['id'])} is forgotten already; `memory remember` writes it down anew.")
+        raise MemoryGoneError(f"{short_id(memory['id'])} is forgotten already; `memory remember` saves it again.")
     return memory
 
 
@@ -175,13 +169,15 @@ def evidence_of(store: "Store", observation_ids: Sequence[str]) -> dict[str, lis
 def _clean(text: str) -> tuple[str, int]:
     """Returns the text as one line with its secrets masked, and how many there were."""
     if len(text) > LONGEST:
-        raise NoteError(f"{len(text):,} characters are too many to remember; say it in {LONGEST:,}, or as several facts.")
+        raise NoteError(
+            f"The text has {len(text):,} characters, at most {LONGEST:,} are saved; shorten it or save several facts."
+        )
     kept, masked = mask_text(printable(text, "the text"))
     kept = " ".join(kept.split())
     if not kept:
-        raise NoteError("There is nothing to remember: the text is empty.")
+        raise NoteError("The text is empty.")
     if not any(character.isalnum() for character in kept):
-        raise NoteError("There is nothing to remember" + (" beside the secret." if masked else ": the text has no word."))
+        raise NoteError("The text holds nothing beside the secret." if masked else "The text has no word.")
     return kept, masked
 
 
@@ -189,7 +185,7 @@ def printable(text: str, what: str) -> str:
     """Returns the text; raises where it holds what is no text: control characters, halves of characters."""
     bad = next((one for one in text if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\r\t"), None)
     if bad is not None:
-        raise NoteError(f"Cannot keep {what}: it holds the control character U+{ord(bad):04X}. Take it out.")
+        raise NoteError(f"Cannot save {what}: it contains the control character U+{ord(bad):04X}. Remove it.")
     return text
 
 
@@ -198,12 +194,6 @@ def _name(name: str, what: str) -> str:
     if len(kept) > LONGEST_NAME:
         raise NoteError(f"The {what} has {len(kept):,} characters; {LONGEST_NAME} are the most.")
     return mask_text(kept)[0]
-
-
-def _one_of(word: str, known: Any, what: str) -> Any:
-    if word not in get_args(known):
-        raise NoteError(f"There is no {what} '{_shown(word)}'; choose from {', '.join(get_args(known))}.")
-    return word
 
 
 def _shown(word: str) -> str:

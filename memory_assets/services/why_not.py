@@ -205,7 +205,7 @@ def _by_window(message: dict[str, Any], window: dict[str, Any], store: "Store", 
     if message["message_id"] in present.hidden:
         return "forgotten", "its message carries what somebody asked to forget"
     if window["status"] == "open":
-        return "still open", "its session goes on; it is distilled when that ends (`memory flush` ends it now)"
+        return "still open", "its session goes on; it is distilled when that ends (`memory data flush` ends it now)"
     if window["status"] == "skipped_short":
         return "skipped short", f"its session ended after {window['user_turn_count']} turns, too few to be distilled"
     tables = store.tables

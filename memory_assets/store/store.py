@@ -188,5 +188,5 @@ def _check_zone(store: Store) -> None:
     if frozen != zone:
         raise SettingsError(
             f"The days of {store.root} were cut in the zone {frozen}, but MEMORY_TIMEZONE is now {zone}. "
-            f"Set MEMORY_TIMEZONE={frozen}, or run `memory rebuild` to cut all days anew in {zone}."
+            f"Set MEMORY_TIMEZONE={frozen}, or run `memory data rebuild` to cut all days anew in {zone}."
         )

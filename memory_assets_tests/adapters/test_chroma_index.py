@@ -76,7 +76,7 @@ def test_a_broken_generation_is_moved_aside_and_the_next_build_starts_anew(tmp_p
     index.close()
     generation = index.generation()
     (tmp_path / "vectors" / str(generation) / "chroma.sqlite3").write_bytes(b"not a database" * 500)
-    with pytest.raises(IndexFailedError, match="memory rebuild --indexes"):
+    with pytest.raises(IndexFailedError, match="memory data rebuild --indexes"):
         index.ids()
     assert [path.name for path in (tmp_path / "quarantine").iterdir()] == [f"vectors-{generation}-0"]
     index.update(rows(again=[1.0, 0.0]), [])
@@ -164,7 +164,7 @@ def test_a_generation_without_the_array_is_asked_through_chroma(tmp_path: Path, 
 def test_a_cut_array_is_a_broken_generation(tmp_path: Path, index: ChromaIndex):
     file = tmp_path / "vectors" / str(index.generation()) / "vectors.npy"
     file.write_bytes(file.read_bytes()[:-3])
-    with pytest.raises(IndexFailedError, match="memory rebuild --indexes"):
+    with pytest.raises(IndexFailedError, match="memory data rebuild --indexes"):
         found(index, 1.0, 0.0)
     assert index.generation() is None
 

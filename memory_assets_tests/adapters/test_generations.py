@@ -56,7 +56,10 @@ def test_a_failed_build_publishes_nothing_and_the_next_one_removes_what_it_left(
 
 
 def test_a_full_disk_says_what_to_do(generations: Generations):
-    with pytest.raises(IndexFailedError, match="No space left.*memory rebuild --indexes"), generations.build(rebuild=False):
+    with (
+        pytest.raises(IndexFailedError, match="No space left.*memory data rebuild --indexes"),
+        generations.build(rebuild=False),
+    ):
         raise OSError(28, "No space left on device")
     assert generations.published() is None
 

@@ -202,7 +202,7 @@ def test_a_broken_file_is_moved_aside_and_the_next_build_starts_anew(tmp_path: P
         file.write_bytes(b"not an array" * 1_000)
     else:
         file.unlink()
-    with pytest.raises(IndexFailedError, match="memory rebuild --indexes"):
+    with pytest.raises(IndexFailedError, match="memory data rebuild --indexes"):
         index.find("uv", 5, "memories")
     assert [path.name for path in (tmp_path / "quarantine").iterdir()] == [f"texts-{generation}-0"]
     assert found(index, "uv") == []

@@ -24,7 +24,7 @@ MOST_SECONDS = 0.3
 ROUNDS = 7
 
 BARE = "pass"
-OURS = "import sys; sys.argv = ['memory', 'mcp']; from memory_assets.interfaces.entry import main; sys.exit(main())"
+OURS = "import sys; sys.argv = ['memory', 'serve', 'mcp']; from memory_assets.interfaces.entry import main; sys.exit(main())"
 OFFICIAL = (
     "import anyio; from mcp.server.lowlevel import Server; from mcp.server.stdio import stdio_server\n"
     "async def main():\n"

@@ -73,5 +73,5 @@ def _with(agent: MemoryAgent, on: Sequence[str]) -> MemoryAgent:
 
 
 def _memories(agent: MemoryAgent, question: str) -> list[dict[str, Any]]:
-    results = agent.recall(question, corpus="memories", limit=10, is_probe=True).results
+    results = agent.recall(question, corpus="memories", limit=10, probe=True).results
     return [{"text": r.text[:SHOWN_CHARS], "session": r.session, "lines": list(r.lines)[:SHOWN_LINES]} for r in results]

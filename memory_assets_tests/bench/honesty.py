@@ -73,7 +73,7 @@ def _ask_transcripts(agent: MemoryAgent) -> list[Told]:
 
 
 def _ask_facts(agent: MemoryAgent) -> list[Told]:
-    plain = [case for case in cases() if "filters" not in case.asked and case.kind != "drift"]
+    plain = [case for case in cases() if not case.is_filtered and case.kind != "drift"]
     asked = [("answerable", case.id, case.question, case.asked) for case in plain if case.must]
     asked += [("off topic", case.id, case.question, case.asked) for case in plain if case.kind == "off_topic"]
     asked += [(grade, question, question, {}) for grade, questions in unknown_questions().items() for question in questions]
@@ -82,7 +82,7 @@ def _ask_facts(agent: MemoryAgent) -> list[Told]:
 
 
 def _told(agent: MemoryAgent, grade: str, name: str, question: str, how, nearest: Callable[[str], float]) -> Told:
-    answer = agent.recall(question, profile="deep", is_probe=True, **how)
+    answer = agent.recall(question, profile="deep", probe=True, **how)
     return Told(grade, half_of(name), answer.likelihood, nearest(question), not answer.is_known)
 
 

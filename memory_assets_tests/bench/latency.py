@@ -60,7 +60,7 @@ def measure(settings: Settings, asked: list[str]) -> tuple[np.ndarray, np.ndarra
     agent, peer, embedder = MemoryAgent(settings), _bare(settings), open_embedder(settings.embedding_model)
     times = [
         (
-            seconds_of(lambda q=question: agent.recall(q, is_probe=True)),
+            seconds_of(lambda q=question: agent.recall(q, probe=True)),
             seconds_of(lambda q=question: peer.query(query_embeddings=[embedder.encode_query(q)], n_results=NEIGHBOURS)),
             seconds_of(lambda q=question: embedder.encode_query(q)),
         )

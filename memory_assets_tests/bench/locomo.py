@@ -126,7 +126,7 @@ def rank_all(turns: Sequence[Turn], asked: Sequence[Question]) -> dict[str, list
             for name, scores in recipes.scores(question.text, embedder.encode_query(question.text)).items():
                 best = [ids[place] for place in np.argsort(-scores, kind="stable")]
                 found.setdefault(name, []).append(list(dict.fromkeys(best)))
-            answer = agent.recall(question.text, corpus="messages", now=turns[-1].said_at, is_probe=True)
+            answer = agent.recall(question.text, corpus="messages", now=turns[-1].said_at, probe=True)
             found.setdefault(OURS, []).append([one.memory_id for one in answer.results])
         return found
 

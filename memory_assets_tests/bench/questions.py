@@ -53,7 +53,7 @@ def questions() -> list[Row]:
 
     found = {name: scored(find) for name, find in _others(agent).items()}
     best = max(one["hit@5"] for one in found.values())
-    found[OURS] = scored(lambda question: _shown_of(agent.recall(question, corpus=CORPORA, is_probe=True)))
+    found[OURS] = scored(lambda question: _shown_of(agent.recall(question, corpus=CORPORA, probe=True)))
     rows = [Row(f"questions: {name}", one["hit@5"], _figures(one)) for name, one in found.items()]
     ahead = found[OURS]["hit@5"] - best
     rows.append(Row("questions: ours ahead, hit@5", ahead, f"of the best of the others, {best:.3f}", floor=AHEAD))
@@ -63,9 +63,7 @@ def questions() -> list[Row]:
 def _default(scorer: Any, agent: MemoryAgent, asked: Mapping[str, tuple[Any, Any]]) -> Row:
     returned = right = answered = 0
     for question, session in asked.values():
-        hits = [
-            scorer.answers_it(one, question, session) for one in _shown_of(agent.recall(question["question"], is_probe=True))
-        ]
+        hits = [scorer.answers_it(one, question, session) for one in _shown_of(agent.recall(question["question"], probe=True))]
         returned, right, answered = returned + len(hits), right + sum(hits), answered + any(hits)
     told = f"{returned / len(asked):.1f} results a question, {answered} of {len(asked)} questions answered"
     return Row("questions: default, share of results that answer", right / max(returned, 1), told)

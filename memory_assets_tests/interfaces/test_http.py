@@ -27,13 +27,13 @@ from memory_assets.errors import (
     UnknownIdError,
     UnknownMemoryError,
 )
-from memory_assets.interfaces.dispatcher import Desk
+from memory_assets.interfaces.dispatcher import Dispatcher
 from memory_assets.interfaces.http import LONGEST_BODY, application, status_of
 from memory_assets_tests.small_store import FACT, PROPOSAL, index, small_store
 
 
 def client(*, is_writing: bool = False, host: str = "127.0.0.1", called: str = "127.0.0.1") -> TestClient:
-    return TestClient(application(Desk(), host, is_writing=is_writing), base_url=f"http://{called}:3100")
+    return TestClient(application(Dispatcher(), host, is_writing=is_writing), base_url=f"http://{called}:3100")
 
 
 def test_a_question_is_answered_by_query_and_by_body_alike():
@@ -59,17 +59,17 @@ def test_every_verb_that_reads_has_an_address():
 @pytest.mark.parametrize(
     ("method", "path", "sent", "status", "told"),
     [
-        ("GET", "/recall", {}, 400, "needs the argument 'question'"),
-        ("GET", "/recall", {"params": {"question": "q", "limit": 99}}, 400, "'limit' cannot be 99"),
-        ("GET", "/recall", {"params": {"question": "q", "since": "soon"}}, 400, "Cannot read the time 'soon'"),
-        ("POST", "/recall", {"content": b"{broken", "headers": {"content-type": "application/json"}}, 400, "no JSON"),
+        ("GET", "/recall", {}, 400, "question is missing"),
+        ("GET", "/recall", {"params": {"question": "q", "limit": 99}}, 400, "limit must be between 1 and 15, not 99"),
+        ("GET", "/recall", {"params": {"question": "q", "since": "soon"}}, 400, "since must be a day (2026-05-01)"),
+        ("POST", "/recall", {"content": b"{broken", "headers": {"content-type": "application/json"}}, 400, "not JSON"),
         ("POST", "/recall", {"content": b"[1]", "headers": {"content-type": "application/json"}}, 400, "one JSON object"),
         ("POST", "/recall", {"content": b'{"question":"q"}', "headers": {"content-type": "text/plain"}}, 400, "content type"),
         ("POST", "/recall", {"content": b"x" * (LONGEST_BODY + 1)}, 413, "longer than"),
-        ("GET", "/explain", {"params": {"target": "nothing like it"}}, 404, "Nothing is known as"),
-        ("GET", "/nowhere", {}, 404, "There is no GET /nowhere; there is /recall"),
+        ("GET", "/explain", {"params": {"target": "mem_ffffffff"}}, 404, "mem_ffffffff"),
+        ("GET", "/nowhere", {}, 404, "There is no GET /nowhere; choose from /recall"),
         ("DELETE", "/recall", {}, 405, "There is no DELETE /recall"),
-        ("POST", "/decide", {"json": {"decision": "approve", "proposals": [PROPOSAL]}}, 403, "`memory serve --write`"),
+        ("POST", "/decide", {"json": {"decision": "approve", "proposals": [PROPOSAL]}}, 403, "`memory serve http --write`"),
         ("GET", "/decide", {}, 405, "There is no GET /decide"),
     ],
 )
@@ -121,10 +121,12 @@ def test_what_is_told_over_http_is_recalled_at_once():
         noted = http.post("/remember", json={"text": "Herons nest beside the reactor.", "project": "shop"}).json()["data"]
         found = http.get("/recall", params={"question": "where do herons nest", "probe": True}).json()["data"]["results"]
         assert [one["memory_id"] for one in found][:1] == noted["memory_ids"]
-        corrected = http.post("/correct", json={"memory_id": noted["memory_ids"][0], "text": "Storks nest beside the reactor."})
+        corrected = http.post(
+            "/remember", json={"instead_of": noted["memory_ids"][0], "text": "Storks nest beside the reactor."}
+        )
         assert corrected.json()["data"]["replaces"] == noted["memory_ids"][0]
-        again = http.post("/correct", json={"memory_id": noted["memory_ids"][0], "text": "Cranes nest there."})
-        assert (again.status_code, "was replaced by" in again.json()["error"]["message"]) == (409, True)
+        again = http.post("/remember", json={"instead_of": noted["memory_ids"][0], "text": "Cranes nest there."})
+        assert (again.status_code, "was already replaced by" in again.json()["error"]["message"]) == (409, True)
         assert (
             http.post("/feedback", json={"memory_ids": corrected.json()["data"]["memory_ids"], "used": True}).status_code == 200
         )
@@ -176,7 +178,7 @@ def test_the_description_names_every_verb_with_what_it_takes():
 
 def test_a_real_server_says_where_it_is_answers_and_stops_when_told():
     small_store()
-    code = "import sys; sys.argv = ['memory', 'serve', '--json']; from memory_assets.interfaces.entry import main; sys.exit(main())"
+    code = "import sys; sys.argv = ['memory', 'serve', 'http', '--json']; from memory_assets.interfaces.entry import main; sys.exit(main())"
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ.copy()
     ) as process:

@@ -1,86 +1,152 @@
-"""What can be asked: names and choices agree with the rest, and arguments are understood or refused in words."""
+"""What can be asked: each verb once, with the same parameters and bounds through every interface."""
 
-from typing import Any, get_args
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
+from pydantic import Field
+from starlette.testclient import TestClient
+from typer.main import get_command
 
-from memory_assets.errors import QuestionError
-from memory_assets.interfaces import dispatcher as asking
 from memory_assets.interfaces import verbs
-from memory_assets.interfaces.verbs import DECIDE, RECALL, VERBS, tool_of, verb_of
-from memory_assets.interfaces.views.registry import DRAWINGS
-from memory_assets.schema.records import Category, Priority, Sentiment, Trigger
+from memory_assets.interfaces.cli import app as cli
+from memory_assets.interfaces.cli.commands import option_of
+from memory_assets.interfaces.dispatcher import Dispatcher
+from memory_assets.interfaces.http import application
+from memory_assets.interfaces.mcp import protocol
+from memory_assets.interfaces.mcp.protocol import Protocol
+from memory_assets.interfaces.verbs import VERBS, Verb, tool_of, verb_of
+from memory_assets.interfaces.views.registry import VIEWS
+from memory_assets.memory import MemoryAgent
+from memory_assets.schema.requests import Request
 from memory_assets.stages.recall.profiles import PROFILES
-from memory_assets.stages.recall.results import CORPORA, ON_REQUEST
+from memory_assets_tests.small_store import small_store
+
+PLACES = {"graph": "lab graph", "triggers": "lab triggers", "feedback": "data feedback"}
+WITHOUT_A_COMMAND = {"answer": "recall --answer", "review": "review", "decide": "review approve"}
 
 
-def test_the_choices_are_those_of_the_memory_itself():
-    assert (get_args(Category), get_args(Priority), get_args(Trigger)) == (verbs.CATEGORIES, verbs.PRIORITIES, verbs.TRIGGERS)
-    assert get_args(Sentiment) == verbs.SENTIMENTS
-    assert (ON_REQUEST, CORPORA, (*PROFILES, "auto")) == (verbs.STATES, verbs.CORPORA, verbs.PROFILES)
+def options_of(verb: Verb) -> dict[str, Any]:
+    """The parameters of the verb's command, by name."""
+    command: Any = get_command(cli.make_app())
+    for word in PLACES.get(verb.name, verb.name).split():
+        command = command.commands[word]
+    return {one.name: one for one in command.params}
 
 
-def test_each_verb_can_be_asked_and_drawn():
-    names = {verb.name for verb in VERBS}
-    assert names == set(asking._ASKED) == set(DRAWINGS)
+def test_the_profiles_that_can_be_asked_for_exist():
+    assert set(verbs.RECALL.parameters["profile"]["enum"]) == {*PROFILES, "auto"}
 
 
-def test_a_tool_is_found_by_its_name_or_the_one_that_agents_guess():
-    assert tool_of("memory_briefing") == tool_of("memory_brief") == verb_of("brief")
+def test_each_verb_has_a_method_of_the_facade_and_a_view():
+    assert [verb.name for verb in VERBS if not callable(getattr(MemoryAgent, verb.method, None))] == []
+    assert {verb.name for verb in VERBS} == set(VIEWS)
+
+
+def test_a_tool_is_named_after_its_verb():
+    assert tool_of("memory_brief") == verb_of("brief")
     assert tool_of("memory_sing") is None
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
-        ({"limit": "3"}, {"limit": 3}),
-        ({"limit": 3.0}, {"limit": 3}),
-        ({"probe": "true"}, {"probe": True}),
-        ({"category": "operations"}, {"category": ["operations"]}),
-        ({"category": ["operations", "projects"]}, {"category": ["operations", "projects"]}),
-        ({"project": None}, {}),
-    ],
-)
-def test_what_is_meant_is_understood_however_it_is_written(given: dict[str, Any], meant: dict[str, Any]):
-    assert RECALL.understand({"question": "q", **given}) == {"question": "q", **meant}
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_every_example_is_a_valid_request(verb: Verb):
+    assert set(verb.request(**verb.example).model_fields_set) == set(verb.example)
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({}, "recall needs the argument 'question'"),
-        ({"question": None}, "recall needs the argument 'question'"),
-        ({"question": 7}, "'question' must be text, not 7"),
-        ({"question": "q", "colour": "red"}, "recall knows no argument 'colour'. It takes question, profile, "),
-        ({"question": "q", "limit": 11}, "'limit' cannot be 11; choose from 1 to 10."),
-        ({"question": "q", "limit": 0}, "'limit' cannot be 0; choose from 1 to 10."),
-        ({"question": "q", "limit": True}, "'limit' must be a whole number, not True."),
-        ({"question": "q", "limit": "9" * 5_000}, "'limit' must be a whole number"),
-        ({"question": "q", "probe": "perhaps"}, "'probe' must be true or false, not 'perhaps'."),
-        ({"question": "q", "category": "cooking"}, "There is no category 'cooking'; choose from preferences, "),
-        ({"question": "q", "include": ["forgotten"]}, "There is no include 'forgotten'; choose from held, "),
-    ],
-)
-def test_what_cannot_be_used_is_said_in_words(given: dict[str, Any], told: str):
-    with pytest.raises(QuestionError) as refused:
-        RECALL.understand(given)
-    assert told in str(refused.value)
-    assert len(str(refused.value)) < 500
+@pytest.mark.parametrize("verb", [one for one in VERBS if one.name not in WITHOUT_A_COMMAND], ids=lambda verb: verb.name)
+def test_the_command_line_has_the_parameters_of_the_request(verb: Verb):
+    options = options_of(verb)
+    assert list(verb.parameters) == [name for name in options if name in verb.parameters]
+    for name, schema in verb.parameters.items():
+        option = options[name]
+        assert schema["description"] in option.help
+        assert option.required == (name in verb.required)
+        assert (option.multiple or option.nargs == -1) == (schema["type"] == "array")
+        words = schema.get("items", schema).get("enum", ())
+        assert ", ".join(words) in option.help
+        if option.param_type_name == "option":
+            assert option_of(name) in option.opts
 
 
-def test_half_a_character_becomes_a_question_mark():
-    """JSON can hold one half of a surrogate pair, which no file and no digest can."""
-    assert RECALL.understand({"question": "a \ud83d b"}) == {"question": "a ? b"}
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_tools_and_http_have_the_parameters_of_the_request_with_the_same_bounds(verb: Verb):
+    tool = next(one for one in Protocol(is_writing=True).tools()["tools"] if one["name"] == verb.tool)
+    with TestClient(application(Dispatcher(), "127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
+        path = client.get("/openapi.json").json()["paths"][f"/{verb.name}"]
+    body = path["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert tool["inputSchema"] == body == verb.schema()
+    if not verb.is_writing:
+        query = {one["name"]: one["schema"] for one in path["get"].get("parameters", ())}
+        assert query == dict(verb.parameters)
+
+
+def test_the_tools_that_a_server_shows_before_pydantic_is_imported_are_those_of_the_verbs():
+    """`make docs` writes the file."""
+    assert json.loads(protocol.TOOLS.read_text("utf-8")) == [verb.describe() for verb in VERBS]
 
 
 def test_a_schema_names_what_is_needed_and_what_may_be_chosen():
-    schema = DECIDE.schema()
+    schema = verbs.DECIDE.schema()
     assert (schema["required"], schema["additionalProperties"]) == (["decision", "proposals"], False)
     assert schema["properties"]["decision"]["enum"] == ["approve", "reject", "edit"]
     assert schema["properties"]["proposals"]["items"] == {"type": "string"}
-    assert RECALL.schema()["properties"]["limit"] == {
+    assert verbs.RECALL.schema()["properties"]["limit"] == {
         "type": "integer",
         "minimum": 1,
-        "maximum": 10,
-        "description": "At most so many results.",
+        "maximum": 15,
+        "description": "Return at most this many results: 1 to 10, up to 15 with the profile deep.",
     }
+
+
+class CountRequest(Request):
+    """Counts how often a word is said."""
+
+    word: str = Field(description="The word to count.")
+    most: int = Field(default=5, ge=1, le=9, description="Count at most this many.")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How often it was said."""
+
+    word: str
+    count: int
+
+
+@pytest.fixture
+def a_new_verb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Verb]:
+    """A verb that exists for one test: a request, a method of the facade, a line among the verbs."""
+
+    def count(self: MemoryAgent, request: str | CountRequest, **options: Any) -> Counted:
+        asked = CountRequest.of(request, **options)
+        return Counted(asked.word, min(asked.most, 7))
+
+    monkeypatch.setattr(MemoryAgent, "count", count, raising=False)
+    verb = Verb("count", CountRequest, "Count a word", "Count a word.", "Count how often a word is said.", {"word": "uv"})
+    VERBS.append(verb)
+    yield verb
+    VERBS.remove(verb)
+
+
+def test_a_new_verb_is_a_command_a_tool_and_an_address(
+    a_new_verb: Verb, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+):
+    small_store()
+    found = {"word": "uv", "count": 3}
+    assert cli.main(["count", "uv", "--most", "3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"] == found
+    assert cli.main(["count", "uv"]) == 0
+    assert capsys.readouterr().out.split() == ["word", "uv", "count", "5"]
+    said = Protocol().answer("tools/call", {"name": "memory_count", "arguments": {"word": "uv", "most": 3}})
+    assert said["structuredContent"]["data"] == found
+    with TestClient(application(Dispatcher(), "127.0.0.1"), base_url="http://127.0.0.1") as client:
+        assert client.get("/count", params={"word": "uv", "most": 3}).json()["data"] == found
+        refused = client.get("/count", params={"word": "uv", "most": 10}).json()["error"]["message"]
+    assert refused == "most must be between 1 and 9, not 10."
+    assert cli.main(["count", "uv", "--most", "10"]) == 2
+    assert capsys.readouterr().err == f"✗ {refused}\n"
+    monkeypatch.setattr(protocol, "TOOLS", tmp_path / "tools.json")
+    protocol.TOOLS.write_text(json.dumps([verb.describe() for verb in VERBS]))
+    assert "memory_count" in [tool["name"] for tool in Protocol().tools()["tools"]]

@@ -50,19 +50,19 @@ def number_in(texts: list[str]) -> int:
 def read_until(is_over: Callable[[], bool], root: Path, told: Path) -> list[str]:
     """Asks again and again, and keeps in `told` how often it did; returns what went wrong."""
     agent, wrong, asked = MemoryAgent(), [], 0
-    agent.recall("warm up", is_probe=True)
+    agent.recall("warm up", probe=True)
     while not is_over():
         tell(told, asked)
         time.sleep(BREATH_SECONDS)
         began, noted = published(root), len(agent.store.ledger.events(["memory.noted"]))
-        answer = agent.recall("where does the heron counter stand", is_probe=True)
+        answer = agent.recall("where does the heron counter stand", probe=True)
         asked += 1
         seen = [result.text for result in answer.results]
         if not any(_NUMBER.search(text) for text in seen) or number_in(seen) < began:
             wrong.append(f"generation {began} was published, but the answer was {seen}")
         if answer.degraded or answer.notes:
             wrong.append(f"degraded: {answer.degraded} {answer.notes}")
-        if noted and "Storks" not in str(agent.recall(f"storks number {noted}", is_probe=True).results):
+        if noted and "Storks" not in str(agent.recall(f"storks number {noted}", probe=True).results):
             wrong.append(f"note {noted} was on disk, but was not found")
     return wrong
 

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memory_assets.interfaces.cli import app as cli
-from memory_assets.interfaces.dispatcher import Desk
+from memory_assets.interfaces.dispatcher import Dispatcher
 from memory_assets.interfaces.http import application
 from memory_assets.interfaces.mcp.protocol import Protocol
 from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store
@@ -31,7 +31,7 @@ def by_tool(tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def by_http_writing(verb: str, **arguments: Any) -> dict[str, Any]:
-    with TestClient(application(Desk(), "127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
+    with TestClient(application(Dispatcher(), "127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
         return client.post(f"/{verb}", json=arguments).json()
 
 
@@ -40,7 +40,7 @@ def by_tool_writing(tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def by_http(verb: str, **arguments: Any) -> dict[str, Any]:
-    with TestClient(application(Desk(), "127.0.0.1"), base_url="http://127.0.0.1") as client:
+    with TestClient(application(Dispatcher(), "127.0.0.1"), base_url="http://127.0.0.1") as client:
         return client.get(f"/{verb}", params=arguments).json()
 
 
@@ -92,9 +92,9 @@ ONLY_RECALL = {"profile", "limit", "corpus", "recent", "budget"}
 @pytest.mark.parametrize(("words", "arguments"), [one for one in QUESTIONS if not ONLY_RECALL & set(one[1])])
 def test_an_answer_from_everything_is_the_same_at_every_door(words: list[str], arguments: dict[str, Any], by_command: Ask):
     index(small_store())
-    commanded = timeless(by_command("reflect", *words, "--probe"))
-    assert commanded == timeless(by_tool("memory_reflect", **arguments, probe=True))
-    assert commanded == timeless(by_http("reflect", **arguments, probe=True))
+    commanded = timeless(by_command("recall", *words, "--answer", "--probe"))
+    assert commanded == timeless(by_tool("memory_answer", **arguments, probe=True))
+    assert commanded == timeless(by_http("answer", **arguments, probe=True))
 
 
 def test_the_answer_is_that_of_the_memory(by_command: Ask):
@@ -107,15 +107,16 @@ def test_the_answer_is_that_of_the_memory(by_command: Ask):
     [
         (["explain", MEMORY], "memory_explain", "explain", {"target": MEMORY}),
         (["explain", PROPOSAL], "memory_explain", "explain", {"target": PROPOSAL}),
-        (["explain", "nothing"], "memory_explain", "explain", {"target": "nothing"}),
-        (["why-not", "Use uv"], "memory_why_not", "why-not", {"text": "Use uv"}),
-        (["why-not", "uv", "--question", "pip"], "memory_why_not", "why-not", {"text": "uv", "question": "pip"}),
-        (["why-not", ""], "memory_why_not", "why-not", {"text": ""}),
-        (["graph", "uv"], "memory_graph", "graph", {"name": "uv"}),
-        (["triggers"], "memory_triggers", "triggers", {}),
-        (["triggers", "--on", "2026-08-10"], "memory_triggers", "triggers", {"on": "2026-08-10"}),
+        (["explain", "mem_ffffffff"], "memory_explain", "explain", {"target": "mem_ffffffff"}),
+        (["explain", "Use uv"], "memory_explain", "explain", {"target": "Use uv"}),
+        (["explain", "nobody said this"], "memory_explain", "explain", {"target": "nobody said this"}),
+        (["explain", "uv", "--question", "pip"], "memory_explain", "explain", {"target": "uv", "question": "pip"}),
+        (["explain", ""], "memory_explain", "explain", {"target": ""}),
+        (["lab", "graph", "uv"], "memory_graph", "graph", {"name": "uv"}),
+        (["lab", "triggers"], "memory_triggers", "triggers", {}),
+        (["lab", "triggers", "--on", "2026-08-10"], "memory_triggers", "triggers", {"on": "2026-08-10"}),
         (["review"], "memory_review", "review", {}),
-        (["brief"], "memory_briefing", "brief", {}),
+        (["brief"], "memory_brief", "brief", {}),
         (["status"], "memory_status", "status", {}),
     ],
 )
@@ -125,7 +126,7 @@ def test_every_other_verb_is_the_same_too(command: list[str], tool: str, verb: s
 
 
 def test_without_a_memory_every_door_says_the_same(by_command: Ask):
-    for command, tool, verb in (("review", "memory_review", "review"), ("brief", "memory_briefing", "brief")):
+    for command, tool, verb in (("review", "memory_review", "review"), ("brief", "memory_brief", "brief")):
         assert by_command(command) == by_tool(tool) == by_http(verb)
 
 
@@ -144,11 +145,19 @@ OF_EACH_LINE = ("event_id", "at", "memory_ids")
         (["remember", SECRET], "remember", {"text": SECRET}),
         (["remember", ""], "remember", {"text": ""}),
         (["remember", "x", "--category", "cooking"], "remember", {"text": "x", "category": "cooking"}),
-        (["correct", MEMORY, "Use pixi."], "correct", {"memory_id": MEMORY, "text": "Use pixi."}),
-        (["correct", "mem_ffffffff", "Use pixi."], "correct", {"memory_id": "mem_ffffffff", "text": "Use pixi."}),
+        (["remember", "Use pixi.", "--instead-of", MEMORY], "remember", {"text": "Use pixi.", "instead_of": MEMORY}),
+        (
+            ["remember", "Use pixi.", "--instead-of", "mem_ffffffff"],
+            "remember",
+            {"text": "Use pixi.", "instead_of": "mem_ffffffff"},
+        ),
         (["forget", "never pip"], "forget", {"target": "never pip"}),
         (["forget", "nobody said this"], "forget", {"target": "nobody said this"}),
-        (["feedback", MEMORY, "--used", "--session", "s"], "feedback", {"memory_ids": [MEMORY], "used": True, "session": "s"}),
+        (
+            ["data", "feedback", MEMORY, "--used", "--session", "s"],
+            "feedback",
+            {"memory_ids": [MEMORY], "used": True, "session": "s"},
+        ),
     ],
     ids=lambda value: "" if isinstance(value, dict) else " ".join(value)[:30] if isinstance(value, list) else value,
 )

@@ -51,8 +51,8 @@ def test_twenty_forgotten_facts_are_nowhere_after_a_rebuild_a_backfill_and_anoth
     assert found_in(data, phrases) == []
     assert found_in_git(data, phrases) != []
 
-    run("rebuild", data, sources)
-    run("backfill", data, sources)
+    run("data rebuild", data, sources)
+    run("data backfill", data, sources)
     capture_again(data, sources)
     assert found_in(data, phrases) == []
     assert agent.store.tables.read("memories").height > COUNT

@@ -111,7 +111,7 @@ def test_every_line_of_memory_md_ends_at_archived_records_that_hold_its_words(st
 
 
 def test_recall_answers_with_the_session_that_said_it(store: Store):
-    answer = MemoryAgent(store.settings).recall("how do we install packages here", is_probe=True)
+    answer = MemoryAgent(store.settings).recall("how do we install packages here", probe=True)
     assert any({"uv", "pip"} <= set(re.findall(r"\w+", result.text)) for result in answer.results[:3])
     assert {result.session for result in answer.results} <= set(session_ids().values())
     assert len(answer.results) <= 10
@@ -161,7 +161,7 @@ def test_what_the_owner_corrects_is_corrected_in_memory_md(store: Store):
     line = next(line for line in _lines(store) if "`pnpm`" in line)
     promoted = next(event for event in store.ledger.events(["entry.promoted"]) if event.payload["line"] == line)
     wanted = "Always use `pnpm`, never `npm`, in JavaScript projects but the old tide widget."
-    MemoryAgent(store.settings).correct(promoted.payload["memory_id"], wanted)
+    MemoryAgent(store.settings).remember(wanted, instead_of=promoted.payload["memory_id"])
     launch.ingest(store)
     assert wanted in "\n".join(_lines(store))
     assert line not in _lines(store)

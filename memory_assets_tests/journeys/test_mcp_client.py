@@ -25,7 +25,7 @@ Connect = Callable[[], Any]
 
 
 def over_stdio(*words: str, mode: str = "auto") -> Client:
-    code = f"import sys; sys.argv = ['memory', 'mcp', *{list(words)!r}]; from memory_assets.interfaces.entry import main; sys.exit(main())"
+    code = f"import sys; sys.argv = ['memory', 'serve', 'mcp', *{list(words)!r}]; from memory_assets.interfaces.entry import main; sys.exit(main())"
     return Client(StdioServerParameters(command=sys.executable, args=["-c", code], env=dict(os.environ)), mode=mode)
 
 
@@ -56,8 +56,8 @@ def test_tools_are_listed_called_and_refused(connect: Connect):
     async def talk() -> None:
         async with connect() as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert {"memory_recall", "memory_explain", "memory_briefing", "memory_review", "memory_status"} <= set(tools)
-            assert "memory_review_decide" not in tools
+            assert {"memory_recall", "memory_explain", "memory_brief", "memory_review", "memory_status"} <= set(tools)
+            assert "memory_decide" not in tools
             assert tools["memory_recall"].annotations.read_only_hint is True  # type: ignore[union-attr]
             said = await client.call_tool("memory_recall", {"question": "how do we install packages", "limit": 1})
             assert FACT in said.content[0].text  # type: ignore[union-attr]
@@ -115,7 +115,7 @@ def test_two_questions_at_once_are_both_answered(connect: Connect):
 
     async def talk() -> None:
         async with connect() as client:
-            asked = [client.call_tool(tool, {}) for tool in ("memory_status", "memory_review", "memory_briefing")]
+            asked = [client.call_tool(tool, {}) for tool in ("memory_status", "memory_review", "memory_brief")]
             status, review, briefing = [answer.structured_content["data"] for answer in await asyncio.gather(*asked)]
             assert status["rows"]["observations"] == 1
             assert [one["proposal_id"] for one in review["pending"]] == [PROPOSAL]
@@ -131,11 +131,9 @@ def test_a_decision_is_carried_out_where_writing_is_allowed(connect: Connect):
 
     async def talk() -> None:
         async with connect("--write") as client:
-            decided = await client.call_tool(
-                "memory_review_decide", {"decision": "reject", "proposals": [PROPOSAL], "reason": "once"}
-            )
+            decided = await client.call_tool("memory_decide", {"decision": "reject", "proposals": [PROPOSAL], "reason": "once"})
             assert decided.structured_content["data"]["decided"][0]["state"] == "rejected"
-            again = await client.call_tool("memory_review_decide", {"decision": "approve", "proposals": [PROPOSAL]})
+            again = await client.call_tool("memory_decide", {"decision": "approve", "proposals": [PROPOSAL]})
             assert (again.is_error, "already rejected" in again.content[0].text) == (True, True)  # type: ignore[union-attr]
 
     asyncio.run(talk())

@@ -89,7 +89,7 @@ def test_every_window_was_asked_about_and_its_answer_went_all_the_way(undisturbe
     vectors = store.tables.read("embeddings")["text_hash"]
     assert set(facts["text_hash"]) <= set(vectors)
     agent, fact = MemoryAgent(store.settings), facts.filter(pl.col("gate") == "allow").row(0, named=True)
-    found = agent.recall(fact["text"], is_probe=True)
+    found = agent.recall(fact["text"], probe=True)
     assert fact["text"] in [result.text for result in found.results]
     assert '"is_unchanged": true, "holds_quote": true' in json.dumps(agent.explain(fact["id"]), default=vars)
 
@@ -99,7 +99,7 @@ def test_making_everything_again_calls_nobody(undisturbed: tuple[Path, MessagesA
     before, asked = all_tables(open_at(data, sources)), len(api.requests)
     delete_derived(data)
     run("ingest", data, sources, **variables(api))
-    run("backfill", data, sources, **variables(api))
+    run("data backfill", data, sources, **variables(api))
     assert len(api.requests) == asked
     assert_same_tables(all_tables(open_at(data, sources)), before)
 
@@ -108,7 +108,7 @@ def test_the_cost_of_what_is_answered_is_nothing_and_another_model_would_cost(
     undisturbed: tuple[Path, MessagesApi], sources: Path
 ):
     data, api = undisturbed
-    mine, other = (run(f"cost{more}", data, sources, **variables(api)) for more in ("", " --model claude-sonnet-4-5"))
+    mine, other = (run(f"model cost{more}", data, sources, **variables(api)) for more in ("", " --model claude-sonnet-4-5"))
     assert sum(day["usd"] for day in mine["days"]) == 0
     assert all(day["answered"] == day["calls"] for day in mine["days"])
     assert sum(day["usd"] for day in other["days"]) > 0
@@ -266,7 +266,7 @@ def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real
     agent = MemoryAgent(store.settings)
     for session in sessions:
         fact = facts.filter(pl.col("session_id") == session).sort("id").row(0, named=True)
-        assert session in [result.session for result in agent.recall(fact["text"], is_probe=True).results]
+        assert session in [result.session for result in agent.recall(fact["text"], probe=True).results]
         assert '"is_unchanged": true, "holds_quote": true' in json.dumps(agent.explain(fact["id"]), default=vars)
 
 

@@ -56,11 +56,11 @@ def test_a_full_disk(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
         pytest.skip("this user may not mount a small disk")
     try:
         small_store()
-        code, _, err = run(capsys, "export", "observations", "-o", str(disk / "small.jsonl"))
+        code, _, err = run(capsys, "data", "export", "observations", "-o", str(disk / "small.jsonl"))
         assert (code, err) == (0, "")
         (disk / "filler").write_bytes(b"\0" * (SMALL_DISK - len((disk / "small.jsonl").read_bytes()) - 8_192))
         for number in range(8):
-            code, _, err = run(capsys, "export", "observations", "-o", str(disk / f"{number}.jsonl"))
+            code, _, err = run(capsys, "data", "export", "observations", "-o", str(disk / f"{number}.jsonl"))
         assert code == 1
         assert "No space left on device. Free space" in err
     finally:

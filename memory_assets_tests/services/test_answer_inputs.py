@@ -5,7 +5,6 @@ import pytest
 from memory_assets.memory import MemoryAgent
 from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall.log import log_recalls
-from memory_assets.stages.recall.search import Filters
 from memory_assets.store.store import Store
 from memory_assets_tests.messages_api import KEY, serve
 from memory_assets_tests.small_store import FACT, IDS, MEMORY, index, small_store
@@ -23,7 +22,7 @@ def store() -> Store:
 
 
 def test_without_a_model_the_answer_quotes_memories_and_messages_with_where_they_stand(store: Store):
-    said = MemoryAgent().reflect(QUESTION)
+    said = MemoryAgent().answer(QUESTION)
     assert (said.is_known, said.is_extractive) == (True, True)
     assert f"{FACT} [{SHORT}]" in said.text
     (cited,) = [one for one in said.citations if one.id == SHORT]
@@ -34,7 +33,7 @@ def test_with_a_model_the_answer_is_put_together_from_what_it_was_shown(store: S
     (store.workspace / "MEMORY.md").write_text("# MEMORY.md\n\n## Hard Rules\n\n- (2026-08-03) Install packages with uv.\n")
     message = f"msg_{IDS[2].removeprefix('msg_')[:12]}"
     model = ScriptedModel(f"Packages are installed with uv [{SHORT}, MEMORY.md:5]. Pip is out [{message}]. Rust too [mem_1].")
-    said = MemoryAgent().reflect(QUESTION, model=model)
+    said = MemoryAgent().answer(QUESTION, model=model)
     assert [one.kind for one in said.citations] == ["fact", "MEMORY.md", "message"]
     assert [one.reason for one in said.dropped] == ["it cites mem_1, which it was not given"]
     assert (said.cost.model_calls, said.cost.embeddings > 0, said.cost.seconds > 0) == (1, True, True)
@@ -44,24 +43,24 @@ def test_with_a_model_the_answer_is_put_together_from_what_it_was_shown(store: S
 
 def test_what_is_not_in_memory_is_said_and_no_model_is_asked(store: Store):
     model = ScriptedModel("x")
-    said = MemoryAgent().reflect("sourdough hydration of rye", model=model)
+    said = MemoryAgent().answer("sourdough hydration of rye", model=model)
     assert (said.is_known, said.text, said.citations) == (False, "Not in memory.", ())
     assert model.asked == []
 
 
 def test_filters_hold_for_every_tier(store: Store):
     (store.workspace / "MEMORY.md").write_text("# MEMORY.md\n\n- Install packages with uv.\n")
-    said = MemoryAgent().reflect(QUESTION, filters=Filters(categories=["preferences"], kinds=["fact"]))
+    said = MemoryAgent().answer(QUESTION, category=["preferences"], kind=["fact"])
     assert not [one for one in said.citations if one.kind in ("fact", "MEMORY.md")]
 
 
 def test_only_the_model_that_the_settings_name_is_asked_and_its_price_is_told(store: Store, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    assert MemoryAgent().reflect(QUESTION).is_extractive, "a key is not consent"
+    assert MemoryAgent().answer(QUESTION).is_extractive, "a key is not consent"
     with serve(lambda body: f"With uv [{SHORT}].") as api:
         monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
         monkeypatch.setenv("MEMORY_MODEL_URL", api.url)
-        said = MemoryAgent().reflect(QUESTION)
+        said = MemoryAgent().answer(QUESTION)
     assert said.text == f"With uv [{SHORT}]"
     assert said.cost.usd > 0
 
@@ -69,16 +68,16 @@ def test_only_the_model_that_the_settings_name_is_asked_and_its_price_is_told(st
 def test_a_dead_model_leaves_an_extractive_answer(store: Store, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
     monkeypatch.setenv("MEMORY_MODEL_URL", "http://127.0.0.1:9")
-    said = MemoryAgent().reflect(QUESTION)
+    said = MemoryAgent().answer(QUESTION)
     assert said.is_extractive
     assert FACT in said.text
     assert "the answer is extractive" in said.notes[-1]
 
 
 def test_what_was_cited_is_noted_as_recalled_with_the_cost_and_a_probe_is_not(store: Store):
-    MemoryAgent().reflect(QUESTION, is_probe=True)
+    MemoryAgent().answer(QUESTION, probe=True)
     assert store.ledger.events([RECALLED]) == []
-    MemoryAgent().reflect(QUESTION)
+    MemoryAgent().answer(QUESTION)
     (event,) = store.ledger.events([RECALLED])
     assert event.payload["memory_ids"] == [MEMORY]
     (noted,) = log_recalls([event], store.settings.zone).iter_rows(named=True)

@@ -1,4 +1,4 @@
-"""`memory eval calibration` over a store: verdicts as they stand, and past windows ruled on again without a trace."""
+"""`memory lab calibration` over a store: verdicts as they stand, and past windows ruled on again without a trace."""
 
 import json
 
@@ -26,7 +26,7 @@ def store() -> Store:
 
 
 def asked(capsys: pytest.CaptureFixture[str], *words: str) -> dict:
-    assert cli.main(["eval", "calibration", *words, "--json"]) == 0
+    assert cli.main(["lab", "calibration", *words, "--json"]) == 0
     return json.loads(capsys.readouterr().out)["data"]
 
 
@@ -47,7 +47,7 @@ def test_another_limit_lists_what_it_flips_and_writes_nothing(store: Store, caps
 
 
 def test_people_read_who_was_never_asked_and_what_flips(store: Store, capsys: pytest.CaptureFixture[str]):
-    assert cli.main(["eval", "calibration", "--by", "reason", "--set", "gate.least_confident=0.95"]) == 0
+    assert cli.main(["lab", "calibration", "--by", "reason", "--set", "gate.least_confident=0.95"]) == 0
     out = capsys.readouterr().out
     assert "nobody was asked" in out
     assert "durable, with evidence → too little confidence" in out
@@ -62,5 +62,5 @@ def test_a_waiting_proposal_flips_with_the_limits_of_triage(capsys: pytest.Captu
 
 def test_an_unknown_limit_is_not_understood_and_those_that_there_are_are_named(capsys: pytest.CaptureFixture[str]):
     small_store()
-    assert cli.main(["eval", "calibration", "--set", "gate.taste=1"]) == 2
+    assert cli.main(["lab", "calibration", "--set", "gate.taste=1"]) == 2
     assert "gate.least_useful" in capsys.readouterr().err

@@ -114,7 +114,7 @@ def test_a_memory_of_a_harness_can_be_corrected_and_forgotten_here_without_touch
     learn(store)
     before, agent = checksums(home), MemoryAgent(store.settings)
     (first, *_) = agent.recall("when does the release train leave").results
-    agent.correct(first.memory_id, "The release train of the harbour team leaves on Friday.")
+    agent.remember("The release train of the harbour team leaves on Friday.", instead_of=first.memory_id)
     assert TRAIN not in [one.text for one in agent.recall("when does the release train leave").results]
     (port, *_) = agent.recall("on which port does the staging database listen", project="shop").results
     agent.forget(port.memory_id, apply=True)

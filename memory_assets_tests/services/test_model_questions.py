@@ -61,7 +61,7 @@ def test_a_model_without_a_price_is_counted_all_the_same():
 
 
 def test_rules_cost_nothing_and_say_so():
-    with pytest.raises(ModelSetupError, match="memory cost --model"):
+    with pytest.raises(ModelSetupError, match="memory model cost --model"):
         Consultation(small_store(), "rules").costs([TODAY])
 
 

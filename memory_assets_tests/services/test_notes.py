@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.errors import MemoryAssetsError, NoteError
+from memory_assets.errors import MemoryAssetsError, NoteError, QuestionError
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.corpus import open_texts, open_vectors
 from memory_assets.services.notes import LONGEST, Noted, find_memory
@@ -59,7 +59,7 @@ def test_a_fact_about_no_project_concerns_everyone_and_a_preference_only_its_per
 
 def test_a_secret_never_reaches_the_disk(agent: MemoryAgent, store: Store):
     noted = agent.remember(f"The deploy token is {SECRET}, ask Jonas for a new one.", project=SECRET, session=SECRET)
-    agent.correct(SHOWN, f"Use uv with the token {SECRET}.")
+    agent.remember(f"Use uv with the token {SECRET}.", instead_of=SHOWN)
     assert noted.masked_count == 1
     assert noted.text == f"The deploy token is {'*' * len(SECRET)}, ask Jonas for a new one."
     assert SECRET.encode() not in files(store)
@@ -72,14 +72,13 @@ def test_a_secret_never_reaches_the_disk(agent: MemoryAgent, store: Store):
         (" \n\t ", {}, "empty"),
         ("…!?", {}, "no word"),
         (SECRET, {}, "beside the secret"),
-        ("x" * (LONGEST + 1), {}, "2,001 characters are too many"),
-        ("x" * 100_000, {}, "100,000 characters are too many"),
+        ("x" * (LONGEST + 1), {}, "The text has 2,001 characters"),
+        ("x" * 100_000, {}, "The text has 100,000 characters"),
         ("Use \x1b[31muv", {}, r"U\+001B"),
         ("Use\x00uv", {}, r"U\+0000"),
-        ("half a character \ud800", {}, r"U\+D800"),
-        ("Use uv.", {"category": "cooking"}, "There is no category 'cooking'; choose from preferences"),
-        ("Use uv.", {"priority": "urgent"}, "There is no priority 'urgent'; choose from high, medium, low"),
-        ("Use uv.", {"sentiment": "grumpy"}, "There is no sentiment 'grumpy'"),
+        ("Use uv.", {"category": "cooking"}, "category must be one of preferences, .* not 'cooking'"),
+        ("Use uv.", {"priority": "urgent"}, "priority must be one of high, medium, low, not 'urgent'"),
+        ("Use uv.", {"sentiment": "grumpy"}, "sentiment must be one of .* not 'grumpy'"),
         ("Use uv.", {"project": "x" * 201}, "The project has 201 characters"),
         ("Use uv.", {"session": "a\x07b"}, "the session"),
     ],
@@ -87,16 +86,16 @@ def test_a_secret_never_reaches_the_disk(agent: MemoryAgent, store: Store):
 def test_what_cannot_be_kept_is_refused_and_nothing_is_written(
     text: str, more: dict[str, Any], why: str, agent: MemoryAgent, store: Store
 ):
-    with pytest.raises(NoteError, match=why):
+    with pytest.raises((NoteError, QuestionError), match=why):
         agent.remember(text, **more)
     if not more:
         with pytest.raises(NoteError, match=why):
-            agent.correct(SHOWN, text)
+            agent.remember(text, instead_of=SHOWN)
     assert said(store) == []
 
 
 def test_a_correction_names_what_it_replaces_and_keeps_its_evidence(agent: MemoryAgent, store: Store):
-    noted = agent.correct(SHOWN[:10], "Use uv or pixi, never pip, to install packages.")
+    noted = agent.remember("Use uv or pixi, never pip, to install packages.", instead_of=SHOWN[:10])
     ((kind, target, payload),) = said(store)
     assert (kind, target, noted.replaces, noted.category) == ("memory.corrected", MEMORY, MEMORY, "rules-conventions")
     assert payload["observation_ids"] == [MEMORY]
@@ -104,14 +103,14 @@ def test_a_correction_names_what_it_replaces_and_keeps_its_evidence(agent: Memor
 
 
 def test_what_does_not_stand_any_more_cannot_be_corrected(agent: MemoryAgent, store: Store):
-    newer = agent.correct(SHOWN, "Use uv.")
+    newer = agent.remember("Use uv.", instead_of=SHOWN)
     with pytest.raises(NoteError, match=f"{SHOWN} was replaced by {newer.memory_id} already"):
-        agent.correct(SHOWN, "Use pixi.")
+        agent.remember("Use pixi.", instead_of=SHOWN)
     with pytest.raises(NoteError, match="says exactly this already"):
-        agent.correct(newer.memory_id, "Use  uv.")
+        agent.remember("Use  uv.", instead_of=newer.memory_id)
     agent.forget(newer.memory_id, apply=True)
     with pytest.raises(NoteError, match="is forgotten already"):
-        agent.correct(newer.memory_id, "Use pixi.")
+        agent.remember("Use pixi.", instead_of=newer.memory_id)
     with pytest.raises(NoteError, match="is forgotten already"):
         agent.forget(newer.memory_id, apply=True)
     told = [kind for kind, _, _ in said(store)]
@@ -128,8 +127,8 @@ def test_an_id_that_names_no_memory_or_several_is_refused(name: str, agent: Memo
         row("memories", id=MEMORY, state="active", text=FACT, observation_ids=[MEMORY]),
         row("memories", id=other, state="active", text="another", observation_ids=[other]),
     )
-    with pytest.raises(NoteError, match="no id of a memory|names 2 memories: mem_|There is no memory"):
-        agent.correct(name, "Use pixi.")
+    with pytest.raises(NoteError, match="is not a memory id|names 2 memories: mem_|There is no memory"):
+        agent.remember("Use pixi.", instead_of=name)
     assert said(store) == []
 
 
@@ -146,7 +145,7 @@ def test_feedback_is_about_memories_that_exist(agent: MemoryAgent, store: Store)
     assert (noted.kind, noted.memory_ids, noted.is_used) == ("feedback", (MEMORY,), True)
     assert said(store) == [("memory.feedback", "all", {"memory_ids": [MEMORY], "used": True, "session": "session-9"})]
     for wrong in ([], ["mem_ffffff"], [SHOWN, "nonsense"]):
-        with pytest.raises(NoteError):
+        with pytest.raises((NoteError, QuestionError)):
             agent.feedback(wrong, used=False)
     assert len(said(store)) == 1
 
@@ -154,9 +153,9 @@ def test_feedback_is_about_memories_that_exist(agent: MemoryAgent, store: Store)
 def test_what_one_process_remembers_another_can_correct(agent: MemoryAgent, store: Store):
     noted = agent.remember("The staging database listens on port 5432.", category="operations")
     other = MemoryAgent()
-    assert isinstance(other.correct(noted.memory_id, "The staging database listens on port 5433."), Noted)
+    assert isinstance(other.remember("The staging database listens on port 5433.", instead_of=noted.memory_id), Noted)
     with pytest.raises(NoteError, match="was replaced by"):
-        agent.correct(noted.memory_id, "It listens on port 5434.")
+        agent.remember("It listens on port 5434.", instead_of=noted.memory_id)
 
 
 def test_an_error_of_a_note_is_one_that_a_person_reads():
@@ -165,7 +164,7 @@ def test_an_error_of_a_note_is_one_that_a_person_reads():
 
 def test_a_note_is_explained_by_its_line_in_the_ledger_and_what_it_corrected(agent: MemoryAgent, store: Store):
     noted = agent.remember("Herons nest beside the reactor.", session="session-9")
-    corrected = agent.correct(noted.memory_id, "Storks nest beside the reactor.")
+    corrected = agent.remember("Storks nest beside the reactor.", instead_of=noted.memory_id)
     found = agent.explain(corrected.memory_id)
     assert (found.is_verified, found.root.kind, found.root.id) == (True, "note", corrected.memory_ids[0])
     assert (found.root.facts["told_by"], found.root.facts["event"]) == (store.settings.owner, corrected.event_id)
@@ -185,13 +184,13 @@ class TestRecall:
 
     def test_a_note_is_recalled_at_once_by_its_words_and_by_its_meaning(self, agent: MemoryAgent, other: MemoryAgent):
         noted = agent.remember("Herons nest beside the reactor.")
-        (found,) = other.recall("herons near the reactor", is_probe=True).results
+        (found,) = other.recall("herons near the reactor", probe=True).results
         assert (found.memory_id, found.session, found.arms) == (noted.memory_ids[0], "ledger", ("keyword", "vector"))
-        (found,) = other.recall("birds at the nuclear plant", is_probe=True).results
+        (found,) = other.recall("birds at the nuclear plant", probe=True).results
         assert (found.text, found.arms) == (noted.text, ("vector",))
 
     def test_of_a_corrected_memory_only_the_correction_is_recalled(self, agent: MemoryAgent, other: MemoryAgent):
-        agent.correct(SHOWN, "Use pixi to install packages.")
+        agent.remember("Use pixi to install packages.", instead_of=SHOWN)
         assert texts(other, "how do we install packages") == ["Use pixi to install packages."]
 
     def test_what_is_forgotten_is_not_recalled_not_even_from_what_was_said(self, agent: MemoryAgent, other: MemoryAgent):
@@ -213,4 +212,4 @@ class TestRecall:
 
 
 def texts(agent: MemoryAgent, question: str, **asked: Any) -> list[str]:
-    return [result.text for result in agent.recall(question, is_probe=True, **asked).results]
+    return [result.text for result in agent.recall(question, probe=True, **asked).results]

@@ -28,8 +28,13 @@ def store() -> Store:
     return store
 
 
-def asked(text: str = PLANTED, **more: Any) -> WhyNot:
-    return MemoryAgent().why_not(text, **more)
+def asked(text: str = PLANTED, question: str | None = None) -> WhyNot:
+    agent = MemoryAgent()
+
+    def ask(asked: str, limit: int | None) -> Answer:
+        return agent.recall(asked, limit=limit, probe=True)
+
+    return why_not(text, agent.store, open_present(agent.store, None), ask, question=question)
 
 
 def remember(store: Store, *memories: dict) -> None:
@@ -94,7 +99,7 @@ def test_not_windowed(store: Store):
 
 @pytest.mark.parametrize(
     ("status", "stage", "because"),
-    [("open", "still open", "memory flush"), ("skipped_short", "skipped short", "after 2 turns")],
+    [("open", "still open", "memory data flush"), ("skipped_short", "skipped short", "after 2 turns")],
 )
 def test_in_a_window_that_is_not_distilled(status: str, stage: str, because: str, store: Store):
     say(store, status)

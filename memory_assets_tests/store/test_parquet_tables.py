@@ -146,7 +146,7 @@ def test_readers_see_the_old_rows_or_the_new_ones_while_parts_are_swapped(tables
 def test_a_broken_file_names_itself_and_the_command_that_helps(tables: ParquetTables, content: bytes):
     tables.write(TABLE, DAY, rows(0))
     file_of(tables).write_bytes(content)
-    with pytest.raises(StoreError, match=r"day=2026-08-03/data\.parquet.*memory rebuild"):
+    with pytest.raises(StoreError, match=r"day=2026-08-03/data\.parquet.*memory data rebuild"):
         tables.read(TABLE)
 
 

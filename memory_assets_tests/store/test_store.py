@@ -56,7 +56,7 @@ def test_a_store_with_manifests_loses_its_tables_and_branches_and_keeps_what_the
 
 def test_another_zone_is_refused_with_the_command_that_rebuilds(monkeypatch: pytest.MonkeyPatch):
     store = open_store(read_settings())
-    with pytest.raises(SettingsError, match="memory rebuild"):
+    with pytest.raises(SettingsError, match="memory data rebuild"):
         open_store(read_settings(timezone="Europe/Berlin"))
     remove_derived(open_store(read_settings()))
     assert json.loads((store.root / "instance.json").read_text()) == {"timezone": "UTC"}

@@ -113,7 +113,7 @@ CHECKS = [
     rows_check(
         "observer_answers",
         "of_the_present_prompt",
-        "Every window was asked about with the present model and prompt; `memory cost` says what a backfill would take.",
+        "Every window was asked about with the present model and prompt; `memory model cost` says what a backfill would take.",
         _of_another_prompt,
         blocking=False,
         severity=dg.AssetCheckSeverity.WARN,

@@ -19,7 +19,7 @@ from memory_assets.memory import MemoryAgent, Pending
 APPROVE, REJECT, EDIT, SKIP, EVIDENCE, QUIT = "a", "r", "e", "s", "v", "q"
 KEYS = "[a]pprove  [r]eject  [e]dit  [s]kip  all e[v]idence  [q]uit"
 PUT_BACK = "p"
-LOST_KEYS = "[r]eject them, I deleted their lines  [p]ut them back  any other key: leave it"
+LOST_KEYS = "[r]eject them (I deleted their lines)  [p]ut them back  any other key: decide later"
 INTERRUPTS = ("\x03", "\x04", "")
 SHOWN_QUOTES, ALL_QUOTES = 2, 50
 QUOTE_CHARS = 280
@@ -51,7 +51,7 @@ class Sitting:
             if touched:
                 self._tell(touched)
         if not touched and not skipped:
-            self.console.print(Text("Nothing waits for a decision." if not self.agent.pending() else "Nothing was decided."))
+            self.console.print(Text("No proposal is pending." if not self.agent.pending() else "Nothing was decided."))
         return touched
 
     def _ask_about_lost(self) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class Sitting:
             self.agent.approve(one.proposal_id, settle=False)
         elif key == REJECT:
             self.agent.reject(one.proposal_id, settle=False)
-        elif key == EDIT and (text := self.read_line("New wording (empty: leave it): ").strip()):
+        elif key == EDIT and (text := self.read_line("New wording (empty: keep it): ").strip()):
             self.agent.edit(one.proposal_id, text, settle=False)
         else:
             return False
@@ -128,17 +128,17 @@ class Sitting:
             self.console.print(Text(f"- {one.entry.removeprefix('- ')}", style="red"))
         if one.text:
             self.console.print(Text(f"+ {one.text}", style="green"))
-        until = f", until {one.expires_at:%Y-%m-%d}" if one.expires_at else ""
+        until = f", expires {one.expires_at:%Y-%m-%d}" if one.expires_at else ""
         self.console.print(
-            Text(f"{one.confidence:.2f} sure, {one.priority}, {one.category}, {one.project}{until}", style="dim")
+            Text(f"confidence {one.confidence:.2f}, {one.priority}, {one.category}, {one.project}{until}", style="dim")
         )
-        self.console.print(Text(f"It waits because: {one.reason}.", style="dim"))
+        self.console.print(Text(f"Pending because: {one.reason}.", style="dim"))
         for line in self._evidence(one.proposal_id, most):
             self.console.print(line)
 
     def _evidence(self, proposal_id: str, most: int) -> Iterator[Text]:
         """Yields what was said, where, and whether the bytes are still those that were read."""
-        found = self.agent.explain(proposal_id).records
+        found = self.agent.origin_of(proposal_id).records
         for record in found[:most]:
             facts = record.facts
             holds = facts["is_unchanged"] and facts["holds_quote"]

@@ -89,7 +89,7 @@ class Server:
         try:
             message = json.loads(line.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
-            self._refuse(None, RefusedError(PARSE_ERROR, f"This is no JSON: {str(error)[:200]}."))
+            self._refuse(None, RefusedError(PARSE_ERROR, f"This is not JSON: {str(error)[:200]}."))
             return
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             self._refuse(None, RefusedError(INVALID_REQUEST, 'A message is one object with "jsonrpc": "2.0".'))
@@ -153,7 +153,7 @@ class Server:
     def _warm_up(self) -> None:
         if not self._is_warming:
             self._is_warming = True
-            threading.Thread(target=lambda: self._protocol.desk.try_to_warm_up(), daemon=True).start()
+            threading.Thread(target=lambda: self._protocol.dispatcher.try_to_warm_up(), daemon=True).start()
 
     def _finish(self) -> None:
         for _ in self._workers:

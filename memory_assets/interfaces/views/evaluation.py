@@ -1,13 +1,12 @@
-"""Draws evaluations and drawn observations for people, on the console that it is given."""
+"""Renders evaluations, sampled facts and calibration."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.text import Text
 
-from memory_assets.interfaces.views.terminal import table
+from memory_assets.interfaces.views.lines import Parts, bold, dim, line, table, warning
 
 if TYPE_CHECKING:
     from memory_assets.services.calibration import Calibration
@@ -29,45 +28,33 @@ MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 PER_SESSION = ("recall", "owner's rules", "precision", "noise", "right", "wrong", "noisy", "allowed")
 
 
-def draw_evaluation(found: "Evaluation") -> Callable[[Console], None]:
-    """Draws the figures of each session, those of all with their intervals, and what fell short."""
-
-    def draw(console: Console) -> None:
-        _draw_sessions(console, found.score)
-        console.print()
-        _draw_measures(console, found)
-        _draw_totals(console, found)
-        _draw_findings(console, found.shown)
-
-    return draw
+def render_evaluation(found: "Evaluation") -> Parts:
+    """Renders the measures of each session, those of all with their intervals, and what is below its limit."""
+    yield from _sessions(found.score)
+    yield ""
+    yield from _measures(found)
+    yield from _totals(found)
+    yield from _findings(found.shown)
 
 
-def draw_facts(drawn: "Rows") -> Callable[[Console], None]:
-    """Draws facts one below the other, each with what is known of it."""
-
-    def draw(console: Console) -> None:
-        for number, row in enumerate(drawn.rows, start=1):
-            console.print(Text(f"{number}. ", style="bold") + Text(row["text"]))
-            console.print(Text(f"   {row['id']}  {MARKS[row['priority']]} {row['priority']}, {row['category']}", style="dim"))
-            console.print(Text(f"   said by the {row['author']} on {row['day']}, in {row['project']}", style="dim"))
-        console.print(Text(f"{len(drawn.rows):,} of {drawn.total:,} allowed facts", style="dim"))
-
-    return draw
+def render_facts(drawn: "Rows") -> Parts:
+    """Renders facts one below the other, each with its id, category and source."""
+    for number, row in enumerate(drawn.rows, start=1):
+        yield bold(f"{number}. ", row["text"])
+        yield dim(f"   {row['id']}  {MARKS[row['priority']]} {row['priority']}, {row['category']}")
+        yield dim(f"   said by the {row['author']} on {row['day']}, in {row['project']}")
+    yield dim(f"{len(drawn.rows):,} of {drawn.total:,} allowed facts")
 
 
-def draw_calibration(found: "Calibration") -> Callable[[Console], None]:
-    """Draws what people made of each verdict, and the rows that other limits would flip."""
-
-    def draw(console: Console) -> None:
-        _draw_rulings(console, found)
-        if found.limits:
-            console.print()
-            _draw_flips(console, found)
-
-    return draw
+def render_calibration(found: "Calibration") -> Parts:
+    """Renders people's decisions on each verdict, and the rows that other thresholds would flip."""
+    yield from _rulings(found)
+    if found.limits:
+        yield ""
+        yield from _flips(found)
 
 
-def _draw_rulings(console: Console, found: "Calibration") -> None:
+def _rulings(found: "Calibration") -> Parts:
     from memory_assets.stages.evaluate.calibration import ENOUGH, NO, OUTCOMES, YES
 
     by = [found.by] if found.by else []
@@ -76,29 +63,29 @@ def _draw_rulings(console: Console, found: "Calibration") -> None:
         counts = [str(row[name] or "") for name in OUTCOMES]
         told = [row["judge"], row["verdict"], *(row[name] for name in by), str(row["count"]), *counts]
         is_decided = row["precision"] is not None
-        nothing = "nobody was asked" if row["unseen"] == row["count"] else "nobody decided"
+        nothing = "not shown to anybody" if row["unseen"] == row["count"] else "not decided"
         interval = f"{row['low']:.2f} to {row['high']:.2f}" if is_decided else nothing
         made.add_row(*told, f"{row['precision']:.2f}" if is_decided else "", interval)
-    console.print(made)
+    yield made
     sure = [(row["brier"], sum(row[name] for name in (*YES, *NO))) for row in found.rows if row["brier"] is not None]
     if (decided := sum(count for _, count in sure)) >= ENOUGH:
         error = sum(brier * count for brier, count in sure) / decided
-        console.print(Text(f"Mean squared error of confidence over {decided} decisions: {error:.3f}", style="dim"))
+        yield dim(f"Mean squared error of confidence over {decided} decisions: {error:.3f}")
 
 
-def _draw_flips(console: Console, found: "Calibration") -> None:
+def _flips(found: "Calibration") -> Parts:
     for flip in found.flips:
-        ruled = Text(f"{flip.was} → {flip.becomes}", style="bold")
-        console.print(Text(f"{flip.id}  ") + ruled + Text(f"  {flip.outcome}, {flip.category}", style="dim"))
-        console.print(Text(f"   {flip.text}"))
-        console.print(Text(f"   {flip.why_was} → {flip.why_becomes}", style="dim"))
+        ruled = (f"{flip.was} → {flip.becomes}", "bold")
+        yield line(f"{flip.id}  ", ruled, (f"  {flip.outcome}, {flip.category}", "dim"))
+        yield f"   {flip.text}"
+        yield dim(f"   {flip.why_was} → {flip.why_becomes}")
     counts = Counter(f"{flip.judge}: {flip.was} → {flip.becomes}, {flip.outcome}" for flip in found.flips)
     for what, count in sorted(counts.items()):
-        console.print(f"{count:,} {what}")
-    console.print(Text(f"{len(found.flips):,} rows flip with {', '.join(found.limits)}; nothing was written.", style="dim"))
+        yield f"{count:,} {what}"
+    yield dim(f"{len(found.flips):,} rows flip with {', '.join(found.limits)}; nothing was written.")
 
 
-def _draw_sessions(console: Console, scored: "Score") -> None:
+def _sessions(scored: "Score") -> Parts:
     made = table("session", *PER_SESSION, numbers=PER_SESSION)
     for one in scored.sessions:
         counts = one.counts
@@ -113,10 +100,10 @@ def _draw_sessions(console: Console, scored: "Score") -> None:
                 for count in (counts.right, counts.judged - counts.right - counts.noisy, counts.noisy, counts.allowed)
             ),
         )
-    console.print(made)
+    yield made
 
 
-def _draw_measures(console: Console, found: "Evaluation") -> None:
+def _measures(found: "Evaluation") -> Parts:
     from memory_assets.stages.evaluate.gold import CEILINGS, FLOORS, MEASURES
 
     columns = ("", "value", "90 % interval", "wanted", *(("against",) if found.against else ()))
@@ -130,25 +117,25 @@ def _draw_measures(console: Console, found: "Evaluation") -> None:
         value = Text(f"{getattr(found.score.counts, name):.3f}", style="bold red" if name in found.failed else "")
         other = [f"{getattr(found.against.counts, name):.3f}"] if found.against else []
         made.add_row(NAMES[name], value, interval, wanted, *other)
-    console.print(made)
+    yield made
 
 
-def _draw_totals(console: Console, found: "Evaluation") -> None:
+def _totals(found: "Evaluation") -> Parts:
     scored = found.score
-    observers = ", ".join(found.observers) or "nobody"
+    observers = ", ".join(found.observers) or "no observer"
     a_session = f"{scored.allowed_per_session:.1f} a session, {scored.most_in_a_session} at most"
     told = f"{len(scored.sessions)} sessions, by {observers}: {scored.counts.allowed:,} allowed facts, {a_session}."
-    console.print(Text(told, style="dim"))
+    yield dim(told)
     if scored.at_zero:
-        console.print(Text(f"Nothing wanted was found in {', '.join(scored.at_zero)}.", style="yellow"))
+        yield warning(f"No label was found in {', '.join(scored.at_zero)}.")
 
 
-def _draw_findings(console: Console, findings: Sequence["Finding"]) -> None:
+def _findings(findings: Sequence["Finding"]) -> Parts:
     session = None
     for finding in findings:
         if finding.session != session:
             session = finding.session
-            console.print()
-            console.print(Text(session, style="bold"))
-        console.print(Text(f"{finding.what}  ", style="bold") + Text(finding.text))
-        console.print(Text(f"   records {', '.join(map(str, finding.lines))}; {finding.why}", style="dim"))
+            yield ""
+            yield bold(session)
+        yield bold(f"{finding.what}  ", finding.text)
+        yield dim(f"   records {', '.join(map(str, finding.lines))}; {finding.why}")

@@ -1,56 +1,67 @@
-"""Draws what was recalled: each result with its id, how sure it is, its age and where it comes from."""
+"""Renders what was recalled, each result with its id, confidence, age and source; and an answer with its citations."""
 
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.text import Text
-
-from memory_assets.interfaces.views.common import Draw, ranges
+from memory_assets.interfaces.views.lines import Parts, bold, dim, ranges, warning
 
 if TYPE_CHECKING:
-    from memory_assets.stages.recall.search import Answer, Recalled
-
-NOTHING = "Nothing that is remembered answers this."
-
-
-def draw_answer(answer: "Answer") -> Draw:
-    """Draws the results, best first; says so where nothing is known or something could not be asked."""
-
-    def draw(console: Console) -> None:
-        if not answer.results:
-            console.print(Text(NOTHING))
-        elif not answer.is_known:
-            console.print(Text("This is not in memory; the nearest that is:", style="yellow"))
-        for number, found in enumerate(answer.results, start=1):
-            console.print(Text(f"{number}. ", style="bold") + Text(found.text))
-            console.print(Text(f"   {_facts(found)}", style="dim"))
-        if answer.results and answer.tier == 1:
-            console.print(Text("answered from category summaries; --deep searches everything", style="dim"))
-        if answer.degraded:
-            console.print(Text(f"degraded: {answer.degraded}", style="yellow"))
-
-    return draw
+    from memory_assets.stages.recall.reflect import Citation, Reflected
+    from memory_assets.stages.recall.results import Answer, Recalled
 
 
-def draw_block(answer: "Answer") -> Draw:
-    """Draws the block that is put in front of a prompt, and nothing where there is nothing to put."""
+def render_recalled(answer: "Answer") -> Parts:
+    """Renders the results, best first; says so where nothing is known or an index could not be searched."""
+    if not answer.results:
+        yield "No memory answers this question."
+    elif not answer.is_known:
+        yield warning("Not in memory. The nearest memories:")
+    for number, found in enumerate(answer.results, start=1):
+        yield bold(f"{number}. ", found.text)
+        yield dim(f"   {_facts(found)}")
+    if answer.results and answer.tier == 1:
+        yield dim("answered from category summaries; --deep searches everything")
+    if answer.degraded:
+        yield warning(f"degraded: {answer.degraded}")
 
-    def draw(console: Console) -> None:
-        if block := answer.render():
-            console.print(Text(block))
 
-    return draw
+def render_block(answer: "Answer") -> Parts:
+    """Renders the lines that go in front of a prompt; nothing where there are none."""
+    if block := answer.render():
+        yield block
+
+
+def render_cited(said: "Reflected") -> Parts:
+    """Renders the sentences with their ids, then the source of each id."""
+    if said.is_known and said.is_extractive:
+        yield dim("Verbatim quotes, no model used.")
+    yield said.text if said.is_known else warning(said.text)
+    if said.citations:
+        yield ""
+    for one in said.citations:
+        yield bold(f"{one.id}  ", _origin(one), "dim")
+    for dropped in said.dropped:
+        yield warning(f"dropped: {dropped.text} ({dropped.reason})")
+    if said.cost.model_calls:
+        yield dim(f"{said.cost.model_tokens:,} tokens, ${said.cost.usd:.4f}")
 
 
 def _facts(found: "Recalled") -> str:
-    """Returns what speaks for a result, and where it can be looked up."""
+    """Returns the confidence, age, category and tags of a result, and where it can be looked up."""
     age = "today" if found.age_days < 1 else f"{found.age_days:.0f} days old"
     tags = f", {', '.join(found.tags)}" if found.tags else ""
     origin = f"session {found.session}" + (f", records {ranges(found.lines)}" if found.lines else "")
-    return f"{found.confidence:.2f} sure, {age}, {found.category}{tags}; {shown_id(found)}; {origin}"
+    return f"confidence {found.confidence:.2f}, {age}, {found.category}{tags}; {shown_id(found)}; {origin}"
 
 
 def shown_id(found: "Recalled") -> str:
     """Returns the id as people write it: `mem_` and twelve characters for a memory, the whole of any other."""
     is_memory = found.kind in ("fact", "narrative")
     return f"mem_{found.memory_id.replace('-', '')[:12]}" if is_memory else found.memory_id
+
+
+def _origin(one: "Citation") -> str:
+    """Returns the kind of source, its date, and its place."""
+    if not one.session:
+        return f"line {ranges(one.lines)} of {one.path}"
+    on = f" of {one.event_at:%Y-%m-%d}" if one.event_at else ""
+    return f"{one.kind}{on}; session {one.session}" + (f", records {ranges(one.lines)}" if one.lines else "")

@@ -1,4 +1,4 @@
-"""Which drawing shows the answer to which verb, and the drawing as plain text for readers without a terminal."""
+"""Which view shows the answer to which verb, and the view as plain text for readers without a terminal."""
 
 import io
 from collections.abc import Callable, Mapping
@@ -6,44 +6,37 @@ from typing import Any
 
 from rich.console import Console
 
-from memory_assets.interfaces.views import common as drawing
-from memory_assets.interfaces.views.answer import draw_reflected
-from memory_assets.interfaces.views.graph import draw_neighbourhood
-from memory_assets.interfaces.views.notes import draw_forgetting, draw_noted, draw_why_not
-from memory_assets.interfaces.views.recall import draw_answer
-from memory_assets.interfaces.views.terminal import PIPE_WIDTH
-from memory_assets.interfaces.views.triggers import draw_triggers
+from memory_assets.interfaces.views.build import render_status
+from memory_assets.interfaces.views.lines import Parts, render_fields
+from memory_assets.interfaces.views.memories import render_decided, render_forgetting, render_noted, render_pending
+from memory_assets.interfaces.views.origin import render_explained, render_related, render_triggers
+from memory_assets.interfaces.views.recall import render_cited, render_recalled
+from memory_assets.interfaces.views.terminal import PIPE_WIDTH, show
 
-DRAWINGS: Mapping[str, Callable[[Any], drawing.Draw]] = {
-    "recall": draw_answer,
-    "reflect": draw_reflected,
-    "explain": drawing.draw_explanation,
-    "why-not": draw_why_not,
-    "graph": draw_neighbourhood,
-    "triggers": lambda data: draw_triggers(data["triggers"]),
-    "brief": lambda briefing: drawing.draw_text(briefing.text.rstrip("\n")),
-    "remember": draw_noted,
-    "correct": draw_noted,
-    "forget": draw_forgetting,
-    "feedback": draw_noted,
-    "review": lambda data: drawing.draw_pending(data["pending"]),
-    "decide": lambda data: drawing.draw_reviewed(data["decided"]),
-    "status": drawing.draw_status,
+VIEWS: Mapping[str, Callable[[Any], Parts]] = {
+    "recall": render_recalled,
+    "answer": render_cited,
+    "explain": render_explained,
+    "graph": render_related,
+    "triggers": render_triggers,
+    "brief": lambda briefing: iter([briefing.text.rstrip("\n")]),
+    "remember": render_noted,
+    "forget": render_forgetting,
+    "feedback": render_noted,
+    "review": render_pending,
+    "decide": render_decided,
+    "status": render_status,
 }
 
 
-def text_of(verb: str, data: Any) -> str:
+def view_of(verb: str) -> Callable[[Any], Parts]:
+    """Returns the view of the verb's answer; its fields, where it has none."""
+    return VIEWS.get(verb, render_fields)
+
+
+def render_text(verb: str, data: Any) -> str:
     """Returns what the command line would print into a pipe."""
     into = io.StringIO()
-    console = Console(
-        file=into,
-        width=PIPE_WIDTH,
-        highlight=False,
-        emoji=False,
-        markup=False,
-        soft_wrap=True,
-        no_color=True,
-        color_system=None,
-    )
-    DRAWINGS[verb](data)(console)
+    plain = {"highlight": False, "emoji": False, "markup": False, "soft_wrap": True, "no_color": True, "color_system": None}
+    show(view_of(verb)(data), Console(file=into, width=PIPE_WIDTH, **plain))
     return into.getvalue().rstrip("\n")

@@ -1,20 +1,20 @@
-"""How the command speaks: colour and bars on a terminal, plain text in a pipe, one JSON object with `--json`.
+"""Prints a reply: colour and progress bars on a terminal, plain text in a pipe, one JSON object with `--json`.
 
-Takes the facade's results, writes to stdout what was asked for and to stderr everything else. `NO_COLOR` is honoured.
+The answer goes to stdout, everything else to stderr. `NO_COLOR` is honoured.
 """
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
 
 from memory_assets.interfaces.envelope import answered, failed, to_json
+from memory_assets.interfaces.views.lines import Part
 
 PIPE_WIDTH = 160
 """Columns of tables where no terminal says how wide it is."""
@@ -23,16 +23,20 @@ AT_LEAST_SECONDS = 1.0
 """Without a terminal, steps that took less are not worth a line."""
 
 
+class Raw(str):
+    """Text whose lines are printed whole, however narrow the terminal is."""
+
+
 @dataclass(frozen=True)
 class Reply:
-    """What a command answers: data for programs, a way to draw it for people, and the exit code."""
+    """What a command answers: data for programs, its parts for people, and the exit code."""
 
     data: Any
-    draw: Callable[[Console], None]
+    parts: Iterable[Part] = ()
     exit_code: int = 0
     warnings: Sequence[str] = ()
     afterwards: Callable[[], int] = field(default=lambda: 0)
-    """What goes on once the answer is out, such as serving the UI; returns the exit code."""
+    """What runs once the answer is printed, such as a server; returns the exit code."""
 
 
 def console(*, is_error: bool = False) -> Console:
@@ -43,13 +47,22 @@ def console(*, is_error: bool = False) -> Console:
 
 
 def print_reply(reply: Reply, *, as_json: bool) -> None:
-    """Writes the answer: one JSON object, or the drawing with its warnings on stderr."""
+    """Writes the answer: one JSON object, or its parts, with the warnings on stderr."""
     if as_json:
         print_json(answered(reply.data, reply.warnings, ok=reply.exit_code == 0))
         return
-    reply.draw(console())
+    show(reply.parts, console())
     for warning in reply.warnings:
         console(is_error=True).print(Text(f"! {warning}", style="yellow"))
+
+
+def show(parts: Iterable[Part], on: Console) -> None:
+    """Prints the parts, one below the other."""
+    for part in parts:
+        if isinstance(part, Raw):
+            on.print(Text(part, no_wrap=True, overflow="ignore"), crop=False)
+        else:
+            on.print(Text(part) if isinstance(part, str) else part)
 
 
 def print_error(error: BaseException, message: str, *, as_json: bool) -> None:
@@ -64,24 +77,6 @@ def print_json(value: Any) -> None:
     """Writes one line of JSON to stdout."""
     sys.stdout.write(to_json(value).decode() + "\n")
     sys.stdout.flush()
-
-
-def table(*columns: str, title: str | None = None, numbers: Sequence[str] = ()) -> Table:
-    """Returns an empty table with these columns; those that hold numbers are aligned to the right."""
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
-    return made
-
-
-def pairs(values: Mapping[str, object]) -> Table:
-    """Returns names and values, one pair a line."""
-    made = Table(box=None, show_header=False, pad_edge=False)
-    made.add_column(style="bold")
-    made.add_column(overflow="fold")
-    for name, value in values.items():
-        made.add_row(name, str(value))
-    return made
 
 
 @dataclass

@@ -194,7 +194,7 @@ def _same(name: str, promise: str, expected: int, found: int) -> Check:
     return Check(name, promise, fits, f"{found:,}" if fits else f"{expected:,} expected, {found:,} found", "" if fits else MEND)
 
 
-MEND = "Run `memory ingest`; if it stays so, `memory rebuild` makes all tables anew from the archive."
+MEND = "Run `memory ingest`; if it stays so, `memory data rebuild` makes all tables anew from the archive."
 
 
 def _by(frame: pl.DataFrame, column: str) -> dict[str, int]:

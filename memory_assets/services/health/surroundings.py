@@ -79,7 +79,7 @@ def check_projection(name: str, of: str, expected: set[str], found: set[str]) ->
     if expected == found:
         return Check(f"{name} index", promise, True, f"{len(found):,} entries")
     difference = f"{len(expected - found):,} missing, {len(found - expected):,} too many"
-    return Check(f"{name} index", promise, False, difference, "Run `memory ingest`; if it stays so, `memory rebuild`.")
+    return Check(f"{name} index", promise, False, difference, "Run `memory ingest`; if it stays so, `memory data rebuild`.")
 
 
 def check_spool(root: Path) -> Check:
@@ -103,7 +103,7 @@ def check_dead_letters(root: Path) -> Check:
     count = sum(1 for _ in aside.iterdir()) if aside.is_dir() else 0
     if not count:
         return Check("dead letters", promise, True)
-    remedy = f"`memory show dead_letters` says why; delete what you have read in {aside}."
+    remedy = f"`memory data show dead_letters` says why; delete what you have read in {aside}."
     return Check("dead letters", promise, False, f"{count:,} put aside", remedy)
 
 

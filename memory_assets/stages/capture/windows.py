@@ -49,7 +49,7 @@ class Cutting:
     people: Mapping[str, str]
     owner: str
     flushes: tuple[datetime, ...] = ()
-    """Moments at which a person ended every open session (`memory flush`)."""
+    """Moments at which a person ended every open session (`memory data flush`)."""
     told: Mapping[str, Told] = field(default_factory=dict)
     """What harnesses told, by session."""
     compacting: tuple[datetime, ...] = ()

@@ -6,17 +6,18 @@ model in the profiles that rewrite, and searched. In budget mode nobody is asked
 tokens are handed out. What all of that took stands in the answer.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import polars as pl
 
 from memory_assets.schema.protocols import Model, ModelAnswer
+from memory_assets.schema.requests import MOST, Filters, RecallRequest
 from memory_assets.stages.recall.budget import BUDGET_TOKENS, fit, thrift
-from memory_assets.stages.recall.profiles import MOST, Profile, choose_profile
+from memory_assets.stages.recall.profiles import Profile, choose_profile
 from memory_assets.stages.recall.query import BREAKER, DEADLINE_SECONDS, Breaker, Query, rewrite
-from memory_assets.stages.recall.results import Answer, Asker, Cost, Filters, LeftOut, Recalled, as_result
+from memory_assets.stages.recall.results import Answer, Asker, Cost, LeftOut, Recalled, as_result, condition
 from memory_assets.stages.recall.search import Corpus, search
 from memory_assets.stages.recall.summaries import brought_up_to_date
 from memory_assets.stages.recall.tiers import SUMMARIES, find_summarised, is_open, read_question
@@ -37,27 +38,14 @@ class Means:
     deadline_seconds: float = DEADLINE_SECONDS
 
 
-def answer(
-    question: str,
-    corpus: Corpus,
-    asker: Asker,
-    *,
-    profile: str = "balanced",
-    limit: int | None = None,
-    corpora: str | Sequence[str] | None = None,
-    filters: Filters = Filters(),
-    budget: bool = False,
-    means: Means = Means(),
-) -> Answer:
-    """Returns what helps with the question, and what it took.
-
-    Raises `QuestionError` where something asked for does not exist.
-    """
+def answer(request: RecallRequest, corpus: Corpus, asker: Asker, means: Means = Means()) -> Answer:
+    """Returns what helps with the question, and what it took."""
     began = perf_counter()
-    chosen = choose_profile("lean" if budget else profile, question, limit)
+    question, budget, corpora = request.question, request.budget, request.corpus or None
+    chosen = choose_profile("lean" if budget else request.profile, question, request.limit)
     found = None
     if means.read_summaries is not None and corpora is None and not chosen.searches_raw:
-        found = _from_summaries(question, corpus, asker, filters, chosen, means.read_summaries)
+        found = _from_summaries(question, corpus, asker, request, chosen, means.read_summaries)
     if found is None:
         model = means.model if chosen.rewrites else None
         query = rewrite(
@@ -68,14 +56,14 @@ def answer(
             deadline_seconds=means.deadline_seconds,
             breaker=means.breaker,
         )
-        most = MOST if budget else limit
+        most = MOST if budget else request.limit
         found = search(
-            query.text, corpus, asker, profile=chosen.name, limit=most, corpora=corpora, filters=filters, context=query.context
+            query.text, corpus, asker, profile=chosen.name, limit=most, corpora=corpora, filters=request, context=query.context
         )
         found = _told(found, question, query, means)
     if budget:
         found = within_budget(found, corpus.memories)
-    if profile == "auto" and not budget:
+    if request.profile == "auto" and not budget:
         found = replace(found, notes=(f"auto chose {found.profile}.", *found.notes))
     return replace(found, cost=replace(found.cost, seconds=round(perf_counter() - began, 4)))
 
@@ -110,7 +98,7 @@ def _from_summaries(
     reading = read_question(question, projects, asker.project)
     if reading.tier != SUMMARIES:
         return None
-    shown = corpus.memories.filter(filters.condition(corpus.memories.columns))
+    shown = corpus.memories.filter(condition(filters, corpus.memories.columns))
     cited = shown.filter(pl.col("id").is_in(summaries["memory_ids"].explode().drop_nulls().implode()))
     rows = {row["id"]: row for row in cited.iter_rows(named=True)}
     found = find_summarised(reading, summaries, {id: row["text"] for id, row in rows.items()}, asker.person)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memory_assets.schema.protocols import Texts
+from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.needs import TALK_WEIGHT, Need, needs_of, unmet
-from memory_assets.stages.recall.results import Asker, Filters
+from memory_assets.stages.recall.results import Asker
 from memory_assets.stages.recall.scope import Scope, in_person, read_scope, without
 from memory_assets.stages.recall.when import read_time
 from memory_assets.text.terms import query_terms

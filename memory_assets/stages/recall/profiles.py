@@ -2,11 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from memory_assets.errors import QuestionError
-
-MOST = 10
-MOST_ON_REQUEST = 15
-"""A deep recall that asks for so many gets them to read; the block in front of a prompt still has ten lines."""
+from memory_assets.schema.requests import MOST, MOST_DEEP
 
 
 @dataclass(frozen=True)
@@ -33,16 +29,10 @@ def choose_profile(name: str, question: str, limit: int | None = None, *, is_lis
     """Returns the profile of that name; `auto` is balanced for a plain question and deep for a long one.
 
     A listing of what was said, which somebody reads through, is ten long in every profile.
-
-    Raises `QuestionError` for an unknown name or a limit that is not positive.
     """
-    most = MOST_ON_REQUEST if name == "deep" else MOST
+    most = MOST_DEEP if name == "deep" else MOST
     if name == "auto":
         name = "deep" if len(question.split()) > LONG_QUESTION_WORDS else "balanced"
-    if name not in PROFILES:
-        raise QuestionError(f"There is no recall profile '{name}'; choose lean, balanced, deep or auto.")
-    if limit is not None and limit < 1:
-        raise QuestionError(f"A recall of {limit} memories is none; choose a limit from 1 to {MOST}.")
     profile = PROFILES[name]
     if limit is None:
         limit = MOST if is_listing else profile.limit

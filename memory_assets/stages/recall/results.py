@@ -7,97 +7,32 @@ from typing import Any, get_args
 
 import polars as pl
 
-from memory_assets.errors import QuestionError
-from memory_assets.schema.records import Category, Priority, Trigger
+from memory_assets.schema.requests import CorpusName, Filters, State
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.recall.render import render_block
 
-CORPORA = ("memories", "segments", "messages")
+CORPORA = get_args(CorpusName)
 """What can be searched: facts and narratives, narratives alone, and what was said, word for word."""
 
-ON_REQUEST = ("held", "stale", "archived", "cold", "superseded")
+ON_REQUEST = get_args(State)
 """States that a question sees only where its filters include them; what was forgotten is never seen."""
 
 UNCERTAIN = 0.3
 """Confidence below which a memory is marked as uncertain."""
 
-_WORDS = {
-    "categories": get_args(Category),
-    "priorities": get_args(Priority),
-    "kinds": ("fact", "narrative", "message"),
-    "triggers": get_args(Trigger),
-    "include": ON_REQUEST,
-}
 
-
-@dataclass(frozen=True)
-class Filters:
-    """What results must be; an empty filter lets everything pass.
-
-    Raises `QuestionError` for a word that no result can have, and for a range of time that ends before it begins.
-    """
-
-    categories: Sequence[str] = ()
-    priorities: Sequence[str] = ()
-    kinds: Sequence[str] = ()
-    """fact, narrative, message."""
-    triggers: Sequence[str] = ()
-    """What closed the window that a result comes from."""
-    project: str | None = None
-    person: str | None = None
-    session: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    """Results were said from `since` on and before `until`; moments without a zone are UTC."""
-    include: Sequence[str] = ()
-    """Further states beside active ones."""
-
-    def __post_init__(self) -> None:
-        for name, known in _WORDS.items():
-            for word in getattr(self, name):
-                if word not in known:
-                    raise QuestionError(f"There is no '{word}' among {name}; choose from {', '.join(known)}.")
-        for name in ("project", "person", "session"):
-            object.__setattr__(self, name, _encodable(getattr(self, name)))
-        for name in ("since", "until"):
-            moment = getattr(self, name)
-            if moment is not None and moment.tzinfo is None:
-                object.__setattr__(self, name, moment.replace(tzinfo=UTC))
-        if self.since and self.until and self.until <= self.since:
-            raise QuestionError(f"Nothing was said since {self.since} and before {self.until}; swap the two.")
-
-    @property
-    def states(self) -> tuple[str, ...]:
-        """The states that may be seen."""
-        return ("active", *self.include)
-
-    @property
-    def are_narrow(self) -> bool:
-        """Whether they say most of what results are about, so that a question beside them need not."""
-        return bool(
-            self.categories or self.priorities or self.kinds or self.triggers or self.session or self.since or self.until
-        )
-
-    @property
-    def are_for_memories(self) -> bool:
-        """Whether only memories can pass: what was said word for word has no category, priority or state."""
-        return bool(self.categories or self.priorities or (self.kinds and "message" not in self.kinds))
-
-    def condition(self, columns: Sequence[str]) -> pl.Expr:
-        """Returns what the rows of a frame with these columns must fulfil; what a frame cannot tell, it is not asked."""
-        wanted: list[tuple[str, pl.Expr | None]] = [
-            ("state", pl.col("state").is_in(list(self.states))),
-            ("category", pl.col("category").is_in(list(self.categories)) if self.categories else None),
-            ("priority", pl.col("priority").is_in(list(self.priorities)) if self.priorities else None),
-            ("kind", pl.col("kind").is_in(list(self.kinds)) if self.kinds else None),
-            ("trigger", pl.col("trigger").is_in(list(self.triggers)) if self.triggers else None),
-            ("project", pl.col("project") == self.project if self.project else None),
-            ("person", pl.col("person") == self.person if self.person else None),
-            ("session_id", pl.col("session_id") == self.session if self.session else None),
-            ("event_at", pl.col("event_at") >= self.since if self.since else None),
-            ("event_at", pl.col("event_at") < self.until if self.until else None),
-        ]
-        return pl.all_horizontal(pl.lit(True), *(one for name, one in wanted if one is not None and name in columns))
+def condition(filters: Filters, columns: Sequence[str]) -> pl.Expr:
+    """Returns what the rows of a frame with these columns must fulfil; a filter on a column that is missing is left out."""
+    chosen = {"category": filters.category, "priority": filters.priority, "kind": filters.kind, "trigger": filters.trigger}
+    named = {"project": filters.only_project, "person": filters.person, "session_id": filters.session}
+    wanted: list[tuple[str, pl.Expr | None]] = [
+        ("state", pl.col("state").is_in(list(filters.states))),
+        *((name, pl.col(name).is_in(list(words)) if words else None) for name, words in chosen.items()),
+        *((name, pl.col(name) == word if word else None) for name, word in named.items()),
+        ("event_at", pl.col("event_at") >= filters.since if filters.since else None),
+        ("event_at", pl.col("event_at") < filters.until if filters.until else None),
+    ]
+    return pl.all_horizontal(pl.lit(True), *(one for name, one in wanted if one is not None and name in columns))
 
 
 def _encodable(name: str | None) -> str | None:

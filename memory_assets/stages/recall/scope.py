@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from memory_assets.stages.recall.results import Asker, Filters
+from memory_assets.schema.requests import Filters
+from memory_assets.stages.recall.results import Asker
 
 _OWN = re.compile(
     r"\b(?:my|mine|myself)\b|\b(?:do|did|should|am|would|can|may) i\b|\bi (?:like|want|prefer|use|need)\b|\bto me\b", re.I

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from memory_assets.errors import IndexFailedError, ModelError, QuestionError
+from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.schema.protocols import Embedder, Read, TextIndex, Texts, VectorIndex
+from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.asked import Asked, read_question
 from memory_assets.stages.recall.excerpt import around, beside, excerpt
 from memory_assets.stages.recall.facts import Candidates, find_facts
@@ -27,21 +28,21 @@ from memory_assets.stages.recall.levels import Layout
 from memory_assets.stages.recall.lookups import remembered
 from memory_assets.stages.recall.profiles import Profile, choose_profile
 from memory_assets.stages.recall.rank import FACTORS, age_days, weights_of
-from memory_assets.stages.recall.results import CORPORA, Answer, Asker, Cost, Filters, LeftOut, Recalled, as_result, surer_first
+from memory_assets.stages.recall.results import Answer, Asker, Cost, LeftOut, Recalled, as_result, condition, surer_first
 from memory_assets.stages.recall.said import CANDIDATES, REACH, Learnt, Sought, adjust, find_said, lines_around
 from memory_assets.stages.recall.scope import shadowed, stood
 from memory_assets.stages.recall.wording import one_line
 from memory_assets.text.aliases import expand, words_in
 from memory_assets.text.terms import query_terms
 
-__all__ = ["Answer", "Asker", "Corpus", "Cost", "Filters", "LeftOut", "Recalled", "search"]
+__all__ = ["Answer", "Asker", "Corpus", "Cost", "LeftOut", "Recalled", "search"]
 
 LONGEST_QUESTION = 2_000
 
 RAW_FACTOR = 0.8
 """What a message counts beside a distilled memory of the same fit."""
 
-MISSING = "The index of {} is not there. `memory rebuild --indexes` makes it again from the tables."
+MISSING = "The index of {} is not there. `memory data rebuild --indexes` makes it again from the tables."
 
 Row = Mapping[str, Any]
 ReadPassages = Callable[[Sequence[str]], pl.DataFrame]
@@ -80,12 +81,11 @@ def search(
     """Returns what helps with the question, at most ten, best first.
 
     `context` are words of the conversation that the question leans on. `corpora` names what is searched, and gets all of it
-    that was found; by default the profile decides, and what does not belong is left out. Raises `QuestionError` where something
-    asked for does not exist.
+    that was found; by default the profile decides, and what does not belong is left out.
     """
     began = perf_counter()
     question, context = one_line(question)[:LONGEST_QUESTION], one_line(context)[:LONGEST_QUESTION]
-    wanted = _wanted(corpora)
+    wanted = (corpora,) if isinstance(corpora, str) else tuple(corpora or ())
     chosen = choose_profile(profile, question, limit, is_listing="messages" in wanted)
     if not question:
         return Answer(question, chosen.name, (), 0, notes=("The question is empty.",), is_known=False)
@@ -268,8 +268,8 @@ class _Search:
     def _memories(self, sought: Sought) -> Found:
         filters = self.filters
         if self.wanted and "memories" not in self.wanted:
-            filters = replace(filters, kinds=("narrative",), include=tuple({*filters.include, "held"}))
-        found = self._candidates(sought, filters.condition(self.corpus.memories.columns))
+            filters = filters.model_copy(update={"kind": ("narrative",), "include": (*filters.include, "held")})
+        found = self._candidates(sought, condition(filters, self.corpus.memories.columns))
         judged = judge(self._asked, found.rows, self._texts("memories"), found.vector, is_filtered=filters.are_narrow)
         rows = {row["id"]: self._memory(row, found) for row in found.rows.iter_rows(named=True)}
         return Found.of((rows[one.memory_id], one) for one in judged)
@@ -321,7 +321,7 @@ class _Search:
     def _allowed(self, texts: Texts) -> np.ndarray | None:
         """Returns of each row whether it may be returned, or None where all may: never the asking session's own words."""
         allowed = np.ones(len(texts), dtype=bool)
-        if self.filters != replace(Filters(), include=self.filters.include) and self.corpus.select_passages is not None:
+        if self.filters.are_set and self.corpus.select_passages is not None:
             allowed[:] = False
             allowed[texts.rows_of(self.corpus.select_passages(self.filters))] = True
         own = _layout(texts).group_numbers.get(self.asker.session or "")
@@ -348,14 +348,6 @@ def _message(row: Mapping[str, Any], arms: tuple[str, ...], now: datetime) -> Re
         person=row["person"],
         arms=arms,
     )
-
-
-def _wanted(corpora: str | Sequence[str] | None) -> tuple[str, ...]:
-    names = (corpora,) if isinstance(corpora, str) else tuple(corpora or ())
-    for name in names:
-        if name not in CORPORA:
-            raise QuestionError(f"There is no corpus '{name}'; choose from {', '.join(CORPORA)}.")
-    return names
 
 
 @remembered

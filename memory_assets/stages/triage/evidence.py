@@ -73,7 +73,7 @@ def _record(observation: Mapping[str, Any], message: Mapping[str, Any], archive:
     if entry is None:
         raise TranscriptError(
             f"Message {message['message_id']} lies in the archived range {message['resource_id']}, which is not in the "
-            "catalog. `memory doctor` counts what is missing; restore resources/ from a backup, then run `memory rebuild`."
+            "catalog. `memory doctor` counts what is missing; restore resources/ from a backup, then run `memory data rebuild`."
         )
     content = archive.read(entry.source_id, entry.generation, message["byte_from"], message["byte_to"])
     return {

@@ -39,16 +39,20 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 def names_of(app: typer.Typer, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     own = [(*before, command.name or command.callback.__name__) for command in app.registered_commands if command.callback]
     return own + [
-        name for group in app.registered_groups for name in names_of(group.typer_instance, (*before, str(group.name)))
+        name
+        for group in app.registered_groups
+        for name in names_of(group.typer_instance, (*before, str(group.name)) if group.name else before)
     ]
 
 
-COMMANDS = names_of(cli.app)
+TOKEN = "ghp_" + "Zq7Wm2Xc9Vb4Nn6Lk1Jh8Gf5Dd3Ss0Aa" + "q1W2"
+COMMANDS = [name for name in names_of(cli.make_app()) if name != ("send",)]
 
 
 def test_the_names_that_others_call_are_there():
-    wanted = {"up", "ingest", "recall", "review", "explain", "brief", "status", "doctor", "export"}
-    assert wanted <= {name[0] for name in COMMANDS}
+    wanted = {"up", "recall", "remember", "review", "explain", "forget", "status", "brief"}
+    wanted |= {"hooks", "model", "config", "ingest", "doctor", "data", "lab", "serve"}
+    assert wanted == {name[0] for name in COMMANDS}
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -84,7 +88,9 @@ def test_what_a_library_prints_does_not_spoil_json(run: Run, monkeypatch: pytest
     assert err == "loading weights\n"
 
 
-@pytest.mark.parametrize("words", [("recall", "how"), ("doctor",), ("review",), ("explain", "x"), ("export", "observations")])
+@pytest.mark.parametrize(
+    "words", [("recall", "how"), ("doctor",), ("review",), ("explain", "x"), ("data", "export", "observations")]
+)
 def test_without_a_memory_the_way_to_one_is_told_and_none_is_made(words: tuple[str, ...], run: Run, tmp_path: Path):
     code, out, err = run(*words)
     assert (code, out) == (1, "")
@@ -99,9 +105,7 @@ def test_an_error_as_json_has_type_and_message(run: Run):
     assert reply["error"]["message"].startswith("There is no memory in")
 
 
-@pytest.mark.parametrize(
-    "words", [("remembr",), ("recall",), ("export", "observations", "--format", "xml"), ("recall", "q", "-n", "11")]
-)
+@pytest.mark.parametrize("words", [("remembr",), ("recall",), ("data", "export", "observations", "--format", "xml")])
 def test_a_command_that_is_not_understood_exits_with_two(words: tuple[str, ...], run: Run):
     small_store()
     code, out, err = run(*words)
@@ -134,26 +138,26 @@ def test_the_doctor_as_json_keeps_its_report_when_it_fails(run: Run):
 
 def test_export_writes_rows_and_nothing_else(capfdbinary: Any):
     small_store()
-    assert cli.main(["export", "observations", "--format", "jsonl"]) == 0
+    assert cli.main(["data", "export", "observations", "--format", "jsonl"]) == 0
     (line,) = capfdbinary.readouterr().out.splitlines()
     assert json.loads(line)["text"] == FACT
 
 
 def test_export_to_a_file_says_how_many_rows(run: Run, tmp_path: Path):
     small_store()
-    code, out, _ = run("export", "observations", "--format", "csv", "-o", str(tmp_path / "out.csv"))
+    code, out, _ = run("data", "export", "observations", "--format", "csv", "-o", str(tmp_path / "out.csv"))
     assert (code, out) == (0, f"1 rows in {tmp_path / 'out.csv'}\n")
 
 
 def test_export_as_json_holds_the_rows(run: Run):
     small_store()
-    _, out, _ = run("export", "observations", "--json")
+    _, out, _ = run("data", "export", "observations", "--json")
     assert [found["id"] for found in json.loads(out)["data"]["rows"]] == [MEMORY]
 
 
 def test_show_prints_rows_of_a_day(run: Run):
     small_store()
-    code, out, _ = run("show", "observations", "--day", "2026-08-03")
+    code, out, _ = run("data", "show", "observations", "--day", "2026-08-03")
     assert code == 0
     assert FACT in out
     assert "1 of 1 rows of observations" in out
@@ -161,15 +165,15 @@ def test_show_prints_rows_of_a_day(run: Run):
 
 def test_show_of_a_day_without_rows_names_the_days_there_are(run: Run):
     small_store()
-    code, _, err = run("show", "observations", "--day", "2026-08-04")
+    code, _, err = run("data", "show", "observations", "--day", "2026-08-04")
     assert code == 1
     assert "has no part '2026-08-04'; it has 2026-08-03" in err
 
 
 def test_the_same_seed_draws_the_same_rows(run: Run):
     small_store()
-    assert run("sample", "3", "--seed", "abc", "--table", "messages") == run(
-        "sample", "3", "--seed", "abc", "--table", "messages"
+    assert run("data", "sample", "3", "--seed", "abc", "--table", "messages") == run(
+        "data", "sample", "3", "--seed", "abc", "--table", "messages"
     )
 
 
@@ -179,22 +183,22 @@ def test_branches_are_listed_compared_and_dropped(run: Run):
     branches.begin(place, Branch("mine", DAY, DAY, {"least_useful": "0.8"}, 0.0, "-", state="made"))
     observed = store.tables.read("observations").with_columns(gate=pl.lit("hold"), gate_reason=pl.lit("usefulness below 0.8"))
     place.open(store.settings).tables.write("observations", DAY.isoformat(), observed)
-    assert json.loads(run("what-if", "list", "--json")[1])["data"] == [
+    assert json.loads(run("lab", "what-if", "list", "--json")[1])["data"] == [
         {"name": "mine", "first": str(DAY), "last": str(DAY), "settings": {"least_useful": "0.8"}, "state": "made"}
     ]
-    _, out, _ = run("what-if", "show", "mine")
+    _, out, _ = run("lab", "what-if", "show", "mine")
     assert "least_useful 0.7 → 0.8" in out
     assert re.search(r"observations of these days +1 +0 +0 +1 +0", out)
-    assert "MEMORY.md stays as it is." in out
-    assert json.loads(run("what-if", "show", "mine", "--json")[1])["data"]["observations"]["lost"] == 1
-    assert run("what-if", "drop", "mine")[0] == 0
-    assert run("what-if", "list")[1] == "There is no branch. `memory what-if --set NAME=VALUE` makes one.\n"
+    assert "MEMORY.md does not change." in out
+    assert json.loads(run("lab", "what-if", "show", "mine", "--json")[1])["data"]["observations"]["lost"] == 1
+    assert run("lab", "what-if", "drop", "mine")[0] == 0
+    assert run("lab", "what-if", "list")[1] == "There is no branch. `memory lab what-if --set NAME=VALUE` makes one.\n"
 
 
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (("--set", "least_useful"), 2, "write it as NAME=VALUE"),
+        (("--set", "least_useful"), 2, "must be NAME=VALUE"),
         (("--set", "port=4000"), 1, "port cannot be tried on past days"),
         (("--set", "least_useful=2"), 1, "least_useful: Input should be less than or equal to 1 (got '2')"),
         (("--set", "least_useful=0.6", "--from", "2026-09-01", "--to", "2026-08-01"), 1, "lies after --to"),
@@ -209,7 +213,7 @@ def test_branches_are_listed_compared_and_dropped(run: Run):
 )
 def test_what_cannot_be_tried_is_told(run: Run, words: tuple[str, ...], code: int, says: str):
     small_store()
-    found, _, err = run("what-if", *words)
+    found, _, err = run("lab", "what-if", *words)
     assert (found, says in err) == (code, True), err
 
 
@@ -247,7 +251,7 @@ def test_a_traceback_is_shown_when_asked_for(run: Run, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_a_full_disk_is_told_in_words(wrapped: bool, run: Run, monkeypatch: pytest.MonkeyPatch):
-    def fail(_: MemoryAgent) -> None:
+    def fail(*_: Any) -> None:
         try:
             raise OSError(errno.ENOSPC, "No space left on device", "/data/store/lock")
         except OSError as error:
@@ -265,7 +269,7 @@ def test_a_full_disk_is_told_in_words(wrapped: bool, run: Run, monkeypatch: pyte
 def test_a_failed_run_is_told_by_its_cause(run: Run, monkeypatch: pytest.MonkeyPatch):
     """Dagster wraps what an asset raises; people read what was raised."""
 
-    def fail(_: MemoryAgent) -> None:
+    def fail(*_: Any) -> None:
         raise RuntimeError("Error occurred while executing op") from StoreError("Cannot write table 'messages'.")
 
     monkeypatch.setattr(MemoryAgent, "status", fail)
@@ -273,7 +277,7 @@ def test_a_failed_run_is_told_by_its_cause(run: Run, monkeypatch: pytest.MonkeyP
 
 
 def test_a_fault_of_ours_says_so_and_hides_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(MemoryAgent, "status", lambda _: 1 / 0)
+    monkeypatch.setattr(MemoryAgent, "status", lambda *_: 1 / 0)
     code, _, err = run("status")
     assert code == 1
     assert "ZeroDivisionError" in err
@@ -282,13 +286,13 @@ def test_a_fault_of_ours_says_so_and_hides_its_traceback(run: Run, monkeypatch: 
 
 
 def test_an_interrupted_command_says_that_it_can_go_on(run: Run, monkeypatch: pytest.MonkeyPatch):
-    def interrupt(_: MemoryAgent) -> None:
+    def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(MemoryAgent, "status", interrupt)
     code, _, err = run("status")
     assert code == 130
-    assert "goes on where it stopped" in err
+    assert "Run the same command again" in err
 
 
 def test_a_shell_completes_the_names_of_commands():
@@ -299,17 +303,17 @@ def test_a_shell_completes_the_names_of_commands():
         "import sys; sys.argv = ['memory']; from memory_assets.interfaces.entry import main; main()",
     ]
     done = subprocess.run(command, env=variables, capture_output=True, text=True)
-    assert sorted(done.stdout.split()) == ["rebuild", "recall", "reflect", "remember", "review"]
+    assert sorted(done.stdout.split()) == ["recall", "remember", "review"]
 
 
 def test_the_page_of_commands_names_each_of_them():
     page = (REPOSITORY / "docs" / "commands.md").read_text("utf-8")
-    assert [name[0] for name in COMMANDS if f"| `memory {name[0]}" not in page] == []
+    assert [" ".join(name) for name in COMMANDS if f"`memory {' '.join(name)}" not in page] == []
 
 
 def test_a_sample_is_allowed_facts_that_can_be_read_alone(run: Run):
     small_store()
-    code, out, _ = run("sample", "20", "--seed", "7aec271")
+    code, out, _ = run("data", "sample", "20", "--seed", "7aec271")
     assert code == 0
     assert out == (
         f"1. {FACT}\n   {MEMORY}  🔴 high, rules-conventions\n   said by the owner on 2026-08-03, in x\n1 of 1 allowed facts\n"
@@ -318,7 +322,7 @@ def test_a_sample_is_allowed_facts_that_can_be_read_alone(run: Run):
 
 def test_a_sample_as_json_leads_back_to_the_session(run: Run):
     small_store()
-    (found,) = json.loads(run("sample", "--json")[1])["data"]["rows"]
+    (found,) = json.loads(run("data", "sample", "--json")[1])["data"]["rows"]
     assert (found["id"], found["text"], found["session_id"], found["lines"]) == (MEMORY, FACT, "session-1", [3])
 
 
@@ -340,7 +344,7 @@ def complete(words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ("memory export observat", ["observations"]),
+        ("memory data export observat", ["observations"]),
         ("memory recall --profile ", ["lean", "balanced", "deep", "auto"]),
         ("memory recall --category pr", ["preferences", "projects"]),
         ("memory recall --include s", ["stale", "superseded"]),
@@ -367,15 +371,15 @@ def test_a_recalled_memory_shows_its_id_and_where_it_comes_from(run: Run):
     assert "rules-conventions; mem_0f3a5c1e0000; session session-1, records 3" in second
 
 
-def test_a_reflection_shows_its_sentences_and_where_their_sources_stand(run: Run):
+def test_an_answer_shows_its_sentences_and_where_their_sources_stand(run: Run):
     index(small_store())
-    code, out, _ = run("reflect", "how do we install packages")
+    code, out, _ = run("recall", "how do we install packages", "--answer")
     assert code == 0
     assert f"{FACT} [mem_0f3a5c1e0000]" in out.splitlines()
     assert any(
         line.startswith("mem_0f3a5c1e0000  fact of 2026-08-03; session session-1, records 3") for line in out.splitlines()
     )
-    _, out, _ = run("reflect", "sourdough hydration of rye")
+    _, out, _ = run("recall", "sourdough hydration of rye", "--answer")
     assert out.strip() == "Not in memory."
 
 
@@ -399,8 +403,8 @@ def test_a_filter_that_nothing_can_have_is_not_understood(run: Run):
     code, _, err = run("recall", "q", "--category", "cooking")
     assert (code, err) == (
         2,
-        "✗ There is no category 'cooking'; choose from preferences, rules-conventions, system-architecture, operations, "
-        "memory-system, projects, people-relationships.\n",
+        "✗ category must be one of preferences, rules-conventions, system-architecture, operations, memory-system, projects, "
+        "people-relationships, not 'cooking'.\n",
     )
 
 
@@ -409,10 +413,10 @@ def test_what_is_remembered_corrected_and_forgotten_is_answered_with_its_id(run:
     code, out, _ = run("remember", "Herons nest beside the reactor.", "--priority", "high", "--json")
     noted = json.loads(out)["data"]
     assert (code, noted["kind"], noted["text"], noted["priority"]) == (0, "noted", "Herons nest beside the reactor.", "high")
-    code, out, _ = run("correct", noted["memory_ids"][0], "Storks nest beside the reactor.")
-    assert (code, f"it replaces mem_{noted['memory_ids'][0].replace('-', '')[:12]}" in out) == (0, True)
-    code, out, _ = run("feedback", MEMORY, "--unused", "--session", "s1")
-    assert (code, out) == (0, f"Noted that mem_{MEMORY.replace('-', '')[:12]} did not help.\n")
+    code, out, _ = run("remember", "Storks nest beside the reactor.", "--instead-of", noted["memory_ids"][0])
+    assert (code, f"replaces mem_{noted['memory_ids'][0].replace('-', '')[:12]}" in out) == (0, True)
+    code, out, _ = run("data", "feedback", MEMORY, "--unused", "--session", "s1")
+    assert (code, out) == (0, f"Recorded: mem_{MEMORY.replace('-', '')[:12]} did not help.\n")
     code, out, _ = run("forget", "storks nest")
     assert (code, "Nothing was changed" in out) == (0, True)
     assert json.loads(run("forget", "storks nest", "--apply", "--json")[1])["data"]["is_applied"]
@@ -420,9 +424,66 @@ def test_what_is_remembered_corrected_and_forgotten_is_answered_with_its_id(run:
     assert (code, out, "Nothing that is remembered holds" in err) == (1, "", True)
 
 
-def test_why_not_names_the_stage_and_the_reason(run: Run):
+def test_words_that_no_memory_holds_are_explained_by_the_stage_that_stopped_them(run: Run):
     index(small_store())
-    code, out, _ = run("why-not", FACT)
-    assert (code, out.splitlines()[:2]) == (0, ["recalled: it is result 1 of 1", f"   mem_0f3a5c1e0000 {FACT}"])
-    found = json.loads(run("why-not", "herons nest beside the reactor", "--json")[1])["data"]
+    code, out, _ = run("explain", "herons nest beside the reactor")
+    assert (code, out.splitlines()[0]) == (0, "not captured: no transcript that was taken in says it, and none that waits does")
+    found = json.loads(run("explain", "herons nest beside the reactor", "--json")[1])["data"]
     assert (found["stage"], found["memory_id"]) == ("not captured", None)
+
+
+def test_words_that_are_recalled_are_explained_by_where_they_come_from(run: Run):
+    index(small_store())
+    code, out, _ = run("explain", "use uv never pip to install packages")
+    assert (code, out.splitlines()[:2]) == (0, [f"memory {MEMORY}", f"text: {FACT}"])
+
+
+def test_a_question_that_does_not_return_the_words_is_explained(run: Run):
+    index(small_store())
+    code, out, _ = run("explain", FACT, "--question", FACT)
+    assert (code, out.splitlines()[:2]) == (0, ["recalled: it is result 1 of 1", f"   mem_0f3a5c1e0000 {FACT}"])
+    assert run("explain", FACT, "--question", "how do herons nest")[1].startswith("out-ranked: ")
+
+
+def test_an_answer_takes_no_option_that_only_a_recall_has(run: Run):
+    small_store()
+    code, _, err = run("recall", "q", "--answer", "-n", "3")
+    assert (code, err) == (2, "✗ --answer cannot be combined with --limit.\n")
+
+
+def test_shortcuts_stand_for_the_options_that_they_name(run: Run):
+    index(small_store())
+    for short, long in ((["--deep"], ["--profile", "deep"]), (["--held"], ["--include", "held"])):
+        answers = [json.loads(run("recall", "pip", "--probe", "--json", *words)[1])["data"] for words in (short, long)]
+        assert len({json.dumps({**answer, "cost": None}) for answer in answers}) == 1
+
+
+def test_settings_are_shown_with_their_default_and_origin(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "memory.toml").write_text("least_useful = 0.6\n")
+    monkeypatch.setenv("MEMORY_PORT", "4000")
+    found = {one["name"]: one for one in json.loads(run("config", "--json")[1])["data"]["settings"]}
+    told = {name: (found[name]["value"], found[name]["default"], found[name]["origin"]) for name in ("port", "least_useful")}
+    assert told == {
+        "port": (4000, 3000, "environment variable MEMORY_PORT"),
+        "least_useful": (0.6, 0.7, str(tmp_path / "store" / "memory.toml")),
+    }
+    assert found["review_days"]["origin"] == "default"
+    code, _, err = run("config", "colour")
+    assert (code, "There is no setting 'colour'" in err) == (2, True)
+
+
+def test_a_secret_in_an_address_is_not_shown(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_REMOTE", f"https://ada:{TOKEN}@git.example/notes.git")
+    assert TOKEN not in run("config", "remote")[1]
+
+
+def test_a_model_is_chosen_in_the_settings_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert "rules is configured (default)." in run("model", "list")[1]
+    code, out, _ = run("model", "use", "claude-haiku-4-5")
+    assert (code, "claude-haiku-4-5 is configured" in out) == (0, True)
+    assert (tmp_path / "store" / "memory.toml").read_text() == 'model = "claude-haiku-4-5"\n'
+    code, _, err = run("model", "use", "no such model")
+    assert (code, "a model's name holds no blanks" in err) == (1, True)
+    monkeypatch.setenv("MEMORY_MODEL", "rules")
+    assert "overrides" in run("model", "use", "claude-haiku-4-5")[2]

@@ -53,4 +53,4 @@ def test_settings_that_cannot_be_edited_are_a_failure_with_a_reason(home: Path, 
 
 def test_an_unknown_harness_is_named(home: Path, capsys: pytest.CaptureFixture[str]):
     reply = said(capsys, "install", "emacs", code=2)
-    assert "There is no harness 'emacs'; choose from" in reply["error"]["message"]
+    assert "harness must be one of claude_code, pi, codex, not 'emacs'" in reply["error"]["message"]

@@ -71,7 +71,7 @@ def test_the_evidence_is_on_the_screen(world: World):
     assert f"+ {UV}" in shown
     assert f"“{UV}”" in shown
     assert "✓ /home/mira/.claude/projects/tidewatch/s1.jsonl:0" in shown
-    assert "It waits because: no second session confirms it." in shown
+    assert "Pending because: no second session confirms it." in shown
 
 
 def test_a_key_that_means_nothing_decides_nothing(world: World):

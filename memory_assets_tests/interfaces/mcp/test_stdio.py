@@ -56,19 +56,19 @@ def test_nothing_heavy_is_imported_before_the_handshake_is_over():
 
 def test_only_tools_that_read_are_offered_unless_asked_for(server: McpProcess):
     tools = server.ask("tools/list")["result"]["tools"]
-    assert {"memory_recall", "memory_explain", "memory_briefing", "memory_review", "memory_status"} <= {
+    assert {"memory_recall", "memory_explain", "memory_brief", "memory_review", "memory_status"} <= {
         one["name"] for one in tools
     }
     assert all(one["annotations"]["readOnlyHint"] and not one["annotations"]["openWorldHint"] for one in tools)
-    refused = server.call("memory_review_decide", decision="approve", proposals=[PROPOSAL])
+    refused = server.call("memory_decide", decision="approve", proposals=[PROPOSAL])
     assert refused["error"]["code"] == -32602
-    assert "`memory mcp --write`" in refused["error"]["message"]
+    assert "`memory serve mcp --write`" in refused["error"]["message"]
 
 
 def test_with_write_decisions_are_offered_and_hinted_as_writing():
     with McpProcess("--write") as server:
         tools = {one["name"]: one["annotations"] for one in server.ask("tools/list")["result"]["tools"]}
-    assert tools["memory_review_decide"]["readOnlyHint"] is False
+    assert tools["memory_decide"]["readOnlyHint"] is False
     assert tools["memory_recall"]["readOnlyHint"] is True
     assert (tools["memory_remember"]["destructiveHint"], tools["memory_forget"]["destructiveHint"]) == (False, True)
 
@@ -131,7 +131,7 @@ def test_every_mistake_gets_its_error_and_the_server_lives_on(line: bytes, code:
 def test_wrong_arguments_are_a_result_that_the_model_can_read(server: McpProcess):
     said = server.call("memory_recall", question="q", limit=99)["result"]
     assert said["isError"] is True
-    assert said["content"] == [{"type": "text", "text": "'limit' cannot be 99; choose from 1 to 10."}]
+    assert said["content"] == [{"type": "text", "text": "limit must be between 1 and 15, not 99."}]
     assert said["structuredContent"]["error"]["type"] == "QuestionError"
 
 
@@ -165,7 +165,7 @@ def test_a_notification_and_a_stray_answer_are_not_answered(server: McpProcess):
 
 NOISY = """
 import ctypes, os, sys
-from memory_assets import asking
+from memory_assets.interfaces.dispatcher import Dispatcher
 def shout(self, name, given):
     print("python speaks")
     sys.__stdout__.write("and again\\n"); sys.__stdout__.flush()
@@ -173,7 +173,7 @@ def shout(self, name, given):
     libc = ctypes.CDLL(None); libc.puts(b"C speaks"); libc.fflush(None)
     os.system("echo a child speaks; cat")
     raise RuntimeError("and it fails")
-asking.Desk.ask = shout
+Dispatcher.ask = shout
 """
 
 
@@ -199,15 +199,14 @@ def test_a_server_without_a_stderr_serves_all_the_same():
 
 SLOW = """
 import time
-from memory_assets import asking
-from memory_assets.memory import Briefing
-from pathlib import Path
+from memory_assets.interfaces import dispatcher
+from memory_assets.interfaces.views import registry
+from memory_assets.memory import Review
 def wait(self, name, given):
     time.sleep(float(given["question"]))
-    return asking.Said({"pending": ()})
-asking.Desk.ask = wait
-from memory_assets import drawings
-drawings.DRAWINGS = {"recall": drawings.DRAWINGS["review"]}
+    return dispatcher.Result(Review(()))
+dispatcher.Dispatcher.ask = wait
+registry.VIEWS = {"recall": registry.VIEWS["review"]}
 """
 
 
@@ -238,7 +237,7 @@ def test_who_hangs_up_after_asking_still_gets_the_answers(server: McpProcess):
 
 def test_a_client_that_is_gone_ends_the_server():
     small_store()
-    code = STARTED.format(words="'mcp'", before="pass")
+    code = STARTED.format(words="'serve', 'mcp'", before="pass")
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

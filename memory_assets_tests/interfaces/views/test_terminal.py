@@ -26,26 +26,24 @@ class Result:
 
 def test_any_result_has_a_json_form(capsys: pytest.CaptureFixture[str]):
     result = Result(Path("/store"), datetime(2026, 8, 3, 9, 0, tzinfo=UTC), date(2026, 8, 3), (1, 2))
-    print_reply(Reply(result, lambda _: None), as_json=True)
+    print_reply(Reply(result), as_json=True)
     assert json.loads(capsys.readouterr().out)["data"] == {
         "path": "/store", "at": "2026-08-03T09:00:00+00:00", "on": "2026-08-03", "lines": [1, 2], "names": ["a", "b"],
     }  # fmt: skip
 
 
 def test_warnings_stay_out_of_what_was_asked_for(capsys: pytest.CaptureFixture[str]):
-    print_reply(Reply(None, lambda console: console.print("answer"), warnings=["no vectors"]), as_json=False)
+    print_reply(Reply(None, ["answer"], warnings=["no vectors"]), as_json=False)
     assert capsys.readouterr() == ("answer\n", "! no vectors\n")
 
 
 def test_warnings_are_part_of_json(capsys: pytest.CaptureFixture[str]):
-    print_reply(Reply(None, lambda _: None, warnings=["no vectors"]), as_json=True)
+    print_reply(Reply(None, warnings=["no vectors"]), as_json=True)
     assert json.loads(capsys.readouterr().out)["warnings"] == ["no vectors"]
 
 
 def test_text_in_brackets_is_printed_as_it_was_said(capsys: pytest.CaptureFixture[str]):
-    from memory_assets.interfaces.views.common import draw_text
-
-    print_reply(Reply(None, draw_text("[bold]not markup[/bold] :smile:")), as_json=False)
+    print_reply(Reply(None, ["[bold]not markup[/bold] :smile:"]), as_json=False)
     assert capsys.readouterr().out == "[bold]not markup[/bold] :smile:\n"
 
 

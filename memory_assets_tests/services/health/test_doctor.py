@@ -156,10 +156,10 @@ def test_an_index_that_differs_from_the_memories_is_told(ids: tuple[str, ...], f
 
 def test_a_corrupted_index_is_a_broken_promise_and_no_crash():
     def corrupted() -> set[str]:
-        raise IndexFailedError("Cannot read the vector index. Run `memory rebuild`.")
+        raise IndexFailedError("Cannot read the vector index. Run `memory data rebuild`.")
 
     (check,) = examine(small_store(), replace(WHOLE, vector_ids=corrupted)).broken
-    assert (check.name, check.found) == ("vector index", "Cannot read the vector index. Run `memory rebuild`.")
+    assert (check.name, check.found) == ("vector index", "Cannot read the vector index. Run `memory data rebuild`.")
 
 
 def test_transcripts_that_wait_for_more_than_a_day_are_overdue(tmp_path, monkeypatch: pytest.MonkeyPatch):

@@ -128,7 +128,7 @@ def test_the_command_prints_the_figures_and_lists_what_was_missed(
 ):
     folder = labelled(tmp_path, LABEL, PORT)
     labelled(tmp_path, PORT, session="elsewhere")
-    assert cli.main(["eval", "gold", str(folder), "--show", "misses"]) == 0
+    assert cli.main(["lab", "eval", str(folder), "--show", "misses"]) == 0
     out, err = capsys.readouterr()
     assert "recall, by priority    0.750" in out
     assert f"F2  {PORT['text']}\n   records 5; low fact of the assistant: " in out
@@ -136,7 +136,7 @@ def test_the_command_prints_the_figures_and_lists_what_was_missed(
 
 
 def test_the_command_gives_programs_every_figure(store: Store, labels: Path, capsys: pytest.CaptureFixture[str]):
-    assert cli.main(["eval", "gold", str(labels), "--json"]) == 0
+    assert cli.main(["lab", "eval", str(labels), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)["data"]
     assert data["measures"] == {
         "recall": 1.0, "recall_high": 1.0, "recall_owner_rules": 1.0, "precision": 1.0, "noise": 0.0, "f1": 1.0,
@@ -148,8 +148,8 @@ def test_the_command_gives_programs_every_figure(store: Store, labels: Path, cap
 def test_without_a_folder_the_setting_is_taken_and_without_both_the_way_is_told(
     store: Store, labels: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    assert cli.main(["eval", "gold"]) == 1
+    assert cli.main(["lab", "eval"]) == 1
     assert "set MEMORY_GOLD" in capsys.readouterr().err
     monkeypatch.setenv("MEMORY_GOLD", str(labels))
-    assert cli.main(["eval", "gold", "--json"]) == 0
+    assert cli.main(["lab", "eval", "--json"]) == 0
     assert MEMORY not in capsys.readouterr().out

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.stages.recall.results import Filters
 from memory_assets_tests.stages.recall.leaving_out import build as build_store
 
 FILE = Path(__file__).with_name("first.toml")
@@ -47,8 +46,8 @@ def is_ordered(agent: MemoryAgent, pair: Pair) -> bool:
         pair.question,
         corpus="memories",
         project=PROJECT,
-        filters=Filters(include=("stale", "archived")),
-        is_probe=True,
+        include=("stale", "archived"),
+        probe=True,
     )
     found = [one.memory_id for one in answer.results]
     better, worse = (found.index(fact["id"]) if fact["id"] in found else len(found) for fact in (pair.better, pair.worse))

@@ -20,7 +20,7 @@ from memory_assets.runs.materialise import materialise
 from memory_assets.schema.protocols import Embedder, Read
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.stages.embed.passages import make_passages
-from memory_assets.stages.recall.results import Answer, Filters
+from memory_assets.stages.recall.results import Answer
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import frame, frame_of_part, message, row
@@ -53,7 +53,8 @@ class Case:
     must: frozenset[str]
     never: frozenset[str]
     asked: Mapping[str, Any] = field(default_factory=dict)
-    """What recall is told besides: project, person, recent, filters."""
+    """What recall is told besides: project, asker, recent, filters."""
+    is_filtered: bool = False
 
     @property
     def half(self) -> Half:
@@ -77,6 +78,10 @@ def half_of(name: str) -> Half:
     return "held" if hashlib.sha256(name.encode()).digest()[0] % 3 == 0 else "dev"
 
 
+ASKS = {"project": "project", "person": "asker", "recent": "recent"}
+"""What a case says beside its question, and how recall is asked with it."""
+
+
 @cache
 def suite() -> Mapping[str, Any]:
     """Returns the file as it is."""
@@ -98,10 +103,9 @@ def _case(each: Mapping[str, Any], everything: frozenset[str]) -> Case:
     must, never = frozenset(each["must"]), frozenset(each["never"])
     if never == {"*"}:
         never = everything - must - set(each.get("may", ()))
-    asked = {name: each[name] for name in ("project", "person", "recent") if name in each}
-    if "filters" in each:
-        asked["filters"] = Filters(**each["filters"])
-    return Case(each["id"], each["kind"], each["question"], must, never, {"person": suite()["asker"], **asked})
+    asked = {asks: each[name] for name, asks in ASKS.items() if name in each}
+    whole = {"asker": suite()["asker"], **asked, **each.get("filters", {})}
+    return Case(each["id"], each["kind"], each["question"], must, never, whole, "filters" in each)
 
 
 def build(folder: Path, known: Sequence[Mapping[str, Any]] | None = None) -> MemoryAgent:
@@ -115,7 +119,7 @@ def build(folder: Path, known: Sequence[Mapping[str, Any]] | None = None) -> Mem
 
 def ask(agent: MemoryAgent, case: Case) -> Answer:
     """Returns what recall says to the case."""
-    return agent.recall(case.question, is_probe=True, **case.asked)
+    return agent.recall(case.question, probe=True, **case.asked)
 
 
 def _write_tables(store: Store, known: Sequence[Mapping[str, Any]]) -> None:

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.steps.recall import write_category
+from memory_assets.schema.requests import MOST, RecallRequest
 from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall import answering
 from memory_assets.stages.recall.answering import Means, answer, within_budget
 from memory_assets.stages.recall.budget import BUDGET_TOKENS
 from memory_assets.stages.recall.log import log_recalls
-from memory_assets.stages.recall.profiles import MOST
 from memory_assets.stages.recall.query import Breaker
-from memory_assets.stages.recall.results import Answer, Asker, Cost, Filters, as_result
+from memory_assets.stages.recall.results import Answer, Asker, Cost, as_result
 from memory_assets.stages.recall.summaries import summarise
 from memory_assets.stages.recall.tiers import SUMMARIES
 from memory_assets.text.tokens import count_tokens
@@ -78,7 +78,8 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Searched:
 def ask(searched: Searched, question: str, *, means: Means | None = None, recent: Sequence[str] = (), **options: Any) -> Answer:
     means = means or Means(read_summaries=lambda: summarise(searched.memories), breaker=Breaker())
     asker = Asker(START, "shop-api", "ann", recent=recent)
-    return answer(question, Corpus(searched.memories), asker, means=means, **options)  # type: ignore[arg-type]
+    request = RecallRequest.of(question, **options)
+    return answer(request, Corpus(searched.memories), asker, means)  # type: ignore[arg-type]
 
 
 # Tiers
@@ -98,8 +99,8 @@ def test_a_broad_question_stops_at_the_summaries_and_asks_no_index(searched: Sea
         ("which port does staging use?", {}),
         ("what do we know about backup operations?", {}),
         ("what do we know about the deployment of shop-api?", {"profile": "deep"}),
-        ("what do we know about the deployment of shop-api?", {"corpora": "messages"}),
-        ("what do we know about the deployment of shop-api?", {"filters": Filters(categories=["preferences"])}),
+        ("what do we know about the deployment of shop-api?", {"corpus": "messages"}),
+        ("what do we know about the deployment of shop-api?", {"category": ["preferences"]}),
         ("what do we know about the deployment of shop-api?", {"means": Means()}),
     ],
 )
@@ -225,15 +226,17 @@ def test_the_tier_and_the_cost_of_every_answer_are_in_the_log(monkeypatch: pytes
     assert noted["embeddings"].to_list()[:2] == [0, 1]
 
 
-@given(st.text(max_size=60), st.sampled_from(["lean", "balanced", "deep", "auto"]), st.integers(1, 60), st.booleans())
+@given(st.text(max_size=60), st.sampled_from(["lean", "balanced", "deep", "auto"]), st.integers(1, 15), st.booleans())
 @settings(max_examples=60)
 def test_no_profile_limit_or_mode_puts_more_than_ten_into_a_prompt(question: str, profile: str, limit: int, budget: bool):
+    limit = limit if profile == "deep" else min(limit, MOST)
     plain = {"kind": "fact", "state": "active", "event_at": START}
     many = frame("memories", *(row("memories", **plain | {"id": str(n), "text": f"Fact {n} of many."}) for n in range(40)))
     real, answering.search = answering.search, Searched(many)
     try:
         asker = Asker(START)
-        found = answer(question, Corpus(many), asker, profile=profile, limit=limit, budget=budget)  # type: ignore[arg-type]
+        request = RecallRequest.of(question, profile=profile, limit=limit, budget=budget)
+        found = answer(request, Corpus(many), asker)  # type: ignore[arg-type]
     finally:
         answering.search = real
     assert len(found.render().splitlines()) <= MOST

@@ -63,17 +63,17 @@ def half_built_vectors(store: Path) -> None:
 @pytest.mark.parametrize("breaks", [no_vectors, pointer_to_nothing, corrupt_vectors, cut_off_vectors, half_built_vectors])
 def test_without_vectors_the_words_answer_and_say_so(store: Path, breaks: Callable[[Path], None]):
     breaks(store)
-    answer = agent_of(store).recall(QUESTION, is_probe=True)
+    answer = agent_of(store).recall(QUESTION, probe=True)
     assert [one.memory_id for one in answer.results] == [ANSWER]
     assert answer.degraded == "keyword"
-    assert any("memory rebuild --indexes" in note for note in answer.notes)
+    assert any("memory data rebuild --indexes" in note for note in answer.notes)
 
 
 def test_a_locked_chroma_does_not_keep_anybody_waiting(store: Path):
     held = sqlite3.connect(published(store, "vectors") / "chroma.sqlite3")
     held.execute("BEGIN EXCLUSIVE")
     try:
-        answer = agent_of(store).recall(QUESTION, is_probe=True)
+        answer = agent_of(store).recall(QUESTION, probe=True)
     finally:
         held.rollback()
         held.close()
@@ -92,21 +92,21 @@ def corrupt_texts(store: Path) -> None:
 @pytest.mark.parametrize("breaks", [no_texts, corrupt_texts])
 def test_without_words_the_meaning_answers_and_says_so(store: Path, breaks: Callable[[Path], None]):
     breaks(store)
-    answer = agent_of(store).recall(QUESTION, is_probe=True)
+    answer = agent_of(store).recall(QUESTION, probe=True)
     assert ANSWER in [one.memory_id for one in answer.results]
     assert answer.degraded == "vector"
-    assert any("memory rebuild --indexes" in note for note in answer.notes)
+    assert any("memory data rebuild --indexes" in note for note in answer.notes)
 
 
 def test_without_either_there_is_no_answer_and_that_is_said(store: Path):
     shutil.rmtree(store / "index")
-    answer = agent_of(store).recall(QUESTION, is_probe=True)
+    answer = agent_of(store).recall(QUESTION, probe=True)
     assert (answer.results, answer.is_known, answer.degraded) == ((), False, "nothing")
-    assert any("memory rebuild --indexes" in note for note in answer.notes)
+    assert any("memory data rebuild --indexes" in note for note in answer.notes)
 
 
 def test_with_an_embedding_model_that_is_not_there_the_words_answer(store: Path):
-    answer = agent_of(store, embedding_model="/no/such/model").recall(QUESTION, is_probe=True)
+    answer = agent_of(store, embedding_model="/no/such/model").recall(QUESTION, probe=True)
     assert [one.memory_id for one in answer.results] == [ANSWER]
     assert answer.degraded == "keyword"
     assert any("/no/such/model" in note for note in answer.notes)
@@ -117,14 +117,14 @@ def test_with_an_embedder_that_fails_in_the_midst_the_words_answer(store: Path, 
         raise ModelError("The weights are gone.")
 
     monkeypatch.setattr("memory_assets.adapters.local_embedder.LocalEmbedder.read_query", fail)
-    answer = agent_of(store).recall(QUESTION, is_probe=True)
+    answer = agent_of(store).recall(QUESTION, probe=True)
     assert ([one.memory_id for one in answer.results], answer.degraded) == ([ANSWER], "keyword")
     assert "The weights are gone." in answer.notes
 
 
 def test_without_the_table_of_memories_what_was_said_answers(store: Path):
     shutil.rmtree(store / "tables" / "memories")
-    answer = agent_of(store).recall(QUESTION, is_probe=True)
+    answer = agent_of(store).recall(QUESTION, probe=True)
     assert {one.kind for one in answer.results} == {"message"}
     assert "heron-plumage" in answer.results[0].text
 
@@ -132,8 +132,8 @@ def test_without_the_table_of_memories_what_was_said_answers(store: Path):
 def test_what_was_broken_is_whole_again_after_a_rebuild_of_the_indexes(store: Path):
     corrupt_vectors(store)
     agent = agent_of(store)
-    assert agent.recall(QUESTION, is_probe=True).degraded == "keyword"
+    assert agent.recall(QUESTION, probe=True).degraded == "keyword"
     for name in ("vector_index", "text_index"):
         materialise(agent.store, [TABLES[name]], [WHOLE])
-    answer = agent_of(store).recall(QUESTION, is_probe=True)
+    answer = agent_of(store).recall(QUESTION, probe=True)
     assert ([one.memory_id for one in answer.results], answer.degraded, answer.notes) == ([ANSWER], None, ())

@@ -8,9 +8,10 @@ import pytest
 
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
+from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.asked import Asked, read_question
 from memory_assets.stages.recall.judge import judge
-from memory_assets.stages.recall.results import Asker, Filters
+from memory_assets.stages.recall.results import Asker
 from memory_assets_tests.factories import START, frame, row
 
 NOW = START + timedelta(days=40)

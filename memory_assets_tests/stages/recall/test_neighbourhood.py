@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from memory_assets.interfaces.views.graph import draw_neighbourhood
+from memory_assets.interfaces.views.origin import render_related
+from memory_assets.interfaces.views.terminal import show
 from memory_assets.schema import frames as tables
 from memory_assets.stages.embed.graph import build_entities, build_relations
 from memory_assets.stages.embed.mentions import read_mentions
@@ -91,13 +92,13 @@ def test_an_unknown_name_gets_the_names_that_hold_it():
 def test_it_is_drawn_for_people(capsys: pytest.CaptureFixture[str]):
     console = Console(width=120)
     for name in ("pip", "uv", "redis", "cart", "zebra"):
-        draw_neighbourhood(ask(name))(console)
+        show(render_related(ask(name)), console)
     shown = capsys.readouterr().out
     for words in (
         "was replaced by uv (tool) ×1",
         "replaced pip",
         "ADR-12 chose Redis.",
-        "Names that hold it: internal/cart",
+        "Similar names: internal/cart",
         "'zebra'",
     ):
         assert words in shown

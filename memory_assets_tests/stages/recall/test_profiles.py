@@ -2,8 +2,8 @@
 
 import pytest
 
-from memory_assets.errors import QuestionError
-from memory_assets.stages.recall.profiles import MOST, choose_profile
+from memory_assets.schema.requests import MOST
+from memory_assets.stages.recall.profiles import choose_profile
 
 
 @pytest.mark.parametrize(("name", "limit", "raw"), [("lean", 3, False), ("balanced", 7, False), ("deep", 10, True)])
@@ -25,14 +25,3 @@ def test_a_limit_is_kept_but_never_more_than_ten(asked: int, given: int):
 def test_only_a_deep_recall_that_asks_for_more_than_ten_gets_them_and_never_more_than_fifteen():
     assert [choose_profile("deep", "which port?", limit).limit for limit in (None, 12, 50)] == [MOST, 12, 15]
     assert choose_profile("auto", "which port " * 10, 12).limit == MOST
-
-
-@pytest.mark.parametrize("limit", [0, -1])
-def test_a_limit_of_nothing_is_refused(limit: int):
-    with pytest.raises(QuestionError, match="choose a limit from 1 to 10"):
-        choose_profile("lean", "which port?", limit)
-
-
-def test_an_unknown_profile_is_refused_with_the_known_ones():
-    with pytest.raises(QuestionError, match="lean, balanced, deep or auto"):
-        choose_profile("huge", "which port?")

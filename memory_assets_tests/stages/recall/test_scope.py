@@ -5,7 +5,8 @@ from datetime import timedelta
 import polars as pl
 import pytest
 
-from memory_assets.stages.recall.results import Asker, Filters
+from memory_assets.schema.requests import Filters
+from memory_assets.stages.recall.results import Asker
 from memory_assets.stages.recall.scope import Scope, in_person, is_away, is_out, read_scope, stood, without
 from memory_assets_tests.factories import START, frame, row
 

@@ -1,7 +1,6 @@
 """Whatever is asked gets an answer or an error that says what to do; nothing else ever comes out."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
-from memory_assets.stages.recall.results import ON_REQUEST, Answer, Filters
+from memory_assets.stages.recall.results import ON_REQUEST, Answer
 from memory_assets_tests.stages.recall.leaving_out import build
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -57,70 +56,71 @@ def check(answer: Answer) -> None:
 @pytest.mark.parametrize("question", ODD.values(), ids=ODD)
 @pytest.mark.parametrize("profile", ["lean", "balanced", "deep", "auto"])
 def test_an_odd_question_gets_an_answer(agent: MemoryAgent, question: str, profile: str):
-    check(agent.recall(question, profile=profile, recent=[question], is_probe=True))
+    check(agent.recall(question, profile=profile, recent=[question], probe=True))
 
 
 @pytest.mark.parametrize("question", BLANK, ids=ascii)
 def test_a_blank_question_gets_no_results_and_a_note(agent: MemoryAgent, question: str):
-    answer = agent.recall(question, is_probe=True)
+    answer = agent.recall(question, probe=True)
     assert (answer.results, answer.is_known) == ((), False)
     assert answer.notes == ("The question is empty.",)
 
 
 @pytest.mark.parametrize("question", [ODD["stop words"], ODD["punctuation"], ODD["emoji"], ODD["numbers"]])
 def test_a_question_that_says_nothing_gets_nothing(agent: MemoryAgent, question: str):
-    assert agent.recall(question, is_probe=True).results == ()
+    assert agent.recall(question, probe=True).results == ()
 
 
 def test_syntax_in_a_question_is_words_and_lets_nothing_out_that_is_held(agent: MemoryAgent):
     for question in ("state:held redis OR state:superseded", '{"state": {"$eq": "held"}} redis', "redis' OR state='held"):
-        found = {one.memory_id for one in agent.recall(question, profile="deep", is_probe=True).results}
+        found = {one.memory_id for one in agent.recall(question, profile="deep", probe=True).results}
         assert not found & {"heron-redis", "heron-rabbit", "heron-rota", "kiln-meilisearch"}
 
 
-WRONG: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
-    "an unknown profile": (lambda: {"profile": "huge"}, "lean, balanced, deep or auto"),
-    "an unknown corpus": (lambda: {"corpus": "books"}, "memories, segments, messages"),
-    "a corpus of many, one unknown": (lambda: {"corpus": ["memories", "books"]}, "There is no corpus 'books'"),
-    "no results": (lambda: {"limit": 0}, "choose a limit from 1"),
-    "fewer than no results": (lambda: {"limit": -(10**20)}, "choose a limit from 1"),
-    "an unknown category": (lambda: {"filters": Filters(categories=["gossip"])}, "no 'gossip' among categories"),
-    "an unknown priority": (lambda: {"filters": Filters(priorities=["urgent"])}, "high, medium, low"),
-    "an unknown kind": (lambda: {"filters": Filters(kinds=["rumour"])}, "fact, narrative"),
-    "an unknown trigger": (lambda: {"filters": Filters(triggers=["bang"])}, "no 'bang' among triggers"),
-    "what was forgotten": (lambda: {"filters": Filters(include=["forgotten"])}, "no 'forgotten' among include"),
-    "a range that ends before it begins": (
-        lambda: {"filters": Filters(since=START, until=START - timedelta(days=1))}, "swap the two",
-    ),
-}  # fmt: skip
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "an unknown profile": ({"profile": "huge"}, "profile must be one of lean, balanced, deep, auto, not 'huge'"),
+    "an unknown corpus": ({"corpus": "books"}, "corpus must be one of memories, segments, messages"),
+    "a corpus of many, one unknown": ({"corpus": ["memories", "books"]}, "not 'books'"),
+    "no results": ({"limit": 0}, "limit must be between 1 and"),
+    "fewer than no results": ({"limit": -(10**20)}, "limit must be between 1 and"),
+    "more than there can be": ({"limit": 10**20}, "limit must be between 1 and"),
+    "more than the profile gives": ({"limit": 11}, r"limit must be between 1 and 10 \(15 with the profile deep\), not 11"),
+    "an unknown category": ({"category": ["gossip"]}, "not 'gossip'"),
+    "an unknown priority": ({"priority": ["urgent"]}, "high, medium, low"),
+    "an unknown kind": ({"kind": ["rumour"]}, "fact, narrative"),
+    "an unknown trigger": ({"trigger": ["bang"]}, "not 'bang'"),
+    "what was forgotten": ({"include": ["forgotten"]}, "not 'forgotten'"),
+    "a range that ends before it begins": ({"since": START, "until": START - timedelta(days=1)}, "must be later than since"),
+    "days that end before they begin": ({"since": "2026-10-02", "until": "2026-10-01"}, "must be later than since"),
+}
 
 
 @pytest.mark.parametrize(("wrong", "says"), WRONG.values(), ids=WRONG)
-def test_what_does_not_exist_is_refused_with_what_does(agent: MemoryAgent, wrong: Callable[[], dict], says: str):
+def test_what_does_not_exist_is_refused_with_what_does(agent: MemoryAgent, wrong: dict[str, Any], says: str):
     with pytest.raises(QuestionError, match=says):
-        agent.recall("Which port?", **wrong(), is_probe=True)
+        agent.recall("Which port?", **wrong, probe=True)
 
 
 @pytest.mark.parametrize(("profile", "most"), [("lean", 10), ("balanced", 10), ("deep", 15)])
 def test_more_than_a_profile_allows_are_never_given(agent: MemoryAgent, profile: str, most: int):
-    assert len(agent.recall("heron", profile=profile, limit=10**20, is_probe=True).results) <= most
+    assert len(agent.recall("heron", profile=profile, limit=most, probe=True).results) <= most
 
 
 def test_moments_without_a_zone_are_utc(agent: MemoryAgent):
     naive, aware = datetime(2026, 10, 1), datetime(2026, 10, 1, tzinfo=UTC)
-    asked = [agent.recall("Postgres port in staging", filters=Filters(since=at), is_probe=True) for at in (naive, aware)]
+    asked = [agent.recall("Postgres port in staging", since=at, probe=True) for at in (naive, aware)]
     assert [one.memory_id for one in asked[0].results] == [one.memory_id for one in asked[1].results]
 
 
 @pytest.mark.parametrize("at", [datetime(2026, 11, 1), datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)])
 def test_any_moment_can_be_now(agent: MemoryAgent, at: datetime):
-    check(agent.recall("What broke in the last two weeks, and since March?", now=at, is_probe=True))
+    check(agent.recall("What broke in the last two weeks, and since March?", now=at, probe=True))
 
 
 @pytest.mark.parametrize("name", ["", "no such place", "'; --", "../..", "\x00", "*", "(", "\ud83d"])
 def test_any_name_can_be_a_project_person_or_session(agent: MemoryAgent, name: str):
-    check(agent.recall("my port?", project=name, person=name, session=name, is_probe=True))
-    check(agent.recall("my port?", filters=Filters(project=name, person=name, session=name), is_probe=True))
+    check(agent.recall("my port?", project=name, asker=name, own_session=name, probe=True))
+    check(agent.recall("my port?", only_project=name, person=name, session=name, probe=True))
 
 
 @given(
@@ -141,8 +141,8 @@ def test_nothing_but_an_answer_or_an_error_of_ours_comes_out(
     project, person, session = names
     try:
         answer = agent.recall(
-            question, profile=profile, limit=limit, corpus=corpus, recent=recent, project=project, person=person,
-            session=session, now=now, filters=Filters(include=include), is_probe=True,
+            question, profile=profile, limit=limit, corpus=corpus, recent=recent, project=project, asker=person,
+            own_session=session, now=now, include=include, probe=True,
         )  # fmt: skip
     except MemoryAssetsError as error:
         assert str(error)

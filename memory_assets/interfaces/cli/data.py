@@ -1,0 +1,96 @@
+"""`memory data`: look at tables, export them, rebuild them."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memory_assets.interfaces import verbs
+from memory_assets.interfaces.cli.commands import FirstDay, Json, LastDay, RowCount, Table, add, completing, day_of, group
+from memory_assets.interfaces.cli.everyday import built_reply
+from memory_assets.interfaces.views.evaluation import render_facts
+from memory_assets.interfaces.views.lines import render_rows
+from memory_assets.interfaces.views.terminal import Reply
+from memory_assets.memory import MemoryAgent
+from memory_assets.schema.tables import table_names
+from memory_assets.services.export import Format, export_table, rows_of
+
+app = group("Look at tables, export them, rebuild them.")
+
+
+@app.command(epilog="Example: `memory data export observations --format jsonl -o observations.jsonl`")
+def export(
+    table: Table,
+    format: Annotated[Format, typer.Option(help="File format.")] = "jsonl",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: stdout.")] = None,
+    as_json: Json = False,
+) -> Reply:
+    """Write a table as JSON Lines, CSV or Parquet."""
+    agent = MemoryAgent()
+    if output is not None:
+        count = agent.export(table, output, format)
+        return Reply({"table": table, "path": output, "rows": count}, [f"{count:,} rows in {output}"])
+    if as_json:
+        return Reply({"table": table, "rows": list(rows_of(agent.store.tables, table))})
+    if format == "parquet" and sys.stdout.isatty():
+        raise typer.BadParameter("Parquet cannot be written to a terminal; name a file with -o.")
+    return Reply(None, afterwards=lambda: _to_stdout(agent, table, format))
+
+
+def _to_stdout(agent: MemoryAgent, table: str, format: Format) -> int:
+    export_table(agent.store.tables, table, sys.stdout.buffer, format)
+    sys.stdout.flush()
+    return 0
+
+
+@app.command(epilog="Example: `memory data show observations --day 2026-04-08 --limit 5`")
+def show(
+    table: Table,
+    day: Annotated[str | None, typer.Option(help="Only the rows of this day.")] = None,
+    limit: RowCount = 10,
+    as_json: Json = False,
+) -> Reply:
+    """Print rows of a table."""
+    rows = MemoryAgent().show(table, day=day, limit=limit)
+    return Reply(rows, render_rows(rows))
+
+
+@app.command(epilog="Example: `memory data sample 20 --seed $(git rev-parse HEAD)`")
+def sample(
+    count: Annotated[int, typer.Argument(min=1, help="Number of facts.")] = 10,
+    seed: Annotated[str, typer.Option(help="Any word or number; the same seed draws the same facts.")] = "0",
+    table: Annotated[
+        str | None, typer.Option(help="Draw whole rows of this table instead.", autocompletion=completing(table_names()))
+    ] = None,
+    as_json: Json = False,
+) -> Reply:
+    """Print random facts that the write gate allowed, to judge their quality."""
+    rows = MemoryAgent().sample(count, seed=seed, table=table)
+    return Reply(rows, render_rows(rows) if table else render_facts(rows))
+
+
+@app.command(epilog="Example: `memory data rebuild`")
+def rebuild(
+    indexes: Annotated[bool, typer.Option("--indexes", help="Only the vector and text indexes, from the tables.")] = False,
+    as_json: Json = False,
+) -> Reply:
+    """Delete everything derived and rebuild it from the archive, the ledger and the workspace."""
+    from memory_assets.runs.build import rebuild as rebuild_all
+
+    return built_reply(rebuild_all(indexes_only=indexes))
+
+
+@app.command(epilog="Example: `memory data backfill --from 2026-04-01`")
+def backfill(first: FirstDay = None, last: LastDay = None, as_json: Json = False) -> Reply:
+    """Extract these days again with the model and the present prompt; stored answers are not paid again."""
+    return built_reply(MemoryAgent().backfill(day_of(first), day_of(last)))
+
+
+@app.command(epilog="Example: `memory data flush`")
+def flush(as_json: Json = False) -> Reply:
+    """End every open session now and extract its facts."""
+    return built_reply(MemoryAgent().flush())
+
+
+add(app, verbs.FEEDBACK, path="data feedback")

@@ -1,0 +1,161 @@
+"""The commands of every day: build, recall, remember, review, explain, forget, status, brief."""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from memory_assets.errors import QuestionError
+from memory_assets.interfaces import verbs
+from memory_assets.interfaces.cli.commands import (
+    EVERY_DAY,
+    Json,
+    Since,
+    add,
+    answer,
+    command,
+    group,
+    option_of,
+    placed,
+    reply_to,
+)
+from memory_assets.interfaces.views.build import render_built, render_status_line
+from memory_assets.interfaces.views.recall import render_block
+from memory_assets.interfaces.views.terminal import Reply
+from memory_assets.memory import MemoryAgent
+from memory_assets.schema.requests import AnswerRequest, RecallRequest, StatusRequest
+
+app = typer.Typer()
+review_app = group(verbs.REVIEW.summary, no_args_is_help=False)
+Proposals = Annotated[list[str], typer.Argument(metavar="ID...", help="Proposals, such as p-20260408-001.")]
+
+
+def built_reply(built: Any, afterwards: Callable[[], int] = lambda: 0) -> Reply:
+    """Returns what was built, with the view that shows it."""
+    return Reply(built.to_dict(), render_built(built), warnings=built.warnings, afterwards=afterwards)
+
+
+@app.command(rich_help_panel=EVERY_DAY, epilog="Example: `memory up --no-ui --since 90d`")
+def up(
+    no_ui: Annotated[bool, typer.Option("--no-ui", help="Exit when the memory is built; do not serve the UI.")] = False,
+    since: Since = None,
+    port: Annotated[int | None, typer.Option(help="Port of the Dagster UI; the next free one is used.")] = None,
+    as_json: Json = False,
+) -> Reply:
+    """Read transcripts, build the memory, and serve the Dagster UI with its sensors and schedules."""
+    from memory_assets.runs.build import build
+
+    built = build(since=since, may_show_sample=True)
+    return built_reply(built) if no_ui else built_reply(built, lambda: MemoryAgent(built.store.settings).serve_ui(port))
+
+
+@command(
+    app,
+    verbs.RECALL,
+    EVERY_DAY,
+    shortcuts={
+        "deep": ("Also search narratives and messages: short for --profile deep.", {"profile": "deep"}),
+        "held": ("Also what the write gate holds: short for --include held.", {"include": ["held"]}),
+    },
+)
+def recall(
+    request: RecallRequest,
+    cited: Annotated[
+        bool, typer.Option("--answer", help="Write one answer in which every sentence cites its sources.")
+    ] = False,
+    block: Annotated[bool, typer.Option("--block", help="Print only the lines that go in front of a prompt.")] = False,
+) -> Reply:
+    """Returns the memories, the lines for a prompt, or an answer with sources."""
+    if cited:
+        return reply_to(verbs.ANSWER, _for_answer(request))
+    reply = reply_to(verbs.RECALL, request)
+    return replace(reply, parts=render_block(reply.data)) if block else reply
+
+
+def _for_answer(request: RecallRequest) -> AnswerRequest:
+    given = {name: getattr(request, name) for name in request.model_fields_set}
+    if unused := [name for name in given if name not in AnswerRequest.model_fields]:
+        raise QuestionError(f"--answer cannot be combined with {option_of(unused[0])}.")
+    return AnswerRequest(**given)
+
+
+add(app, verbs.REMEMBER, EVERY_DAY)
+app.add_typer(review_app, name="review", rich_help_panel=EVERY_DAY)
+placed.update((verbs.ANSWER.name, verbs.REVIEW.name, verbs.DECIDE.name))
+
+
+@review_app.callback(invoke_without_command=True, help=verbs.REVIEW.summary)
+def review(context: typer.Context, as_json: Json = False) -> Reply | None:
+    """Reviews on a terminal, lists elsewhere."""
+    if context.invoked_subcommand:
+        return None
+    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return answer(verbs.REVIEW)
+    return Reply(None, afterwards=_review_on_terminal, warnings=MemoryAgent().review().warnings)
+
+
+def _review_on_terminal() -> int:
+    from memory_assets.interfaces.cli.review import Sitting
+    from memory_assets.interfaces.views.terminal import console
+
+    screen = console()
+    if os.name == "nt":
+        Sitting(MemoryAgent(), screen, typer.getchar, screen.input).run()
+        return 0
+    from memory_assets.interfaces.cli.keyboard import Keyboard
+
+    with Keyboard() as keyboard:
+        Sitting(MemoryAgent(), screen, keyboard.key, keyboard.line).run()
+    return 0
+
+
+@review_app.command("list", epilog="Example: `memory review list`")
+def review_list(as_json: Json = False) -> Reply:
+    """List the proposals that wait for a decision."""
+    return answer(verbs.REVIEW)
+
+
+@review_app.command("approve", epilog="Example: `memory review approve p-20260408-001`")
+def review_approve(proposals: Proposals, as_json: Json = False) -> Reply:
+    """Approve proposals; each becomes a line of MEMORY.md and a commit."""
+    return answer(verbs.DECIDE, decision="approve", proposals=proposals)
+
+
+@review_app.command("reject", epilog='Example: `memory review reject p-20260408-002 --reason "only that one time"`')
+def review_reject(
+    proposals: Proposals,
+    reason: Annotated[str, typer.Option(help="Why; kept with the decision.")] = "",
+    as_json: Json = False,
+) -> Reply:
+    """Reject proposals; they are not proposed again."""
+    return answer(verbs.DECIDE, decision="reject", proposals=proposals, reason=reason)
+
+
+@review_app.command("edit", epilog='Example: `memory review edit p-20260408-001 "Use uv, never pip."`')
+def review_edit(
+    proposal: Annotated[str, typer.Argument(metavar="ID", help="A pending proposal.")],
+    text: Annotated[str, typer.Argument(help="Its new wording.")],
+    as_json: Json = False,
+) -> Reply:
+    """Reword a proposal; it still waits for approval."""
+    return answer(verbs.DECIDE, decision="edit", proposals=[proposal], text=text)
+
+
+add(app, verbs.EXPLAIN, EVERY_DAY)
+add(app, verbs.FORGET, EVERY_DAY)
+
+
+@command(app, verbs.STATUS, EVERY_DAY)
+def status(
+    request: StatusRequest,
+    line: Annotated[bool, typer.Option("--line", help="Print one line, for a status bar.")] = False,
+) -> Reply:
+    """Returns the state of the store."""
+    reply = reply_to(verbs.STATUS, request)
+    return replace(reply, parts=render_status_line(reply.data)) if line else reply
+
+
+add(app, verbs.BRIEF, EVERY_DAY)

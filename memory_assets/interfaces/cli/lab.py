@@ -1,0 +1,122 @@
+"""`memory lab`: measure the memory, try other settings, look at entities and dates."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from memory_assets.errors import QuestionError
+from memory_assets.interfaces import verbs
+from memory_assets.interfaces.cli.commands import FirstDay, Json, LastDay, RowCount, add, day_of, group
+from memory_assets.interfaces.views import what_if as view
+from memory_assets.interfaces.views.evaluation import render_calibration, render_evaluation
+from memory_assets.interfaces.views.terminal import Reply
+from memory_assets.memory import MemoryAgent
+
+app = group("Measure the memory, try other settings, look at entities and dates.")
+what_if_app = group("Rebuild past days with other settings in a branch; then adopt or drop it.", no_args_is_help=False)
+Branch = Annotated[str, typer.Argument(metavar="NAME", help="A branch, as `memory lab what-if list` shows it.")]
+
+
+@app.command("eval", epilog="Example: `memory lab eval labels/ --show misses`")
+def evaluate(
+    labels: Annotated[Path | None, typer.Argument(help="Folder of labelled sessions; default: MEMORY_GOLD.")] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="Also score this: an earlier `memory data export observations`, or a folder of a model's answers."),
+    ] = None,
+    show: Annotated[
+        Literal["misses", "wrong", "noise"] | None, typer.Option(help="List missed labels, wrong facts or noise.")
+    ] = None,
+    as_json: Json = False,
+) -> Reply:
+    """Score the observations of labelled sessions: recall by priority, the owner's rules, precision, noise."""
+    found = MemoryAgent().evaluate(labels, against=against, show=show)
+    missing = [f"Session {session} is not in this store and is not counted." for session in found.missing]
+    return Reply(found, render_evaluation(found), warnings=missing)
+
+
+@app.command(epilog="Example: `memory lab calibration --set gate.least_useful=0.8 --from 2026-08-01`")
+def calibration(
+    by: Annotated[Literal["reason", "category", "version"] | None, typer.Option(help="Also group verdicts by this.")] = None,
+    limits: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Another threshold of the gate or of triage: list what it flips."),
+    ] = None,
+    first: FirstDay = None,
+    last: LastDay = None,
+    as_json: Json = False,
+) -> Reply:
+    """Compare the verdicts of the gate, of triage and of a model with people's decisions. Writes nothing."""
+    found = MemoryAgent().calibrate(by=by, limits=limits or (), first=day_of(first), last=day_of(last))
+    return Reply(found, render_calibration(found))
+
+
+@what_if_app.callback(
+    invoke_without_command=True,
+    epilog="Example: `memory lab what-if --from 2026-06-01 --to 2026-06-30 --set least_useful=0.6`",
+)
+def what_if(
+    context: typer.Context,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting to try, such as least_useful=0.6; repeatable."),
+    ] = None,
+    first: FirstDay = None,
+    last: LastDay = None,
+    name: Annotated[str | None, typer.Option(help="Name of the branch; default: the settings.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate the cost; send nothing, write nothing.")] = False,
+    limit: RowCount = 20,
+    as_json: Json = False,
+) -> Reply | None:
+    """Rebuild past days with other settings in a branch: memories added, lost and changed, MEMORY.md side by side, the cost."""
+    if context.invoked_subcommand:
+        return None
+    changes, days, agent = _changes(settings or ()), (day_of(first), day_of(last)), MemoryAgent()
+    if dry_run:
+        estimate = agent.estimate(changes, *days, name=name)
+        return Reply(estimate, view.render_estimate(estimate))
+    found = agent.what_if(changes, *days, name=name)
+    return Reply(found, view.render_what_if(found, limit))
+
+
+@what_if_app.command("list", epilog="Example: `memory lab what-if list`")
+def what_if_list(as_json: Json = False) -> Reply:
+    """List the branches."""
+    found = MemoryAgent().branches()
+    return Reply(found, view.render_branches(found))
+
+
+@what_if_app.command("show", epilog="Example: `memory lab what-if show least_useful-0.6`")
+def what_if_show(name: Branch, limit: RowCount = 20, as_json: Json = False) -> Reply:
+    """Compare a branch with the tables it started from."""
+    found = MemoryAgent().branch(name)
+    return Reply(found, view.render_what_if(found, limit))
+
+
+@what_if_app.command("adopt", epilog="Example: `memory lab what-if adopt least_useful-0.6`")
+def what_if_adopt(name: Branch, as_json: Json = False) -> Reply:
+    """Write a branch's settings into memory.toml and rebuild the tables with them; stored answers cost nothing."""
+    adopted = MemoryAgent().adopt(name)
+    return Reply(adopted, view.render_adopted(adopted))
+
+
+@what_if_app.command("drop", epilog="Example: `memory lab what-if drop least_useful-0.6`")
+def what_if_drop(name: Branch, as_json: Json = False) -> Reply:
+    """Delete a branch."""
+    dropped = MemoryAgent().drop(name)
+    return Reply(dropped, view.render_dropped(dropped))
+
+
+app.add_typer(what_if_app, name="what-if")
+add(app, verbs.GRAPH, path="lab graph")
+add(app, verbs.TRIGGERS, path="lab triggers")
+
+
+def _changes(settings: Sequence[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in settings]
+    unclear = next((whole for whole, (name, sign, _) in zip(settings, pairs, strict=True) if not name or not sign), None)
+    if unclear is not None:
+        raise QuestionError(f"--set must be NAME=VALUE, such as least_useful=0.6, not '{unclear}'.")
+    return {name.strip(): value.strip() for name, _, value in pairs}

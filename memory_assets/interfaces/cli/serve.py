@@ -1,0 +1,77 @@
+"""`memory serve`: the tools of agents, HTTP, the Dagster UI."""
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from memory_assets.interfaces.cli.commands import Json, group
+from memory_assets.interfaces.dispatcher import Dispatcher
+from memory_assets.interfaces.loopback import LOOPBACK, address_of, listen
+from memory_assets.interfaces.views.terminal import Reply
+from memory_assets.memory import MemoryAgent
+
+HTTP_PORT, MCP_PORT = 3100, 3200
+
+app = group("Serve the memory to agents (MCP), over HTTP, or as the Dagster UI.")
+Write = Annotated[bool, typer.Option("--write", help="Also allow writing: facts, corrections, decisions.")]
+Host = Annotated[str, typer.Option(help="Address to listen on; by default only this machine can connect.")]
+Port = Annotated[int, typer.Option(min=1, max=65_535, help="Port; the next free one is used.")]
+
+
+@app.command(epilog="Example: `claude mcp add memory -- memory serve mcp`")
+def mcp(
+    write: Write = False,
+    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP instead of stdin and stdout.")] = False,
+    host: Host = LOOPBACK[0],
+    port: Port = MCP_PORT,
+    as_json: Json = False,
+) -> Reply:
+    """Serve the memory's tools over the Model Context Protocol; read-only unless --write is given."""
+    if not http:
+        from memory_assets.interfaces.mcp.stdio import serve
+
+        return Reply(None, afterwards=lambda: serve(is_writing=write))
+    from memory_assets.interfaces.mcp.http import PATH
+    from memory_assets.interfaces.mcp.http import serve as serve_http
+    from memory_assets.interfaces.mcp.protocol import Protocol
+
+    protocol, listening = Protocol(is_writing=write), listen(host, port)
+    return _serving(listening, PATH, protocol.dispatcher, write, lambda: serve_http(protocol, listening, host))
+
+
+@app.command(epilog="Example: `memory serve http`, then `curl '127.0.0.1:3100/recall?question=how+do+we+deploy'`")
+def http(write: Write = False, host: Host = LOOPBACK[0], port: Port = HTTP_PORT, as_json: Json = False) -> Reply:
+    """Serve every verb over HTTP, each at an address of its own; read-only unless --write is given."""
+    from memory_assets.interfaces import http as http_api
+
+    dispatcher, listening = Dispatcher(), listen(host, port)
+    run = lambda: http_api.serve(dispatcher, listening, host, is_writing=write)  # noqa: E731
+    return _serving(listening, "/", dispatcher, write, run)
+
+
+@app.command(epilog="Example: `memory serve ui --port 3000`")
+def ui(
+    port: Annotated[int | None, typer.Option(help="Port; the next free one is used.")] = None, as_json: Json = False
+) -> Reply:
+    """Serve the Dagster UI with its sensors and schedules."""
+    agent = MemoryAgent()
+    return Reply({"data": agent.store.root}, afterwards=lambda: agent.serve_ui(port))
+
+
+def _serving(listening: Any, path: str, dispatcher: Dispatcher, is_writing: bool, run: Callable[[], int]) -> Reply:
+    """Returns the address, and the server that runs once it is printed."""
+    url = address_of(listening) + path
+    access = "read and write" if is_writing else "read-only; --write allows writing"
+    host = listening.getsockname()[0]
+    warnings = [] if host in LOOPBACK else [f"Anyone who can reach {host} can read this memory: there is no password."]
+
+    def go_on() -> int:
+        sys.stdout.flush()
+        threading.Thread(target=dispatcher.try_to_warm_up, daemon=True).start()
+        return run()
+
+    told = [f"Serving {url} ({access}). Press Ctrl-C to stop."]
+    return Reply({"url": url, "is_writing": is_writing}, told, warnings=warnings, afterwards=go_on)

@@ -1,0 +1,139 @@
+"""Renders where a memory comes from, why something is not remembered, what a name is related to, and which dates come up."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from rich.tree import Tree
+
+from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, warning
+from memory_assets.stages.distill.rows import short_id
+
+if TYPE_CHECKING:
+    from memory_assets.memory import Triggers
+    from memory_assets.services.why_not import WhyNot
+    from memory_assets.stages.brief.due import Trigger
+    from memory_assets.stages.recall.neighbourhood import Known, Neighbourhood, Related
+    from memory_assets.stages.triage.explain import Explanation, Step
+
+SAYS = {"uses": "uses", "part_of": "is part of", "replaced_by": "was replaced by", "mentioned_together": "together with"}
+SAYS_IN_REVERSE = {"uses": "is used by", "part_of": "holds", "replaced_by": "replaced"}
+NO_RECORDS = {
+    "note": "Saved directly: the chain ends at its line in the ledger.",
+    "file": "Remembered by the harness itself: the chain ends at its file.",
+}
+
+
+def render_explained(found: "Explanation | WhyNot") -> Parts:
+    """Renders the chain down to the archived records, or the stage at which the words stopped."""
+    from memory_assets.services.why_not import WhyNot
+
+    return _why_not(found) if isinstance(found, WhyNot) else _chain(found)
+
+
+def _chain(explanation: "Explanation") -> Parts:
+    tree = Tree(_step(explanation.root))
+    _grow(tree, explanation.root.behind)
+    yield tree
+    records, root = len(explanation.records), explanation.root
+    if not explanation.is_verified:
+        yield Text("A record no longer holds what was quoted from it; see the lines in red.", style="bold red")
+    elif records:
+        yield Text(f"{records} archived records verified: bytes unchanged, quotes found.", style="green")
+    elif root.facts.get("is_hand_written"):
+        yield Text("Written by hand: the chain ends at its commit.", style="green")
+    elif root.kind in NO_RECORDS:
+        yield Text(NO_RECORDS[root.kind], style="green")
+    else:
+        yield warning("There is no archived record behind it.")
+
+
+def _grow(tree: Tree, steps: Iterable["Step"]) -> None:
+    for step in steps:
+        _grow(tree.add(_step(step)), step.behind)
+
+
+def _step(step: "Step") -> Text:
+    if step.kind == "record":
+        return _record(step)
+    words = bold(step.kind, f" {step.id}")
+    for name, value in step.facts.items():
+        if value not in (None, ""):
+            words.append(f"\n{name.removeprefix('is_').replace('_', ' ')}: {cell(value)}", style="dim")
+    return words
+
+
+def _record(step: "Step") -> Text:
+    """Returns where the record is, and whether its bytes are still those that were read."""
+    facts = step.facts
+    is_unchanged, style = facts["is_unchanged"], "green" if facts["is_unchanged"] else "bold red"
+    where = f"bytes {facts['byte_from']:,} to {facts['byte_to']:,} of the transcript, sha256 {facts['sha256'][:16]}…"
+    holds = ", ✓ holds the quote" if facts["quote"] and facts["holds_quote"] else ""
+    return line(
+        ("record", "bold"),
+        f" {facts['line']} of {facts['path']}",
+        (f"\n{where}", "dim"),
+        ("\n✓ bytes unchanged" if is_unchanged else "\n✗ bytes changed", style),
+        (holds, "green"),
+    )
+
+
+def _why_not(found: "WhyNot") -> Parts:
+    yield bold(found.stage, f": {found.because}")
+    if found.says:
+        yield f"   {f'{short_id(found.memory_id)} ' if found.memory_id else ''}{found.says}"
+    if found.merged_into:
+        yield f"   merged into: {found.merged_into}"
+    scores = [f"{name} {score:.3f}" for name, score in (("score", found.score), ("last result", found.last_in)) if score]
+    if scores:
+        yield dim(f"   {', '.join(scores)}")
+    if found.path:
+        records = f", records {', '.join(map(str, found.lines))}" if found.lines else ""
+        yield dim(f"   session {found.session or '-'}, {found.path}{records}")
+
+
+def render_related(found: "Neighbourhood") -> Parts:
+    """Renders each entity with what it is related to, and the newest memories that mention it."""
+    if not found.entities:
+        yield f"No memory mentions '{found.asked}'."
+        if found.similar:
+            yield f"Similar names: {', '.join(found.similar)}."
+    for known in found.entities:
+        yield _entity(known)
+
+
+def _entity(known: "Known") -> Tree:
+    also = f", also {', '.join(known.aliases)}" if known.aliases else ""
+    where = f" · {', '.join(known.projects)}" if known.projects else ""
+    count = f"{known.memory_count} memor{'y' if known.memory_count == 1 else 'ies'}"
+    when = f"{known.first_event_at:%Y-%m-%d} to {known.event_at:%Y-%m-%d}"
+    tree = Tree(bold(known.name, f" ({known.kind}{also}) · {count}, {when}{where}", "dim"))
+    for related in known.related:
+        tree.add(_relation(related))
+    if known.memories:
+        latest = tree.add(dim("latest"))
+        for memory in known.memories:
+            latest.add(line((f"{memory.event_at:%Y-%m-%d} ", "dim"), memory.text))
+    return tree
+
+
+def _relation(related: "Related") -> Text:
+    verb = (SAYS_IN_REVERSE if related.is_reverse else SAYS)[related.relation]
+    return line((f"{verb} ", "dim"), (related.name, "cyan"), f" ({related.kind}) ×{related.memory_count}")
+
+
+def render_triggers(found: "Triggers") -> Parts:
+    """Renders each date with its sentence, its source and what to recall with it."""
+    if not found.triggers:
+        yield "No date comes up."
+    for one in found.triggers:
+        yield _trigger(one)
+
+
+def _trigger(one: "Trigger") -> Tree:
+    where = f" [{one.project}] said {one.said_at:%Y-%m-%d} as '{one.expression}' · {one.path}:{one.line}"
+    style = "bold yellow" if one.state == "due" else "bold"
+    tree = Tree(line((f"{one.trigger_on:%a %Y-%m-%d} ", style), one.text, (where, "dim")))
+    for text in one.memories:
+        tree.add(dim(text))
+    return tree

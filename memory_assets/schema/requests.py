@@ -1,0 +1,321 @@
+"""What can be asked of the memory: one frozen model per verb, with the parameters, their bounds and what each is for.
+
+The command line, the tools of agents and HTTP are made from these models (`interfaces/verbs.py`), the facade takes them, the
+search reads them. A request that cannot be used raises `QuestionError`: every interface reports the same words.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, tzinfo
+from functools import cache
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
+
+from memory_assets.errors import QuestionError
+from memory_assets.schema.records import Category, Priority, Sentiment, Trigger
+from memory_assets.text.moments import parse_moment
+
+ProfileName = Literal["lean", "balanced", "deep", "auto"]
+Kind = Literal["fact", "narrative", "message"]
+State = Literal["held", "stale", "archived", "cold", "superseded"]
+CorpusName = Literal["memories", "segments", "messages"]
+Decision = Literal["approve", "reject", "edit"]
+
+MOST, MOST_DEEP = 10, 15
+"""Results of a recall at most, and of one with the profile `deep`; the block in front of a prompt has ten lines at most."""
+
+SHOWN_CHARS = 80
+
+
+def _no_boolean(value: Any) -> Any:
+    if isinstance(value, bool) or (isinstance(value, str) and len(value) > 20):  # int() refuses thousands of digits
+        raise ValueError(f"must be a whole number, not {_shown(value)}")
+    return value
+
+
+Limit = Annotated[int, Field(ge=1, le=MOST_DEEP), BeforeValidator(_no_boolean)]
+Moment = Annotated[datetime | str, WithJsonSchema({"type": "string"})]
+Day = Annotated[date | str, WithJsonSchema({"type": "string"})]
+
+
+class Request(BaseModel):
+    """What one verb is asked with; raises `QuestionError` for what cannot be used."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __init__(self, **given: Any) -> None:
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise QuestionError(_in_words(error, type(self))) from None
+
+    @classmethod
+    def of(cls, given: Any = None, **more: Any) -> Self:
+        """Returns the request itself, or makes one: `given` is its first field."""
+        if isinstance(given, cls) and not more:
+            return given
+        return cls(**({} if given is None else {next(iter(cls.model_fields)): given}), **more)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, given: Any) -> Any:
+        """Leaves out what is null, takes one item for a list, and replaces halves of characters, which no file can hold."""
+        if not isinstance(given, Mapping):
+            return given
+        listed = {name for name, one in parameters(cls).items() if one["type"] == "array"}
+        return {
+            name: [_encodable(value)] if name in listed and isinstance(value, str) else _encodable(value)
+            for name, value in given.items()
+            if value is not None
+        }
+
+
+class Asked(Request):
+    """A question, and where it is asked."""
+
+    question: str = Field(description="What you want to know, in plain words.", examples=["how do we deploy"])
+    project: str | None = Field(default=None, description="The project you work on; results about it are preferred.")
+
+
+class Filters(Request):
+    """What results must be; an empty filter lets everything pass. Moments without a zone are UTC."""
+
+    category: tuple[Category, ...] = Field(default=(), description="Only these categories.")
+    priority: tuple[Priority, ...] = Field(default=(), description="Only these priorities.")
+    kind: tuple[Kind, ...] = Field(default=(), description="Only these kinds of results.")
+    trigger: tuple[Trigger, ...] = Field(default=(), description="Only results from windows that were closed by this.")
+    since: Moment | None = Field(
+        default=None,
+        description="Only what was said from then on: a day, a moment, or how far back.",
+        examples=["2026-05-01", "30d"],
+    )
+    until: Moment | None = Field(
+        default=None, description="Only what was said until then, that day included: a day, a moment, or how far back."
+    )
+    only_project: str | None = Field(default=None, description="Only results about this project.")
+    person: str | None = Field(default=None, description="Only results from sessions of this person.")
+    session: str | None = Field(default=None, description="Only results from this session.")
+    include: tuple[State, ...] = Field(default=(), description="Also memories in these states, which are left out by default.")
+
+    @model_validator(mode="after")
+    def _moments(self) -> Self:
+        for name in ("since", "until"):
+            moment = getattr(self, name)
+            if isinstance(moment, datetime) and moment.tzinfo is None:
+                object.__setattr__(self, name, moment.replace(tzinfo=UTC))
+        since, until = self.since, self.until
+        if isinstance(since, datetime) and isinstance(until, datetime) and until <= since:
+            raise ValueError(f"until ({until}) must be later than since ({since})")
+        return self
+
+    def at(self, now: datetime, zone: tzinfo) -> Self:
+        """Returns the request with moments in place of `30d` and `2026-05-01`."""
+        moments = {
+            name: _moment(name, text, now, zone, is_end=name == "until")
+            for name in ("since", "until")
+            if isinstance(text := getattr(self, name), str)
+        }
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        return type(self).of(**{**given, **moments}) if moments else self
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The states that may be seen."""
+        return ("active", *self.include)
+
+    @property
+    def are_set(self) -> bool:
+        """Whether anything is left out beside what is not active."""
+        return any(getattr(self, name) for name in Filters.model_fields if name != "include")
+
+    @property
+    def are_narrow(self) -> bool:
+        """Whether they say most of what results are about, so that a question beside them need not."""
+        return bool(self.category or self.priority or self.kind or self.trigger or self.session or self.since or self.until)
+
+    @property
+    def are_for_memories(self) -> bool:
+        """Whether only memories can pass: a message has no category, priority or state."""
+        return bool(self.category or self.priority or (self.kind and "message" not in self.kind))
+
+
+class AnswerRequest(Filters, Asked):
+    """Asks for an answer from everything that is known, with its sources."""
+
+    probe: bool = Field(default=False, description="Do not count the results as used (for tests and monitors).")
+
+
+class RecallRequest(AnswerRequest):
+    """Asks for the few memories that help with a question."""
+
+    profile: ProfileName = Field(
+        default="balanced", description="How many results, from what: lean 3, balanced 7, deep 10 with messages, auto decides."
+    )
+    limit: Limit | None = Field(
+        default=None, description=f"Return at most this many results: 1 to {MOST}, up to {MOST_DEEP} with the profile deep."
+    )
+    corpus: tuple[CorpusName, ...] = Field(default=(), description="Search these instead of what the profile searches.")
+    own_session: str | None = Field(default=None, description="Id of the session you are in: its own messages are left out.")
+    recent: tuple[str, ...] = Field(default=(), description="Last messages of the conversation, oldest first, at most five.")
+    budget: bool = Field(default=False, description="Return at most five results in few tokens; uses neither model nor graph.")
+
+    @model_validator(mode="after")
+    def _within_profile(self) -> Self:
+        if self.profile != "deep" and (self.limit or 0) > MOST:
+            raise ValueError(f"limit must be between 1 and {MOST} ({MOST_DEEP} with the profile deep), not {self.limit}")
+        return self
+
+
+class ExplainRequest(Request):
+    """Asks where a memory comes from, or why something is not remembered."""
+
+    target: str = Field(
+        description="A line of MEMORY.md, the id of a proposal, memory or observation, or words that you expected.",
+        examples=["Use uv, never pip"],
+    )
+    question: str | None = Field(default=None, description="Explain why this question does not return it.")
+
+
+class GraphRequest(Request):
+    """Asks what is related to a name."""
+
+    name: str = Field(description="A file, command, package, service, person or ADR, or another name for it.")
+
+
+class TriggersRequest(Request):
+    """Asks which dates come up."""
+
+    on: Day | None = Field(
+        default=None,
+        description="Only what is due on this day or the next; default: all ahead.",
+        examples=["2026-05-01"],
+    )
+
+    def day(self, now: datetime, zone: tzinfo) -> date | None:
+        """Returns the day in the zone."""
+        return _moment("on", self.on, now, zone).astimezone(zone).date() if isinstance(self.on, str) else self.on
+
+
+class BriefRequest(Request):
+    """Asks for the briefing."""
+
+    session: str | None = Field(default=None, description="Id of a session that goes on: adds what that session established.")
+
+
+class RememberRequest(Request):
+    """Saves a fact, or replaces what a memory says."""
+
+    text: str = Field(description="The fact, in one or two sentences that stand alone.")
+    instead_of: str | None = Field(
+        default=None,
+        description="Id of a memory that is wrong or outdated: this text replaces it. mem_ and at least six characters.",
+    )
+    category: Category | None = Field(default=None, description="The category; by default derived from the text.")
+    priority: Priority = Field(default="medium", description="How much it matters.")
+    project: str = Field(default="", description="The project it is about; by default it concerns every project.")
+    sentiment: Sentiment = Field(default="neutral", description="The tone in which the owner said it.")
+    session: str | None = Field(default=None, description="Id of the session in which this is said.")
+
+    @model_validator(mode="after")
+    def _keeps(self) -> Self:
+        kept = [name for name in ("category", "priority", "project", "sentiment") if name in self.model_fields_set]
+        if self.instead_of is not None and kept:
+            raise ValueError(f"{kept[0]} cannot be combined with instead_of: a correction keeps the {kept[0]} of the memory")
+        return self
+
+
+class ForgetRequest(Request):
+    """Asks what holds a memory or words, or erases it."""
+
+    target: str = Field(description="A memory (mem_…), or words to erase wherever they were said.")
+    apply: bool = Field(default=False, description="Erase it; without this, only list what holds it.")
+    history: bool = Field(default=False, description="Also rewrite the git history of MEMORY.md: later commits get other ids.")
+
+
+class FeedbackRequest(Request):
+    """Says whether recalled memories helped."""
+
+    memory_ids: tuple[str, ...] = Field(min_length=1, description="Memories (mem_…).")
+    used: bool = Field(description="True: they helped. False: they did not.")
+    session: str | None = Field(default=None, description="Id of the session in which this is said.")
+
+
+class ReviewRequest(Request):
+    """Asks which proposals wait for a decision."""
+
+
+class DecideRequest(Request):
+    """Decides proposals."""
+
+    decision: Decision = Field(description="What the owner decided.")
+    proposals: tuple[str, ...] = Field(min_length=1, description="Ids of proposals.", examples=[["p-20260408-001"]])
+    reason: str = Field(default="", description="Why it is rejected; kept with the decision.")
+    text: str = Field(default="", description="The new wording, for edit.")
+
+    @model_validator(mode="after")
+    def _one_wording(self) -> Self:
+        if self.decision == "edit" and len(self.proposals) > 1:
+            raise ValueError(f"edit changes one proposal, not {len(self.proposals)}: each needs its own wording")
+        return self
+
+
+class StatusRequest(Request):
+    """Asks for the state of the store."""
+
+
+@cache
+def parameters(model: type[Request]) -> Mapping[str, dict[str, Any]]:
+    """Returns each field as plain JSON Schema: type, description, choices, bounds, default, examples."""
+    return {name: _plain(one) for name, one in model.model_json_schema().get("properties", {}).items()}
+
+
+def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the schema without what repeats the name or says that nothing is given."""
+    of_value = next((one for one in schema.get("anyOf", ()) if one["type"] != "null"), {})
+    kept = {name: value for name, value in schema.items() if name not in ("anyOf", "title")}
+    return of_value | {name: value for name, value in kept.items() if name != "default" or value not in (None, [], "")}
+
+
+def _moment(name: str, text: str, now: datetime, zone: tzinfo, *, is_end: bool = False) -> datetime:
+    try:
+        return parse_moment(text, now, zone, is_end=is_end)
+    except ValueError as error:
+        raise QuestionError(f"{name} must be {error}.") from None
+
+
+def _in_words(error: ValidationError, model: type[Request]) -> str:
+    """Returns the first thing that is wrong, in plain words."""
+    wrong = error.errors(include_url=False)[0]
+    name = str(wrong["loc"][0]) if wrong["loc"] else ""
+    match wrong["type"]:
+        case "missing":
+            return f"{name} is missing: {model.model_fields[name].description}"
+        case "extra_forbidden":
+            takes = f"the parameters are {', '.join(model.model_fields)}" if model.model_fields else "there are none"
+            return f"There is no parameter '{name[:SHOWN_CHARS]}'; {takes}."
+        case "value_error":
+            words = str(wrong["ctx"]["error"]) if "ctx" in wrong else wrong["msg"]
+            return f"{name} {words}.".lstrip()
+    rule = _rule(wrong["type"], parameters(model)[name])
+    return f"{name} must {rule}, not {wrong['input'] if rule.startswith('be between') else _shown(wrong['input'])}."
+
+
+def _rule(kind: str, parameter: Mapping[str, Any]) -> str:
+    if kind == "literal_error":
+        return f"be one of {', '.join(parameter.get('items', parameter)['enum'])}"
+    if kind in ("greater_than_equal", "less_than_equal"):
+        return f"be between {parameter['minimum']} and {parameter['maximum']}"
+    if kind == "too_short":
+        return "name at least one"
+    kinds = {"int": "a whole number", "bool": "true or false", "tuple": "a list"}
+    return f"be {kinds.get(kind.split('_')[0], 'text')}"
+
+
+def _shown(value: Any) -> str:
+    return repr(value if len(str(value)) <= SHOWN_CHARS else f"{str(value)[:SHOWN_CHARS]}…")
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    return [_encodable(one) for one in value] if isinstance(value, list | tuple) else value

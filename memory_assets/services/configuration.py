@@ -1,0 +1,107 @@
+"""Shows and changes the settings: the value, default and origin of each, and which model is asked."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memory_assets.services.prices import price_of, prices_of
+from memory_assets.stages.capture.masking.redact import mask_text
+from memory_assets.store.places import settings_files
+from memory_assets.store.settings import RULES, Settings, changed_settings, read_file, read_settings
+from memory_assets.store.settings_file import write_settings
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: what it is, what it would be by default, and where its value comes from."""
+
+    name: str
+    value: Any
+    default: Any
+    origin: str
+    about: str
+
+
+@dataclass(frozen=True)
+class ModelName:
+    """A model that the settings accept; prices are US dollars for a million tokens."""
+
+    name: str
+    is_used: bool
+    input_usd: float | None = None
+    output_usd: float | None = None
+
+
+@dataclass(frozen=True)
+class Models:
+    """The model that is asked, where its name comes from, and others with a known price."""
+
+    used: str
+    origin: str
+    url: str
+    models: tuple[ModelName, ...]
+    path: Path | None = None
+    """The file that was written, where a model was chosen."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """That the environment overrides what was written."""
+        overridden = self.path is not None and self.origin.startswith(ENVIRONMENT)
+        return (f"The {self.origin} overrides {self.path}: {self.used} is still used.",) if overridden else ()
+
+
+ENVIRONMENT = "environment"
+
+
+def read_configuration() -> tuple[Setting, ...]:
+    """Returns every setting; raises `SettingsError` for settings that cannot be used."""
+    settings, files = read_settings(), _files()
+    return tuple(
+        Setting(
+            name,
+            _shown(getattr(settings, name)),
+            _shown(field.get_default(call_default_factory=True)),
+            origin_of(name, files),
+            field.description or "",
+        )
+        for name, field in Settings.model_fields.items()
+    )
+
+
+def origin_of(name: str, files: Mapping[str, str]) -> str:
+    """Returns where a setting's value comes from: the environment's variable, a file, or the default."""
+    variable = f"MEMORY_{name.upper()}"
+    return f"{ENVIRONMENT} variable {variable}" if os.environ.get(variable) else files.get(name, "default")
+
+
+def list_models(path: Path | None = None) -> Models:
+    """Returns the configured model and those with a known price."""
+    settings = read_settings()
+    prices = prices_of(settings)
+    names = dict.fromkeys((RULES, *prices, settings.model))
+    found = ((name, None if name == RULES else price_of(name, prices)) for name in names)
+    models = tuple(
+        ModelName(name, name == settings.model, price.input if price else None, price.output if price else None)
+        for name, price in found
+    )
+    return Models(settings.model, origin_of("model", _files()), settings.model_url, models, path)
+
+
+def use_model(name: str) -> Models:
+    """Writes the model's name into the settings file; raises `SettingsError` for a name that cannot be one."""
+    chosen = changed_settings(read_settings(), {"model": name}).model
+    return list_models(write_settings({"model": chosen}))
+
+
+def _files() -> Mapping[str, str]:
+    """Returns the file that sets each setting which a file sets; the stronger file counts."""
+    return {name: file for file in reversed(settings_files()) for name in read_file(file)}
+
+
+def _shown(value: Any) -> Any:
+    """Returns the value as plain JSON, with the secrets of an address masked."""
+    if isinstance(value, str):
+        return mask_text(value)[0]
+    return value if isinstance(value, bool | int | float | list | dict | None) else str(value)
