@@ -5,9 +5,9 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow check bench docs clean
+.PHONY: help install run test test-slow test-all check bench structure docs clean
 
-help: ## what can be made
+help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -28,6 +28,8 @@ test: $(INSTALLED) ## the tests (slow ones left out)
 test-slow: $(INSTALLED) ## the slow tests
 	@$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
+test-all: test test-slow ## all tests
+
 check: $(INSTALLED) ## format, lint, types, import contract, tests
 	@$(BIN)/ruff format memory_assets memory_assets_tests
 	@$(BIN)/ruff check memory_assets memory_assets_tests
@@ -37,6 +39,9 @@ check: $(INSTALLED) ## format, lint, types, import contract, tests
 
 bench: $(INSTALLED) ## ratios and limits, measured on this machine (ROWS="gold pipeline": only these)
 	@$(BIN)/python -W ignore -m memory_assets_tests.bench $(ROWS)
+
+structure: $(INSTALLED) ## circles, imports against the order, lines of code, docstrings, the longest file
+	@$(BIN)/python -m memory_assets_tests.structure
 
 docs: $(INSTALLED) ## docs/tables.md from the records, the tools of agents from the verbs
 	@$(BIN)/python -m memory_assets.schema.frames > docs/tables.md

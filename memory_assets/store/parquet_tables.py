@@ -223,7 +223,7 @@ def _facts_of(path: str) -> _Facts | None:
         return None
     except (ValueError, KeyError) as error:
         raise StoreError(
-            f"Cannot read {path}: it is not a whole Parquet file of this store. Run `memory data rebuild` to make the tables again."
+            f"Cannot read {path}: it is no whole Parquet file of this store. Run `memory data rebuild` to rebuild the tables."
         ) from error
     _known[path] = stamp, facts
     return facts

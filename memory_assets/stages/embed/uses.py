@@ -2,8 +2,8 @@
 
 A memory that comes back in the session's own words (its id, a run of its words, or most of them in one line) was used; one of
 which nothing came back, though the session went on, was shown for nothing. Each is an event, written once for a session and a
-memory; a later use outweighs that it was ignored at first, and what is said outright (`memory data feedback`) outweighs both. Probes
-leave no trace of what they recalled, and a session in which no person ever spoke proves nothing.
+memory; a later use outweighs that it was ignored at first, and what is said outright (`memory data feedback`) outweighs both.
+Probes leave no trace of what they recalled, and a session in which no person ever spoke proves nothing.
 """
 
 import hashlib
