@@ -132,7 +132,7 @@ def _result(
     version = data_version(store, table, keys)
     return dg.MaterializeResult(
         asset_key=table.name,
-        metadata=_metadata({**_sizes(store, table, keys), **report.figures, **more.figures}),
+        metadata={**_metadata({**_sizes(store, table, keys), **report.figures, **more.figures}), **column_lineage(table)},
         data_version=dg.DataVersion(version) if version else None,
         check_results=[
             dg.AssetCheckResult(check_name=name, asset_key=table.name, passed=not wrong, metadata={"problem": wrong or "none"})
@@ -178,6 +178,15 @@ def bars(counts: Mapping[str, float]) -> dg.MarkdownMetadataValue:
     most = max(counts.values(), default=0) or 1
     lines = [f"| {name} | `{'█' * round(24 * count / most):<24}` | {count} |" for name, count in counts.items()]
     return dg.MetadataValue.md("| | | |\n|---|---|---:|\n" + "\n".join(lines))
+
+
+def column_lineage(table: Table) -> dict[str, dg.TableColumnLineage]:
+    """Returns the declared lineage of the table's columns, as metadata of a materialisation."""
+    deps: dict[str, list[dg.TableColumnDep]] = {}
+    for column, source in table.lineage:
+        upstream, _, name = source.partition(".")
+        deps.setdefault(column, []).append(dg.TableColumnDep(asset_key=upstream, column_name=name))
+    return {"dagster/column_lineage": dg.TableColumnLineage(deps_by_column=deps)} if deps else {}
 
 
 @cache

@@ -65,6 +65,8 @@ class Table:
     """
     doc: str = ""
     """One sentence for people, where the record's own does not fit."""
+    lineage: tuple[tuple[str, str], ...] = ()
+    """Columns of the way to MEMORY.md, each with the `table.column` that it is made from."""
     plots: tuple[str, ...] = ()
     """Columns whose values are counted in the metadata of a run."""
     report: str = ""
@@ -193,6 +195,7 @@ TABLES: dict[str, Table] = {
               grain="day",
               made_from=("messages", "observer_answers"), inputs="runs.inputs:observations", in_branch=True,
               settings=("taxonomy", "least_useful", "facts_per_session"), plots=("gate", "priority", "category"),
+              lineage=(("quote", "messages.text"), ("message_ids", "messages.message_id")),
               doc="Facts worth keeping from each segment, with priority, category and verdict."),
         _rows("triggers", r.TriggerRow, "distill", "process_days", "triggers/1", "runs.steps.distill:triggers", grain="day",
               made_from=("messages", "observations", "windows", "resources"), settings=("timezone", "date_order"),
@@ -225,6 +228,8 @@ TABLES: dict[str, Table] = {
         _rows("memories", r.Memory, "embed", _REBUILD, "fold/4", "runs.steps.embed:memories", inputs="runs.inputs:memories",
               made_from=("observations", "harness_memories", "merges", "windows", "messages"), in_branch=True,
               plots=("state", "category", "priority"),
+              lineage=(("text", "observations.text"), ("observation_ids", "observations.id"),
+                       ("category", "observations.category"), ("confidence", "observations.confidence")),
               doc="What is known now: observations merged, with what the ledger says of them and what harnesses remember."),
         _rows("mentions", r.Mention, "embed", _REBUILD, "entities/1", "runs.steps.embed:mentions", made_from=("memories",),
               plots=("kind",), doc="What each memory names, recognised by shape or from a list of names."),
@@ -283,7 +288,10 @@ TABLES: dict[str, Table] = {
               doc="Each finished week as a chapter: what was worked on, decided and committed, with sources."),
         _rows("proposals", r.Proposal, "reflect", "reflect", "propose/1", "runs.steps.reflect:proposals", grain="day",
               made_from=("reflections", "memories"), settings=("owner", "sections", "timezone"), inputs="runs.inputs:proposals",
-              in_branch=True, doc="Lines proposed for MEMORY.md, each numbered once."),
+              in_branch=True,
+              lineage=(("text", "memories.text"), ("memory_id", "memories.id"),
+                       ("observation_ids", "reflections.observation_ids"), ("category", "memories.category"), ("confidence", "memories.confidence")),
+              doc="Lines proposed for MEMORY.md, each numbered once."),
         # friction
         _rows("friction", r.Friction, "friction", "find_friction", "friction/2", "runs.steps.friction:friction", grain="day",
               made_from=("messages", "sessions", "observations"), inputs="runs.inputs:friction", plots=("kind",),
@@ -302,6 +310,7 @@ TABLES: dict[str, Table] = {
               pool="memory_md",
               made_from=("proposals", "friction", "amendments", "model_reviews"), plots=("state", "tier"), in_branch=True,
               settings=("owner", "sections", "review_days", "trust_after", "timezone"),
+              lineage=(("proposal_id", "proposals.proposal_id"), ("text", "proposals.text"), ("section", "proposals.section")),
               doc="State of each proposal: promoted, merged, rejected, expired or pending."),
         _rows("trust", r.TrustRow, "triage", _TRIAGE, "trust/1", "runs.steps.triage:trust", made_from=("decisions",),
               inputs=None,
@@ -309,6 +318,7 @@ TABLES: dict[str, Table] = {
               doc="How people decided the proposals of each category, and which categories need no approval any more."),
         _file("memory_md", "triage", _TRIAGE, "triage/5", "runs.steps.triage:memory_md", made_from=("decisions",), kinds=_GIT,
               pool="memory_md", fresh_days=7, in_branch=True,
+              lineage=(("line", "decisions.text"), ("section", "decisions.section")),
               doc="MEMORY.md: the small curated file; each promotion is a commit that names the session it came from."),
         _file("patches", "triage", _TRIAGE, "triage/5", "runs.steps.triage:patches", made_from=("decisions",),
               kinds=frozenset({"git"}), pool="memory_md",
@@ -316,6 +326,7 @@ TABLES: dict[str, Table] = {
         _rows("entries", r.EntryRow, "triage", _TRIAGE, "entries/1", "runs.steps.triage:entries", made_from=("memory_md",
               "memories"),
               inputs=None, pool="memory_md", plots=("state",), in_branch=True,
+              lineage=(("text", "memory_md.line"), ("section", "memory_md.section"), ("memory_id", "memories.id")),
               doc="Each line of MEMORY.md with its state: candidate, established, proven or deprecated."),
         _file("review_md", "triage", _TRIAGE, "triage/5", "runs.steps.triage:review_md", made_from=("decisions", "memory_md"),
               kinds=_GIT, pool="memory_md", doc="REVIEW.md: proposals that wait for a person to approve, reject or edit."),

@@ -1,5 +1,6 @@
 """What is stale follows from the declarations: their settings, functions and order are tested table by table."""
 
+import itertools
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -152,3 +153,17 @@ def test_a_table_is_made_from_tables_that_are_declared_before_it():
     names = list(TABLES)
     later = {(name, source) for name in names for source in TABLES[name].made_from if source not in names[: names.index(name)]}
     assert later == set()
+
+
+def test_lineage_names_columns_that_exist():
+    def columns(name: str) -> set[str]:
+        record = TABLES[name].record
+        return set(record.model_fields) if record else {"line", "section"}
+
+    for table in TABLES.values():
+        for column, source in table.lineage:
+            upstream, _, name = source.partition(".")
+            assert column in columns(table.name) and name in columns(upstream), (table.name, column, source)
+    way = ["observations", "memories", "proposals", "decisions", "memory_md"]
+    for earlier, later in itertools.pairwise(way):
+        assert any(source.startswith(f"{earlier}.") for _, source in TABLES[later].lineage)
