@@ -82,13 +82,15 @@ def spooled_events(context: dg.SensorEvaluationContext, store: dg.ResourceParam[
     """Requests a capture when events wait, then the reflections and frictions that an event asks for."""
     requests = event_requests(store, busy=bool(context.instance.get_run_records(UNFINISHED, limit=1)))
     looked = spool_evaluation(str(store.root))
-    evaluation = dg.AssetCheckEvaluation(
+    problem = str(looked.metadata.get("problem", "")) if not looked.passed else ""
+    changed = [] if problem == (context.cursor or "") else [_evaluation(looked)]
+    reason = None if requests else dg.SkipReason(problem or "Nothing was sent, or a run is under way.")
+    return dg.SensorResult(run_requests=requests, skip_reason=reason, asset_events=changed, cursor=problem)
+
+
+def _evaluation(looked: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
+    return dg.AssetCheckEvaluation(
         asset_key=dg.AssetKey("events"), check_name=SPOOL_CHECK, passed=looked.passed, metadata=looked.metadata
-    )
-    return dg.SensorResult(
-        run_requests=requests,
-        skip_reason=None if requests else dg.SkipReason("Nothing was sent, or a run is under way."),
-        asset_events=[evaluation],
     )
 
 

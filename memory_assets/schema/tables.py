@@ -290,7 +290,8 @@ TABLES: dict[str, Table] = {
               made_from=("reflections", "memories"), settings=("owner", "sections", "timezone"), inputs="runs.inputs:proposals",
               in_branch=True,
               lineage=(("text", "memories.text"), ("memory_id", "memories.id"),
-                       ("observation_ids", "reflections.observation_ids"), ("category", "memories.category"), ("confidence", "memories.confidence")),
+                       ("observation_ids", "reflections.observation_ids"), ("category", "memories.category"),
+                       ("confidence", "memories.confidence")),
               doc="Lines proposed for MEMORY.md, each numbered once."),
         # friction
         _rows("friction", r.Friction, "friction", "find_friction", "friction/2", "runs.steps.friction:friction", grain="day",

@@ -6,7 +6,7 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from memory_assets.assets.checks import in_one_step, rows_check
+from memory_assets.assets.checks.common import in_one_step, rows_check
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store, open_store
 

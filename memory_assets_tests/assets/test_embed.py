@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.schema.requests import RememberRequest
 from memory_assets.schema.tables import TABLES
 from memory_assets.services.notes import remember
 from memory_assets.stages.embed.encode import encode_day
@@ -167,8 +168,8 @@ def test_what_a_session_was_shown_and_took_up_is_noted_once(store: Store):
 
 def test_a_note_is_part_of_one_memory_with_what_says_the_same(store: Store):
     learn(store, said("1", PORT, scope="project", author="owner"))
-    noted = remember(store, PORT, category="operations", project="shop")
-    other = remember(store, "Herons nest beside the reactor.")
+    noted = remember(store, RememberRequest(text=PORT, category="operations", project="shop"))
+    other = remember(store, RememberRequest(text="Herons nest beside the reactor."))
     notes = note_rows(store.ledger.events())
     vectors = encode_day(notes["day"][0], notes, LocalEmbedder())
     store.tables.write("embeddings", notes["day"][0].isoformat(), vectors)

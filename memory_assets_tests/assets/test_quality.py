@@ -46,7 +46,8 @@ def write_day(store: Store, day: date, *facts: Mapping[str, Any], parse_path: st
 
 def measure(store: Store, *, last: date = DAY) -> dg.ExecuteInProcessResult:
     """Materialises the days up to the last one, with all checks."""
-    return run_assets(store, "quality", days=(DAY, last))
+    names = ("allowed_facts_are_grounded", "no_invented_clock_times", "the_owner_is_heard")
+    return run_assets(store, "quality", days=(DAY, last), checks=dict.fromkeys(names, "observations"))
 
 
 def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:

@@ -58,17 +58,23 @@ def test_a_day_before_its_message_fails_the_check(store: Store):
 def test_the_facade_lists_what_is_ahead_and_what_comes_up_on_a_day(store: Store):
     find(store)
     agent = MemoryAgent(store.settings)
-    (one,) = agent.triggers()
+    (one,) = agent.triggers().triggers
     assert (one.trigger_on.isoformat(), one.state, one.text) == (
         "2026-08-10",
         "waiting",
         "Remind me next Monday to rotate the keys.",
     )
-    assert [agent.triggers(START.date() + timedelta(days=away)) != () for away in (5, 6, 7, 8)] == [False, True, True, False]
+    assert [agent.triggers(on=START.date() + timedelta(days=away)).triggers != () for away in (5, 6, 7, 8)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_the_briefing_follows_the_calendar_without_new_transcripts(store: Store, monkeypatch: pytest.MonkeyPatch):
     find(store)
+    run_brief(store)
     assert not due_runs(store, "brief")
     sunday = at(SUNDAY, monkeypatch)
     assert due_runs(sunday, "brief")

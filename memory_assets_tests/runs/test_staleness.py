@@ -130,22 +130,21 @@ def test_a_table_that_is_built_along_is_due_with_what_it_is_made_from_or_its_job
 
 
 def test_another_model_or_prompt_costs_money_and_is_noted_but_makes_nothing_stale(store: Store, tmp_path: Path):
-    paid = [(name, setting) for name, setting in DECLARED if setting in PAID]
-    noted = set()
     with_model = changed_in(store, "model", tmp_path)
-    for name, setting in paid:
-        before = with_model if setting == "observer_prompt" else store
-        changed = changed_in(before, setting, tmp_path)
-        assert not is_stale(changed, [name])
-        if input_versions(changed, TABLES[name]) != input_versions(before, TABLES[name]):
-            noted.add((name, setting))
     assert not is_stale(with_model, TABLES)
-    assert set(paid) - noted == {("monthly_distillates", "model")}, "the month is not over"
+    asking = {name for name, table in TABLES.items() if table.asks}
+    assert asking == {"observer_answers", "reflections", "weekly_distillates", "monthly_distillates"}
+    changed = {name for name in asking if input_versions(with_model, TABLES[name]) != input_versions(store, TABLES[name])}
+    assert changed == asking - {"monthly_distillates"}, "the month is not over"
+    other_prompt = changed_in(with_model, "observer_prompt", tmp_path)
+    assert not is_stale(other_prompt, TABLES)
+    table = TABLES["observer_answers"]
+    assert input_versions(other_prompt, table) != input_versions(with_model, table)
 
 
 def test_every_declared_function_is_there():
     for table in TABLES.values():
-        named = (table.build, table.inputs, table.report)
+        named = (table.build, table.inputs, table.report, table.asks)
         assert all(callable(resolve(name)) for name in named if name), table.name
 
 

@@ -293,7 +293,7 @@ KILLED = """
 import os, signal
 from pathlib import Path
 import pyarrow.parquet as pq
-from memory_assets.adapters import parquet_tables as module
+from memory_assets.store import parquet_tables as module
 from memory_assets_tests.store.test_parquet_tables import DAY, TABLE, rows
 
 def die(*_, **__):
