@@ -15,6 +15,7 @@ from memory_assets.runs.staleness import input_versions, resolve
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import JOBS, WHOLE, Table
+from memory_assets.stages.capture.masking.redact import mask_frame
 from memory_assets.store.store import Store
 
 
@@ -103,9 +104,17 @@ def _write(store: Store, tables: Sequence[Table], part: str, built: Built, versi
         built, version = built.frame, built.version or version
     if isinstance(built, Mapping):
         for table in tables:
-            store.tables.write(table.name, part, built[table.name], inputs=version)  # pyright: ignore[reportArgumentType]
+            store.tables.write(table.name, part, masked(built[table.name]), inputs=version)  # pyright: ignore[reportArgumentType]
     else:
-        store.tables.write(tables[-1].name, part, built, inputs=version)
+        store.tables.write(tables[-1].name, part, masked(built), inputs=version)
+
+
+def masked(built: pl.DataFrame | Iterable[pl.DataFrame]) -> pl.DataFrame | Iterable[pl.DataFrame]:
+    """Returns the rows with secrets masked that only a text of the table shows, which joins or shortens what was captured.
+
+    The check for secrets stops everything downstream, so nothing that it would find is ever written.
+    """
+    return mask_frame(built) if isinstance(built, pl.DataFrame) else map(mask_frame, built)
 
 
 def data_version(store: Store, table: Table, partitions: Sequence[str]) -> str | None:

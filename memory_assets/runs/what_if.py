@@ -159,7 +159,7 @@ def estimate(store: Store, first: date | None, last: date | None, changes: Mappi
 def make(store: Store, first: date | None, last: date | None, changes: Mapping[str, str], name: str | None) -> WhatIf:
     """Makes the branch, or makes it on where it was killed, and returns it beside what it began from."""
     settings, days = _checked(store, changes), _days(store, first, last)
-    open_model(settings)  # a key that is missing is told before anything is made
+    open_model(Store(settings, store.root))  # a key that is missing is told before anything is made
     place = Place(store, _named(name or _name_of(changes)))
     kept = {name: str(_plain(getattr(settings, name))) for name in changes}
     branch = _begun(place, Branch(place.name, days[0], days[-1], kept, time.time(), _made_by(settings)))
@@ -204,11 +204,10 @@ def adopt(store: Store, name: str) -> Adopted:
             f"The prompt, the taxonomy or this release's rules changed since '{name}' was made, so it shows something else. "
             f"Drop it (`memory lab what-if drop {name}`), and make it again."
         )
-    open_model(settings)
+    open_model(today := Store(settings, store.root))
     began, differing = time.time(), _differing(store.settings, settings, branch.changes)
     place.write(replace(branch, state="adopting"))  # from here on the next run finishes what is killed
     path = write_settings({name: _plain(getattr(settings, name)) for name in branch.changes})
-    today = Store(settings, store.root)
     ran = launch.rematerialise(today, _days_of(today, branch), retire=lambda: _retire(today, branch.leaving))
     keep_status(today, is_sample=is_sample(settings))
     branches.drop(place)

@@ -68,7 +68,10 @@ class Batch:
 class Model(Protocol):
     """Answers questions in text."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        ...
 
     def ask(self, request: ModelRequest) -> ModelAnswer:
         """Returns the answer; raises `ModelError` when there is none."""

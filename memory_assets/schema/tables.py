@@ -154,7 +154,7 @@ TABLES: dict[str, Table] = {
               made_from=("events",), inputs=None,
               doc="Lines of the spool that could not be parsed, with the reason and the file."),
         # capture: transcripts as archived bytes, records, windows and messages
-        _rows("resources", r.Resource, "capture", "capture", "2", "runs.steps.capture:resources", inputs=None, fresh_days=7,
+        _rows("resources", r.Resource, "capture", "capture", "3", "runs.steps.capture:resources", inputs=None, fresh_days=7,
               doc="Byte ranges of transcripts, archived once, with secrets and forgotten words masked."),
         _rows("records", r.TranscriptRecord, "capture", "capture", "records/1", "runs.steps.capture:records", grain="source",
               made_from=("resources",), inputs=None, plots=("status",),

@@ -10,7 +10,7 @@ from memory_assets.schema.protocols import Model
 from memory_assets.schema.requests import MOST, AnswerRequest
 from memory_assets.services.answer_dependencies import frequency_of
 from memory_assets.services.corpus import open_corpus
-from memory_assets.services.models import open_model
+from memory_assets.services.models import masked, open_model
 from memory_assets.services.prices import cost_of, prices_of
 from memory_assets.stages.recall.reflect import (
     DEADLINE_SECONDS,
@@ -50,7 +50,7 @@ def answer_from_all(store: Store, request: AnswerRequest, asker: Asker, model: M
     """Returns the answer, put together by the model that is given, or by the one that the settings name."""
     began = perf_counter()
     question, found = request.question, gather(store, request, asker)
-    reader = model or open_model(store.settings, timeout_seconds=DEADLINE_SECONDS, retries=1)
+    reader = masked(model, store) if model else open_model(store, timeout_seconds=DEADLINE_SECONDS, retries=1)
     prices = prices_of(store.settings)
     said = reflect(
         question,

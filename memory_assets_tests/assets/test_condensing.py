@@ -72,7 +72,7 @@ def store(api: MessagesApi, monkeypatch: pytest.MonkeyPatch) -> Store:
 def ask(store: Store) -> dict[str, Any]:
     """Asks about the day and returns the one row that is told of it."""
     condensing = Condensing(store, DAY)
-    model = open_model(store.settings)
+    model = open_model(store)
     assert model is not None
     problems = condensing.ask(model, [ON])
     (found,) = condensing.rows(ON).to_dicts()
@@ -114,7 +114,7 @@ def test_a_question_that_cannot_be_answered_is_told_and_the_rules_stand_in(store
 def test_nothing_is_asked_beyond_the_budget(store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MEMORY_MODEL_MOST_USD", "0.000001")
     poor = open_store(read_settings())
-    model: Model | None = open_model(poor.settings)
+    model: Model | None = open_model(poor)
     assert model is not None
     with pytest.raises(ModelSetupError, match="MEMORY_MODEL_MOST_USD"):
         Condensing(poor, DAY).ask(model, [ON])

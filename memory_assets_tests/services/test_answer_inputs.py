@@ -1,5 +1,8 @@
 """An answer over all tiers of a real store: MEMORY.md, memories and raw messages, with a model, without one, and with a dead one."""
 
+import json
+import time
+
 import pytest
 
 from memory_assets.memory import MemoryAgent
@@ -63,6 +66,41 @@ def test_only_the_model_that_the_settings_name_is_asked_and_its_price_is_told(st
         said = MemoryAgent().answer(QUESTION)
     assert said.text == f"With uv [{SHORT}]"
     assert said.cost.usd > 0
+
+
+PASSWORD = "Xk9#mQ2v!Lp7"
+TYPED = f"do we use pip to install packages? password={PASSWORD}"
+RULES = "# MEMORY.md\n\n## Hard Rules\n\n- (2026-08-03) Install packages with uv, not pip; no password is needed.\n"
+
+
+def named(url: str, monkeypatch: pytest.MonkeyPatch) -> MemoryAgent:
+    """An agent whose settings name a model at the address."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
+    monkeypatch.setenv("MEMORY_MODEL_URL", url)
+    return MemoryAgent()
+
+
+def test_a_model_that_puts_an_answer_together_is_sent_no_password(store: Store, monkeypatch: pytest.MonkeyPatch):
+    (store.workspace / "MEMORY.md").write_text(RULES)
+    given = ScriptedModel(f"With uv [{SHORT}].")
+    assert MemoryAgent().reflect(TYPED, model=given).cost.model_calls == 1
+    with serve(lambda body: f"With uv [{SHORT}].") as api:
+        assert named(api.url, monkeypatch).reflect(TYPED).text == f"With uv [{SHORT}]"
+    (asked,), (sent,) = given.asked, api.questions()
+    for told in (asked.material, json.dumps(sent)):
+        assert (PASSWORD in told, "password=************" in told) == (False, True)
+
+
+def test_a_model_that_rewrites_a_question_is_sent_no_password(store: Store, monkeypatch: pytest.MonkeyPatch):
+    recent = ["password:\nhT4$wZ8q?Rn2", f"now it is password={PASSWORD}"]
+    with serve(lambda body: "<query>install packages</query>") as api:
+        named(api.url, monkeypatch).recall(TYPED, recent=recent)
+        until = time.monotonic() + 60
+        while not api.questions() and time.monotonic() < until:  # recall does not wait for a model that is late
+            time.sleep(0.05)
+    (sent,) = (json.dumps(question) for question in api.questions())
+    assert (PASSWORD in sent, "hT4$wZ8q?Rn2" in sent, sent.count("************")) == (False, False, 3)
 
 
 def test_a_dead_model_leaves_an_extractive_answer(store: Store, monkeypatch: pytest.MonkeyPatch):

@@ -1,14 +1,24 @@
-"""Which model is asked: none unless a setting names one, whatever keys and addresses lie in the environment."""
+"""Which model is asked: none unless a setting names one, whatever keys and addresses lie in the environment.
 
+Whatever it is asked, no request carries a secret or what is forgotten, and one without either is sent as it is.
+"""
+
+import json
+import time
 from pathlib import Path
 
 import pytest
+from memory_assets.store.tombstones import bury, rows_of
 
-from memory_assets.adapters.anthropic_model import AnthropicModel
+import memory_assets
 from memory_assets.schema.protocols import ModelRequest
-from memory_assets.services.models import open_model
+from memory_assets.services.models import masked, open_model
+from memory_assets.stages.capture.masking.redact import mask_text
+from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
+from memory_assets.store.store import open_store
 from memory_assets_tests.messages_api import KEY, serve
+from memory_assets_tests.stages.distill.models import ScriptedModel
 from memory_assets_tests.story import lay_out_sample, run
 
 WATCH = """
@@ -25,9 +35,11 @@ atexit.register(report)
 """
 """A `sitecustomize` that tells which connections a process made, and whether it loaded the SDK."""
 
+PASSWORD = "Xk9#mQ2v!Lp7"
+
 
 def test_the_rules_ask_nobody():
-    assert open_model(read_settings()) is None
+    assert open_model(open_store(read_settings())) is None
 
 
 def test_a_key_and_an_address_in_the_environment_are_no_consent(monkeypatch: pytest.MonkeyPatch):
@@ -35,16 +47,72 @@ def test_a_key_and_an_address_in_the_environment_are_no_consent(monkeypatch: pyt
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
         monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
         monkeypatch.setenv("ANTHROPIC_MODEL", "claude-haiku-4-5")
-        assert open_model(read_settings()) is None
+        assert open_model(open_store(read_settings())) is None
         assert api.requests == []
 
 
 def test_the_settings_reach_the_model(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     with serve(lambda body: "said") as api:
-        model = open_model(read_settings(model="claude-haiku-4-5", model_url=f"{api.url}/", model_retries=0))
-        assert isinstance(model, AnthropicModel)
+        settings = read_settings(model="claude-haiku-4-5", model_url=f"{api.url}/", model_retries=0)
+        model = open_model(open_store(settings))
+        assert model is not None
         assert (model.ask(ModelRequest("s", "m")).text, api.questions()[0]["model"]) == ("said", "claude-haiku-4-5")
+
+
+REQUEST = ModelRequest(f"You know that password={PASSWORD}.", f'{{"content": "my password is\\n{PASSWORD}"}} café', 100)
+MASKED = ModelRequest("You know that password=************.", '{"content": "my password is\\n************"} café', 100)
+
+
+def test_no_request_carries_a_secret_whoever_made_it():
+    model = ScriptedModel("said")
+    sent = masked(model, open_store(read_settings()))
+    sent.ask(REQUEST)
+    sent.submit({"a": REQUEST, "b": REQUEST})
+    assert (model.asked, model.handed_in) == ([MASKED], {"batch_1": {"a": MASKED, "b": MASKED}})
+
+
+def test_the_model_that_the_settings_name_is_sent_no_secret(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    with serve(lambda body: "said") as api:
+        model = open_model(open_store(read_settings(model="claude-haiku-4-5", model_url=api.url, model_retries=0)))
+        assert model is not None
+        model.ask(REQUEST)
+        model.submit({"a": REQUEST})
+    bodies = json.dumps([entry["body"] for entry in api.requests])
+    assert (len(api.questions()), PASSWORD in bodies, MASKED.system in bodies) == (2, False, True)
+
+
+def test_no_request_carries_what_is_forgotten():
+    store, model = open_store(read_settings()), ScriptedModel("said")
+    sent = masked(model, store)
+    store.ledger.append(WORDS_FORGOTTEN, "all", {"tombstones": rows_of([bury(["blue", "heron"], store.key)])}, actor="mira")
+    sent.ask(ModelRequest("You observe.", "Where does the Blue Heron nest?"))
+    assert [request.material for request in model.asked] == ["Where does the ********** nest?"]
+
+
+def test_a_request_without_secrets_is_sent_as_it_is():
+    prompts = [path.read_text() for path in sorted(Path(memory_assets.__file__).parent.rglob("*.md"))]
+    assert len(prompts) >= 4
+    model = ScriptedModel("said")
+    sent = masked(model, open_store(read_settings()))
+    for prompt in prompts:
+        sent.ask(ModelRequest(prompt, prompt))
+    assert model.asked == [ModelRequest(prompt, prompt) for prompt in prompts]
+
+
+def test_a_long_request_is_masked_in_a_small_part_of_the_time_that_a_model_takes():
+    material = "\n".join(f"[09:{n % 60:02d}] OWNER: point {n} of the release plan, see src/shop/{n}.py" for n in range(3_000))
+    mask_text(material)
+    began = time.perf_counter()
+    assert mask_text(material) == (material, 0)
+    assert time.perf_counter() - began < 1.0
+
+
+def test_only_one_module_makes_the_model_that_is_sent_anything():
+    package = Path(memory_assets.__file__).parent
+    users = [path.name for path in package.rglob("*.py") if "AnthropicModel" in path.read_text()]
+    assert sorted(users) == ["anthropic_model.py", "models.py"]
 
 
 def watched(command: str, tmp_path: Path, **variables: str) -> set[str]:

@@ -141,7 +141,7 @@ def days_of(span: Span, first: date) -> list[str]:
 
 def condense(run: Run, span: Span) -> Builder:
     """Asks the configured model about the run's partitions that are due, then returns the builder of the span's table."""
-    condensing, model = Condensing(run.store, span), open_model(run.store.settings)
+    condensing, model = Condensing(run.store, span), open_model(run.store)
     asked = [part for part in run.due if part in input_versions(run.store, run.table)]
     problems = condensing.ask(model, map(date.fromisoformat, asked)) if model else {}
     warnings = [f"No answer, condensed by rules instead: {problem}" for problem in problems.values()]

@@ -11,6 +11,7 @@ from memory_assets.schema.tables import JOBS
 from memory_assets.services.forget.rows import without_forgotten
 from memory_assets.services.model_questions import Consultant, Consultation
 from memory_assets.services.models import open_model
+from memory_assets.stages.capture.masking.redact import mask_frame
 from memory_assets.stages.capture.messages import windows_of
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.distill.allowance import plan_allowances
@@ -28,7 +29,7 @@ from memory_assets.text.files import write_atomically
 def observer_answers(run: Run) -> Report:
     """Asks the configured model about the windows of the days and stores every answer; writes empty days without a model."""
     store, name = run.store, run.table.name
-    model = open_model(store.settings)
+    model = open_model(store)
     versions = versions_of_answers(store, run.table)
     consultation = Consultation(store, store.settings.model, any_prompt=not run.ask_again)
     problems = Consultant(consultation, model, backfill=run.ask_again).ask(run.partitions) if model else {}
@@ -36,7 +37,7 @@ def observer_answers(run: Run) -> Report:
     for day in track(run.partitions, JOBS[run.table.jobs[0]].title):
         rows = consultation.rows(day, problems) if model else empty(name)
         with store.lock():
-            store.tables.write(name, day, rows, inputs=versions.get(day, "-"))
+            store.tables.write(name, day, mask_frame(rows), inputs=versions.get(day, "-"))
             store.ledger.append_once(plan_uses(rows, known), actor=store.settings.model)
     return Report(_costs(store.tables.read(name, run.partitions)))
 

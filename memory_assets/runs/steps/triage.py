@@ -43,7 +43,7 @@ def amendments(run: Run) -> Builder:
 def model_reviews(run: Run) -> Builder:
     """Asks the configured model about proposals that rules left open, twenty at a time."""
     store = run.store
-    answers, model = triage_answers(store), open_model(store.settings)
+    answers, model = triage_answers(store), open_model(store)
     told = _ask(store, answers, model) if model else "skipped: no model is configured (MEMORY_MODEL)"
     warnings = [told] if told.startswith("failed") else []
     return lambda _: Rows(read_verdicts(answers.every()), {"asked": told}, warnings=warnings)

@@ -1,8 +1,9 @@
 """Reads the messages of windows back from the archive, with their text, and sums up the sessions of a day.
 
 Texts come from the archive through a fresh reader that is fed every line between the first and the last of the window;
-ids, places and times come from `records`. Tool output is cut in the middle past 4,000 characters; the whole of it stays
-in the archive.
+ids, places and times come from `records`. Readers leave out, join and shorten what was masked in the raw line, so texts are
+masked once more, as the check for secrets reads them. Tool output is cut in the middle past 4,000 characters; the
+whole of it stays in the archive.
 """
 
 from collections import defaultdict
@@ -18,6 +19,7 @@ from memory_assets.schema.protocols import Tables
 from memory_assets.stages.capture.formats.normal_form import Parsed
 from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.index import INDEX_VERSION
+from memory_assets.stages.capture.masking.redact import MASKING_VERSION, mask_frame
 from memory_assets.stages.capture.ownership import conversation, own_messages
 from memory_assets.store.archive import Archive
 
@@ -36,7 +38,7 @@ BATCH_ROWS = 1_000
 
 def inputs_of(windows: pl.DataFrame) -> str:
     """Returns the hash of what the messages of these windows are made from."""
-    return schemas.hash_of(INDEX_VERSION, *windows.sort("window_id")["fingerprint"])
+    return schemas.hash_of(INDEX_VERSION, MASKING_VERSION, *windows.sort("window_id")["fingerprint"])
 
 
 def windows_of(tables: Tables, day: str) -> pl.DataFrame:
@@ -52,7 +54,7 @@ def build_messages(windows: pl.DataFrame, tables: Tables, archive: Archive, now:
         for row in _messages_of(str(source), own, tables, archive, now)
     )
     while rows := list(islice(messages, BATCH_ROWS)):
-        yield schemas.frame_of("messages", rows)
+        yield mask_frame(schemas.frame_of("messages", rows))
 
 
 def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame | pl.LazyFrame, tables: Tables) -> pl.DataFrame:

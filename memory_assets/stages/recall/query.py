@@ -2,7 +2,8 @@
 
 Takes a question and the last messages of its conversation. Without a model it takes out greetings and politeness, and gives
 a vague question the rare words of those messages. A model, where one is named, writes the question anew; what it says is
-believed only when it is one short line that keeps the question's exact names. A model that hangs is left behind in a thread
+believed only when it is one short line that keeps the question's exact names, but for secrets, which are masked in what it is
+sent. A model that hangs is left behind in a thread
 that nobody waits for, not even the end of the process; after three failures in a row no model is asked for five minutes.
 """
 
@@ -102,7 +103,7 @@ def rewrite(
     if not breaker.allows(time.monotonic()):
         return _unused(typed, f"{model.name} failed {FAILURES_IN_A_ROW} times in a row and is left alone for a while", calls=0)
     found = ask_in_time(model, _request(question, recent), deadline_seconds)
-    problem = found if isinstance(found, str) else problem_of(found, question)
+    problem = found if isinstance(found, str) else problem_of(found, _as_sent(question))
     breaker.note(time.monotonic(), is_failure=problem is not None)
     answer = None if isinstance(found, str) else found
     if problem or answer is None:
@@ -162,9 +163,17 @@ def prompt_hash() -> str:
 
 
 def _request(question: str, recent: Sequence[str]) -> ModelRequest:
-    messages = "\n\n".join(f"[{number}] {message[-CHARS_A_MESSAGE:]}" for number, message in enumerate(recent, 1))
+    # Masked before it is cut: the end of a message may hold a value and not the name that tells of it.
+    messages = "\n\n".join(f"[{number}] {_as_sent(message)[-CHARS_A_MESSAGE:]}" for number, message in enumerate(recent, 1))
     before = [fenced("last messages, oldest first", messages)] if messages else []
     return ModelRequest(prompt(), "\n\n".join([*before, fenced("question", question)]), ANSWER_TOKENS)
+
+
+def _as_sent(question: str) -> str:
+    """Returns what was typed as a model sees it, secrets masked; an answer cannot repeat these."""
+    from memory_assets.stages.capture.masking.redact import mask_text  # recall without a model does without it
+
+    return mask_text(question)[0]
 
 
 def _written(answer: ModelAnswer) -> str | None:

@@ -10,7 +10,7 @@ import pytest
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.stages.recall.query import LONGEST_QUERY, Breaker, prompt, rewrite
-from memory_assets.stages.recall.wording import in_context
+from memory_assets.stages.recall.wording import CHARS_A_MESSAGE, in_context
 from memory_assets_tests.stages.distill.models import ScriptedModel
 
 RECENT = ["The staging database of shop-api moved to postgres 17.", "It listens on 5433 now, see infra/staging.toml."]
@@ -143,3 +143,21 @@ def test_a_message_is_shown_cut():
     model = ScriptedModel(written("which port"))
     rewrite("and the port?", ["x" * 100_000], model=model, breaker=Breaker())
     assert len(model.asked[0].material) < 3_000
+
+
+SECRET = "Xk9#mQ2v!Lp7"
+
+
+def test_a_model_is_shown_no_secret_of_the_last_messages_not_even_one_whose_name_is_cut_off():
+    long = f"the password is {SECRET}".ljust(CHARS_A_MESSAGE + len("the password is "), ".")
+    model = ScriptedModel(written("where is staging"))
+    rewrite("and where?", [f"my password is\n{SECRET}", long], model=model, breaker=Breaker())
+    (asked,) = model.asked
+    assert (SECRET in asked.material, asked.material.count("*" * len(SECRET))) == (False, 2)
+
+
+def test_a_secret_is_no_name_that_a_rewrite_has_to_keep():
+    question = "which host takes password=Dk7/mQ2v_Lp9x4 in infra/staging.toml?"
+    model = ScriptedModel(written("host of infra/staging.toml"))
+    found = rewrite(question, RECENT, model=model, breaker=Breaker())
+    assert (found.how, found.note) == ("rewritten", None)

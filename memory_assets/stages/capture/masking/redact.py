@@ -1,7 +1,8 @@
 """Masks secrets before anything is written. Raw JSONL lines come in, the same number of bytes goes out, with `*` for secrets.
 
 Every line that was JSON stays JSON and every byte offset stays true, because a secret is found in unwrapped text
-(`unwrap`) and masked in the bytes it was made from. `find` and `count_secrets` look for what should have been masked in
+(`unwrap`) and masked in the bytes it was made from. The content blocks of a line are looked at once more as the one text that
+readers join them to (`blocks`). `find` and `count_secrets` look for what should have been masked in
 text that is stored, for the check that there are no secrets.
 
 Two steps make it fast: polars' regular expressions (Rust) run the anchors of each family over all lines at once, and only
@@ -20,6 +21,7 @@ import polars as pl
 import pyarrow as pa
 
 from memory_assets.schema.tables import version_of
+from memory_assets.stages.capture.blocks import HAS_BLOCKS, blocks_of
 from memory_assets.stages.capture.formats.unwrap import View, decode_base64, view_of, views
 from memory_assets.stages.capture.masking.secret_patterns import FAMILIES, Family, Found, base64_texts
 
@@ -46,6 +48,7 @@ _PLAIN = bytes(range(128)) + b"\x7f" * 128
 _WORD = re.compile(rb"[A-Za-z0-9+/=_\\-]*")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BETWEEN_STRINGS = re.compile(rb"(?:[\s{}\[\],:]|true|false|null|NaN|-?Infinity|-?[0-9][0-9.eE+-]*)*")
+_FORM = re.compile(rb"[a-z_]*")
 BACKSLASH = 92
 LONGEST_ESCAPE = 12
 """An escape is six bytes, a colour up to that again after it."""
@@ -86,7 +89,7 @@ def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int
     rows: list[int] = list(range(len(bounds) - 1))
     for _ in range(MAX_ROUNDS):
         changed = []
-        for index, found in _scan(chunk, bounds, escaped=True):
+        for index, found in sorted(_found_in_lines(chunk, bounds).items()):
             line = chunk[bounds[index] : bounds[index + 1]]
             spans = _inside_strings(line, [(start, end) for _, start, end in _merged(found)])
             if spans:
@@ -98,6 +101,24 @@ def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int
         rows, chunk = changed, b"".join(done[row][0] for row in changed)
         bounds = [0, *accumulate(len(done[row][0]) for row in changed)]
     return done
+
+
+def _found_in_lines(chunk: bytes, bounds: list[int]) -> dict[int, list[Found]]:
+    """Returns the secrets of each line that holds any, by its number: those in the raw line and those in its joined blocks."""
+    found = dict(_scan(chunk, bounds, escaped=True))
+    for index, secrets in _scan_blocks(chunk, bounds):
+        found[index] = [*found.get(index, ()), *secrets]
+    return found
+
+
+def _scan_blocks(chunk: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Found]]]:
+    """Yields the number of each line whose blocks, joined, hold secrets, and these; one that spans blocks for each of them."""
+    rows = _series(chunk, bounds).str.contains(HAS_BLOCKS).arg_true().to_list()
+    joined = [(row, blocks) for row in rows if (blocks := blocks_of(chunk[bounds[row] : bounds[row + 1]]))]
+    ends = list(accumulate((len(blocks.text) for _, blocks in joined), initial=0))
+    for index, found in _scan(b"".join(blocks.text for _, blocks in joined), ends, escaped=False):
+        row, blocks = joined[index]
+        yield row, [(kind, *span) for kind, start, end in _merged(found) for span in blocks.spans(start, end)]
 
 
 def find(text: str) -> list[Finding]:
@@ -131,6 +152,33 @@ def count_secrets(series: pl.Series) -> int:
     bounds = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1].tolist()
     content = texts.buffers()[2].to_pybytes() if texts.buffers()[2] else b""
     return sum(len(_merged(found)) for _, found in _scan(content, bounds, escaped=False))
+
+
+def mask_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    """Returns the rows with every secret in a text, or in a list of texts, replaced by as many asterisks.
+
+    For tables whose texts are put together from text that was masked in pieces: they are what the check for secrets looks at.
+    """
+    columns = [name for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String))]
+    return frame.with_columns(_mask_column(frame[name]) for name in columns if count_secrets(_whole(frame[name])))
+
+
+def _whole(column: pl.Series) -> pl.Series:
+    """Returns a column of lists as the check for secrets reads it, and a column of texts as it is."""
+    return column.list.join("\n") if column.dtype == pl.List(pl.String) else column
+
+
+def _mask_column(column: pl.Series) -> pl.Series:
+    masked = [None if text is None else mask_text(text)[0] for text in _whole(column)]
+    if column.dtype == pl.List(pl.String):
+        masked = [None if text is None else _cut(text, texts) for text, texts in zip(masked, column.to_list(), strict=True)]
+    return pl.Series(column.name, masked, dtype=column.dtype)
+
+
+def _cut(text: str, like: Sequence[str]) -> list[str]:
+    """Returns a text that was joined with line breaks as the pieces it was joined from, told by their lengths."""
+    ends = list(accumulate((len(piece) + 1 for piece in like), initial=0))
+    return [text[start : end - 1] for start, end in pairwise(ends)]
 
 
 def _line_bounds(chunk: bytes) -> list[int]:
@@ -307,9 +355,15 @@ def _inside_strings(line: bytes, spans: list[tuple[int, int]]) -> list[tuple[int
             index -= 1
         while index < len(strings) and strings[index][0] < end:
             left, right = _off_escapes(line, max(start, strings[index][0] + 1), min(end, strings[index][1] - 1))
-            inside += [(left, right)] if left < right else []
+            is_passed = start < strings[index][0] and strings[index][1] < end and _is_form(line, *strings[index])
+            inside += [(left, right)] if left < right and not is_passed else []
             index += 1
     return inside
+
+
+def _is_form(line: bytes, start: int, end: int) -> bool:
+    """Says whether a string between two that hold a secret is the record's own: a key, or a word such as `text`."""
+    return line[end : end + 8].lstrip().startswith(b":") or _FORM.fullmatch(line, start + 1, end - 1) is not None
 
 
 def strings_of(line: bytes) -> list[tuple[int, int]] | None:

@@ -117,6 +117,51 @@ def _needs_no_separator(name: bytes, value: bytes, is_password: bool) -> bool:
     return b"_" in name and len(value) >= 20 and is_generated
 
 
+_BROKEN = re.compile(
+    rf"(?P<name>(?:{_NAMES}|(?<=[_-])pass|token|[A-Z0-9]_KEY){_SUFFIX})(?P<closing>[\"'`\])*_]{{0,3}})"
+    rf"(?P<between>\s{{0,8}}(?:(?:=>|:=|[:=])[*_]{{0,3}}|(?<=\s)(?:is|was|ist|lautet)(?=[\s:]):?)?\s{{0,8}}(?:(?:{_SCHEMES})\s{{1,8}})?)"
+    rf"(?<=\s)[*_]{{0,3}}(?P<value>[\"'`][^\s\"'`]{{6,4000}}[\"'`]|[^\s\"'`*_]\S{{5,4000}})".encode("latin-1"),
+    re.IGNORECASE,
+)
+"""A name and what may be its value with line breaks between them; what Markdown puts around bold words is no part of it."""
+_LINE_BEGINS = re.compile(rb"(?:\A|[\n\"'`])[ \t>*_#-]*(?:(?:my|our|your|the|mein|das)[ \t]+)?\Z", re.IGNORECASE)
+_BOLD = re.compile(rb"[*_]+")
+
+
+def find_over_breaks(text: bytes) -> Iterator[Found]:
+    """Yields each value that stands a line or more below its name, judged as `find_assigned` does where both are on one line.
+
+    Texts are cut into blocks by those who write them and put on one line by those who read them: a name that ends a block, or
+    a line, says as much of what comes next.
+    """
+    lower = text.lower()
+    at = 0 if b"\n" in text and any(hint in lower for hint in _HINTS) else len(text)
+    while match := _BROKEN.search(text, at):
+        at = match.start() + 1
+        if b"\n" not in match["between"]:
+            continue
+        flat = _on_one_line(text, match)
+        moved = match.end() - len(flat)
+        for kind, start, end in find_assigned(flat):
+            if moved + start >= match.start("value"):
+                yield kind, moved + start, moved + end
+
+
+def _on_one_line(text: bytes, match: re.Match[bytes]) -> bytes:
+    """Returns what ends with the value on one line; a colon stands before it where name and value had lines of their own.
+
+    `Bearer` alone needs none: what follows it is a credential.
+    """
+    start = match.start()
+    head = _BEFORE.search(text, max(0, start - 48), start)
+    closing, between = _BOLD.sub(b"", match["closing"]), b" ".join(_BOLD.sub(b"", match["between"]).split())
+    is_bearer = match["name"].lower() == b"bearer"
+    has_lines = not closing and not between and _LINE_BEGINS.search(text, max(0, start - 48), start)
+    if not between and (is_bearer or (has_lines and not text[match.end() : match.end() + 1].strip())):
+        between = b":"
+    return (head[0] if head else b"") + match["name"] + closing + b" " + between + b" " * bool(between) + match["value"]
+
+
 _CALL = re.compile(rb"[&*!(]*([A-Za-z_][\w.:]*)[(\[{]")
 
 
@@ -161,12 +206,15 @@ def _may_be_value(text: bytes, start: int) -> bool:
     return is_random(value, 0.25) or is_varied(value) or re.search(rb"[0-9]{6}", value) is not None
 
 
+_BLANK = r"(?: |\\+[nrt]|\n|\r|\t)"
 _SEPARATOR = (
     r"(?:\\*[\"'`\])]|&quot;|&#3[49];|%2[27]){0,3}"
     r"(?:,?(?: |\\+[nt]|\n|\t|[0-9]{1,6}(?:\x7f+|\t|\\+t|\\+u2192)|[+>|-])*\\*[\"']?value|"
-    r"(?: |\\+[nt]|\n|\t|%20)*(?:=>|:=|[:=,>(]|</key>[^<]{0,90}<string>|%3[aAdD]| (?:is|was|ist|lautet):? |"
+    rf"(?:{_BLANK}|%20)*"
+    r"(?:=>|:=|[:=,>(]|</key>[^<]{0,90}<string>|%3[aAdD]|"
+    rf"{_BLANK}+(?:is|was|ist|lautet):?{_BLANK}+|"
     r":[A-Za-z&'. |\[\]]{1,26}=))"
-    rf"(?: |\\+[nt]|\n|\t|\\*[\"'`:=,@]|&quot;|&#3[49];|%2[027]|[bfru]\\*[\"'])*(?:(?:{_SCHEMES}|token) +)?"
+    rf"(?:{_BLANK}|[*_]{{1,3}}|\\*[\"'`:=,@]|&quot;|&#3[49];|%2[027]|[bfru]\\*[\"'])*(?:(?:{_SCHEMES}|token){_BLANK}+)?"
 )
 _ANY_SUFFIX = "(?:[_-]?[A-Za-z0-9]{1,12}){0,2}"
 _SINGULAR = "token(?:[a-rt-z0-9_-][A-Za-z0-9_-]{0,20})?"
@@ -176,5 +224,6 @@ ANCHOR = (
     rf"{_SEPARATOR}[^ \t\n\\\"'`]{{6}}"
     rf"|(?i:{_NAMES}|token) +[A-Za-z0-9+/_=.-]{{20}}"
     rf"|(?i:{PASSWORDS}) [^ \t\n\\\"'`]{{8}}"
-    rf"|--[a-z-]{{0,24}}(?:{PASSWORDS}|secret|token|key|pat|credentials?)[ =]\\*[\"']?[^ \t\n\\\"']{{6}}"
+    rf"|(?i:{_NAMES}|token)[*_]{{0,3}}[ \t]*(?:\\+[nr]|[\n\r]){_BLANK}*[*_]{{0,3}}[^ \t\n\\\"'`*_]{{6}}"
+    rf"|--[a-z-]{{0,24}}(?:{PASSWORDS}|secret|token|key|pat|credentials?)(?:=|{_BLANK}+)\\*[\"']?[^ \t\n\\\"']{{6}}"
 )

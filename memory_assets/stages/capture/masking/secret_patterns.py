@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from memory_assets.stages.capture.formats.unwrap import URL_SAFE
-from memory_assets.stages.capture.masking.secret_assignments import ANCHOR, find_assigned, may_be_secret
+from memory_assets.stages.capture.masking.secret_assignments import ANCHOR, find_assigned, find_over_breaks, may_be_secret
 from memory_assets.stages.capture.masking.secret_tokens import (
     BOUND,
     SHAPES,
@@ -106,10 +106,11 @@ _HEADER = re.compile(
 )
 _USER = re.compile(rb"(?:\s-u|--user|--proxy-user)[ =]*[\"']?[^\s:\"'\\]{1,80}:([^\s\"'\\]{6,200})")
 _PASS_FLAG = re.compile(
-    rb"(?:sshpass[ \t]+-p|(?:(?:mysql|mariadb|mongo)[a-z]*|docker login)\b[^\n|;&]{0,120}?[ \t]-p|"
-    rb"redis-cli[^\n|;&]{0,120}?[ \t]-a|IDENTIFIED BY|PASSWORD|secrets? set[^\n|;&]{0,80}?--body)"
-    rb"[ \t]*[\"']?([^\s\"'\\;]{8,200})"
+    rb"(?:sshpass[ \t]+-p|(?:(?:mysql|mariadb|mongo)[a-z]*|docker login)\b%(on)s{0,120}?[ \t]-p|"
+    rb"redis-cli%(on)s{0,120}?[ \t]-a|IDENTIFIED BY|PASSWORD|secrets? set%(on)s{0,80}?--body)"
+    rb"[ \t]*[\"']?([^\s\"'\\;]{8,200})" % {b"on": rb"(?:[^\n|;&]|(?<=\\)\r?\n)"}
 )
+"""A command goes on behind a backslash at the end of its line."""
 _PIPED = re.compile(
     rb"echo[ \t]+(?:-n[ \t]+)?[\"']?([^\s\"'|]{8,200})[\"']?[ \t]*\|[^\n]{0,120}?(?:--password-stdin|--with-token)"
 )
@@ -268,7 +269,7 @@ FAMILIES: tuple[Family, ...] = (
         r"://[A-Za-z0-9_-]{20,255}@|(?::|%3[aA])(?:\\*/|%2[fF]){2}[^ /@\"'<>`\\]*(?::|%3[aA])[^ \"'<>`\\]{3,200}(?:@|%40)",
         (_find_url_passwords,),
     ),
-    Family("assignments", ANCHOR, (find_assigned,), before=96, after=256, is_plausible=may_be_secret),
+    Family("assignments", ANCHOR, (find_assigned, find_over_breaks), before=96, after=256, is_plausible=may_be_secret),
     Family(
         "mailgun and base64",
         rf"[0-9a-f]{{32}}-[0-9a-f]{{8}}-[0-9a-f]{{8}}|{_BASE64_TEXT}",

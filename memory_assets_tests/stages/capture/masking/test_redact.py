@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_assets.stages.capture.masking.redact import count_secrets, find, mask, mask_all
+from memory_assets.stages.capture.masking.redact import count_secrets, find, mask, mask_all, mask_frame
 from memory_assets_tests.stages.capture.planted_secrets import ALNUM, ENCODERS, HEX, KINDS, WRAPPERS, draw, plant
 
 SEEDS = (1, 2, 3)
@@ -205,6 +205,7 @@ def test_wherever_a_colour_stands_in_a_long_key_the_key_is_masked_to_its_end(dep
         "see ASIACICOIGR75LTPUAOS.",
         "access-production-52307ead-6f0d-7164-bade-baf410450020",
         "ok here you go, API key: upneNATDVTSPUxTeJWDrpqQVYnaZKems",
+        "mysql -h db.acme.dev \\\n  -u root -pXk9#mQ2v!Lp7 shop",
     ],
 )
 def test_what_looks_like_code_by_chance_is_masked_where_a_secret_must_stand(text: str) -> None:
@@ -256,6 +257,117 @@ def test_a_torn_line_that_is_no_json_is_masked_too() -> None:
 def test_what_only_looks_like_a_secret_is_left_alone(text: str) -> None:
     assert masked_text(text) == text
     assert find(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password\n{}",
+        "**Password**\r\n\r\n{}",
+        "- **Password:**\n{}",
+        "my password is\n{}",
+        "my password\nis\n{}",
+        "the token is:\n\n{}",
+        "API_KEY=\n{}",
+        "db_password:\n  {}\nnext: line",
+        "Authorization: Bearer\n{}",
+        "run it with --password\n{}",
+    ],
+)
+@pytest.mark.parametrize("secret", ["Xk9#mQ2v!Lp7aB", "gT7kQz81LmPq04XrVb29"])
+def test_a_value_on_a_line_below_its_name_is_masked_as_on_the_same_line(text: str, secret: str) -> None:
+    before = text.format(secret)
+    for _ in range(3):
+        assert masked_text(before) == before.replace(secret, "*" * len(secret))
+        assert [before[one.start : one.end] for one in find(before)] == [secret]
+        before, secret = json.dumps(before), json.dumps(secret)[1:-1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def check(password):\n    self.assertEqual2(password)",
+        "the new token:\nsecond_token_of_the_list2 and more",
+        "In this pass:\n\n**Simplify2 the tests**",
+        "5f0e\trefs/heads/fix-token\n22f35dac11ec5ef02986d4fdce2e60418a536347\trefs/heads/fix-tokens",
+        "Enter your password\nhttps://shop.acme.dev/login2",
+        "secret:\n  secretName: shop-tls-2026",
+        "  password:\n    description: what the Owner2 typed",
+        "api_key:\n- src/shop/ApiKey2.py",
+        "The token\n2026-08-03T09:00:00Z was refreshed",
+    ],
+)
+def test_what_stands_below_a_telling_name_and_is_no_secret_is_left_alone(text: str) -> None:
+    assert (masked_text(text), find(text)) == (text, [])
+
+
+def blocks_line(*texts: str, **more: object) -> bytes:
+    """Returns a message of several blocks as a transcript has it, a picture between the first and the second."""
+    blocks: list[object] = [{"type": "text", "text": text} for text in texts]
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+    content = [blocks[0], picture, *blocks[1:]]
+    return json.dumps({"type": "user", "message": {"role": "user", "content": content}, **more}, ensure_ascii=False).encode()
+
+
+def masked_blocks(line: bytes) -> list[str]:
+    masked, _ = mask(line)
+    assert (len(masked), mask(masked)) == (len(line), (masked, 0))
+    return [block["text"] for block in json.loads(masked)["message"]["content"] if block["type"] == "text"]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "expected"),
+    [
+        (("password", "Xk9#mQ2v!Lp7"), ("password", "*" * 12)),
+        (("my password is", "Xk9#mQ2v!Lp7 on staging"), ("my password is", "*" * 12 + " on staging")),
+        (("token:", "`gT7kQz81LmPq04XrVb29`"), ("token:", "`" + "*" * 20 + "`")),
+        (("the password", "is", "Xk9#mQ2v!Lp7"), ("the password", "is", "*" * 12)),
+        (('café\n"naïve" password:', 'Xk9#"é'), ('café\n"naïve" password:', 'Xk9#"é')),
+        (("first\tpassword:", '"Xk9#mQ2v!Lp7" → é'), ("first\tpassword:", '"' + "*" * 12 + '" → é')),
+        (("x" * 9_000 + " my token is", "gT7kQz81LmPq04XrVb29\n" * 500), None),
+    ],
+)
+def test_a_name_at_the_end_of_a_block_tells_of_what_begins_the_next(
+    blocks: tuple[str, ...], expected: tuple[str, ...] | None
+) -> None:
+    expected = expected or (blocks[0], "*" * 20 + blocks[1][20:])
+    assert masked_blocks(blocks_line(*blocks)) == list(expected)
+
+
+def test_a_secret_that_is_cut_in_two_is_masked_in_both_blocks_and_what_stands_between_them_stays() -> None:
+    key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKjMzEfYyjiWA4R4/M2bS1GB4t7NXp98C3S"
+    line = blocks_line(f"-----BEGIN PRIVATE KEY-----\n{key[:48]}", f"{key[48:]}\n-----END PRIVATE KEY-----")
+    first, second = masked_blocks(line)
+    assert (key[10:40] in first, key[60:90] in second) == (False, False)
+    assert first.startswith("-----BEGIN PRIVATE KEY-----") and second.endswith("-----END PRIVATE KEY-----")
+
+
+def test_blocks_that_say_nothing_together_are_left_alone() -> None:
+    commit = "22f35dac11ec5ef02986d4fdce2e60418a536347"
+    for line in (
+        blocks_line("The password policy", "wants Twelve2 characters"),
+        blocks_line("fix the token", commit, "and the other one"),
+        blocks_line("token", "", "src/shop/Token2.py", toolUseResult={"content": commit}),
+    ):
+        assert mask(line) == (line, 0)
+
+
+@given(st.lists(st.text(max_size=30), min_size=1, max_size=5), st.integers(0, 5))
+def test_blocks_of_any_text_keep_their_form_and_masking_them_twice_changes_nothing(texts: list[str], at: int) -> None:
+    masked = masked_blocks(json.dumps(json.loads(blocks_line(*texts[:at], "password", "Xk9#mQ2v!Lp7", *texts[at:]))).encode())
+    assert "Xk9#mQ2v!Lp7" not in masked
+    assert [len(text) for text in masked] == [len(text) for text in (*texts[:at], "password", "Xk9#mQ2v!Lp7", *texts[at:])]
+
+
+def test_texts_and_lists_of_a_frame_are_masked_where_they_hold_a_secret() -> None:
+    texts, lists = [None, f"use {TOKEN}", "é"], [["my password is", "Xk9#mQ2v!Lp7", "é"], [], None]
+    frame = pl.DataFrame({"text": texts, "list": lists, "number": [1, 2, 3]})
+    masked = mask_frame(frame)
+    assert masked.schema == frame.schema
+    assert masked["text"].to_list() == [None, "use " + "*" * 40, "é"]
+    assert masked["list"].to_list() == [["my password is", "*" * 12, "é"], [], None]
+    assert masked["number"].to_list() == [1, 2, 3]
+    assert mask_frame(masked).equals(masked)
 
 
 def test_ids_hashes_signatures_and_blobs_of_transcripts_are_left_alone() -> None:
