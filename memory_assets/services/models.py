@@ -75,8 +75,7 @@ def open_model(store: Store, *, timeout_seconds: float | None = None, retries: i
 
 def masked(model: Model, store: Store) -> MaskedModel:
     """Returns the model that is sent what capture would archive: secrets masked, and what the store has forgotten."""
-    from memory_assets.stages.capture.masking.redact import (
-        mask_text,
-    )  # takes a fifth of a second, which nobody waits for without a model
+    # Takes a fifth of a second, which nobody waits for without a model.
+    from memory_assets.stages.capture.masking.redact import mask_text
 
     return MaskedModel(model, lambda text: tombstones_of(store).mask_text(mask_text(text)[0]))

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from memory_assets.store.tombstones import bury, rows_of
+from memory_assets.stages.capture.tombstones import bury, rows_of
 
 import memory_assets
 from memory_assets.schema.protocols import ModelRequest
