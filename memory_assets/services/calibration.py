@@ -91,7 +91,7 @@ def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip
 def _found(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Iterator[Found]:
     """Yields what was found in the windows of the days, a model's part from its stored answers."""
     answers = AnswerStore(store.root / "answers")
-    for day in track(days, "rule again"):
+    for day in track(days, "Applying the rules again"):
         said = answers_by_window(store.tables.read("observer_answers", [day]), answers)
         of_day = windows.filter(pl.col("day") == date.fromisoformat(day))
         parts = (store.tables.read(table, [day]) for table in ("messages", "segments"))

@@ -112,7 +112,7 @@ class Consultation:
                 "MEMORY_MODEL is 'rules': nobody is asked and nothing is paid. Name a model, as in "
                 "`memory model cost --model claude-haiku-4-5`, to see what it would take."
             )
-        found = [self._cost(day, self.standings(day)) for day in track(list(days), "counting")]
+        found = [self._cost(day, self.standings(day)) for day in track(list(days), "Counting questions")]
         return Costs(
             self.model_name, self._price(ModelAnswer("", self.model_name, 1, 1)) is not None, tuple(found), self.spent()
         )

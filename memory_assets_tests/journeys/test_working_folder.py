@@ -105,7 +105,7 @@ def test_a_question_is_answered_from_the_users_store_and_sent_nowhere(clone: Pat
     index(small_store())
     before = files_in(clone)
     found = data_of(run(clone, "recall", QUESTION, "--json"))["results"]
-    said = data_of(run(clone, "reflect", QUESTION, "--json"))
+    said = data_of(run(clone, "recall", QUESTION, "--answer", "--json"))
     assert ([one["text"] for one in found], said["cost"]["model_calls"]) == ([FACT], 0)
     assert (api.requests, files_in(clone)) == ([], before)
 
@@ -114,7 +114,7 @@ def test_the_same_question_is_sent_to_the_server_that_the_users_file_names(clone
     index(small_store())
     named = {"data": str(tmp_path / "store"), "model": "claude-haiku-4-5", "model_url": api.url}
     user_settings("".join(f"{name} = {json.dumps(value)}\n" for name, value in named.items()))
-    data_of(run(clone, "reflect", QUESTION, "--json"))
+    data_of(run(clone, "recall", QUESTION, "--answer", "--json"))
     assert api.requests != []
 
 

@@ -104,7 +104,7 @@ def test_a_correction_names_what_it_replaces_and_keeps_its_evidence(agent: Memor
 
 def test_what_does_not_stand_any_more_cannot_be_corrected(agent: MemoryAgent, store: Store):
     newer = agent.remember("Use uv.", instead_of=SHOWN)
-    with pytest.raises(NoteError, match=f"{SHOWN} was replaced by {newer.memory_id} already"):
+    with pytest.raises(NoteError, match=f"{SHOWN} was already replaced by {newer.memory_id}"):
         agent.remember("Use pixi.", instead_of=SHOWN)
     with pytest.raises(NoteError, match="says exactly this already"):
         agent.remember("Use  uv.", instead_of=newer.memory_id)
@@ -154,7 +154,7 @@ def test_what_one_process_remembers_another_can_correct(agent: MemoryAgent, stor
     noted = agent.remember("The staging database listens on port 5432.", category="operations")
     other = MemoryAgent()
     assert isinstance(other.remember("The staging database listens on port 5433.", instead_of=noted.memory_id), Noted)
-    with pytest.raises(NoteError, match="was replaced by"):
+    with pytest.raises(NoteError, match="was already replaced by"):
         agent.remember("It listens on port 5434.", instead_of=noted.memory_id)
 
 

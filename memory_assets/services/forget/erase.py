@@ -86,7 +86,7 @@ def _erase(store: Store, stones: Tombstones, *, since: datetime, with_history: b
 def _mask_archive(store: Store, stones: Tombstones) -> int:
     """Masks the ranges that carry what is forgotten; the ledger follows first, while the old hashes can still be told."""
     masked: list[str] = []
-    for entry in track([entry for ranges in store.archive.sources().values() for entry in ranges], "erase archive"):
+    for entry in track([entry for ranges in store.archive.sources().values() for entry in ranges], "Erasing from the archive"):
         content = store.archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
         after = stones.mask(content)
         if after != content:

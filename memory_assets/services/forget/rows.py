@@ -28,7 +28,7 @@ def erase_rows(tables: ParquetTables, stones: Tombstones, sources: Iterable[str]
     no session said, as observations.
     """
     gone: Counter[str] = Counter()
-    for table, part in track([(name, part) for name in table_names() for part in tables.parts(name)], "erase tables"):
+    for table, part in track([(name, part) for name in table_names() for part in tables.parts(name)], "Erasing from tables"):
         frame = tables.read(table, [part])
         gone[table] += _keep(tables, table, part, frame, ~_carries(frame, stones))
     for table, (column, known) in _sources_of(tables, notes).items():

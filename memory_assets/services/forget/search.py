@@ -57,7 +57,7 @@ def search(store: Store, sought: Sought) -> Search:
     found: dict[str, list[tuple[str, int]]] = {}
     looked: Counter[str] = Counter()
     wordings: Counter[Wording] = Counter()
-    for kind, where, texts in track([*_everything(store)], "search"):
+    for kind, where, texts in track([*_everything(store)], "Searching every file"):
         looked[kind] += 1
         told: Counter[Wording] = Counter()
         for text in texts():

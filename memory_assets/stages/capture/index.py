@@ -30,7 +30,7 @@ def index_sources(archive: Archive, tables: Tables) -> list[str]:
     written = tables.parts("records")
     changed = []
     sources = archive.sources()
-    for source, ranges in track(sources.items(), "read", total=len(sources)):
+    for source, ranges in track(sources.items(), "Parsing transcripts", total=len(sources)):
         state = _State.from_inputs(written[source].inputs) if source in written else None
         if state is not None and state.ranges == len(ranges):
             continue

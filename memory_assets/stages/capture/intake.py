@@ -113,7 +113,7 @@ def take_in(
     report.unchanged = len(files) - len(changed)
     seen = archive.seen()
     # The longest first, so that a shorter copy of a session finds what it repeats already there.
-    for file in track(sorted(changed, key=lambda file: (-file.size, str(file.path))), "capture"):
+    for file in track(sorted(changed, key=lambda file: (-file.size, str(file.path))), "Reading transcripts"):
         try:
             seen[str(file.path)] = _take_in_file(file, intake)
         except (OSError, EOFError, zstandard.ZstdError, TranscriptError) as error:

@@ -111,7 +111,7 @@ def ask_each(questions: Sequence[Q], ask: Callable[[Q], None], at_once: int, mod
 
     with ThreadPoolExecutor(max_workers=at_once) as pool:  # those under way are paid for: their answers are kept
         running = {pool.submit(put, question): question for question in questions}
-        for done in track(as_completed(running), f"asking {model}", total=len(running)):
+        for done in track(as_completed(running), f"Asking {model}", total=len(running)):
             error = done.exception()
             if isinstance(error, ModelError) and not isinstance(error, ModelSetupError | ModelBusyError):
                 problems[running[done].key.name] = error
