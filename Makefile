@@ -37,8 +37,8 @@ check: $(INSTALLED) ## format, lint, types, import contract, tests
 	@$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory test
 
-bench: $(INSTALLED) ## ratios and limits, measured on this machine (ROWS="gold pipeline": only these)
-	@$(BIN)/python -W ignore -m memory_assets_tests.bench $(ROWS)
+bench: $(INSTALLED) ## ratios and limits, measured on this machine (ROWS="gold pipeline": only these; SMALL=1: see that they run)
+	@$(BIN)/python -W ignore -m memory_assets_tests.bench $(if $(SMALL),--small) $(ROWS)
 
 structure: $(INSTALLED) ## circles, imports against the order, lines of code, docstrings, the longest file
 	@$(BIN)/python -m memory_assets_tests.structure

@@ -14,20 +14,21 @@ from pathlib import Path
 from memory_assets_tests.bench.row import Row, answer_of
 from memory_assets_tests.bench.transcripts import write_session
 
-SIZE = 500_000_000
+SIZE, SMALL = 500_000_000, 1_000_000
 LIMIT_MB = 300.0
 SEED = 7
 
 
-def capture_memory() -> list[Row]:
+def capture_memory(small: bool = False) -> list[Row]:
     """Returns the peak above the imports as a share of what is allowed."""
+    size = SMALL if small else SIZE
     with tempfile.TemporaryDirectory(prefix="bench-capture-") as name:
         home = Path(name)
-        write_session(home / "projects" / "-home-ann-work-shop" / "0b0e4a60-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl", SIZE, SEED)
+        write_session(home / "projects" / "-home-ann-work-shop" / "0b0e4a60-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl", size, SEED)
         measured = answer_of("capture_memory", name)
     return [
         Row(
-            f"capturing {SIZE / 1e6:.0f} MB: peak memory / {LIMIT_MB:.0f} MB",
+            f"capturing {size / 1e6:.0f} MB: peak memory / {LIMIT_MB:.0f} MB",
             measured["above_mb"] / LIMIT_MB,
             f"{measured['above_mb']:.0f} MB above {measured['imports_mb']:.0f} MB of imports, {measured['seconds']:.0f} s, "
             f"{measured['messages']} messages in {measured['windows']} windows",

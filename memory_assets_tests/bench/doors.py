@@ -35,12 +35,12 @@ OFFICIAL = (
 )
 
 
-def doors() -> list[Row]:
+def doors(small: bool = False) -> list[Row]:
     """Returns the time to the handshake: of our server, of a bare interpreter, and of the official server with no tools."""
     with tempfile.TemporaryDirectory() as folder:
         environ = {**os.environ, "MEMORY_DATA": str(Path(folder, "store"))}
         bare, ours, official = best_of(
-            ROUNDS,
+            1 if small else ROUNDS,
             lambda: run([sys.executable, "-c", BARE], environ),
             lambda: greet(OURS, environ),
             lambda: greet(OFFICIAL, environ),

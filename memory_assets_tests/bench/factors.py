@@ -5,7 +5,6 @@ the memories as a listing), and the cases of the suite of what recall must and m
 lost without it; one that neither set misses is off by default.
 """
 
-import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,28 +13,33 @@ from typing import Any
 from memory_assets.memory import MemoryAgent
 from memory_assets.stages.recall.rank import FACTORS
 from memory_assets.store.settings import Settings
-from memory_assets_tests.bench.questions import LABELS, SHOWN_CHARS, SHOWN_LINES, load_scorer
+from memory_assets_tests.bench.leaving_out import SMALL_STEP
+from memory_assets_tests.bench.questions import SHOWN_CHARS, SHOWN_LINES, load_scorer, read_gold
 from memory_assets_tests.bench.row import Row
+from memory_assets_tests.bench.transcripts import LABELS
 from memory_assets_tests.bench.whole_store import whole_store
 from memory_assets_tests.stages.recall import first, leaving_out
 
 
-def factors() -> list[Row]:
+def factors(small: bool = False) -> list[Row]:
     """Returns a row for all factors together, for none, for each left out, and for what is on by default."""
     sets: dict[str, Sequence[str]] = {"all": tuple(FACTORS), "none": ()}
     sets |= {f"without {name}": [one for one in FACTORS if one != name] for name in FACTORS}
     sets["by default"] = Settings().recall_factors
+    if small:
+        sets = {name: sets[name] for name in ("none", "by default")}
+    asked = leaving_out.cases()[:: SMALL_STEP if small else 1]
     with tempfile.TemporaryDirectory(prefix="bench-factors-") as folder:
         of_pairs, of_suite = first.build(Path(folder) / "pairs"), leaving_out.build(Path(folder) / "suite")
         ordered = {name: _ordered(_with(of_pairs, on)) for name, on in sets.items()}
-        passed = {name: _passed(_with(of_suite, on)) for name, on in sets.items()}
-    found = _answered(sets) if LABELS.is_dir() else {}
+        passed = {name: _passed(_with(of_suite, on), asked) for name, on in sets.items()}
+    found = _answered(sets, small) if LABELS.is_dir() else {}
     return [
         Row(
             f"factors: {name}",
             sum(ordered[name].values()) / len(first.pairs()),
             f"of pairs in order ({', '.join(f'{factor} {count}' for factor, count in ordered[name].items())}), "
-            f"{passed[name]} of {len(leaving_out.cases())} cases; {found.get(name, 'no labelled sessions here')}",
+            f"{passed[name]} of {len(asked)} cases; {found.get(name, 'no labelled sessions here')}",
         )
         for name in sets
     ]
@@ -50,14 +54,13 @@ def _ordered(agent: MemoryAgent) -> dict[str, int]:
     }
 
 
-def _passed(agent: MemoryAgent) -> int:
-    cases = leaving_out.cases()
+def _passed(agent: MemoryAgent, cases: Sequence[leaving_out.Case]) -> int:
     return sum(not case.faults([one.memory_id for one in leaving_out.ask(agent, case).results]) for case in cases)
 
 
-def _answered(sets: dict[str, Sequence[str]]) -> dict[str, str]:
-    scorer, agent = load_scorer(), whole_store()
-    gold = [json.loads(path.read_text("utf-8")) for path in sorted(LABELS.glob("*.json"))]
+def _answered(sets: dict[str, Sequence[str]], small: bool) -> dict[str, str]:
+    scorer, agent = load_scorer(), whole_store(small)
+    gold = read_gold(small)
     asked = {id: question["question"] for id, question, _ in scorer.questions(gold)}
     found = {}
     for name, on in sets.items():

@@ -10,17 +10,17 @@ from pathlib import Path
 from memory_assets.services.corpus import open_embedder
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.stages.friction.scoring import Score, findings_of, score
-from memory_assets_tests.stages.friction.weeks import captured, weeks
+from memory_assets_tests.stages.friction.weeks import SyntheticWeek, captured, weeks
 
 
-def friction() -> list[Row]:
+def friction(small: bool = False) -> list[Row]:
     """Returns precision and recall of each part, and what is found in clean weeks."""
     embedder = open_embedder("all-MiniLM-L6-v2")
     rows = []
     for part, floor in (("dev", 0.9), ("held", None)):
         total, clean = Score(), 0
         with tempfile.TemporaryDirectory(prefix="bench-friction-") as root:
-            for week in weeks(part):
+            for week in _weeks(part, small):
                 found = score(week, findings_of(week, captured(week, Path(root) / week.name).tables, embedder))
                 total += found
                 clean += 0 if week.planted else len(found.extra)
@@ -30,6 +30,15 @@ def friction() -> list[Row]:
                 f"friction: precision, {part}", total.precision, f"{len(total.found)} of {said} found were planted", floor=floor
             ),
             Row(f"friction: recall, {part}", total.recall, f"{len(total.found)} of {planted} planted were found", floor=floor),
-            Row(f"friction: found in clean weeks, {part}", clean, f"{sum(not w.planted for w in weeks(part))} weeks", limit=0),
+            Row(
+                f"friction: found in clean weeks, {part}",
+                clean,
+                f"{sum(not w.planted for w in _weeks(part, small))} weeks",
+                limit=0,
+            ),
         ]
     return rows
+
+
+def _weeks(part: str, small: bool) -> tuple[SyntheticWeek, ...]:
+    return weeks(part)[: 1 if small else None]

@@ -24,10 +24,10 @@ from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.bench import gold_baselines
 from memory_assets_tests.bench.row import Row
-from memory_assets_tests.bench.transcripts import SHARED, folder
+from memory_assets_tests.bench.transcripts import LABELS, SHARED, folder
 from memory_assets_tests.stages.capture.pipeline import capture
 
-LABELS, RECORDED = SHARED / "gold", SHARED / "recorded"
+RECORDED = SHARED / "recorded"
 MOST_ALLOWED = 25
 RECORDED_FLOORS = {"recall": 0.61, "precision": 0.76}
 """What the recorded answers reach when each fact is given the raw records that it shares most words with: our reading of a
@@ -45,13 +45,13 @@ class Captured:
     allowances: Mapping[str, int]
 
 
-def gold() -> list[Row]:
+def gold(small: bool = False) -> list[Row]:
     """Returns a row for each extractor, and one for each promise that the rules must keep."""
     if not LABELS.is_dir():
         print(f"gold: no labelled sessions; {LABELS} does not exist on this machine")
         return []
     labelled = read_labels(LABELS)
-    captured = _captured([one.session for one in labelled])
+    captured = _captured([one.session for one in labelled], small)
     messages = captured.messages
     extractors: dict[str, Callable[[], Facts]] = {
         "cue words and positions": lambda: gold_baselines.cue_words(messages),
@@ -70,10 +70,10 @@ def gold() -> list[Row]:
     ]
 
 
-def _captured(sessions: list[str]) -> Captured:
+def _captured(sessions: list[str], small: bool) -> Captured:
     with tempfile.TemporaryDirectory(prefix="bench-gold-") as name:
         store = open_store(Settings(data=Path(name) / "store", timezone="UTC", owner="soph"))
-        capture(store, folder())
+        capture(store, folder(small))
         windows = store.tables.read("windows")
         own = windows.filter(pl.col("session_id").is_in(sessions) & pl.col("day").is_not_null())
         days = sorted(day.isoformat() for day in own["day"].unique())

@@ -23,6 +23,7 @@ from memory_assets_tests.bench.row import Row, seconds_of
 from memory_assets_tests.bench.synthetic import LAST, Topics, fill, make_topics, questions
 
 SIZES = (1_000, 10_000, 100_000)
+SMALL = (20,)
 ASKED = 100
 WARMED = 10
 NEIGHBOURS = 60
@@ -33,18 +34,18 @@ MOST_P95_MS = 100.0
 """Of 95 in 100 questions with 100,000 memories, apart from encoding them."""
 
 
-def latency() -> list[Row]:
+def latency(small: bool = False) -> list[Row]:
     """Returns the times at each size, and at the largest what was promised of them."""
     with tempfile.TemporaryDirectory(prefix="bench-latency-", dir=os.environ.get("BENCH_STORES")) as name:
-        topics = make_topics(Random(5), open_embedder("all-MiniLM-L6-v2"))
-        return [row for size in SIZES for row in _rows(Path(name) / str(size), size, topics)]
+        topics = make_topics(Random(5), open_embedder("all-MiniLM-L6-v2"), *(SMALL if small else ()))
+        return [row for size in (SMALL if small else SIZES) for row in _rows(Path(name) / str(size), size, topics)]
 
 
 def _rows(folder: Path, size: int, topics: Topics) -> list[Row]:
     settings = Settings(data=folder, timezone="UTC", owner="mira", now=LAST)
     if not folder.exists():
         fill(open_store(settings), size, topics, seed=size)
-    ours, peer, encoding = measure(settings, questions(Random(7), topics, WARMED + ASKED))
+    ours, peer, encoding = measure(settings, questions(Random(7), topics, WARMED + (ASKED if size >= min(SIZES) else 1)))
     half, most, apart = np.median(ours), np.percentile(ours, 95), np.percentile(ours - encoding, 95)
     told = f"ours p50 {half:.1f} p95 {most:.1f} ms; peer p50 {np.median(peer):.1f} p95 {np.percentile(peer, 95):.1f} ms"
     limit = None if size < max(SIZES) else max(MOST_TIMES, 1 + MOST_MORE_MS / float(np.median(peer)))

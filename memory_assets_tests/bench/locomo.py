@@ -57,7 +57,7 @@ class Turn:
     text: str
 
 
-def locomo() -> list[Row]:
+def locomo(small: bool = False) -> list[Row]:
     """Returns the recall@10 of each recipe and of ours, and by how much ours is ahead."""
     files = sorted(FOLDER.glob("*.json")) if FOLDER.is_dir() else []
     if not files:
@@ -65,7 +65,8 @@ def locomo() -> list[Row]:
         return []
     found: dict[str, list[list[float]]] = {}
     categories: list[int] = []
-    for conversation in (one for file in files for one in json.loads(file.read_text("utf-8"))):
+    conversations = [one for file in files for one in json.loads(file.read_text("utf-8"))]
+    for conversation in conversations[: 1 if small else None]:
         turns, asked = list(read_turns(conversation["conversation"])), list(read_questions(conversation))
         categories += [question.category for question in asked]
         for name, rankings in rank_all(turns, asked).items():

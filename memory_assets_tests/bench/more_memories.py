@@ -6,6 +6,7 @@ the second one is measured, as a whole `memory ingest`.
 
 import hashlib
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -25,6 +26,7 @@ from memory_assets_tests.bench.transcripts import sentence, write_session
 from memory_assets_tests.factories import row
 
 FEW, MANY = 1_000, 20_000
+SMALL = 20, 40
 PER_DAY = 200
 DIMENSION = 384
 TOPICS = 2_000
@@ -46,18 +48,19 @@ class Measured:
         return f"{self.seconds:.1f} s for {self.learnt} observations with {self.memories:,} memories"
 
 
-def more_memories() -> list[Row]:
+def more_memories(small: bool = False) -> list[Row]:
     """Returns the time for one more session with many memories over that with few."""
-    few, many = _one_more_session(FEW), _one_more_session(MANY)
+    sizes = SMALL if small else (FEW, MANY)
+    few, many = (_one_more_session(memories) for memories in sizes)
     ratio = many.seconds / few.seconds
-    return [Row(f"one more session: {MANY:,} / {FEW:,} memories", ratio, f"{many} against {few}")]
+    return [Row(f"one more session: {sizes[1]:,} / {sizes[0]:,} memories", ratio, f"{many} against {few}")]
 
 
 def _one_more_session(memories: int) -> Measured:
     with tempfile.TemporaryDirectory(prefix="bench-memories-") as name:
         home = Path(name)
         store = open_store(Settings(data=home / "store", timezone="UTC", owner="ann"))
-        fill(store, memories, seed=11)
+        days = fill(store, memories, seed=11)
         project = home / "projects" / "-home-ann-work-shop"
         now = datetime.now(UTC)
         write_session(project / "11111111-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl", SESSION_BYTES, 1, start=now - timedelta(days=3))
@@ -66,17 +69,18 @@ def _one_more_session(memories: int) -> Measured:
         write_session(project / "22222222-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl", SESSION_BYTES, 2, start=now - timedelta(days=2))
         seconds = ingest(home, home / "projects")
         measured = Measured(seconds, _rows(store, "observations") - before, _rows(store, "memories"))
-    if measured.memories < memories or not measured.learnt:
-        raise SystemExit(f"The made-up memories did not stay in the store, or nothing was learnt: {measured}.")
+        kept = _rows(store, "observations", days)
+    if kept < memories or not measured.learnt:
+        raise SystemExit(f"{kept} of {memories} made-up observations stayed in the store, or nothing was learnt: {measured}.")
     return measured
 
 
-def _rows(store: Store, table: str) -> int:
-    return sum(info.rows for info in store.tables.parts(table).values())
+def _rows(store: Store, table: str, parts: Iterable[str] | None = None) -> int:
+    return sum(info.rows for info in store.tables.parts(table, parts).values())
 
 
-def fill(store: Store, count: int, seed: int) -> None:
-    """Writes that many observations with vectors around topics, 200 a day, reflected already."""
+def fill(store: Store, count: int, seed: int) -> list[str]:
+    """Writes that many observations with vectors around topics, 200 a day, measured and reflected already; returns their days."""
     random, numbers = Random(seed), np.random.default_rng(seed)
     embedder = LocalEmbedder()
     topics = _unit(numbers.standard_normal((TOPICS, DIMENSION)))
@@ -87,10 +91,11 @@ def fill(store: Store, count: int, seed: int) -> None:
         embedded = [_embedding(each, vector, embedder) for each, vector in zip(rows, vectors, strict=True)]
         store.tables.write("observations", day.isoformat(), schemas.frame_of("observations", rows), inputs="bench")
         store.tables.write("embeddings", day.isoformat(), schemas.frame_of("embeddings", embedded))
-    for name in ("embeddings", "reflections", "proposals"):
+    for name in ("embeddings", "quality", "reflections", "proposals"):
         for day, version in input_versions(store, TABLES[name]).items():
             rows = store.tables.read(name, [day])
             store.tables.write(name, day, rows, inputs=version)
+    return list(store.tables.parts("observations"))
 
 
 def _near_topics(numbers: np.random.Generator, topics: np.ndarray, count: int) -> np.ndarray:

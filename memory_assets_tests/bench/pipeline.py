@@ -16,12 +16,12 @@ from memory_assets_tests.bench.transcripts import folder
 SECOND_LIMIT = 0.03
 
 
-def pipeline() -> list[Row]:
+def pipeline(small: bool = False) -> list[Row]:
     """Returns the first run over bare embedding, and the second run over the first."""
     with tempfile.TemporaryDirectory(prefix="bench-pipeline-") as name:
         home = Path(name)
-        first = ingest(home, folder())
-        second = min(ingest(home, folder()) for _ in range(2))
+        first = ingest(home, folder(small))
+        second = min(ingest(home, folder(small)) for _ in range(1 if small else 2))
         bare = answer_of("pipeline", str(home / "store"))
     return [
         Row(

@@ -22,10 +22,10 @@ from memory_assets.stages.recall.results import Answer
 from memory_assets.text.terms import query_terms
 from memory_assets_tests.bench.recipes import Recipes
 from memory_assets_tests.bench.row import Row
-from memory_assets_tests.bench.transcripts import SHARED
+from memory_assets_tests.bench.transcripts import LABELS, SHARED
 from memory_assets_tests.bench.whole_store import whole_store
 
-LABELS, SCORER = SHARED / "gold", SHARED.parent / "tools" / "score_gold.py"
+SCORER = SHARED.parent / "tools" / "score_gold.py"
 AHEAD = 0.10
 """How far ours must be ahead of the best of the others in hit@5."""
 
@@ -38,13 +38,13 @@ SHOWN_LINES = 5
 Results = list[dict[str, Any]]
 
 
-def questions() -> list[Row]:
+def questions(small: bool = False) -> list[Row]:
     """Returns hit@5 of each way to find, by how much ours is ahead, and what the default profile returns."""
     if not (LABELS.is_dir() and SCORER.is_file()):
         print(f"questions: no labelled sessions; {LABELS} does not exist on this machine")
         return []
-    scorer, agent = load_scorer(), whole_store()
-    gold = [json.loads(path.read_text("utf-8")) for path in sorted(LABELS.glob("*.json"))]
+    scorer, agent = load_scorer(), whole_store(small)
+    gold = read_gold(small)
     asked = {id: (question, session) for id, question, session in scorer.questions(gold)}
 
     def scored(find: Callable[[str], Results]) -> dict[str, float]:
@@ -113,6 +113,11 @@ def _shown(row: Mapping[str, Any], question: str) -> dict[str, Any]:
 def _figures(scores: Mapping[str, float]) -> str:
     names = ("hit@1", "hit@5", "hit@10", "mrr", "returned_per_question")
     return ", ".join(f"{name} {scores[name]:.3f}" for name in names) + f"; {int(scores['questions'])} questions"
+
+
+def read_gold(small: bool) -> list[dict[str, Any]]:
+    """Returns the labels with the questions that are asked; those of a single session where `small`."""
+    return [json.loads(path.read_text("utf-8")) for path in sorted(LABELS.glob("*.json"))[: 1 if small else None]]
 
 
 def load_scorer() -> Any:

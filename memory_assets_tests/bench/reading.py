@@ -22,9 +22,9 @@ ROUNDS = 3
 CHUNK = 8_000_000
 
 
-def reading() -> list[Row]:
+def reading(small: bool = False) -> list[Row]:
     """Returns how much longer our readers take than parsing every line with orjson."""
-    sessions = _sessions()
+    sessions = _sessions(small)
     size = sum(len(line) for _, _, lines in sessions for line in lines) / 1e6
     bare, ours = best_of(ROUNDS, lambda: _parse(sessions), lambda: _read(sessions))
     return [
@@ -36,14 +36,14 @@ def reading() -> list[Row]:
     ]
 
 
-def masking() -> list[Row]:
+def masking(small: bool = False) -> list[Row]:
     """Returns how much longer masking takes than parsing every line with orjson, and than the slowest other step of capture."""
-    sessions = _sessions()
+    sessions = _sessions(small)
     lines = b"".join(line + b"\n" for _, _, each in sessions for line in each)
     chunks = list(_chunks(lines))
     found = sum(mask(chunk)[1] for chunk in chunks)
     bare, ours = best_of(ROUNDS, lambda: _parse(sessions), lambda: [mask(chunk) for chunk in chunks])
-    steps = _seconds_of_capture()
+    steps = _seconds_of_capture(small)
     masked = steps.pop("masking")
     slowest = max(steps, key=lambda step: steps[step])
     return [
@@ -61,13 +61,13 @@ def masking() -> list[Row]:
     ]
 
 
-def _seconds_of_capture() -> dict[str, float]:
+def _seconds_of_capture(small: bool) -> dict[str, float]:
     """Returns how long each step of capture takes on all transcripts, in stores that are thrown away."""
     with tempfile.TemporaryDirectory(prefix="bench-steps-") as home:
         bare, store = (open_store(Settings(data=Path(home) / name, timezone="UTC", owner="ann")) for name in ("bare", "masked"))
-        archiving = seconds_of(lambda: intake(bare, folder(), mask=_as_they_are))
+        archiving = seconds_of(lambda: intake(bare, folder(small), mask=_as_they_are))
         return {
-            "masking": seconds_of(lambda: intake(store, folder())) - archiving,
+            "masking": seconds_of(lambda: intake(store, folder(small))) - archiving,
             "archiving": archiving,
             "indexing": seconds_of(lambda: index_sources(store.archive, store.tables)),
             "windows, messages and sessions": seconds_of(lambda: derive(store)),
@@ -78,10 +78,10 @@ def _as_they_are(chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
     return [(chunk, 0) for chunk in chunks]
 
 
-def _sessions() -> list[tuple[Harness, Path, list[bytes]]]:
+def _sessions(small: bool) -> list[tuple[Harness, Path, list[bytes]]]:
     return [
         (file.harness, file.path, file.path.read_bytes().splitlines())
-        for file in find_transcripts([folder()])
+        for file in find_transcripts([folder(small)])
         if not file.compressed
     ]
 

@@ -17,22 +17,21 @@ from memory_assets.stages.evaluate.score import Fact, score
 from memory_assets.stages.reflect.bullets import parse_bullets
 from memory_assets.stages.reflect.gradient import MONTH, SMALL_TOKENS, SPANS, TABLE_OF
 from memory_assets_tests.bench.row import Row
-from memory_assets_tests.bench.transcripts import SHARED
+from memory_assets_tests.bench.transcripts import LABELS
 from memory_assets_tests.bench.whole_store import whole_store
 
-LABELS = SHARED / "gold"
 STILL_HELD = {"day": 0.85, "week": 0.75, "month": 0.60}
 
 Label = tuple[str, str]
 """Session and id of a label."""
 
 
-def reflections() -> list[Row]:
+def reflections(small: bool = False) -> list[Row]:
     """Returns what is still held and how short it is, by day, week and month, and how many days grew."""
     if not LABELS.is_dir():
         print(f"reflections: no labelled sessions; {LABELS} does not exist on this machine")
         return []
-    labelled, tables = read_labels(LABELS), whole_store().store.tables
+    labelled, tables = read_labels(LABELS), whole_store(small).store.tables
     observations = tables.read("observations")
     wanted = _high(labelled, facts_of(tables, [one.session for one in labelled]))
     observed = int(observations["tokens"].sum())

@@ -41,7 +41,7 @@ class Meter:
         return len(self.api.requests) - calls, self.embedded - embedded
 
 
-def remaking() -> list[Row]:
+def remaking(small: bool = False) -> list[Row]:
     """Returns a row for each way of making everything again."""
     encode = LocalEmbedder.encode
     with tempfile.TemporaryDirectory(prefix="bench-remaking-") as name, serve(_write_down) as api:
@@ -52,7 +52,7 @@ def remaking() -> list[Row]:
             return encode(self, texts)
 
         with patch.object(LocalEmbedder, "encode", counted), patch.dict(os.environ, {"ANTHROPIC_API_KEY": KEY}):
-            return _rows(_store(Path(name), api), meter)
+            return _rows(_store(Path(name), api, small), meter)
 
 
 def _rows(store: Store, meter: Meter) -> list[Row]:
@@ -70,8 +70,8 @@ def _rows(store: Store, meter: Meter) -> list[Row]:
     ]
 
 
-def _store(home: Path, api: MessagesApi) -> Store:
-    sources = lay_out_sample(home / "transcripts")
+def _store(home: Path, api: MessagesApi, small: bool) -> Store:
+    sources = lay_out_sample(home / "transcripts", *(["pi"] if small else []))
     settings = Settings(data=home / "store", sources=str(sources), timezone="UTC", owner="mira", model=MODEL, model_url=api.url)
     return open_store(settings)
 

@@ -63,9 +63,9 @@ class Topics:
     centres: np.ndarray
 
 
-def make_topics(random: Random, embedder: LocalEmbedder) -> Topics:
+def make_topics(random: Random, embedder: LocalEmbedder, count: int = TOPICS) -> Topics:
     """Returns the topics, with centres made by the model."""
-    words = [[_word(random) for _ in range(WORDS_OF_TOPIC)] for _ in range(TOPICS)]
+    words = [[_word(random) for _ in range(WORDS_OF_TOPIC)] for _ in range(count)]
     return Topics(words, np.stack([embedder.encode_query(_fill(random, _PATTERNS, own)) for own in words]))
 
 
@@ -77,7 +77,7 @@ def questions(random: Random, topics: Topics, count: int) -> list[str]:
 def fill(store: Store, count: int, topics: Topics, seed: int) -> None:
     """Writes that many memories, a message behind each, a narrative for each session, and builds both indexes."""
     random, numbers = Random(seed), np.random.default_rng(seed)
-    about = [random.randrange(TOPICS) for _ in range(count)]
+    about = [random.randrange(len(topics.words)) for _ in range(count)]
     texts = pl.Series("text", [f"{_fill(random, _PATTERNS, topics.words[one])}" for one in about])
     minutes = np.sort(numbers.integers(0, MINUTES, size=count))
     said = pl.DataFrame({"text": texts, "event_at": [FIRST + timedelta(minutes=int(m)) for m in minutes]}).with_columns(

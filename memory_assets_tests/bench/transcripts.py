@@ -1,10 +1,12 @@
-"""Transcripts to measure on: the real ones, else the sample; and generated ones of any size.
+"""Transcripts to measure on: the real ones, or a few of them, else the sample; and generated ones of any size.
 
 `write_session` makes a Claude Code transcript of a given size from a seed: user turns, answers, tool calls and results with
 code, numbers and escapes, a few seconds apart, with nights between, so that it is cut into windows of many days.
 """
 
+import atexit
 import json
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +19,9 @@ from memory_assets.stages.capture.sample import lay_out, sample_root
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SHARED = REPOSITORY.parent / "shared" / "data"
+LABELS = SHARED / "gold"
+FEW = 2
+"""Sessions of the small folder."""
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 NOUNS = [
     "server",
@@ -41,25 +46,35 @@ CODE = 'def {noun}(value: int) -> str:\n\treturn f"{verb} {{value}}"  # {noun} \
 
 
 @cache
-def folder() -> Path:
-    """Returns the folder with the transcripts to measure on."""
+def folder(small: bool = False) -> Path:
+    """Returns the folder with the transcripts to measure on; a small one has the shortest sessions that are labelled."""
     if (SHARED / "unpack").is_file():
-        return Path(subprocess.run([str(SHARED / "unpack")], check=True, capture_output=True, text=True).stdout.strip())
-    sample = Path(tempfile.mkdtemp(prefix="bench-sample-"))
-    return lay_out(sample_root(), sample, datetime.now(UTC))
+        unpacked = subprocess.run([str(SHARED / "unpack")], check=True, capture_output=True, text=True).stdout.strip()
+        return _few(Path(unpacked)) if small else Path(unpacked)
+    return lay_out(sample_root(), _temporary("bench-sample-"), datetime.now(UTC))
 
 
-@cache
-def files() -> tuple[Path, ...]:
-    """Returns the transcripts, in order."""
-    return tuple(sorted(folder().rglob("*.jsonl")))
+def _few(whole: Path) -> Path:
+    few, labelled = _temporary("bench-few-"), {path.stem for path in LABELS.glob("*.json")}
+    found = [path for path in whole.rglob("*.jsonl") if any(path.stem.endswith(session) for session in labelled)]
+    for path in sorted(found, key=lambda path: path.stat().st_size)[:FEW]:
+        copy = few / path.relative_to(whole)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, copy)
+    return few
 
 
-def described() -> str:
+def _temporary(prefix: str) -> Path:
+    made = Path(tempfile.mkdtemp(prefix=prefix))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
+
+
+def described(small: bool = False) -> str:
     """Returns what is measured on, in words."""
-    size = sum(path.stat().st_size for path in files()) / 1e6
+    sizes = [path.stat().st_size for path in folder(small).rglob("*.jsonl")]
     kind = "real" if (SHARED / "unpack").is_file() else "the bundled sample (the real ones are not on this machine)"
-    return f"{kind}, {len(files())} files, {size:.0f} MB in {folder()}"
+    return f"{kind}, {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB in {folder(small)}"
 
 
 def write_session(path: Path, size: int, seed: int, *, start: datetime = START) -> Path:

@@ -18,15 +18,15 @@ from memory_assets_tests.bench.transcripts import folder
 
 
 @cache
-def whole_store() -> MemoryAgent:
+def whole_store(small: bool = False) -> MemoryAgent:
     """Returns the facade of the store."""
     named = os.environ.get("BENCH_STORE")
-    if named:
+    if named and not small:
         root = Path(named)
     else:
         home = Path(tempfile.mkdtemp(prefix="bench-whole-"))
         atexit.register(shutil.rmtree, home, ignore_errors=True)
-        ingest(home, folder())
+        ingest(home, folder(small))
         root = home / "store"
     return MemoryAgent(read_settings(data=root, timezone=_zone(root), owner="soph"))
 

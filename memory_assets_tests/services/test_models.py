@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
-from memory_assets.stages.capture.tombstones import bury, rows_of
 
 import memory_assets
 from memory_assets.schema.protocols import ModelRequest
 from memory_assets.services.models import masked, open_model
 from memory_assets.stages.capture.masking.redact import mask_text
+from memory_assets.stages.capture.tombstones import bury, rows_of
 from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store

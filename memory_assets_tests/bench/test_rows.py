@@ -1,0 +1,33 @@
+"""Every row of the bench runs on little input, and says so where what it needs is not on the machine."""
+
+import pytest
+
+from memory_assets_tests.bench.__main__ import ROWS, main
+
+PREFIXES = {
+    "capture-memory": "capturing",
+    "pipeline": "pipeline: wall time",
+    "more-memories": "one more session",
+    "doors": "tools: seconds",
+    "leaving-out": "leaving out: ours",
+    "latency": "recall with",
+}
+"""How the first line of a row begins, where that is not its name."""
+
+
+def test_a_row_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        main(["--small", "speed"])
+    assert "there is no row 'speed'" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROWS)
+def test_the_row_runs_on_little_input(name: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["--small", name]) == 0
+    said = capsys.readouterr().out
+    assert "MISSED" not in said
+    if f"{name}: no " in said:
+        pytest.skip(said.splitlines()[1])
+    lines = [line for line in said.splitlines() if line.startswith(PREFIXES.get(name, name))]
+    assert lines, said
