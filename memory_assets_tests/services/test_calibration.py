@@ -49,7 +49,7 @@ def test_another_limit_lists_what_it_flips_and_writes_nothing(store: Store, caps
 def test_people_read_who_was_never_asked_and_what_flips(store: Store, capsys: pytest.CaptureFixture[str]):
     assert cli.main(["lab", "calibration", "--by", "reason", "--set", "gate.least_confident=0.95"]) == 0
     out = capsys.readouterr().out
-    assert "nobody was asked" in out
+    assert "not shown to anybody" in out
     assert "durable, with evidence → too little confidence" in out
     assert "rows flip with gate.least_confident=0.95; nothing was written." in out
 

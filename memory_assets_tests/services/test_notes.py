@@ -106,7 +106,7 @@ def test_what_does_not_stand_any_more_cannot_be_corrected(agent: MemoryAgent, st
     newer = agent.remember("Use uv.", instead_of=SHOWN)
     with pytest.raises(NoteError, match=f"{SHOWN} was already replaced by {newer.memory_id}"):
         agent.remember("Use pixi.", instead_of=SHOWN)
-    with pytest.raises(NoteError, match="says exactly this already"):
+    with pytest.raises(NoteError, match="already has this text"):
         agent.remember("Use  uv.", instead_of=newer.memory_id)
     agent.forget(newer.memory_id, apply=True)
     with pytest.raises(NoteError, match="is forgotten already"):
