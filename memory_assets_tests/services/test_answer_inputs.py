@@ -84,9 +84,9 @@ def named(url: str, monkeypatch: pytest.MonkeyPatch) -> MemoryAgent:
 def test_a_model_that_puts_an_answer_together_is_sent_no_password(store: Store, monkeypatch: pytest.MonkeyPatch):
     (store.workspace / "MEMORY.md").write_text(RULES)
     given = ScriptedModel(f"With uv [{SHORT}].")
-    assert MemoryAgent().reflect(TYPED, model=given).cost.model_calls == 1
+    assert MemoryAgent().answer(TYPED, model=given).cost.model_calls == 1
     with serve(lambda body: f"With uv [{SHORT}].") as api:
-        assert named(api.url, monkeypatch).reflect(TYPED).text == f"With uv [{SHORT}]"
+        assert named(api.url, monkeypatch).answer(TYPED).text == f"With uv [{SHORT}]"
     (asked,), (sent,) = given.asked, api.questions()
     for told in (asked.material, json.dumps(sent)):
         assert (PASSWORD in told, "password=************" in told) == (False, True)

@@ -6,7 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from memory_assets.stages.capture.messages import TOOL_OUTPUT_CHARS, build_messages, build_sessions, cut_middle, pending_days
+from memory_assets.runs.staleness import stale_partitions
+from memory_assets.schema.tables import TABLES
+from memory_assets.stages.capture.messages import TOOL_OUTPUT_CHARS, build_messages, build_sessions, cut_middle
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture
@@ -80,12 +82,18 @@ def test_a_day_waits_until_it_is_written_and_when_its_windows_change_or_leave(st
     path.write_bytes(lines(*dialogue("a", 3)))
     capture(store, sources)
     windows = store.tables.read("windows")
-    assert pending_days(windows, store.tables) == []
+    assert stale(store, windows) == []
     moved = windows.with_columns(day=date(2026, 8, 4))
-    assert pending_days(moved, store.tables) == [date(2026, 8, 3), date(2026, 8, 4)]
-    assert pending_days(windows.with_columns(fingerprint=pl.lit("other")), store.tables) == [date(2026, 8, 3)]
+    assert stale(store, moved) == ["2026-08-03", "2026-08-04"]
+    assert stale(store, windows.with_columns(fingerprint=pl.lit("other"))) == ["2026-08-03"]
     opened = windows.with_columns(day=None, status=pl.lit("open")).cast({"day": pl.Date})
-    assert pending_days(opened, store.tables) == [date(2026, 8, 3)]
+    assert stale(store, opened) == ["2026-08-03"]
+
+
+def stale(store: Store, windows: pl.DataFrame) -> list[str]:
+    """The days whose messages are not those of the windows."""
+    store.tables.write("windows", "all", windows)
+    return stale_partitions(store, TABLES["messages"])
 
 
 def test_windows_of_several_sources_are_read_together_without_mixing(store: Store, sources: Path):

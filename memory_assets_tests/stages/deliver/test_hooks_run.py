@@ -265,7 +265,8 @@ def test_a_hook_imports_the_standard_library_only(home: Path):
         loaded = set(done.stdout.splitlines()[-1].split())
         ours = {name for name in loaded if name.startswith("memory_assets")}
         assert ours == {
-            "memory_assets", "memory_assets.stages.deliver", "memory_assets.stages.deliver.events", "memory_assets.stages.deliver.hook",
+            "memory_assets", "memory_assets.adapters", "memory_assets.adapters.parquet_footer", "memory_assets.interfaces",
+            "memory_assets.stages", "memory_assets.store", "memory_assets.stages.deliver", "memory_assets.stages.deliver.events", "memory_assets.stages.deliver.hook",
             "memory_assets.stages.deliver.spool", "memory_assets.interfaces.entry", "memory_assets.store.places", "memory_assets.store.ready",
         }  # fmt: skip
         assert not loaded & {"polars", "pydantic", "typer", "typing", "pathlib", "dataclasses", "subprocess"}

@@ -132,7 +132,7 @@ def test_the_command_prints_the_figures_and_lists_what_was_missed(
     out, err = capsys.readouterr()
     assert "recall, by priority    0.750" in out
     assert f"F2  {PORT['text']}\n   records 5; low fact of the assistant: " in out
-    assert "Not in this store, and left out of the figures: elsewhere." in err
+    assert "Session elsewhere is not in this store and is not counted." in err
 
 
 def test_the_command_gives_programs_every_figure(store: Store, labels: Path, capsys: pytest.CaptureFixture[str]):
