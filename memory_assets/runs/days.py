@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from memory_assets.errors import SettingsError
 from memory_assets.runs import inputs
 from memory_assets.schema.protocols import Tables
+from memory_assets.schema.tables import TABLES
 from memory_assets.store.store import Store
 
 LONGEST_STRETCH = 31
@@ -42,9 +43,10 @@ def stretches(days: Iterable[date]) -> list[Stretch]:
 
 
 def first_day_of(store: Store) -> date:
-    """Returns the first day of the store: of its windows, notes and written days; today where there is nothing."""
+    """Returns the first day of the store: of its windows, its notes and every table by day; today where there is nothing."""
     found = [store.tables.read("windows", columns=["day"])["day"].min(), *map(_day, inputs.notes_by_day(store))]
-    found += [_day(part) for part in store.tables.parts("messages")]
+    by_day = [table.name for table in TABLES.values() if table.grain == "day" and table.record]
+    found += [_day(part) for name in by_day for part in store.tables.parts(name)]
     return min((day for day in found if day is not None), default=store.settings.today())
 
 

@@ -2,11 +2,15 @@
 
 from datetime import date, timedelta
 from itertools import pairwise
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
+from memory_assets.runs.days import LONGEST_STRETCH, Stretch, first_day_of, stretches
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import open_store
+from memory_assets_tests.factories import frame
 
 DAYS = st.lists(st.dates(date(2026, 1, 1), date(2026, 12, 31)), max_size=60)
 
@@ -30,3 +34,11 @@ def test_every_day_is_in_exactly_one_stretch_of_at_most_a_month(days: list[date]
     assert len(covered) == len(set(covered))
     assert all(len(stretch.days()) <= LONGEST_STRETCH for stretch in found)
     assert all(a.last + timedelta(1) < b.first or len(a.days()) + len(b.days()) > LONGEST_STRETCH for a, b in pairwise(found))
+
+
+def test_the_first_day_is_that_of_the_earliest_partition_of_any_table_or_today(tmp_path: Path):
+    store = open_store(read_settings(data=str(tmp_path / "other")))
+    assert first_day_of(store) == store.settings.today()
+    store.tables.write("observations", "2026-08-03", frame("observations"), inputs="x")
+    store.tables.write("messages", "2026-08-05", frame("messages"), inputs="x")
+    assert first_day_of(store) == date(2026, 8, 3)
