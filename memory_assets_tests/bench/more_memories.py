@@ -20,7 +20,7 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.tables import TABLES
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.bench.pipeline import ingest
+from memory_assets_tests.bench.pipeline import OWNER, ingest
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import sentence, write_session
 from memory_assets_tests.factories import row
@@ -59,7 +59,7 @@ def more_memories(small: bool = False) -> list[Row]:
 def _one_more_session(memories: int) -> Measured:
     with tempfile.TemporaryDirectory(prefix="bench-memories-") as name:
         home = Path(name)
-        store = open_store(Settings(data=home / "store", timezone="UTC", owner="ann"))
+        store = open_store(Settings(data=home / "store", timezone="UTC", owner=OWNER))
         days = fill(store, memories, seed=11)
         project = home / "projects" / "-home-ann-work-shop"
         now = datetime.now(UTC)

@@ -33,6 +33,10 @@ def pipeline(small: bool = False) -> list[Row]:
     ]
 
 
+OWNER = "soph"
+"""Whose stores `ingest` fills."""
+
+
 def ingest(home: Path, sources: Path) -> float:
     """Runs `memory ingest` on the store below `home` and returns how long the process took."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "DAGSTER_"))}
@@ -41,7 +45,7 @@ def ingest(home: Path, sources: Path) -> float:
         "MEMORY_DATA": str(home / "store"),
         "MEMORY_SOURCES": str(sources),
         "MEMORY_TIMEZONE": "UTC",
-        "MEMORY_OWNER": "soph",
+        "MEMORY_OWNER": OWNER,
     }
     started = time.perf_counter()
     run([sys.executable, "-m", "memory_assets.interfaces.entry", "ingest"], environ)

@@ -147,7 +147,7 @@ def test_a_range_leaves_the_other_days_of_the_branch_as_they_are(opened: Opened,
 def test_killed_it_is_made_on_and_ends_as_an_undisturbed_one(opened: Opened, unbranched: Path, branched: Path, sources: Path):
     undisturbed = what_if.show(open_store(settings_at(branched, sources)), "mine")
     store = opened(unbranched)
-    process = start("what-if --set facts_per_session=0 --name mine", store.root, sources)
+    process = start("lab what-if --set facts_per_session=0 --name mine", store.root, sources)
     runs = store.root / "branches" / "mine" / "dagster" / "history"
     while not runs.is_dir():  # the branch is begun, and its first run under way
         assert process.poll() is None, process.communicate()
