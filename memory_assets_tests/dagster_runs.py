@@ -1,12 +1,15 @@
 """Runs of single assets and of jobs in this process, as the command line and the sensors start them."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from datetime import date
 
 import dagster as dg
 
 from memory_assets.definitions import assemble
 from memory_assets.runs.jobs import range_tags
+from memory_assets.runs.scopes import register_scopes
+from memory_assets.schema.tables import TABLES
 from memory_assets.store.store import Store
 
 EARLY = date(2025, 1, 1)
@@ -22,7 +25,7 @@ def run_assets(
     instance: dg.DagsterInstance | None = None,
     checks: Mapping[str, str] | None = None,
 ) -> dg.ExecuteInProcessResult:
-    """Materialises the named assets for the partitions from the first to the last of `days`.
+    """Materialises the named assets for the partitions from the first to the last of `days`, or for all scopes.
 
     Runs their checks, and `checks`: of other assets, which stay as they lie, by name.
     """
@@ -32,15 +35,13 @@ def run_assets(
     job = dg.define_asset_job("chosen", selection=selection)
     definitions = dg.Definitions.merge(assemble(store.settings, EARLY, store), dg.Definitions(jobs=[job]))
     named = range_tags(*map(str, days)) if days else {}
-    return definitions.resolve_job_def("chosen").execute_in_process(
-        tags={**named, **(tags or {})}, raise_on_error=raise_on_error, instance=instance
-    )
-
-
-def run_job(store: Store, job: str, tags: Mapping[str, str] | None = None, *, raise_on_error: bool = True):
-    """Runs the job on the store."""
-    definitions = assemble(store.settings, EARLY, store)
-    return definitions.resolve_job_def(job).execute_in_process(tags=dict(tags or {}), raise_on_error=raise_on_error)
+    with nullcontext(instance) if instance else dg.DagsterInstance.ephemeral() as opened:
+        if not named and any(TABLES[name].grain == "scope" for name in names):
+            scopes = register_scopes(opened, store)
+            named = range_tags(scopes[0], scopes[-1])
+        return definitions.resolve_job_def("chosen").execute_in_process(
+            tags={**named, **(tags or {})}, raise_on_error=raise_on_error, instance=opened
+        )
 
 
 def metadata_of(result: dg.ExecuteInProcessResult, asset: str, partition: str | None = None) -> dict[str, object]:

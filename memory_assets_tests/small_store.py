@@ -7,7 +7,7 @@ import polars as pl
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.runs.due import triage_state
-from memory_assets.runs.staleness import input_versions
+from memory_assets.runs.staleness import input_versions, note_name
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
 from memory_assets.stages.embed.passages import make_passages
@@ -72,7 +72,7 @@ def bring_up_to_date(store: Store) -> None:
             if table.record:
                 store.tables.write(name, part, store.tables.read(name, [part]), inputs=version)
             else:
-                store.note(name, version)
+                store.note(note_name(table, part), version)
     store.note("review_md", triage_state(store))
 
 

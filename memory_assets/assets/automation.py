@@ -5,7 +5,7 @@ run or a killed daemon loses nothing. A request's key holds the state that it an
 tried again an hour later, and not at every tick.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
 import dagster as dg
@@ -14,7 +14,8 @@ from memory_assets.assets.checks.deliver import SPOOL_CHECK, spool_evaluation
 from memory_assets.runs import due
 from memory_assets.runs.days import Stretch, stretches
 from memory_assets.runs.due import DueRun, due_runs, next_runs
-from memory_assets.runs.jobs import tags_of
+from memory_assets.runs.jobs import has_scopes, tags_of
+from memory_assets.runs.scopes import register_scopes
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, tables_in
 from memory_assets.services.review import look_at_tasks, tasks_say
@@ -44,8 +45,8 @@ ASSET_JOBS = {
 """The declared jobs, each selecting the assets that name it."""
 
 
-def _request(run: DueRun, *key: object, by: str) -> dg.RunRequest:
-    tags = tags_of(run.job, run.stretch, started_by=by)
+def _request(run: DueRun, *key: object, by: str, scopes: Sequence[str] = ()) -> dg.RunRequest:
+    tags = tags_of(run.job, run.stretch, scopes=scopes, started_by=by)
     return dg.RunRequest(run_key=f"{run.job}-{hash_of(*key, run.state, run.stretch)}", job_name=run.job, tags=tags)
 
 
@@ -53,10 +54,27 @@ def _hour(store: Store) -> str:
     return f"{store.settings.clock():%Y-%m-%dT%H}"
 
 
-def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
-    """Returns the runs that the store's state asks for, the earliest job first; none while one of ours is under way."""
-    runs = [] if busy else next_runs(store)
-    return [_request(run, _hour(store), by="new_transcripts") for run in runs]
+def _scopes(instance: dg.DagsterInstance, store: Store, jobs: Iterable[str]) -> list[str]:
+    """Returns the scopes, brought up to date in Dagster, where one of the jobs has partitions by scope."""
+    return register_scopes(instance, store) if any(map(has_scopes, jobs)) else []
+
+
+def next_requests(instance: dg.DagsterInstance, store: Store, *, busy: bool, first_day: date = date.min) -> list[dg.RunRequest]:
+    """Returns the runs that the store's state asks for, the earliest job first; none while one of ours is under way.
+
+    Days before `first_day`, the first partition that the code location has loaded, wait until it is reloaded.
+    """
+    due_now = [] if busy else next_runs(store)
+    runs = [run for run in due_now if run.stretch is None or run.stretch.first >= first_day]
+    scopes = _scopes(instance, store, (run.job for run in runs))
+    return [_request(run, _hour(store), by="new_transcripts", scopes=scopes) for run in runs]
+
+
+def _first_partition(context: dg.SensorEvaluationContext) -> date:
+    """Returns the first day that the code location has a partition for."""
+    loaded = context.repository_def
+    partitions = loaded.asset_graph.get(dg.AssetKey("messages")).partitions_def if loaded else None
+    return partitions.start.date() if isinstance(partitions, dg.DailyPartitionsDefinition) else date.min
 
 
 @dg.sensor(
@@ -67,8 +85,9 @@ def next_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
 )
 def new_transcripts(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
     """Requests the next job towards tables that hold everything the transcripts say."""
-    requests = next_requests(store, busy=bool(context.instance.get_run_records(UNFINISHED, limit=1)))
-    reason = None if requests else dg.SkipReason("Nothing new, or a run is under way.")
+    busy = bool(context.instance.get_run_records(UNFINISHED, limit=1))
+    requests = next_requests(context.instance, store, busy=busy, first_day=_first_partition(context))
+    reason = None if requests else dg.SkipReason("Nothing new, a run is under way, or partitions of older days are loading.")
     return dg.SensorResult(run_requests=requests, skip_reason=reason)
 
 
@@ -116,14 +135,15 @@ def _runs(job: str, days: dict[date, str]) -> list[DueRun]:
 )
 def review_changes(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
     """Requests a triage when a review surface differs from what was last read."""
-    if due.review_is_stale(store):
-        run = DueRun("triage", None, due.triage_state(store))
-        return dg.SensorResult(run_requests=[_request(run, _hour(store), by="review_changes")])
-    looked = look_at_tasks(store)
-    if said := tasks_say(store, looked):
-        return dg.SensorResult(run_requests=[_request(DueRun("triage", None, said), _hour(store), by="review_changes")])
-    reason = looked.problem or "No proposal, decision or edit since the last triage."
-    return dg.SensorResult(skip_reason=dg.SkipReason(reason))
+    problem, state = None, due.triage_state(store)
+    if not due.review_is_stale(store):
+        looked = look_at_tasks(store)
+        problem, state = looked.problem, tasks_say(store, looked)
+    if not state:
+        return dg.SensorResult(skip_reason=dg.SkipReason(problem or "No proposal, decision or edit since the last triage."))
+    scopes = register_scopes(context.instance, store)
+    run = DueRun("triage", None, state)
+    return dg.SensorResult(run_requests=[_request(run, _hour(store), by="review_changes", scopes=scopes)])
 
 
 @dg.sensor(
@@ -162,8 +182,12 @@ def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:
     """Returns the daily schedules, in the owner's zone."""
 
     def at(name: str, job: str, cron: str, description: str) -> dg.ScheduleDefinition:
+        def request(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
+            scopes = _scopes(context.instance, store, [job])
+            return dg.RunRequest(tags=tags_of(job, scopes=scopes, started_by=name))
+
         how = {"execution_timezone": zone, "default_status": SCHEDULED, "description": description}
-        return dg.ScheduleDefinition(name=name, job=ASSET_JOBS[job], cron_schedule=cron, **how)
+        return dg.schedule(job=ASSET_JOBS[job], cron_schedule=cron, name=name, **how)(request)
 
     def where_due(job: str, name: str, cron: str, description: str) -> dg.ScheduleDefinition:
         def look(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
@@ -188,7 +212,7 @@ def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:
         at("briefing_daily", "brief", "5 0 * * *", "At 00:05, puts the dates of that day and the next into the briefing."),
         *(where_due(job, *how) for job, how in ON_SCHEDULE.items()),
         nightly_yesterday,
-        at("nightly", "rebuild_memories", "15 2 * * *", "At 02:15, merges near-duplicates and updates indexes and briefing."),
+        at("nightly", "rebuild_memories", "15 2 * * *", "At 02:15, merges near-duplicates and updates the indexes."),
         at(
             "triage_half_hourly",
             "review",

@@ -18,6 +18,7 @@ from dagster_pandera import pandera_schema_to_dagster_type
 from memory_assets.errors import LabelsError, ModelBusyError, ModelSetupError
 from memory_assets.runs.jobs import ASK_AGAIN
 from memory_assets.runs.materialise import Markdown, Report, data_version, every_partition, materialise
+from memory_assets.runs.scopes import SCOPE
 from memory_assets.runs.staleness import resolve, settings_of
 from memory_assets.schema import frames
 from memory_assets.schema.frames import hash_of
@@ -47,6 +48,7 @@ def partitions_of(zone: str, first_day: date = FIRST_DAY) -> dict[str, dg.Partit
         "day": dg.DailyPartitionsDefinition(start_date=first_day.isoformat(), timezone=zone, end_offset=1),
         "week": dg.WeeklyPartitionsDefinition(start_date=week.isoformat(), timezone=zone, day_offset=1),
         "month": dg.MonthlyPartitionsDefinition(start_date=first_day.replace(day=1).isoformat(), timezone=zone),
+        "scope": dg.DynamicPartitionsDefinition(name=SCOPE),
         "category": dg.StaticPartitionsDefinition(get_args(Category)),
     }
 
@@ -74,7 +76,7 @@ def _make_asset(
         name=lead.name if len(tables) == 1 else "_".join(table.name for table in tables),
         specs=[_spec(table, settings, partitions) for table in tables],
         check_specs=[dg.AssetCheckSpec(name, asset=t.name, description=doc) for t in tables for name, doc in t.checks],
-        backfill_policy=dg.BackfillPolicy.multi_run(DAYS_PER_RUN) if lead.is_partitioned else None,
+        backfill_policy=_backfill_policy(lead),
         retry_policy=RETRY,
         pool=lead.pool,
         can_subset=False,
@@ -91,12 +93,18 @@ def _make_asset(
     return build
 
 
+def _backfill_policy(table: Table) -> dg.BackfillPolicy | None:
+    if not table.is_partitioned:
+        return None
+    return dg.BackfillPolicy.single_run() if table.grain == "scope" else dg.BackfillPolicy.multi_run(DAYS_PER_RUN)
+
+
 def _spec(table: Table, settings: Settings, partitions: Mapping[str, dg.PartitionsDefinition]) -> dg.AssetSpec:
     columns = {"dagster/column_schema": column_schema(table.name), "dagster/table_name": table.name} if table.record else {}
     return dg.AssetSpec(
         table.name,
         description=table.doc,
-        deps=list(table.made_from),
+        deps=[_dep(table, TABLES[name]) for name in table.made_from],
         group_name=table.stage,
         owners=OWNERS,
         kinds=set(table.kinds),
@@ -105,6 +113,12 @@ def _spec(table: Table, settings: Settings, partitions: Mapping[str, dg.Partitio
         partitions_def=partitions.get(table.grain),
         freshness_policy=_fresh(table.fresh_days),
     )
+
+
+def _dep(table: Table, upstream: Table) -> dg.AssetDep:
+    """Returns the dependency; a scope reads every partition of a table that is cut otherwise."""
+    reads_all = table.grain == "scope" and upstream.is_partitioned and upstream.grain != "scope"
+    return dg.AssetDep(upstream.name, partition_mapping=dg.AllPartitionMapping() if reads_all else None)
 
 
 def _raising_for_dagster(store: Store, tables: Sequence[Table], keys: Sequence[str], asks_again: bool) -> Report:
@@ -124,10 +138,11 @@ def _result(
 ) -> dg.MaterializeResult:
     """Returns what Dagster is told of a table: its rows in the run and in all, its figures, its data version."""
     more = resolve(table.report)(store, table.name, keys) if table.report else Report()
-    if table.is_partitioned and table.record:
-        parts = store.tables.parts(table.name, keys)
+    if table.is_partitioned:
+        parts = store.tables.parts(table.name, keys) if table.record else {}
         for key in keys:
-            figures = {"dagster/partition_row_count": parts[key].rows if key in parts else 0, **more.by_partition.get(key, {})}
+            rows = {"dagster/partition_row_count": parts[key].rows if key in parts else 0} if table.record else {}
+            figures = {**rows, **report.by_partition.get(key, {}), **more.by_partition.get(key, {})}
             context.add_asset_metadata(_metadata(figures), partition_key=key, asset_key=table.name)
     version = data_version(store, table, keys)
     return dg.MaterializeResult(

@@ -166,7 +166,7 @@ def _state_of_tables(job: str) -> Callable[[Store], str]:
 def _asking(store: Store, job: str) -> Iterator[str]:
     """Yields what the stale tables of the job should be built from."""
     for table in tables_in(job):
-        if table.inputs is not None and not table.is_partitioned:
+        if table.inputs is not None and table.grain in ("whole", "scope"):
             yield from (f"{table.name}/{part}={version}" for part, version in input_versions(store, table).items())
 
 

@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 
 import polars as pl
 
+from memory_assets.runs.scopes import scopes_of
 from memory_assets.runs.staleness import fingerprint, rules_of
 from memory_assets.schema.frames import empty, hash_of
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
@@ -253,11 +254,11 @@ def lessons_md(store: Store, table: Table) -> dict[str, str]:
 
 
 def briefing(store: Store, table: Table) -> dict[str, str]:
-    """What changes without a run that writes it: the calendar, the lessons that hold, the owner's name.
-
-    Nothing before the first briefing, which is written with the first memories.
-    """
-    if not (store.workspace / "briefing.md").is_file():
+    """What changes without a triage: the memories, the calendar, the lessons that hold, the owner's name."""
+    names = ("memories", "session_reflections")
+    read = [fingerprint(store.tables.parts(name), WHOLE) for name in names]
+    if WHOLE not in store.tables.parts("memories"):
         return {}
     ahead = due_lines(coming_up(store, empty("memories")))  # the memories recalled with a date do not matter here
-    return {WHOLE: hash_of(*rules_of(store, table), render_lessons(lessons_of(store)), *ahead)}
+    version = hash_of(*rules_of(store, table), *read, render_lessons(lessons_of(store)), *ahead)
+    return dict.fromkeys(scopes_of(store), version)

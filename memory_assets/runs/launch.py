@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Self
 from memory_assets.errors import StoreError
 from memory_assets.runs.days import Stretch, first_day_of, stretches
 from memory_assets.runs.due import due_runs
-from memory_assets.runs.jobs import tags_of
+from memory_assets.runs.jobs import has_scopes, tags_of
+from memory_assets.runs.scopes import register_scopes
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.tables import JOBS, tables_in
 from memory_assets.store.settings import RULES
@@ -29,6 +30,12 @@ from memory_assets.text.files import make_folder, write_atomically
 if TYPE_CHECKING:
     import dagster as dg
 
+
+CODE_LOCATION = "memory_assets.definitions"
+"""The module that the UI loads, and the name under which it shows it."""
+
+LOOK_SECONDS = 30.0
+"""Time between two looks at the store's first day while the UI is served."""
 
 EVENT_LOG = "# Keeps the event log open"
 """The line of dagster.yaml where the part begins that older files lack."""
@@ -142,11 +149,12 @@ class _Runner:
         tables = only or [table.name for table in tables_in(job, only_in_branch=self._is_branch)]
         if self._instance is None:
             self._instance = self._opened.enter_context(open_instance(self._store))
+        scopes = register_scopes(self._instance, self._store) if has_scopes(job) else []
         result = self._definitions.resolve_job_def(job).execute_in_process(
             instance=self._instance,
             run_config=QUIET,
             asset_selection=[dg.AssetKey(name) for name in tables],
-            tags=tags_of(job, stretch, ask_again=ask_again, started_by="command line"),
+            tags=tags_of(job, stretch, scopes=scopes, ask_again=ask_again, started_by="command line"),
             raise_on_error=True,
         )
         if not result.success:
@@ -208,19 +216,39 @@ def _dagster_home(home: Path) -> Iterator[None]:
 
 
 def serve(store: Store, port: int, environ: dict[str, str]) -> int:
-    """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code."""
+    """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code.
+
+    Where transcripts older than the first partition come in, the code location is reloaded and its partitions begin earlier.
+    """
     import subprocess
 
+    first_day = first_day_of(store)
     with store.lock():
         make_home(store)
-    command = [sys.executable, "-m", "dagster", "dev", "-m", "memory_assets.definitions", "-h", "127.0.0.1", "-p", str(port)]
+    command = [sys.executable, "-m", "dagster", "dev", "-m", CODE_LOCATION, "-h", "127.0.0.1", "-p", str(port)]
     variables = {**os.environ, **environ, "DAGSTER_HOME": str(store.dagster_home), "PYTHONWARNINGS": "ignore"}
     process = subprocess.Popen([*command, "--log-level", "warning"], env=variables, cwd=store.root)
     try:
-        return process.wait()
+        while True:
+            try:
+                return process.wait(timeout=LOOK_SECONDS)
+            except subprocess.TimeoutExpired:
+                if (first := first_day_of(store)) < first_day and reload_code_location(port):
+                    first_day = first
     except KeyboardInterrupt:
         process.wait(timeout=30)
         return 0
+
+
+def reload_code_location(port: int) -> bool:
+    """Lets the UI on the port load the definitions again; returns False where it does not answer."""
+    from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError, ReloadRepositoryLocationStatus
+
+    try:
+        client = DagsterGraphQLClient("127.0.0.1", port_number=port)
+        return client.reload_repository_location(CODE_LOCATION).status == ReloadRepositoryLocationStatus.SUCCESS
+    except (DagsterGraphQLClientError, OSError):
+        return False
 
 
 def free_port(wanted: int) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.runs.staleness import input_versions, resolve
+from memory_assets.runs.staleness import input_versions, note_name, resolve
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import JOBS, WHOLE, Table
@@ -75,8 +75,9 @@ def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str]
     due = [part for part in partitions if _is_due(store, tables, part, wanted)]
     made = resolve(lead.build)(Run(store, lead, partitions, due, ask_again))
     if isinstance(made, Report):
-        if not lead.record and WHOLE in wanted and made.is_complete:
-            store.note(lead.name, wanted[WHOLE])
+        if not lead.record and made.is_complete:
+            for part in wanted.keys() & partitions:
+                store.note(note_name(lead, part), wanted[part])
         return made
     report = Report(figures={"written": len(due), "unchanged": len(partitions) - len(due)} if lead.is_partitioned else {})
     for part in track(due, JOBS[lead.jobs[0]].title):

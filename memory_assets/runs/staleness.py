@@ -54,16 +54,22 @@ def stale_partitions(store: Store, table: Table, wanted: Mapping[str, str] | Non
     if not _is_judged(table):
         return []
     wanted = input_versions(store, table) if wanted is None else wanted
-    written = written_versions(store, table)
+    written = written_versions(store, table, wanted)
     return sorted(part for part, version in wanted.items() if part not in written or unpaid(written[part]) != unpaid(version))
 
 
-def written_versions(store: Store, table: Table) -> dict[str, str]:
-    """Returns the input version that each partition was built from."""
+def written_versions(store: Store, table: Table, wanted: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Returns the input version that each partition was built from; of a file, those of the partitions that it should have."""
     if table.record:
         return {part: info.inputs for part, info in store.tables.parts(table.name).items()}
-    note = store.note_of(table.name)
-    return {} if note is None else {WHOLE: note}
+    wanted = input_versions(store, table) if wanted is None else wanted
+    notes = {part: store.note_of(note_name(table, part)) for part in wanted}
+    return {part: note for part, note in notes.items() if note is not None}
+
+
+def note_name(table: Table, part: str) -> str:
+    """Returns the name under which the store notes the input version of a partition of a file."""
+    return table.name if part == WHOLE else f"{table.name}-{part.replace('/', '-')}"
 
 
 def unpaid(version: str) -> str:

@@ -13,9 +13,9 @@ from memory_assets.errors import TableError
 from memory_assets.schema import records as r
 from memory_assets.schema.records import Record
 
-Grain = Literal["whole", "day", "week", "month", "category", "source", "span"]
-"""What one partition is: everything, a local day, a finished week or month, a category, a transcript file, or any of day, week
-and month."""
+Grain = Literal["whole", "day", "week", "month", "category", "scope", "source", "span"]
+"""What one partition is: everything, a local day, a finished week or month, a category, the owner or a project (`runs.scopes`),
+a transcript file, or any of day, week and month."""
 
 FOLDERS: dict[Grain, tuple[str, ...]] = {
     "whole": (),
@@ -23,6 +23,7 @@ FOLDERS: dict[Grain, tuple[str, ...]] = {
     "week": ("day",),
     "month": ("day",),
     "category": ("category",),
+    "scope": (),
     "source": ("source_id",),
     "span": ("span", "day"),
 }
@@ -317,10 +318,10 @@ TABLES: dict[str, Table] = {
               inputs=None,
               in_branch=True,
               doc="How people decided the proposals of each category, and which categories need no approval any more."),
-        _file("memory_md", "triage", _TRIAGE, "triage/5", "runs.steps.triage:memory_md", made_from=("decisions",), kinds=_GIT,
-              pool="memory_md", fresh_days=7, in_branch=True,
+        _file("memory_md", "triage", _TRIAGE, "triage/5", "runs.steps.triage:memory_md", grain="scope",
+              made_from=("decisions",), kinds=_GIT, pool="memory_md", fresh_days=7, in_branch=True,
               lineage=(("line", "decisions.text"), ("section", "decisions.section")),
-              doc="MEMORY.md: the small curated file; each promotion is a commit that names the session it came from."),
+              doc="MEMORY.md and the files of projects, one per scope; each promotion is a commit that names its session."),
         _file("patches", "triage", _TRIAGE, "triage/5", "runs.steps.triage:patches", made_from=("decisions",),
               kinds=frozenset({"git"}), pool="memory_md",
               doc="Approved changes of files outside the workspace, each as a patch; the files themselves are not edited."),
@@ -343,7 +344,7 @@ TABLES: dict[str, Table] = {
         _file("lessons_md", "brief", ("rebuild_memories", "brief"), "lessons/1", "runs.steps.brief:lessons_md", kinds=_GIT,
               inputs="runs.inputs:lessons_md", made_from=("lessons", "memories"),
               doc="lessons.md: the owner's corrections that still hold, under git."),
-        _file("briefing", "brief", ("rebuild_memories", "triage", "review", "brief"), "brief/4", "runs.steps.brief:briefing",
+        _file("briefing", "brief", (*_TRIAGE, "brief"), "brief/4", "runs.steps.brief:briefing", grain="scope",
               made_from=("memories", "memory_md", "decisions", "triggers", "lessons", "session_reflections"),
               settings=("owner", "timezone"),
               kinds=frozenset({"markdown"}), inputs="runs.inputs:briefing",

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from memory_assets.assets.automation import next_requests
@@ -22,7 +23,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def jobs(store: Store, *, busy: bool = False) -> list[str | None]:
-    return [request.job_name for request in next_requests(store, busy=busy)]
+    return [request.job_name for request in next_requests(dg.DagsterInstance.ephemeral(), store, busy=busy)]
 
 
 def test_a_new_transcript_asks_for_a_capture_and_a_busy_instance_for_nothing(store: Store):
@@ -39,7 +40,7 @@ def test_captured_days_are_asked_for_as_one_range(store: Store, tmp_path: Path):
 
 
 def test_the_same_state_is_asked_for_under_the_same_key(store: Store):
-    first, second = next_requests(store, busy=False), next_requests(store, busy=False)
+    first, second = (next_requests(dg.DagsterInstance.ephemeral(), store, busy=False) for _ in range(2))
     assert [request.run_key for request in first] == [request.run_key for request in second]
 
 
@@ -48,7 +49,7 @@ def test_a_request_names_the_days_of_its_range(store: Store, tmp_path: Path):
 
     with _Runner(store) as runner:
         runner.run("capture")
-    (request,) = next_requests(store, busy=False)
+    (request,) = next_requests(dg.DagsterInstance.ephemeral(), store, busy=False)
     assert request.job_name == "process_days"
     assert (request.partition_key_range.start, request.partition_key_range.end) == ("2026-08-03", "2026-08-03")
     assert request.tags[STARTED_BY] == "new_transcripts"

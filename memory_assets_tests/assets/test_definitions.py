@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 
 from memory_assets.definitions import assemble
+from memory_assets.runs.scopes import SCOPE
 from memory_assets.schema.frames import columns_of
 from memory_assets.schema.records import Category
 from memory_assets.schema.tables import JOBS, TABLES, table_names, tables_in
@@ -64,6 +65,8 @@ def test_day_tables_are_cut_in_the_owners_zone_and_today_exists(specs: dict[str,
     assert {name for name, spec in specs.items() if spec.partitions_def} == DAILY | set(DISTILLED) | {
         "timeline",
         "category_summaries",
+        "memory_md",
+        "briefing",
     }
     for name in DAILY:
         days = specs[name].partitions_def
@@ -75,6 +78,12 @@ def test_summaries_are_cut_by_category(specs: dict[str, dg.AssetSpec]):
     categories = specs["category_summaries"].partitions_def
     assert categories is not None
     assert set(categories.get_partition_keys()) == set(get_args(Category))
+
+
+def test_memory_md_and_the_briefing_are_cut_by_scope(specs: dict[str, dg.AssetSpec]):
+    for name in ("memory_md", "briefing"):
+        scopes = specs[name].partitions_def
+        assert isinstance(scopes, dg.DynamicPartitionsDefinition) and scopes.name == SCOPE
 
 
 def test_weeks_and_months_are_cut_in_the_owners_zone_and_made_from_their_days(specs: dict[str, dg.AssetSpec]):

@@ -91,9 +91,9 @@ def test_the_sensor_asks_for_it_last(store: Store, monkeypatch: pytest.MonkeyPat
     for job in ("capture", "rebuild_memories", "brief"):
         monkeypatch.setitem(due.DUE, job, (lambda store: False, due.triage_state))
     monkeypatch.setattr(due, "stale_days", lambda store, job: {})
-    assert [request.job_name for request in next_requests(store, busy=False)] == ["evaluate"]
+    assert [request.job_name for request in next_requests(dg.DagsterInstance.ephemeral(), store, busy=False)] == ["evaluate"]
     run(store)
-    assert next_requests(store, busy=False) == []
+    assert next_requests(dg.DagsterInstance.ephemeral(), store, busy=False) == []
 
 
 def test_without_labels_it_says_so(monkeypatch: pytest.MonkeyPatch):

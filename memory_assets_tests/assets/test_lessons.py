@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
@@ -54,7 +55,7 @@ def test_a_lesson_that_nobody_was_told_asks_for_a_briefing(small: Store, monkeyp
     for job in ("capture", "rebuild_memories"):
         monkeypatch.setitem(due.DUE, job, (lambda store: False, due.triage_state))
     monkeypatch.setattr(due, "stale_days", lambda store, job: {})
-    (request,) = next_requests(small, busy=False)
+    (request,) = next_requests(dg.DagsterInstance.ephemeral(), small, busy=False)
     assert request.job_name == "brief"
 
 

@@ -38,7 +38,7 @@ def store(api: TodoistApi, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 def asked(store: Store) -> list[str | None]:
     """The jobs that the sensor asks for, or why it asks for none."""
-    said = review_changes(dg.build_sensor_context(), store=store)
+    said = review_changes(dg.build_sensor_context(instance=dg.DagsterInstance.ephemeral()), store=store)
     assert isinstance(said, dg.SensorResult)
     return [one.job_name for one in said.run_requests or ()] or [said.skip_reason and said.skip_reason.skip_message]
 

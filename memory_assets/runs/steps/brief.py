@@ -6,6 +6,7 @@ import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.runs.materialise import Report, Run
+from memory_assets.runs.scopes import OWNER, file_of
 from memory_assets.services.active_lessons import LESSONS_MD, lessons_of
 from memory_assets.services.due_triggers import coming_up
 from memory_assets.services.health.status import keep_status
@@ -13,7 +14,7 @@ from memory_assets.services.review import workspace_of
 from memory_assets.services.which_store import is_sample
 from memory_assets.stages.brief.briefing import render_briefing, render_session
 from memory_assets.stages.brief.lessons import render_lessons
-from memory_assets.stages.triage.projects import FOLDER, memory_files, path_of
+from memory_assets.stages.triage.projects import FOLDER, path_of
 from memory_assets.stages.triage.run import read_memory
 from memory_assets.store.ready import file_name
 from memory_assets.store.store import Store
@@ -42,7 +43,9 @@ def lessons_md(run: Run) -> Report:
 
 
 def briefing(run: Run) -> Report:
-    """Writes the briefing of the owner, of each project with entries and of each long session, where they changed."""
+    """Writes the briefings of the run's scopes where they changed: the owner's, which comes with those of long sessions, and
+    those of projects that have a file of entries.
+    """
     store = run.store
     with store.lock():
         memories = store.tables.read("memories")
@@ -58,16 +61,23 @@ def briefing(run: Run) -> Report:
             lessons=lessons_of(store),
             as_of=newest.astimezone(store.settings.zone).date() if newest else None,
         )
-        text, path = render(), store.workspace / BRIEFING_MD
-        write_where_changed(path, text)
         names = {path_of(name): name for name in sorted(memories["project"].unique())}
-        _, *own = memory_files(store.workspace)
-        for file in own:
-            joined = render(project_md=read_memory(workspace, file), project=names.get(file, file))
-            write_where_changed(store.workspace / BRIEFINGS / file.removeprefix(f"{FOLDER}/"), joined)
-        sessions = keep_sessions(store)
-        keep_status(store, is_sample=is_sample(store.settings))
-    return Report({"tokens": count_tokens(text), "projects": len(own), "sessions": sessions, "path": path})
+        texts: dict[str, str] = {}
+        for scope in run.partitions:
+            file = file_of(scope)
+            if scope == OWNER:
+                texts[scope], path = render(), store.workspace / BRIEFING_MD
+            elif (store.workspace / file).is_file():
+                texts[scope] = render(project_md=read_memory(workspace, file), project=names.get(file, file))
+                path = store.workspace / BRIEFINGS / file.removeprefix(f"{FOLDER}/")
+            else:
+                continue
+            write_where_changed(path, texts[scope])
+        if OWNER in run.partitions:
+            keep_sessions(store)
+            keep_status(store, is_sample=is_sample(store.settings))
+    tokens = {scope: {"tokens": count_tokens(text)} for scope, text in texts.items()}
+    return Report({"briefings": len(texts), "path": store.workspace / BRIEFING_MD}, by_partition=tokens)
 
 
 def keep_sessions(store: Store) -> int:

@@ -5,6 +5,7 @@ import polars as pl
 from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.runs.due import triage_state
 from memory_assets.runs.materialise import Builder, Report, Rows, Run
+from memory_assets.runs.scopes import file_of
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.models import open_model
@@ -91,21 +92,27 @@ def trust(run: Run) -> Builder:
 
 
 def memory_md(run: Run) -> Report:
-    """Writes promoted lines into MEMORY.md and the projects' files, each a commit."""
+    """Writes promoted lines into the files of the run's scopes, each a commit."""
     store = run.store
+    files = {scope: file_of(scope) for scope in run.partitions}
     with store.lock():
         workspace, rules = workspace_of(store), rules_of(store.settings)
-        promoted = write_memory(store.tables.read("decisions"), workspace, store.ledger, store.tables, store.archive, rules)
-        content = read_memory(workspace)
+        found = store.tables.read("decisions")
+        promoted = write_memory(
+            found, workspace, store.ledger, store.tables, store.archive, rules, files=frozenset(files.values())
+        )
+        contents = {scope: read_memory(workspace, file) for scope, file in files.items()}
+    sizes = {
+        scope: {"entries": len(read_entries(content)), "bytes": len(content.encode())} for scope, content in contents.items()
+    }
     figures = {
-        "entries": len(read_entries(content)),
+        "entries": sum(size["entries"] for size in sizes.values()),
         "promoted": len(promoted),
         "proposal_ids": promoted,
-        "bytes": len(content.encode()),
         "commit": workspace.head() or "-",
         "path": store.workspace / MEMORY_MD,
     }
-    return Report(figures)
+    return Report(figures, by_partition=sizes)
 
 
 def patches(run: Run) -> Report:

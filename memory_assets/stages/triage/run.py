@@ -259,9 +259,16 @@ def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: Rule
 
 
 def write_memory(
-    decisions: pl.DataFrame, workspace: Workspace, ledger: Ledger, tables: Tables, archive: Archive, rules: Rules
+    decisions: pl.DataFrame,
+    workspace: Workspace,
+    ledger: Ledger,
+    tables: Tables,
+    archive: Archive,
+    rules: Rules,
+    *,
+    files: Collection[str] | None = None,
 ) -> list[str]:
-    """Makes and commits each promoted edit of MEMORY.md that was not made yet, and returns the ids of its proposals."""
+    """Makes and commits each promoted edit of the files, or of all, that was not made yet; returns the ids of its proposals."""
     begin_file(workspace)
     standing, events = read_standing(tables), ledger.events([PROMOTED, RETIRED])
     rows = [row for row in decisions.to_dicts() if standing[row["proposal_id"]].get("target", MEMORY_MD) == MEMORY_MD]
@@ -271,7 +278,11 @@ def write_memory(
     places = {line: path for path in memory_files(workspace.root) for line in _lines(workspace, path)}
     moved = {event.target for event in ledger.events([MOVED])}
     commit_left_over_moves(plan_moves(standing, promotions, moved), workspace, rules.sections)
-    edits = plan_edits(rows, standing, events, commits_of(workspace), homes, places)
+    edits = [
+        edit
+        for edit in plan_edits(rows, standing, events, commits_of(workspace), homes, places)
+        if files is None or edit.path in files
+    ]
     done = carry_out(
         edits,
         workspace,
@@ -280,7 +291,7 @@ def write_memory(
         order=rules.sections,
         evidence_of=lambda proposal_id: gather_evidence(standing[proposal_id], tables, archive),
     )
-    moves = plan_moves(standing, ledger.events([PROMOTED]), moved)
+    moves = [one for one in plan_moves(standing, ledger.events([PROMOTED]), moved) if files is None or one.path in files]
     lines = {path: _lines(workspace, path) for path in memory_files(workspace.root)}
     move(moves, lines, workspace, ledger, owner=rules.owner, order=rules.sections)
     return done

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -159,9 +159,10 @@ class World:
         self.tables.write("decisions", "all", decisions)
         return {row["proposal_id"]: (row["state"], row["reason"]) for row in decisions.to_dicts()}
 
-    def write(self) -> list[str]:
-        """Writes MEMORY.md."""
-        return write_memory(self.tables.read("decisions"), self.workspace, self.ledger, self.tables, self.archive, self.rules)
+    def write(self, files: Collection[str] | None = None) -> list[str]:
+        """Writes MEMORY.md and the files of projects, or only the named ones."""
+        decisions = self.tables.read("decisions")
+        return write_memory(decisions, self.workspace, self.ledger, self.tables, self.archive, self.rules, files=files)
 
     def ask(self) -> bool:
         """Writes REVIEW.md."""
