@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# Two workers that each compute with every core get in each other's way.
+ONE_THREAD := OMP_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .PHONY: help install run test test-slow test-all check bench structure docs clean
@@ -23,12 +25,13 @@ run: $(INSTALLED) ## take in transcripts, build the memory, serve the Dagster UI
 	@$(BIN)/memory up $(if $(NO_UI),--no-ui) $(if $(SINCE),--since $(SINCE))
 
 test: $(INSTALLED) ## the tests (slow ones left out)
-	@$(BIN)/python -m pytest -m 'not slow' -n 2
+	@$(ONE_THREAD) $(BIN)/python -m pytest -m 'not slow' -n 2
 
-test-slow: $(INSTALLED) ## the slow tests
-	@$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
+test-slow: $(INSTALLED) ## the slow tests, long matrices as a sample
+	@$(ONE_THREAD) $(BIN)/python -m pytest -m slow -n 2 --dist loadgroup
 
-test-all: test test-slow ## all tests
+test-all: $(INSTALLED) ## all tests, long matrices whole
+	@TEST_ALL=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: $(INSTALLED) ## format, lint, types, import contract, tests
 	@$(BIN)/ruff format memory_assets memory_assets_tests

@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.once import built_once
+from memory_assets_tests.stages.capture.pipeline import capture
+
 # How fast examples are drawn says how busy the machine is, not whether the law holds.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
@@ -44,3 +49,23 @@ def real_transcripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cached = os.environ.get("REAL_TRANSCRIPTS")
     command = [str(SHARED / "unpack"), *([cached] if cached else [])]
     return Path(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
+
+
+@pytest.fixture(scope="session")
+def captured_transcripts(real_transcripts: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A store that has captured the real transcripts, with messages and sessions; for reading only."""
+
+    def opened(folder: Path) -> Store:
+        return open_store(read_settings(data=folder, timezone="UTC", owner="soph", now=NOW))
+
+    built = built_once(
+        tmp_path_factory, "captured-transcripts", lambda folder: capture(opened(folder / "store"), real_transcripts)
+    )
+    return opened(built / "store")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keeps the tests of a file in one worker, where they share what they build; rows of the bench share nothing."""
+    for item in items:
+        if item.path.name != "test_rows.py":
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(REPOSITORY).as_posix()))

@@ -2,7 +2,6 @@
 
 import os
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 from memory_assets.stages.capture.sample import lay_out, sample_root
 from memory_assets.store.settings import read_settings
-from memory_assets.store.store import open_store
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, state
 from memory_assets_tests.stages.capture.sessions import START, compaction, dialogue, lines, transcript
 
@@ -102,9 +101,8 @@ def test_a_writer_that_leaves_the_last_newline_for_later_changes_nothing(tmp_pat
         assert_frame_equal(found[table].drop("byte_to", strict=False), expected[table].drop("byte_to", strict=False))
 
 
-def test_every_message_of_the_real_transcripts_is_in_exactly_one_window(real_transcripts: Path):
-    store = open_store(read_settings())
-    capture(store, real_transcripts)
+def test_every_message_of_the_real_transcripts_is_in_exactly_one_window(captured_transcripts: Store):
+    store = captured_transcripts
     records, windows = store.tables.read("records"), store.tables.read("windows")
     ids = windows["message_ids"].explode()
     assert ids.n_unique() == ids.len() == records["message_id"].drop_nulls().n_unique() == 39_455

@@ -13,6 +13,7 @@ from random import Random, SystemRandom
 import pytest
 
 from memory_assets.stages.capture.masking.redact import find, mask
+from memory_assets_tests.once import TEST_ALL
 from memory_assets_tests.stages.capture.planted_transcripts import PLACES, WRAPPINGS, Planted, is_readable, plant
 from memory_assets_tests.stages.capture.vendor_formats import FORMS, LETTERS
 
@@ -52,7 +53,7 @@ def test_no_planted_secret_can_be_read_after_masking() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("offset", range(1, 6))
+@pytest.mark.parametrize("offset", range(1, 6 if TEST_ALL else 2))
 def test_no_secret_can_be_read_among_thousands(offset: int) -> None:
     assert missed(planted(SEED + offset, 5 * len(FORMS))) == [], f"PLANTED_SEED={SEED} offset={offset}"
 

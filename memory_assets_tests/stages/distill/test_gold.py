@@ -10,9 +10,7 @@ import pytest
 
 from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.day import build_observations, build_segments
-from memory_assets.store.settings import read_settings
-from memory_assets.store.store import open_store
-from memory_assets_tests.stages.capture.pipeline import capture
+from memory_assets.store.store import Store
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
 GOLD = sorted((SHARED / "data" / "gold").glob("*.json"))
@@ -32,10 +30,9 @@ def scorer() -> ModuleType:
     return module
 
 
-def test_the_rules_observer_keeps_what_readers_kept(scorer: ModuleType, real_transcripts: Path, tmp_path: Path):
-    store = open_store(read_settings())
+def test_the_rules_observer_keeps_what_readers_kept(scorer: ModuleType, captured_transcripts: Store):
+    store = captured_transcripts
     gold = [json.loads(path.read_text(encoding="utf-8")) for path in GOLD]
-    capture(store, real_transcripts)
     windows = store.tables.read("windows")
     allowances = plan_allowances(windows)
     labelled = windows.filter(pl.col("session_id").is_in([g["session"] for g in gold]) & pl.col("day").is_not_null())

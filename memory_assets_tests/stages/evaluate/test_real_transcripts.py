@@ -1,16 +1,12 @@
 """What the rules allow on real transcripts: nothing ungrounded, no invented clock time; skipped where there are none."""
 
-from pathlib import Path
-
 import polars as pl
 import pytest
 
 from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.day import build_observations, build_segments
 from memory_assets.stages.evaluate.quality import find_faulty, find_repeated
-from memory_assets.store.settings import read_settings
-from memory_assets.store.store import Store, open_store
-from memory_assets_tests.stages.capture.pipeline import capture
+from memory_assets.store.store import Store
 
 NEVER = ("ungrounded", "invented_time", "long", "owner_unheard")
 MOST_ADRIFT = 0.1
@@ -20,10 +16,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def observed(real_transcripts: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, pl.DataFrame]:
+def observed(captured_transcripts: Store) -> tuple[Store, pl.DataFrame]:
     """A store with all sessions, and what the rules observe in them."""
-    store = open_store(read_settings(data=tmp_path_factory.mktemp("store"), timezone="UTC", owner="soph"))
-    capture(store, real_transcripts)
+    store = captured_transcripts
     windows = store.tables.read("windows").filter(pl.col("day").is_not_null())
     allowances = plan_allowances(windows)
     days = []
