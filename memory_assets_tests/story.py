@@ -6,11 +6,15 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 import polars as pl
 from polars.testing import assert_frame_equal
 
+from memory_assets.interfaces.entry import main
 from memory_assets.schema.frames import key_of
 from memory_assets.schema.records import Harness
 from memory_assets.schema.tables import table_names
@@ -55,11 +59,12 @@ def start(command: str, data: Path, sources: Path, **more: str) -> subprocess.Po
 
 
 def run(command: str, data: Path, sources: Path, **more: str) -> dict:
-    """Runs `memory COMMAND --json` on the store and returns its data."""
-    process = start(command, data, sources, **more)
-    out, errors = process.communicate(timeout=500)
-    assert process.returncode == 0, errors[-3000:] + out[-2000:]
-    return json.loads(out)["data"]
+    """Runs `memory COMMAND --json` on the store, in this process, and returns its data."""
+    out, errors = StringIO(), StringIO()
+    with patch.dict(os.environ, environment(data, sources, **more)), redirect_stdout(out), redirect_stderr(errors):
+        code = main([*command.split(), "--json"])
+    assert code == 0, errors.getvalue()[-3000:] + out.getvalue()[-2000:]
+    return json.loads(out.getvalue())["data"]
 
 
 def open_at(data: Path, sources: Path) -> Store:
