@@ -18,7 +18,7 @@ from memory_assets.services.harness_files import find_memory_files, memory_file_
 from memory_assets.stages.brief.briefing import due_lines
 from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.capture.messages import inputs_of
-from memory_assets.stages.capture.windows import Told
+from memory_assets.stages.capture.windows import HookSignals
 from memory_assets.stages.deliver.events import COMPACTION_PENDING, ENDED
 from memory_assets.stages.deliver.inbox import moment_of
 from memory_assets.stages.distill.allowance import plan_allowances
@@ -53,19 +53,19 @@ def flushes(store: Store) -> tuple[datetime, ...]:
     return tuple(event.at for event in store.ledger.events([FLUSHED]))
 
 
-def told_of_sessions(store: Store) -> dict[str, Told]:
+def told_of_sessions(store: Store) -> dict[str, HookSignals]:
     """Returns, by session, the events of its harness: when it ended, and when it was about to be compacted."""
     found: dict[str, dict[str, list[datetime]]] = {}
     for event in store.ledger.events([SESSION_ENDED, SESSION_COMPACTING]):
         moment = min(moment_of(event.payload["sent_at"]) or event.at, event.at)
         found.setdefault(event.target, {}).setdefault(event.kind, []).append(moment)
     return {
-        session: Told(tuple(told.get(SESSION_ENDED, ())), tuple(told.get(SESSION_COMPACTING, ())))
+        session: HookSignals(tuple(told.get(SESSION_ENDED, ())), tuple(told.get(SESSION_COMPACTING, ())))
         for session, told in found.items()
     }
 
 
-def _told_by_source(store: Store) -> dict[str, Told]:
+def _told_by_source(store: Store) -> dict[str, HookSignals]:
     told = told_of_sessions(store)
     if not told:
         return {}

@@ -1,7 +1,7 @@
-"""What developers call the same thing: k8s and kubernetes, gha and GitHub Actions.
+"""Other names for the same thing: k8s and kubernetes, gha and GitHub Actions.
 
 Takes the words of a question, or a name, and gives the other names. The table is `aliases.toml`; the owner adds to it in
-`memory.toml` under `[aliases]`, in the same form. Knows nothing of entities, indexes or scores.
+`memory.toml` under `[aliases]`, in the same format.
 """
 
 import re
@@ -12,10 +12,10 @@ from functools import cache
 from importlib.resources import files
 
 ALIAS_WEIGHT = 0.5
-"""What another name counts beside the one that was said: it may mean something else."""
+"""Weight of another name, which may mean something else; the name in the question has 1."""
 
 LONGEST_ALIAS = 4
-"""Words of the longest name that is looked for in a question."""
+"""Words of the longest name that is looked up in a question."""
 
 SMALL_WORDS = frozenset({"and", "as", "for", "of", "on", "to"})
 
@@ -32,32 +32,32 @@ def words_in(question: str) -> list[str]:
 
 
 def expand(words: Iterable[str], own: Own | None = None) -> list[tuple[str, float]]:
-    """Returns the words of other names for what the words name, each once with what it counts (below 1).
+    """Returns the words of other names for the names among the words, each once with its weight (below 1).
 
-    The words come in the order of the question, so that names of several words are known; of another name of several words,
-    each counts a part. Words that were said are not returned.
+    The words are in the order of the question, so that names of several words are found; the words of a longer name share its
+    weight. Words of the question are not returned.
     """
-    said = [word.lower().strip(".,;:!?'\"`()") for word in words]
+    asked = [word.lower().strip(".,;:!?'\"`()") for word in words]
     groups, found = _groups(own), dict[str, float]()
-    for name in _names_in(said, groups):
+    for name in _names_in(asked, groups):
         for other in (one for group in groups[name] for one in group if one != name):
             parts = [part for part in other.split() if part not in SMALL_WORDS]
             for part in parts:
                 found[part] = max(found.get(part, 0.0), ALIAS_WEIGHT / len(parts))
-    return [(word, weight) for word, weight in found.items() if word not in said]
+    return [(word, weight) for word, weight in found.items() if word not in asked]
 
 
 def names_of(name: str, own: Own | None = None) -> Group:
-    """Returns all names of what the name means, lower-case, the full one first; the name alone where no other is known."""
+    """Returns all names for the same thing, lower-case, the full one first; the name alone where no other is known."""
     low = " ".join(name.lower().split())
     return _groups(own).get(low, [(low,)])[0]
 
 
-def _names_in(said: Sequence[str], groups: Mapping[str, list[Group]]) -> Iterator[str]:
+def _names_in(words: Sequence[str], groups: Mapping[str, list[Group]]) -> Iterator[str]:
     """Yields the known names among the words, a longer one instead of its parts."""
     at = 0
-    while at < len(said):
-        spans = (" ".join(said[at : at + length]) for length in range(min(LONGEST_ALIAS, len(said) - at), 0, -1))
+    while at < len(words):
+        spans = (" ".join(words[at : at + length]) for length in range(min(LONGEST_ALIAS, len(words) - at), 0, -1))
         known = next(((span, name) for span in spans for name in _forms(span) if name in groups), None)
         if known:
             yield known[1]
@@ -65,7 +65,7 @@ def _names_in(said: Sequence[str], groups: Mapping[str, list[Group]]) -> Iterato
 
 
 def _forms(name: str) -> Iterator[str]:
-    """Yields the name, then what it may be the plural of."""
+    """Yields the name, then its possible singulars."""
     yield name
     if len(name) > 2 and name.endswith("s"):
         yield name[:-1]
@@ -74,7 +74,7 @@ def _forms(name: str) -> Iterator[str]:
 
 
 def _groups(own: Own | None) -> dict[str, list[Group]]:
-    """Returns, for each name, the things that it may mean; what the owner says comes first."""
+    """Returns the groups of each name, the owner's first."""
     return _grouped(tuple((full, tuple(others)) for full, others in (own or {}).items()))
 
 

@@ -1,4 +1,4 @@
-"""Writing files so that a reader, or a killed process, never meets half of one; folders 0700, files 0600."""
+"""Writes files so that no reader, and no killed process, leaves or sees half of one; folders 0700, files 0600."""
 
 import errno
 import json
@@ -12,7 +12,7 @@ BLOCK_BYTES = 4_096
 
 
 def make_folder(path: Path) -> Path:
-    """Makes the folder and its parents, readable by the owner alone, and returns it."""
+    """Creates the folder and its parents, accessible to the owner only, and returns it."""
     if not path.is_dir():
         make_folder(path.parent)
         path.mkdir(mode=0o700, exist_ok=True)
@@ -20,7 +20,7 @@ def make_folder(path: Path) -> Path:
 
 
 def write_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Replaces the file in one step: written beside, flushed to disk, renamed."""
+    """Replaces the file atomically: writes a temporary file, flushes it to disk and renames it."""
     make_folder(path.parent)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
@@ -38,9 +38,9 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
 
 
 def replace_if_same(path: Path, expected: bytes | None, content: bytes, mode: int = 0o600) -> bool:
-    """Replaces the file in one step if it still holds what is expected (None: does not exist); returns whether it did.
+    """Replaces the file atomically if it still has the expected content (None: does not exist); returns whether it did.
 
-    A change that somebody saves at the very moment is found on the displaced file, which is then put back.
+    A change that is saved at the same moment is found in the displaced file, which is then restored.
     """
     make_folder(path.parent)
     beside, displaced = path.with_name(f".{path.name}.{os.getpid()}.tmp"), path.with_name(f".{path.name}.displaced.tmp")
@@ -63,17 +63,17 @@ def replace_if_same(path: Path, expected: bytes | None, content: bytes, mode: in
 
 
 def bytes_of(path: Path) -> bytes | None:
-    """Returns what stands in the file, or None where there is none."""
+    """Returns the content of the file; None where it is missing."""
     return path.read_bytes() if path.is_file() else None
 
 
 def text_of(path: Path) -> str:
-    """Returns what stands in the file, what is no text replaced; empty where there is none."""
+    """Returns the text of the file, invalid UTF-8 replaced; empty where it is missing."""
     return path.read_text("utf-8", errors="replace") if path.is_file() else ""
 
 
 def write_where_changed(path: Path, text: str) -> bool:
-    """Replaces the file where it says something else, so that whoever keeps a copy may keep it; returns whether it did."""
+    """Replaces the file if its text differs, so that its time changes only then; returns whether it did."""
     if text.encode() == (bytes_of(path) or b""):
         return False
     write_atomically(path, text.encode())
@@ -86,7 +86,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Appends one line and flushes it to disk; an earlier torn line is closed first, so that it spoils only itself."""
+    """Appends one line and flushes it to disk; ends a torn line before it first."""
     make_folder(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
@@ -94,7 +94,7 @@ def append_line(path: Path, line: bytes) -> None:
         torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n" if hasattr(os, "pread") else False
         content = (b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n"
         if os.write(descriptor, content) != len(content):
-            # A disk that fills up takes a part and says so only by the count.
+            # A full disk writes a part, and only the count shows it.
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         os.fsync(descriptor)
     finally:
@@ -104,10 +104,10 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def overwrite(path: Path, change: Callable[[bytes], bytes]) -> bool:
-    """Overwrites, in the file itself, what the change makes different, and returns whether that was anything.
+    """Overwrites the changed blocks of the file in place, and returns whether there were any.
 
-    The length must stay. Nothing is renamed, so lines that another process appends meanwhile are kept, and the old bytes are
-    not left behind in a file that lost its name.
+    The length must not change. Nothing is renamed, so lines that another process appends at the same time are kept, and the old
+    bytes do not survive in an unlinked file.
     """
     with path.open("r+b") as file:
         before = file.read()
@@ -125,7 +125,7 @@ def overwrite(path: Path, change: Callable[[bytes], bytes]) -> bool:
 
 
 def sync_folder(path: Path) -> None:
-    """Flushes the folder's own entries to disk, where the platform can."""
+    """Flushes the entries of the folder to disk, where the platform supports it."""
     if os.name != "posix":
         return
     descriptor = os.open(path, os.O_RDONLY)

@@ -1,8 +1,7 @@
-"""Cuts the text of a message into sentences that can stand alone.
+"""Splits the text of a message into sentences.
 
-Takes Markdown as agents and people write it; gives sentences in order, without the marks, each with the line that
-leads to it (a heading, a bold title, "The fix is:") and where it stood. Code blocks, tables and quotations are not
-prose: they are told apart here and judged elsewhere.
+Takes Markdown of agents and people; gives the sentences in order, without the marks, each with the line that introduces it (a
+heading, a bold title, "The fix is:") and the kind of block it is in: prose, bullet, quotation, code or table.
 """
 
 import re
@@ -10,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Place = Literal["prose", "bullet", "quote", "code", "table"]
-_Kind = Literal["prose", "bullet", "quote", "code", "table", "title", "blank"]
+_Kind = Literal["title", "blank"] | Place
 
 LEAD_CHARS = 90
 """A longer line that ends with a colon is a sentence of its own, not a title."""
@@ -19,7 +18,7 @@ COMMAND_CHARS = 160
 """A code block of one line up to this length is a command or a value and belongs to the sentence before it."""
 
 CALL = "[toolCall "
-"""How the calls that come with a text are written below it; they are no prose."""
+"""How tool calls are written below a text; they are not prose."""
 
 _FENCE = re.compile(r"^\s{0,12}(```|~~~)")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•–]|\(?\d{1,2}[.)]|\(?[a-hA-H][.)])\s+(?=\S)")
@@ -34,7 +33,7 @@ _MARKS = re.compile(r"^[\s✅❌⚠️🔴🟡🟢✓✗☑️🎉👍]+")
 _NUMBERED = re.compile(r"^(?:\d{1,2}[.)]|[A-H]\.)\s+(?=\S)")
 _END = re.compile(r"""(?<=[.!?])["'”’)\]`]*\s+(?=["'“‘(\[`*]*[A-Z0-9`/~_.-])""")
 STRAIGHT = str.maketrans("‘’‛′", "'" * 4)
-"""Apostrophes are compared as typed on a keyboard; one character stands for one, so places in the text stay true."""
+"""Typographic apostrophes to plain ones, one to one, so that offsets in the text stay valid."""
 
 _NO_END = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|etc|cf|approx|resp|incl|no|fig|St|Dr|Mr|Ms)\.|\b[A-Za-z]\.|^\W*\d{1,2}\.|\.\.)$", re.I
@@ -43,7 +42,7 @@ _NO_END = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence, the line that leads to it, and where it stood in its message."""
+    """One sentence, the line that introduces it, and its block in the message."""
 
     text: str
     place: Place = "prose"
@@ -56,23 +55,18 @@ def split_message(text: str) -> list[Sentence]:
     """Returns the sentences of the message in order."""
     found: list[Sentence] = []
     title = lead = ""
-    lead_is_open = False
     for number, (place, content) in enumerate(_blocks(text)):
         if place == "code":
             found = _with_command(found, content)
             continue
-        if place == "title":
-            title, lead, lead_is_open = plain(content), "", False
-            continue
         cleaned = plain(content)
-        if place == "blank" or not cleaned:
-            continue
-        if place == "prose" and lead_is_open:
-            lead_is_open, lead = False, ""
-        if place == "prose" and cleaned.endswith(":") and len(cleaned) <= LEAD_CHARS:
-            lead, lead_is_open = cleaned[:-1], True
-        for sentence in split_sentences(cleaned):
-            found.append(Sentence(sentence, place, (lead if place == "bullet" else "") or title, number))
+        if place == "title":
+            title, lead = cleaned, ""
+        elif place != "blank" and cleaned:
+            if place == "prose":
+                lead = cleaned[:-1] if cleaned.endswith(":") and len(cleaned) <= LEAD_CHARS else ""
+            before = (lead if place == "bullet" else "") or title
+            found += (Sentence(sentence, place, before, number) for sentence in split_sentences(cleaned))
     return found
 
 
@@ -89,7 +83,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Returns the line without Markdown's marks; code marks stay, since they tell names from words."""
+    """Returns the line without Markdown's marks; backticks stay, because they mark names."""
     text = _LINK.sub(lambda link: link[1], text.translate(STRAIGHT))
     text = _ITALIC.sub(r"\1", _BOLD.sub(lambda bold: bold[1] or bold[2], text))
     return " ".join(_NUMBERED.sub("", _MARKS.sub("", text)).split())
@@ -97,34 +91,26 @@ def plain(text: str) -> str:
 
 def _blocks(text: str) -> list[tuple[_Kind, str]]:
     """Returns (kind, content) of each paragraph, bullet, title, quotation, table row and code block."""
-    found: list[tuple[_Kind, str]] = []
-    code: list[str] | None = None
-    is_fresh = True
+    found: list[tuple[_Kind, list[str]]] = []
+    is_code, is_new = False, True
     for line in text.splitlines():
         if _FENCE.match(line):
-            if code is None:
-                code = []
-            else:
-                found.append(("code", "\n".join(code)))
-                code, is_fresh = None, True
+            is_code, is_new = not is_code, True
+            if is_code:
+                found.append(("code", []))
             continue
-        if code is not None:
-            code.append(line)
-            continue
-        kind, content = _kind_of(line)
-        goes_on = found and not is_fresh and (found[-1][0] == "prose" or (found[-1][0] == "bullet" and line[:1].isspace()))
-        if kind == "prose" and goes_on:
-            found[-1] = (found[-1][0], f"{found[-1][1]} {content}")
+        kind, content = ("code", line) if is_code else _kind_of(line)
+        last = found[-1][0] if found and not is_new else None
+        if is_code or (kind == "prose" and (last == "prose" or (last == "bullet" and line[:1].isspace()))):
+            found[-1][1].append(content)
         elif kind != "blank":
-            found.append((kind, content))
-        is_fresh = kind in ("blank", "title", "table")
-    if code is not None:
-        found.append(("code", "\n".join(code)))
-    return found
+            found.append((kind, [content]))
+        is_new = kind in ("blank", "title", "table")
+    return [(kind, ("\n" if kind == "code" else " ").join(lines)) for kind, lines in found]
 
 
 def _kind_of(line: str) -> tuple[_Kind, str]:
-    """Returns what one line outside a code block is, and its words."""
+    """Returns the kind of one line outside code blocks, and its words."""
     stripped = line.strip()
     if not stripped or _RULE.match(line) or _DIRECTIVE.match(line) or stripped.startswith(CALL):
         return "blank", ""
@@ -140,7 +126,7 @@ def _kind_of(line: str) -> tuple[_Kind, str]:
 
 
 def _with_command(found: list[Sentence], code: str) -> list[Sentence]:
-    """Returns the sentences, the last one completed by a code block of one line when it announces it."""
+    """Returns the sentences; a code block of one line completes the last one if it introduces it."""
     lines = [line.strip() for line in code.strip().splitlines() if line.strip() and not line.strip().startswith("#")]
     if not found or len(lines) != 1 or len(lines[0]) > COMMAND_CHARS or not found[-1].text.endswith((":", "with", "run")):
         return found

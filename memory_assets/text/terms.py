@@ -1,9 +1,9 @@
-"""What of a text can be found by: stemmed words, and code whole and in parts.
+"""Splits texts into search terms: stemmed words, and code whole and in parts.
 
-A path, an identifier, a flag, a version or an id is one term as it stands and further terms for its pieces, so that
-`src/fooBar.py` is found by the path, by `fooBar.py`, by `fooBar`, and by foo or bar. English endings are taken off (Snowball);
-accents and case do not count. Writing without spaces between words gives each two neighbouring characters. Question words
-and a full list of stop words are left out of queries only (worth six points of recall@5 on dialogue).
+A path, an identifier, a flag, a version or an id is one term as a whole and further terms for its pieces, so that
+`src/fooBar.py` is found by the path, by `fooBar.py`, by `fooBar`, and by foo or bar. Words are stemmed (Snowball, English);
+accents and case are ignored. Scripts without spaces give each pair of neighbouring characters. Question words and a full list
+of stop words are removed from queries only (worth six points of recall@5 on dialogue).
 """
 
 import re
@@ -18,14 +18,11 @@ from typing import Any
 import numpy as np
 import Stemmer
 
-TERMS_VERSION = "1"
-"""Of what a text is cut into; indexes of another one are built anew."""
-
 LONGEST_QUERY = 64
 """Terms of a query that are looked up."""
 
 LONGEST_WHOLE = 200
-"""Characters of a compound that is a term as a whole; beyond are blobs, whose pieces suffice."""
+"""Characters of a compound that is also a term as a whole; for longer ones the pieces suffice."""
 
 STOP_WORDS = frozenset(
     """a about above after again against all also am an and any are as at be because been before being below
@@ -36,7 +33,7 @@ STOP_WORDS = frozenset(
     where which while who whom why will with would you your yours""".split()
 )
 _CUT_OFF = frozenset("s t d m ll re ve don doesn didn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn".split())
-"""What an apostrophe leaves of stop words: what's, don't, we'll."""
+"""Parts of stop words with an apostrophe: what's, don't, we'll."""
 
 # Python's \w lacks the vowel signs of these scripts, Devanagari to Burmese and Khmer; without them words fall to letters.
 _SIGNS = "\u0900-\u109f\u1780-\u17ff"
@@ -48,16 +45,17 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PLURAL = re.compile(r"[A-Z]+s")
 _UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)"
 )
+"""Scripts without spaces; splitting by it gives other text and runs of them in turn."""
 _MARKS = re.compile("[\u00ad\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u200b-\u200d\ufeff]")
 
-_kept = threading.local()
+_local = threading.local()
 
 
 @dataclass(frozen=True)
-class Counted:
-    """How often each term occurs in each of several texts: three arrays side by side, one entry for each pair."""
+class TermCounts:
+    """The counts of terms in texts: three parallel arrays with one entry for each pair of text and term."""
 
     texts: np.ndarray
     """Number of the text, int64."""
@@ -73,7 +71,7 @@ def text_terms(text: str) -> list[str]:
 
 
 def query_terms(query: str) -> list[str]:
-    """Returns the terms of a question that are worth finding, each once, in order; all of them if none are."""
+    """Returns the terms of a question without stop words, each once, in order; with them if there are no others."""
     pairs = [pair for token in _tokens(query) for pair in _expand(token)]
     worth = dict.fromkeys(term for term, word in pairs if word not in STOP_WORDS and word not in _CUT_OFF)
     return list(worth or dict.fromkeys(term for term, _ in pairs))[:LONGEST_QUERY]
@@ -85,7 +83,7 @@ def key_of(term: str) -> int:
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def count_terms(texts: Sequence[str]) -> Counted:
+def count_terms(texts: Sequence[str]) -> TermCounts:
     """Returns the counts of all terms in all texts, sorted by text and key."""
     codes = _Codes()
     coded = [[codes[token] for token in _tokens(text)] for text in texts]
@@ -97,7 +95,7 @@ def count_terms(texts: Sequence[str]) -> Counted:
 
 
 class _Codes(dict[str, int]):
-    """Numbers the distinct tokens as they come, and keeps the keys of the terms of each."""
+    """Numbers the distinct tokens in order, and stores the keys of the terms of each."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -110,20 +108,20 @@ class _Codes(dict[str, int]):
 
 
 def _spread(tokens: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Returns, for each token in turn, the places of all its keys."""
+    """Returns the positions of the keys of each token in turn."""
     lengths = sizes[tokens]
     firsts = (np.cumsum(sizes) - sizes)[tokens]
     within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return np.repeat(firsts, lengths) + within
 
 
-def _counted(rows: np.ndarray, keys: np.ndarray) -> Counted:
+def _counted(rows: np.ndarray, keys: np.ndarray) -> TermCounts:
     order = np.lexsort((keys, rows))
     rows, keys = rows[order], keys[order]
     is_first = np.ones(len(rows), dtype=bool)
     is_first[1:] = (rows[1:] != rows[:-1]) | (keys[1:] != keys[:-1])
     starts = np.flatnonzero(is_first)
-    return Counted(rows[starts], keys[starts], np.diff(starts, append=len(rows)))
+    return TermCounts(rows[starts], keys[starts], np.diff(starts, append=len(rows)))
 
 
 def _tokens(text: str) -> list[str]:
@@ -135,7 +133,7 @@ def _without_marks(text: str) -> str:
 
 
 def _expand(token: str) -> Iterator[tuple[str, str]]:
-    """Yields the terms of a token, each with the plain word that it comes from; what is no plain word stands for itself."""
+    """Yields the terms of a token, each with the plain word that it comes from, or itself if there is none."""
     whole = token.rstrip("./:@~-_\\")
     words = _WORD.findall(whole)
     if not words:
@@ -180,20 +178,17 @@ def _of_word(word: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_unspaced(word: str) -> Iterator[tuple[str, str]]:
-    end = 0
-    for run in _UNSPACED.finditer(word):
-        if between := word[end : run.start()]:
-            yield from _of_word(between)
-        end, signs = run.end(), run.group()
-        pairs = [signs[at : at + 2] for at in range(len(signs) - 1)] or [signs]
-        yield from ((pair, pair) for pair in pairs)
-    if rest := word[end:]:
-        yield from _of_word(rest)
+    for index, part in enumerate(_UNSPACED.split(word)):
+        if index % 2:
+            pairs = [part[at : at + 2] for at in range(len(part) - 1)] or [part]
+            yield from ((pair, pair) for pair in pairs)
+        elif part:
+            yield from _of_word(part)
 
 
 @lru_cache(maxsize=262_144)
 def _stem(word: str) -> str:
-    if not hasattr(_kept, "stemmer"):
-        _kept.stemmer = Stemmer.Stemmer("english")  # not safe to share between threads
-    stemmer: Any = _kept.stemmer
+    if not hasattr(_local, "stemmer"):
+        _local.stemmer = Stemmer.Stemmer("english")  # not safe to share between threads
+    stemmer: Any = _local.stemmer
     return stemmer.stemWord(word)

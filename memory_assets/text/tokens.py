@@ -1,9 +1,9 @@
-"""How much room text takes in a model's context, estimated without its tokenizer."""
+"""Estimates the tokens of a text without a tokenizer."""
 
 CHARS_A_TOKEN = 4
-"""Of English prose and code, by the rule of thumb that vendors give; exact counts come back with each answer."""
+"""For English prose and code, by the vendors' rule of thumb; each answer reports exact counts."""
 
 
 def count_tokens(text: str) -> int:
-    """Returns about how many tokens the text takes, rounded up."""
+    """Returns the estimated tokens of the text, rounded up."""
     return -(-len(text) // CHARS_A_TOKEN)

@@ -1,19 +1,16 @@
-"""Compares texts by their words: stems, shared parts, specifics. Knows nothing of transcripts."""
+"""Compares texts by their words: stems, shared stems, specific names and values."""
 
 import re
 from functools import lru_cache
 
 STOP = frozenset(
-    re.findall(
-        r"\w+",
-        """
+    """
     a an the and or but if then else of to in on at for from with without by as is are was were be been being it its this
     that these those there here he she they we you i me my our your their his her them us do does did done not no yes so
     than too very can could should would will shall may might must have has had into over under out up down off about
     after before when while which who whom what why how all any each every both more most other some such only own same
     just also per via ok okay now let lets please thanks want need get go make sure really actually well still yeah
-    """,
-    )
+    """.split()
 )
 _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 _ENDINGS = ("ing", "ies", "ed", "es", "s")
@@ -26,36 +23,27 @@ _SPECIFIC = re.compile(
 @lru_cache(maxsize=20_000)
 def stems_of(text: str) -> frozenset[str]:
     """Returns the stems of the content words."""
-    found = set()
-    for word in _WORD.findall(text.lower()):
-        word = word.strip(".:-/")
-        if len(word) < 2 or word in STOP:
-            continue
-        found.add(_stem(word))
-    return frozenset(found)
+    words = (word.strip(".:-/") for word in _WORD.findall(text.lower()))
+    return frozenset(_stem(word) for word in words if len(word) >= 2 and word not in STOP)
 
 
 def _stem(word: str) -> str:
-    if not word.isalpha():
-        return word
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            return word[: -len(ending)]
-    return word
+    endings = (ending for ending in _ENDINGS if word.endswith(ending) and len(word) - len(ending) >= 4)
+    return word.removesuffix(next(endings, "")) if word.isalpha() else word
 
 
 def shared(a: str, b: str) -> float:
-    """Returns the share of the smaller text's stems that the other has too."""
+    """Returns the share of the smaller text's stems that the other text has."""
     first, second = stems_of(a), stems_of(b)
     return len(first & second) / min(len(first), len(second)) if first and second else 0.0
 
 
 def likeness(a: str, b: str) -> float:
-    """Returns how alike two texts are: the harmonic mean of the shares of stems they have in common."""
+    """Returns the similarity of two texts: the harmonic mean of their shares of common stems."""
     first, second = stems_of(a), stems_of(b)
     return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
 
 
 def specifics_in(text: str) -> int:
-    """Returns how many exact names, values and numbers the text holds."""
+    """Returns the number of exact names, values and numbers in the text."""
     return len(set(_SPECIFIC.findall(text)))

@@ -123,7 +123,7 @@ def test_events_that_wait_for_hours_are_told_wherever_somebody_looks(capsys: pyt
     store = small_store()
     keep_status(store)
     wait_for_hours(store.root)
-    told = "Events of sessions wait since 1970-01-01 00:00 UTC and nothing takes them in"
+    told = "Events of sessions wait since 1970-01-01 00:00 UTC and nothing reads them"
     for words in (["brief"], ["status"]):
         assert fast.main(words) == 0
         assert f"⚠ {told}" in capsys.readouterr().out
@@ -146,7 +146,7 @@ def test_sending_is_never_a_failure_and_says_what_will_be_put_aside(capsys: pyte
     assert (reply["ok"], reply["data"]["name"]) == (True, "memory/session.exploded")
     assert "will be put aside" in reply["warnings"][0]
     assert fast.main(["send", "memory/session.ended", "--data", "{broken", "--store", str(tmp_path)]) == 0
-    assert "no JSON object" in capsys.readouterr().err
+    assert "not a JSON object" in capsys.readouterr().err
     assert fast.main(["send", "memory/session.ended", "--store", "/proc/nowhere"]) == 0
     assert "nothing was sent" in capsys.readouterr().err
 

@@ -12,7 +12,7 @@ from memory_assets.runs.due import memories_are_stale
 from memory_assets.runs.launch import ingest
 from memory_assets.runs.staleness import is_stale, stale_days
 from memory_assets.services.harness_files import find_memory_files, read_memory_files
-from memory_assets.stages.capture.tombstones import bury, rows_of, words_of
+from memory_assets.stages.capture.tombstones import make_tombstone, rows_of, words_of
 from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -156,7 +156,7 @@ def test_the_record_of_the_table_says_it_is_a_mirror():
 
 def test_what_is_forgotten_is_read_from_no_file_again(store: Store, home: Path):
     before = checksums(home)
-    stone = bury(words_of("listens on port 5433"), store.key)
+    stone = make_tombstone(words_of("listens on port 5433"), store.key)
     store.ledger.append(WORDS_FORGOTTEN, "all", {"tombstones": rows_of([stone]), "with_history": False}, actor="mira")
     texts = read_memory_files(store)["text"].to_list()
     assert TRAIN in texts and not [text for text in texts if "5433" in text]

@@ -13,7 +13,7 @@ import memory_assets
 from memory_assets.schema.protocols import ModelRequest
 from memory_assets.services.models import masked, open_model
 from memory_assets.stages.capture.masking.redact import mask_text
-from memory_assets.stages.capture.tombstones import bury, rows_of
+from memory_assets.stages.capture.tombstones import make_tombstone, rows_of
 from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
@@ -86,7 +86,9 @@ def test_the_model_that_the_settings_name_is_sent_no_secret(monkeypatch: pytest.
 def test_no_request_carries_what_is_forgotten():
     store, model = open_store(read_settings()), ScriptedModel("said")
     sent = masked(model, store)
-    store.ledger.append(WORDS_FORGOTTEN, "all", {"tombstones": rows_of([bury(["blue", "heron"], store.key)])}, actor="mira")
+    store.ledger.append(
+        WORDS_FORGOTTEN, "all", {"tombstones": rows_of([make_tombstone(["blue", "heron"], store.key)])}, actor="mira"
+    )
     sent.ask(ModelRequest("You observe.", "Where does the Blue Heron nest?"))
     assert [request.material for request in model.asked] == ["Where does the ********** nest?"]
 

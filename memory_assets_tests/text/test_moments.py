@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory_assets.text.moments import parse_moment
+from memory_assets.text.moments import event_time, parse_moment
 from memory_assets_tests.conftest import NOW
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -26,3 +26,21 @@ def test_days_back_and_moments_are_understood():
 def test_a_time_that_cannot_be_read_is_refused(words: str):
     with pytest.raises(ValueError, match="a day"):
         parse_moment(words, NOW, UTC)
+
+
+@pytest.mark.parametrize(
+    ("value", "moment"),
+    [
+        ("2026-03-02T09:00:00.250Z", datetime(2026, 3, 2, 9, 0, 0, 250_000, UTC)),
+        ("2026-03-02T10:00:00+01:00", datetime(2026, 3, 2, 9, 0, tzinfo=UTC)),
+        ("2026-03-02T09:00:00", datetime(2026, 3, 2, 9, 0, tzinfo=UTC)),
+        (1772442000250, datetime(2026, 3, 2, 9, 0, 0, 250_000, UTC)),
+        (1772442000, datetime(2026, 3, 2, 9, 0, tzinfo=UTC)),
+        ("yesterday", None),
+        (None, None),
+        (True, None),
+        (1e300, None),
+    ],
+)
+def test_a_time_is_utc_or_nothing(value, moment):
+    assert event_time(value) == moment

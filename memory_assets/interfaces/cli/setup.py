@@ -49,7 +49,7 @@ def hooks_status(names: Chosen = None, as_json: Json = False) -> Reply:
     return _hooked(install.status, names, is_dry=True)
 
 
-def _hooked(plan: Callable[..., list[install.Change]], names: list[str] | None, is_dry: bool) -> Reply:
+def _hooked(plan: Callable[..., list[install.HookChange]], names: list[str] | None, is_dry: bool) -> Reply:
     """Returns what becomes of each settings file, and writes it unless `is_dry`."""
     if unknown := sorted(set(names or ()) - set(HARNESSES)):
         raise QuestionError(f"harness must be one of {', '.join(HARNESSES)}, not '{unknown[0]}'.")

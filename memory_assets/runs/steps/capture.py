@@ -14,11 +14,11 @@ from memory_assets.services.forget.erase import finish
 from memory_assets.services.harness_files import memory_file_inputs, read_memory_files
 from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.index import index_sources
-from memory_assets.stages.capture.intake import take_in
+from memory_assets.stages.capture.intake import ingest_files
 from memory_assets.stages.capture.messages import build_messages, build_sessions, windows_of
 from memory_assets.stages.capture.replan import plan_windows_incrementally
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
-from memory_assets.stages.capture.windows import Cutting, plan_windows
+from memory_assets.stages.capture.windows import WindowRules, plan_windows
 from memory_assets.store.store import Store
 from memory_assets.text.tokens import CHARS_A_TOKEN
 
@@ -32,7 +32,7 @@ def resources(run: Run) -> Builder:
 
     def build(_: str) -> Rows:
         finish(store)
-        taken = take_in(
+        taken = ingest_files(
             find_sources(store.settings),
             store.archive,
             now=store.settings.clock(),
@@ -81,10 +81,10 @@ def windows(run: Run) -> Builder:
     return build
 
 
-def cutting_of(store: Store) -> Cutting:
+def cutting_of(store: Store) -> WindowRules:
     """Returns the rules by which windows are cut."""
     settings = store.settings
-    return Cutting(
+    return WindowRules(
         now=settings.clock(),
         zone=settings.zone,
         idle=timedelta(minutes=settings.idle_minutes),
@@ -93,7 +93,7 @@ def cutting_of(store: Store) -> Cutting:
         people=settings.people,
         owner=settings.owner,
         flushes=flushes(store),
-        told=told_of_sessions(store),
+        signals=told_of_sessions(store),
     )
 
 

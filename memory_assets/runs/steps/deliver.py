@@ -7,7 +7,7 @@ from memory_assets.schema.frames import frame_of
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import FIELDS
-from memory_assets.stages.deliver.inbox import PUT_ASIDE, Rules, moment_of, take_in
+from memory_assets.stages.deliver.inbox import PUT_ASIDE, SpoolRules, ingest_spool, moment_of
 from memory_assets.store.ledger import Event
 
 KINDS = tuple(name.removeprefix("memory/") for name in FIELDS)
@@ -20,8 +20,8 @@ def events(run: Run) -> Builder:
 
     def build(_: str) -> Rows:
         states = store.tables.read("decisions", columns=["proposal_id", "state"])
-        rules = Rules(store.settings.clock(), spool.user_id(), dict(states.iter_rows()))
-        taken = take_in(store.root, store.ledger, rules, mask=masking(tombstones_of(store)), actor=store.settings.owner)
+        rules = SpoolRules(store.settings.clock(), spool.user_id(), dict(states.iter_rows()))
+        taken = ingest_spool(store.root, store.ledger, rules, mask=masking(tombstones_of(store)), actor=store.settings.owner)
         sent = [event for event in store.ledger.events(KINDS) if event.id.startswith(SPOOLED)]
         figures = {
             "lines_read": taken.lines,

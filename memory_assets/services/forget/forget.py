@@ -21,7 +21,7 @@ from memory_assets.services.forget.search import Search, search
 from memory_assets.services.forget.sought import Sought
 from memory_assets.services.notes import COLUMNS, find_memory, not_forgotten, printable, say
 from memory_assets.stages.capture.masking.redact import mask_text
-from memory_assets.stages.capture.tombstones import bury, rows_of, words_of
+from memory_assets.stages.capture.tombstones import make_tombstone, rows_of, words_of
 from memory_assets.stages.embed.overlay import read_present
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store.ledger import FORGOTTEN, WORDS_FORGOTTEN
@@ -131,7 +131,7 @@ def forget(store: "Store", target: str, *, apply: bool = False, history: bool = 
     found = _preview(store, meant, target)
     if not apply:
         return found
-    stones = [bury(wording.split(" "), store.key) for wording in found.wordings]
+    stones = [make_tombstone(wording.split(" "), store.key) for wording in found.wordings]
     say(store, WORDS_FORGOTTEN, "all", {"tombstones": rows_of(stones), "with_history": history})
     _hide(store, meant)
     erased = finish(store)

@@ -1,8 +1,7 @@
-"""Reads the content blocks of a JSON line as the one text that readers make of them, and remembers where each byte came from.
+"""Joins the content blocks of a JSON line to the one text that readers make of them, and remembers where each byte came from.
 
-A raw line comes in; out comes what stands under the keys that hold what was said, unescaped, in the order of the line, a line
-break after each. A secret may have its name in one block and its value in the next: neither tells of it alone, the text that
-tables hold does. What is a secret is decided elsewhere.
+A secret may have its name in one block and its value in the next: neither block shows it alone, the joined text in the tables
+does. The joined text consists of the unescaped values of `SAID_KEYS`, in the order of the line, each with a line break.
 """
 
 import re
@@ -10,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory_assets.stages.capture.formats.unwrap import View, unescape, view_of
+from memory_assets.stages.capture.formats.unwrap import Span, View, unescape, view_of
 
 SAID_KEYS = "text|content|output|command"
 """Keys whose strings the readers of all harnesses join: blocks of text, results of tools, a command and what it printed."""
@@ -18,20 +17,18 @@ SAID_KEYS = "text|content|output|command"
 HAS_BLOCKS = rf'"(?:{SAID_KEYS})"[ \t]*:[ \t]*"[^"](?s:.)*"(?:{SAID_KEYS})"[ \t]*:[ \t]*"[^"]'
 """Finds lines with two of them or more, in Rust's dialect."""
 
-TELLING_REACH = 600
+NAME_REACH = 600
 REACH = 4_000
-"""Bytes at the end of a string and at its beginning that may belong to what stands in the next one and in the one before."""
+"""Bytes at both ends of a string that may belong to the string before or after it."""
 
 _SAID = re.compile(rf'"(?:{SAID_KEYS})"[ \t]*:[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"'.encode(), re.DOTALL)
-_TELLING = re.compile(
+_SECRET_NAMES = re.compile(
     rb"pass[wpc]|pwd|pswd|secret|key|credential|connection|auth|jwt|bearer|dsn|token|[_-]pass|[_-]pat|value|begin|private-lines|"
     rb"login|akia|asia|cookie|mnemonic|seed|recovery|backup|kty|mysql|docker|default|result",
     re.IGNORECASE,
 )
-"""Without one of these at its end a block tells nothing of the next; looking at all of them would take longest of all."""
+"""Only a block with one of these at its end can name a secret in the next one; joining all blocks would be slow."""
 _HALF_ESCAPE = re.compile(rb"\\+(?:u[0-9a-fA-F]{0,3})?\Z")
-
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Blocks:
     views: list[View]
 
     def spans(self, start: int, end: int) -> Iterator[Span]:
-        """Yields the bytes of the line that the span was made from, those of each string by themselves."""
+        """Yields the bytes of the line that the span was made from, one span for each string."""
         for index in range(bisect_right(self.starts, start) - 1, bisect_right(self.starts, end - 1)):
             view, begin = self.views[index], self.starts[index]
             left, right = max(start - begin, 0), min(end - begin, len(view.text))
@@ -52,9 +49,9 @@ class Blocks:
 
 
 def blocks_of(line: bytes) -> Blocks | None:
-    """Returns the strings of the line that readers may join; nothing where none can tell of a secret in the one behind it."""
+    """Returns the strings of the line that readers may join; None where none can name a secret in the next one."""
     said = [match.span(1) for match in _SAID.finditer(line) if match[1]]
-    if not any(_TELLING.search(line, max(start, end - TELLING_REACH), end) for start, end in said[:-1]):
+    if not any(_SECRET_NAMES.search(line, max(start, end - NAME_REACH), end) for start, end in said[:-1]):
         return None
     whole = view_of(line)
     views, starts, length = list[View](), list[int](), 0
@@ -68,7 +65,7 @@ def blocks_of(line: bytes) -> Blocks | None:
 
 
 def _ends(line: bytes, span: Span) -> Iterator[Span]:
-    """Yields a short string as a whole, of a long one its beginning and its end, no escape torn."""
+    """Yields a short string as a whole, of a long one its beginning and its end, without halves of escapes."""
     start, end = span
     if end - start <= 2 * REACH:
         yield start, end

@@ -1,12 +1,12 @@
-"""Finds transcript files: in the harnesses' usual places, and in any folder that somebody names.
+"""Finds transcript files in the harnesses' usual folders and in configured folders.
 
-Only names, sizes and times are looked at, except that the first line of an oddly named `.jsonl` says whose it is. What
-is new in a file is found out by `intake`.
+Reads names, sizes and times only; a `.jsonl` with an unknown name is recognised by its first line. `intake` finds what is new
+in a file.
 """
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,11 +16,11 @@ from memory_assets.schema.records import Harness
 from memory_assets.store.places import harness_homes
 
 DEEPEST = 12
-"""Folders below a named one that are searched; a home folder down to Claude Code's sub-agents takes seven."""
+"""Levels of folders that are searched below a configured one; from a home folder to sub-agents of Claude Code there are 7."""
 SNIFFED_BYTES = 65_536
 
 _NOT_TRANSCRIPTS = frozenset({"journal.jsonl", "history.jsonl", "session_index.jsonl"})
-_PASSED_BY = frozenset({"node_modules", ".git", ".venv", "tool-results", "__pycache__"})
+_SKIPPED_FOLDERS = frozenset({"node_modules", ".git", ".venv", "tool-results", "__pycache__"})
 
 _UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 _NAMES: tuple[tuple[re.Pattern[str], Harness], ...] = (
@@ -37,7 +37,7 @@ _FIRST_LINES: tuple[tuple[re.Pattern[bytes], Harness], ...] = (
 
 @dataclass(frozen=True)
 class TranscriptFile:
-    """A transcript on disk, as a glance at the folder shows it."""
+    """A transcript on disk, as its folder lists it."""
 
     path: Path
     harness: Harness
@@ -47,28 +47,27 @@ class TranscriptFile:
     compressed: bool
 
 
-def find_transcripts(
-    folders: Sequence[Path],
-    *,
-    since: datetime | None = None,
-    on_unreadable: Callable[[OSError], None] | None = None,
-) -> list[TranscriptFile]:
-    """Returns the transcripts in and below the folders, sorted by path, those untouched since then left out.
+def find_transcripts(folders: Sequence[Path], *, since: datetime | None = None) -> list[TranscriptFile]:
+    """Returns the transcripts in and below the folders that changed since then, sorted by path.
 
-    Raises `TranscriptError` for a named folder that cannot be read; `on_unreadable` is told of ones further down.
+    Raises `TranscriptError` for a configured folder that cannot be read; folders below it that cannot be read are skipped.
     """
     found: dict[Path, TranscriptFile] = {}
     for folder in folders:
-        for entry in _walk(folder.expanduser().absolute(), on_unreadable or _ignore):
-            if (file := _look_at(entry)) is not None:
+        for file in map(_look_at, _walk(folder.expanduser().absolute())):
+            if file is not None:
                 found[file.path] = file
     oldest = since.timestamp() * 1e9 if since else 0
-    kept = [file for file in found.values() if file.mtime_ns >= oldest and not _has_plain_twin(file, found)]
+    kept = [
+        file
+        for file in found.values()
+        if file.mtime_ns >= oldest and not (file.compressed and file.path.with_suffix("") in found)
+    ]
     return sorted(kept, key=lambda file: str(file.path))
 
 
 def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    """Returns the folders where the three harnesses keep their transcripts, as far as they exist."""
+    """Returns the existing folders in which the three harnesses store transcripts."""
     homes = harness_homes(home, environ)
     codex, of_pi = homes["codex"], environ.get("PI_CODING_AGENT_SESSION_DIR")
     pi_sessions = Path(of_pi).expanduser() if of_pi else homes["pi"] / "sessions"
@@ -77,7 +76,7 @@ def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
 
 
 def harness_of(path: Path) -> Harness | None:
-    """Returns whose transcript the file is, by its name, else by its first line; None where it is no transcript."""
+    """Returns the harness of a transcript, by its name, else by its first line; None where it is not a transcript."""
     if path.name in _NOT_TRANSCRIPTS or not path.name.endswith((".jsonl", ".jsonl.zst")):
         return None
     for pattern, harness in _NAMES:
@@ -86,8 +85,8 @@ def harness_of(path: Path) -> Harness | None:
     return _sniff(path) if path.suffix == ".jsonl" else None
 
 
-def _walk(folder: Path, on_unreadable: Callable[[OSError], None], depth: int = 0) -> Iterator[os.DirEntry[str] | Path]:
-    """Yields the files in and below the folder; linked folders are passed by, they would be read twice or for ever."""
+def _walk(folder: Path, depth: int = 0) -> Iterator[os.DirEntry[str] | Path]:
+    """Yields the files in and below the folder; linked folders are skipped, because they may be cycles."""
     if depth == 0 and folder.is_file():
         yield folder
         return
@@ -96,13 +95,14 @@ def _walk(folder: Path, on_unreadable: Callable[[OSError], None], depth: int = 0
             entries = sorted(scan, key=lambda entry: entry.name)
     except OSError as error:
         if depth == 0:
-            raise TranscriptError(_unreadable(folder, error)) from error
-        on_unreadable(error)
+            why = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+            advice = "Correct or remove it in MEMORY_SOURCES, or grant reading."
+            raise TranscriptError(f"The transcript folder {folder} {why}. {advice}") from error
         return
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            if entry.name not in _PASSED_BY and depth < DEEPEST:
-                yield from _walk(Path(entry.path), on_unreadable, depth + 1)
+            if entry.name not in _SKIPPED_FOLDERS and depth < DEEPEST:
+                yield from _walk(Path(entry.path), depth + 1)
         elif entry.name.endswith((".jsonl", ".jsonl.zst")):
             yield entry
 
@@ -119,10 +119,6 @@ def _look_at(entry: os.DirEntry[str] | Path) -> TranscriptFile | None:
     return TranscriptFile(path, harness, stat.st_size, stat.st_mtime_ns, stat.st_ino, path.name.endswith(".zst"))
 
 
-def _has_plain_twin(file: TranscriptFile, found: Mapping[Path, TranscriptFile]) -> bool:
-    return file.compressed and file.path.with_suffix("") in found
-
-
 def _sniff(path: Path) -> Harness | None:
     try:
         with path.open("rb") as file:
@@ -130,12 +126,3 @@ def _sniff(path: Path) -> Harness | None:
     except OSError:
         return None
     return next((harness for pattern, harness in _FIRST_LINES if pattern.search(line)), None)
-
-
-def _ignore(error: OSError) -> None:
-    """Passes by a folder below a named one that cannot be listed."""
-
-
-def _unreadable(folder: Path, error: OSError) -> str:
-    why = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-    return f"The transcript folder {folder} {why}. Correct or remove it in MEMORY_SOURCES, or grant reading."

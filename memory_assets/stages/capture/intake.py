@@ -1,11 +1,10 @@
-"""Takes new bytes of transcripts into the archive, secrets masked, once.
+"""Archives new bytes of transcripts, secrets masked, exactly once.
 
 Ranges of several files are masked together, because masking costs as much for a short text as for a megabyte. Only whole
-lines are taken: a torn last line waits, unless the file has been quiet for ten minutes and the line is a whole
-JSON object (some writers leave the last newline out; when it comes later it belongs to the line before it). A file that no
-longer begins as it did is a new generation, read from its start; messages that it repeats keep their ids. Two files of one
-session are one source while one continues the other, and two sources where they went different ways. One file that cannot
-be read is reported and stops no other.
+lines are archived: a torn last line waits, unless the file has not changed for ten minutes and the line is a whole JSON object
+(some writers omit the last newline; when it comes later it belongs to the line before it). A file whose beginning changed is
+a new generation, read from its start; messages that it repeats keep their ids. Two files of one session are one source while
+one continues the other, and two sources where they differ. A file that cannot be read is reported and does not stop others.
 """
 
 import hashlib
@@ -22,42 +21,42 @@ from memory_assets.errors import TranscriptError
 from memory_assets.schema.progress import track
 from memory_assets.stages.capture.discover import TranscriptFile
 from memory_assets.stages.capture.formats.readers import HEADER_LINES, session_id_of
-from memory_assets.stages.capture.raw_files import CHUNK_BYTES, WholeLines, first_lines, is_beginning_of, open_file, skip_to
+from memory_assets.stages.capture.raw_files import CHUNK_BYTES, first_lines, is_beginning_of, line_chunks, open_file, skip_to
 from memory_assets.store.archive import Archive, Range, range_id
+from memory_assets.text.moments import event_time
 
 QUIET = timedelta(minutes=10)
-"""How long a file must rest before a whole last line without its newline is taken."""
+"""Time without a change after which a whole last line without its newline is archived."""
 
 Mask = Callable[[Sequence[bytes]], Sequence[tuple[bytes, int]]]
 """Returns the chunks of lines with their secrets masked, and how many there were in each."""
 
 WAITS_FOR_QUIET = 1
-"""Marks, in what a file looked like, that its last line is whole but for the newline."""
+"""In the recorded state of a file: its last line is whole but for the newline."""
 
 _TIMESTAMP = re.compile(rb'"timestamp":\s?"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d{1,6})?)Z"')
 
 
 @dataclass
 class IntakeReport:
-    """What one intake did."""
+    """The result of one intake."""
 
-    files: int = 0
     unchanged: int = 0
     new_ranges: int = 0
     new_bytes: int = 0
     waiting: int = 0
     """Files whose last line is still being written."""
     rewritten: int = 0
-    """Files that no longer begin as they did."""
+    """Files whose beginning changed."""
     copies: int = 0
-    """Files that hold nothing but the beginning of another file of the same session."""
+    """Files that are the beginning of another file of the same session."""
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     """Paths and reasons."""
 
 
 @dataclass(frozen=True)
 class _Intake:
-    """What taking in any file needs."""
+    """What the intake of each file needs."""
 
     archive: Archive
     report: IntakeReport
@@ -68,36 +67,36 @@ class _Intake:
     masking_version: str
     key: bytes
     waiting: list[tuple[Range, bytes]] = field(default_factory=list)
-    """Ranges that are not masked yet, without what masking will say of them, and their bytes."""
+    """Ranges that are not masked yet, without the hash and count that masking gives, and their bytes."""
 
 
 @dataclass
 class _Position:
-    """Where reading a source goes on."""
+    """Where reading a source continues."""
 
     source: str
     generation: int = 0
     byte: int = 0
     line: int = 0
     is_mid_line: bool = False
-    """The last archived line still waits for its newline."""
+    """The last archived line has no newline yet."""
 
 
 def changed_files(files: Sequence[TranscriptFile], archive: Archive, now: datetime | None = None) -> list[TranscriptFile]:
-    """Returns the files that look different from when they were last looked at, without reading them.
+    """Returns the files whose size, time or inode changed since they were last read, without reading them.
 
-    With `now`, also those whose last line only waited for the file to become quiet, and it has.
+    With `now`, also files whose last line waited for the file to be quiet, and that are quiet now.
     """
     seen = archive.seen()
-    return [file for file in files if _is_changed(file, seen.get(str(file.path)), now)]
+    return [file for file in files if _is_changed(file, seen.get(str(file.path), []), now)]
 
 
 def has_changes(files: Sequence[TranscriptFile], archive: Archive, now: datetime | None = None) -> bool:
-    """Returns whether there is a file to look at again."""
+    """Returns whether there is a file to read."""
     return bool(changed_files(files, archive, now))
 
 
-def take_in(
+def ingest_files(
     files: Sequence[TranscriptFile],
     archive: Archive,
     *,
@@ -106,16 +105,16 @@ def take_in(
     masking_version: str,
     key: bytes,
 ) -> IntakeReport:
-    """Archives what is new in the files and returns what was done."""
-    report = IntakeReport(files=len(files))
+    """Archives the new bytes of the files and returns a report."""
+    report = IntakeReport()
     intake = _Intake(archive, report, {str(file.path): file for file in files}, now, mask, masking_version, key)
     changed = changed_files(files, archive, now)
     report.unchanged = len(files) - len(changed)
     seen = archive.seen()
-    # The longest first, so that a shorter copy of a session finds what it repeats already there.
+    # The longest first, so that a shorter copy of a session is recognised as one.
     for file in track(sorted(changed, key=lambda file: (-file.size, str(file.path))), "Reading transcripts"):
         try:
-            seen[str(file.path)] = _take_in_file(file, intake)
+            seen[str(file.path)] = _ingest_file(file, intake)
         except (OSError, EOFError, zstandard.ZstdError, TranscriptError) as error:
             report.unreadable.append((str(file.path), str(getattr(error, "strerror", None) or error)))
             seen.pop(str(file.path), None)
@@ -130,13 +129,12 @@ def source_id_of(file: TranscriptFile, session_id: str, apart: str = "") -> str:
     return hashlib.sha256("\x1f".join([file.harness, session_id, *([apart] if apart else [])]).encode()).hexdigest()[:20]
 
 
-def _is_changed(file: TranscriptFile, known: list[int] | None, now: datetime | None) -> bool:
-    if known is None or known[:3] != _look(file):
-        return True
-    return known[3:] == [WAITS_FOR_QUIET] and now is not None and _is_quiet(file, now)
+def _is_changed(file: TranscriptFile, known: list[int], now: datetime | None) -> bool:
+    is_due = known[3:] == [WAITS_FOR_QUIET] and now is not None and _is_quiet(file, now)
+    return is_due or known[:3] != _state_of(file)
 
 
-def _look(file: TranscriptFile) -> list[int]:
+def _state_of(file: TranscriptFile) -> list[int]:
     return [file.size, file.mtime_ns, file.inode]
 
 
@@ -144,33 +142,32 @@ def _is_quiet(file: TranscriptFile, now: datetime) -> bool:
     return now - datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) > QUIET
 
 
-def _take_in_file(file: TranscriptFile, intake: _Intake) -> list[int]:
-    """Archives what is new in the file and returns what it looked like."""
+def _ingest_file(file: TranscriptFile, intake: _Intake) -> list[int]:
+    """Archives the new bytes of the file and returns its size, time and inode."""
     session = session_id_of(file.harness, str(file.path), first_lines(file, HEADER_LINES))
     position = _find_position(file, session, intake)
     if position is None:
         intake.report.copies += 1
-        return _look(file)
+        return _state_of(file)
+    rest = b""
     with open_file(file) as stream:
         skip_to(stream, position.byte)
-        lines = WholeLines(stream)
-        for raw in lines:
-            _take_range(raw, file, session, position, intake)
-    rest = lines.unfinished
-    if not rest:
-        return _look(file)
-    if _is_whole_record(rest):
-        if not _is_quiet(file, intake.now):
-            intake.report.waiting += 1
-            return [*_look(file), WAITS_FOR_QUIET]
-        _take_range(rest, file, session, position, intake)
-        return _look(file)
-    intake.report.waiting += 1
-    return _look(file)
+        for raw in line_chunks(stream):
+            if raw.endswith(b"\n"):
+                _queue_range(raw, file, session, position, intake)
+            else:
+                rest = raw
+    is_whole = _is_whole_record(rest)
+    if is_whole and _is_quiet(file, intake.now):
+        _queue_range(rest, file, session, position, intake)
+    elif rest:
+        intake.report.waiting += 1
+        return [*_state_of(file), WAITS_FOR_QUIET] if is_whole else _state_of(file)
+    return _state_of(file)
 
 
 def _find_position(file: TranscriptFile, session: str, intake: _Intake) -> _Position | None:
-    """Returns where reading the file goes on, or None for a copy of what another file of the session holds."""
+    """Returns where reading the file continues, or None where another file of the session begins with all of it."""
     if any(entry.conversation_id == session for entry, _ in intake.waiting):
         _archive_waiting(intake)
     apart = source_id_of(file, session, apart=str(file.path))
@@ -198,8 +195,8 @@ def _end_of(ranges: Sequence[Range], archive: Archive) -> _Position:
 
 
 def _continues(file: TranscriptFile, ranges: Sequence[Range], key: bytes) -> bool:
-    # The first and the last range are compared, not all: an editor that rewrites a transcript changes its size or its
-    # beginning, and re-reading a whole long file at each append would make the cost follow what is old.
+    # Only the first and the last range are compared: an editor that rewrites a transcript changes its size or its beginning,
+    # and reading a whole long file at each append would cost too much.
     with open_file(file) as stream:
         for entry in {0: ranges[0], ranges[-1].byte_from: ranges[-1]}.values():
             skip_to(stream, entry.byte_from)
@@ -209,8 +206,8 @@ def _continues(file: TranscriptFile, ranges: Sequence[Range], key: bytes) -> boo
     return True
 
 
-def _take_range(raw: bytes, file: TranscriptFile, session: str, position: _Position, intake: _Intake) -> None:
-    """Puts the bytes at the position among what waits to be archived, and moves the position behind them."""
+def _queue_range(raw: bytes, file: TranscriptFile, session: str, position: _Position, intake: _Intake) -> None:
+    """Adds the bytes at the position to the waiting ranges, and advances the position."""
     closes_a_line = position.is_mid_line and raw.startswith(b"\n")
     lines = raw[1:] if closes_a_line else raw
     taken = lines.count(b"\n") + (lines != b"" and not lines.endswith(b"\n"))
@@ -242,7 +239,7 @@ def _take_range(raw: bytes, file: TranscriptFile, session: str, position: _Posit
 
 
 def _archive_waiting(intake: _Intake) -> None:
-    """Masks and archives the ranges that wait, in the order in which they were read."""
+    """Masks and archives the waiting ranges in the order in which they were read."""
     masked = intake.mask([raw for _, raw in intake.waiting])
     for (entry, raw), (content, count) in zip(intake.waiting, masked, strict=True):
         intake.archive.append(replace(entry, sha256=hashlib.sha256(content).hexdigest(), masked_count=count), content)
@@ -259,14 +256,6 @@ def _is_whole_record(line: bytes) -> bool:
 
 
 def _times(lines: bytes) -> tuple[str | None, str | None]:
-    stamps = sorted(set(_TIMESTAMP.findall(lines)))
-    return _first_moment(stamps), _first_moment(stamps[::-1])
-
-
-def _first_moment(stamps: Sequence[bytes]) -> str | None:
-    for stamp in stamps:
-        try:
-            return datetime.fromisoformat(stamp.decode()).replace(tzinfo=UTC).isoformat()
-        except ValueError:
-            continue  # the thirtieth of February: whatever wrote it, the range is archived all the same
-    return None
+    """Returns the first and the last time stamp; impossible ones, such as 30 February, do not count."""
+    moments = [moment for stamp in set(_TIMESTAMP.findall(lines)) if (moment := event_time(stamp.decode()))]
+    return (min(moments).isoformat(), max(moments).isoformat()) if moments else (None, None)

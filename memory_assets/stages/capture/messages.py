@@ -1,9 +1,8 @@
-"""Reads the messages of windows back from the archive, with their text, and sums up the sessions of a day.
+"""Reads the messages of windows from the archive, with their text, and summarises the sessions of a day.
 
-Texts come from the archive through a fresh reader that is fed every line between the first and the last of the window;
-ids, places and times come from `records`. Readers leave out, join and shorten what was masked in the raw line, so texts are
-masked once more, as the check for secrets reads them. Tool output is cut in the middle past 4,000 characters; the
-whole of it stays in the archive.
+Texts are read from the archive by a new reader that gets every line from the first to the last of the window; ids, places and
+times are those of `records`. Readers leave out, join and shorten what was masked in the raw line, so texts are masked again,
+as the check for secrets reads them. The middle of tool output over 4,000 characters is cut; the archive has all of it.
 """
 
 from collections import defaultdict
@@ -24,13 +23,13 @@ from memory_assets.stages.capture.ownership import conversation, own_messages
 from memory_assets.store.archive import Archive
 
 TOOL_OUTPUT_CHARS = 4_000
-"""Of tool output more is seldom read again; nine tenths of a transcript's bytes are tool output."""
+"""Longest tool output: more is seldom read again, and nine tenths of a transcript are tool output."""
 
 PLACED = ("byte_from", "byte_to", "author")
 
 LINES_BEFORE = 100
-"""Lines before a window that its reader is shown: results name the tool of a call that stands there. In 149 real
-transcripts the furthest such call stood 15 lines back."""
+"""Lines before a window that its reader gets, because results refer to calls in them. In 149 real transcripts the furthest
+such call was 15 lines back."""
 
 NAME_CHARS = 72
 BATCH_ROWS = 1_000
@@ -47,7 +46,7 @@ def windows_of(tables: Tables, day: str) -> pl.DataFrame:
 
 
 def build_messages(windows: pl.DataFrame, tables: Tables, archive: Archive, now: datetime) -> Iterator[pl.DataFrame]:
-    """Yields the messages of the windows as frames of the table, a few thousand rows at a time."""
+    """Yields the messages of the windows as frames of the table, in batches."""
     messages = (
         row
         for (source,), own in windows.sort("source_id", "window_id").group_by("source_id", maintain_order=True)
@@ -85,7 +84,7 @@ def _messages_of(
 
 
 def _rows_of(source: str, ids: pl.Series, tables: Tables, archive: Archive, now: datetime) -> pl.DataFrame:
-    """Returns the rows of the messages; the whole source is looked at only where a time has to be guessed."""
+    """Returns the rows of the messages; the whole source is read only where a time has to be guessed."""
     records, captured = tables.scan("records", [source]), archive.resources_of(source)
     is_wanted = pl.col("message_id").is_in(ids.implode())
     rows = conversation(records.filter(is_wanted), captured, now, extra=PLACED)
@@ -95,7 +94,7 @@ def _rows_of(source: str, ids: pl.Series, tables: Tables, archive: Archive, now:
 def _parsed_lines(
     window: Mapping[str, Any], archive: Archive, generation: int, wanted: Mapping[int, Mapping[str, Any]]
 ) -> Iterator[tuple[int, Parsed]]:
-    """Yields the wanted lines; the reader is fed those between them, and some before them to know which calls wait."""
+    """Yields the wanted lines; the reader gets all lines between them, and some before them for open calls."""
     first, last = min(wanted), max(wanted)
     reader = open_reader(window["harness"], window["path"])
     for line in archive.lines(window["source_id"], generation, from_line=first - LINES_BEFORE):
@@ -108,32 +107,21 @@ def _parsed_lines(
 
 
 def _message(window: Mapping[str, Any], record: Mapping[str, Any], parsed: Parsed, ordinal: int) -> dict[str, Any]:
-    text = parsed.text if record["kind"] == "text" else cut_middle(parsed.text, TOOL_OUTPUT_CHARS)
+    copied = ("message_id", "line", "byte_from", "byte_to", "resource_id", "author", "kind", "is_user_turn")
     return {
-        "message_id": record["message_id"],
-        "session_id": window["session_id"],
-        "window_id": window["window_id"],
-        "day": window["day"],
+        **{name: window[name] for name in ("session_id", "window_id", "day")},
+        **{name: record[name] for name in copied},
+        **{name: getattr(parsed, name) for name in ("tool_name", "is_error", "image_count")},
         "ordinal": ordinal,
-        "line": record["line"],
-        "byte_from": record["byte_from"],
-        "byte_to": record["byte_to"],
-        "resource_id": record["resource_id"],
-        "author": record["author"],
-        "kind": record["kind"],
-        "tool_name": parsed.tool_name,
-        "is_error": parsed.is_error,
-        "is_user_turn": record["is_user_turn"],
         "event_at": record["at"],
         "is_time_guessed": record["is_guessed"],
-        "text": text,
+        "text": parsed.text if record["kind"] == "text" else cut_middle(parsed.text, TOOL_OUTPUT_CHARS),
         "text_chars": len(parsed.text),
-        "image_count": parsed.image_count,
     }
 
 
 def cut_middle(text: str, limit: int) -> str:
-    """Returns the text with its middle left out, and said so, when it is longer than the limit."""
+    """Returns the text, its middle replaced by a note when it is longer than the limit."""
     if len(text) <= limit:
         return text
     note = f"\n[… {len(text) - limit:,} characters left out …]\n"

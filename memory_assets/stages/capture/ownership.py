@@ -1,7 +1,7 @@
-"""Says whose a message is and when it was said, from the rows of `records`.
+"""Finds the session and the time of each message in `records`.
 
-Forks, replays and rewritten files repeat messages: each belongs to the earliest session that holds it, by event time, then
-by session, generation and line. A time that cannot be true is replaced by a neighbour's.
+Forks, replays and rewritten files repeat messages: each belongs to the earliest session that has it, by event time, then by
+session, generation and line. An impossible time is replaced by that of a neighbour.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 
 EARLIEST = datetime(2024, 1, 1, tzinfo=UTC)
-"""No harness wrote transcripts before; earlier times are wrong clocks."""
+"""No harness existed before; earlier times are wrong clocks."""
 
 AHEAD = timedelta(days=1)
 """A time further ahead of now than this is a wrong clock."""
@@ -29,16 +29,16 @@ def conversation(records: pl.LazyFrame, captured: pl.DataFrame, now: datetime, e
     `captured` says when each range (`id`) was captured (`created_at`). A row without a usable time takes that of the row
     before it in its file, else of the one after it, else of its capture. `extra` names more columns of `records` to keep.
     """
-    said = pl.when(pl.col("event_at").is_between(EARLIEST, now + AHEAD)).then("event_at")
+    possible = pl.when(pl.col("event_at").is_between(EARLIEST, now + AHEAD)).then("event_at")
     neighbour = pl.coalesce("at", pl.col("at").forward_fill().over("source_id"), pl.col("at").backward_fill().over("source_id"))
     wanted = pl.col("message_id").is_not_null() | pl.col("boundary").is_not_null()
     rows = in_order(records.select(*_NEEDED, *extra).filter(wanted).collect())
-    rows = rows.with_columns(at=said).with_columns(at=neighbour, is_guessed=pl.col("at").is_null())
+    rows = rows.with_columns(at=possible).with_columns(at=neighbour, is_guessed=pl.col("at").is_null())
     return _with_capture_times(rows, captured) if rows["at"].null_count() else rows
 
 
 def own_messages(rows: pl.DataFrame) -> pl.DataFrame:
-    """Returns, of a conversation, the messages that belong to their session and the boundaries, in the same order."""
+    """Returns the messages of a conversation that belong to their session, and the boundaries, in the same order."""
     place, is_message = pl.int_range(pl.len()), pl.col("message_id").is_not_null()
     shared = rows.select("message_id", *_EARLIEST_FIRST, place=place).filter(is_message & pl.col("message_id").is_duplicated())
     owned = shared.sort(_EARLIEST_FIRST, nulls_last=True).unique("message_id", keep="first", maintain_order=True)
@@ -47,7 +47,7 @@ def own_messages(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows by source, generation and line; parts are written so, and sorting takes twice their memory."""
+    """Returns the rows by source, generation and line; sorts only if needed, because that takes twice their memory."""
     source, generation, line = (pl.col(name) - pl.col(name).shift() for name in ("_source", *PLACE[1:]))
     ranks = rows.select(pl.col("source_id").rank("dense").cast(pl.Int64).alias("_source"), *PLACE[1:])
     follows = (source > 0) | ((source == 0) & ((generation > 0) | ((generation == 0) & (line > 0))))
@@ -61,6 +61,6 @@ def _with_capture_times(rows: pl.DataFrame, captured: pl.DataFrame) -> pl.DataFr
 
 
 def _is_repeated_boundary() -> pl.Expr:
-    # A rewritten file brings its old boundaries again, behind the messages that they closed long ago.
+    # A rewritten file repeats its old boundaries after the messages that they closed.
     first = pl.col("generation").min().over("source_id", "boundary", "event_at")
     return pl.col("event_at").is_not_null() & (pl.col("generation") > first)

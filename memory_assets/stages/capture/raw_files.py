@@ -1,7 +1,6 @@
-"""Reads the raw bytes of transcript files: plain or compressed, from any byte on, whole lines at a time.
+"""Reads the raw bytes of transcript files: plain or compressed, from any byte on, in chunks of whole lines.
 
-Offsets are those of the decompressed bytes. Nothing is held but the chunk at hand, so a file of any size needs the memory
-of one chunk; a line longer than a chunk makes a longer one.
+Offsets are those of the decompressed bytes. Only one chunk is in memory at a time; a longer line makes a longer chunk.
 """
 
 import io
@@ -41,7 +40,7 @@ def skip_to(stream: BinaryIO, position: int) -> None:
 
 
 def is_beginning_of(short: TranscriptFile, long: TranscriptFile) -> bool:
-    """Returns whether the second file begins with all that the first one holds."""
+    """Returns whether the second file begins with all bytes of the first one."""
     with open_file(short) as one, open_file(long) as other:
         while chunk := one.read(CHUNK_BYTES):
             if other.read(len(chunk)) != chunk:
@@ -49,19 +48,14 @@ def is_beginning_of(short: TranscriptFile, long: TranscriptFile) -> bool:
     return True
 
 
-class WholeLines:
-    """The rest of a stream as chunks of whole lines; what follows the last newline is then in `unfinished`."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.unfinished = b""
-
-    def __iter__(self) -> Iterator[bytes]:
-        pieces: list[bytes] = []
-        while chunk := self._stream.read(CHUNK_BYTES):
-            end = chunk.rfind(b"\n") + 1
-            if end:
-                yield b"".join([*pieces, chunk[:end]])
-                pieces.clear()
-            pieces.append(chunk[end:])
-        self.unfinished = b"".join(pieces)
+def line_chunks(stream: BinaryIO) -> Iterator[bytes]:
+    """Yields the rest of a stream in chunks of whole lines, then the bytes after the last newline, if any."""
+    pieces: list[bytes] = []
+    while chunk := stream.read(CHUNK_BYTES):
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*pieces, chunk[:end]])
+            pieces.clear()
+        pieces.append(chunk[end:])
+    if rest := b"".join(pieces):
+        yield rest

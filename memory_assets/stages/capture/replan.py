@@ -1,9 +1,9 @@
-"""Plans windows anew only where something changed, with the result of planning everything.
+"""Plans windows incrementally, with the same result as planning all of them.
 
-Records are nearly always only added. So a message changes hands only to a source that changed, and the windows that may
-differ are those of the changed sources, of the sources that owned a message of theirs, and those that were open. Where a
-source lost messages (it was read anew and its ids differ), anybody may own them now and everything is planned. When a rule
-changed (zone, people, lengths, a flush), `plan_windows` is the one to call.
+Records are nearly always only added. Then a message can only move to a changed source, and the windows that may differ are
+those of the changed sources, of the sources that owned one of their messages, and the open ones. Where a source lost messages
+(it was read again and its ids differ), any source may own them now, and all windows are planned. After a change of rules (zone,
+people, lengths, a flush), call `plan_windows`.
 """
 
 from collections.abc import Collection
@@ -12,11 +12,11 @@ import polars as pl
 
 from memory_assets.schema.protocols import Tables
 from memory_assets.stages.capture.ownership import conversation, own_messages
-from memory_assets.stages.capture.windows import Cutting, cut_sessions, plan_windows
+from memory_assets.stages.capture.windows import WindowRules, cut_sessions, plan_windows
 
 
 def plan_windows_incrementally(
-    tables: Tables, resources: pl.DataFrame, rules: Cutting, *, before: pl.DataFrame, changed: Collection[str]
+    tables: Tables, resources: pl.DataFrame, rules: WindowRules, *, before: pl.DataFrame, changed: Collection[str]
 ) -> pl.DataFrame:
     """Returns the table `windows`, given its earlier rows and the sources whose records changed since."""
     if not set(changed) <= set(tables.parts("records")) or _lost_messages(tables, before, changed):

@@ -1,8 +1,8 @@
-"""Lays out the bundled sample: three weeks of one invented developer's sessions, as files of the three harnesses.
+"""Writes the bundled sample: three weeks of one invented developer's sessions, as files of the three harnesses.
 
-Copies `data/sample/transcripts`, which is laid out as the harnesses do, and replaces the placeholders in paths and texts
-(`data/sample/README.md` lists them): dates are counted back from the day of the last session, which is yesterday in UTC.
-Secrets are placeholders in the files, so that no scanner of repositories finds one.
+Copies `data/sample/transcripts` and replaces the placeholders in paths and texts (see `data/sample/README.md`): dates are
+counted back from the day of the last session, which is yesterday in UTC. Secrets are placeholders in the files, so that
+secret scanners of repositories find none.
 """
 
 import json
@@ -17,14 +17,14 @@ from memory_assets.text.files import write_atomically, write_json
 
 PACKAGE = Path(__file__).resolve().parents[2]
 MARKER = "sample.json"
-"""File in a folder that was filled; holds the day of the last session."""
+"""File in the written folder that stores the day of the last session."""
 
 PLANTED_SECRETS = {
     "aws": "AKIA" + "ZZ7QXTIDE4WQ9KJX",
     "github": "ghp_" + "q7ZxTideWatchK4vJ9wQzXb2Rk8YpLm5Tn0H",
     "postgres": "Kq7zW4x" + "Vtide9Pj",
 }
-"""Invented, valid nowhere, and random enough that masking takes them for real ones."""
+"""Invented and not valid anywhere, but random enough for masking to treat them as real."""
 
 _PLACEHOLDER = re.compile(
     r'"\{\{epoch-(?P<epoch>\d+)T(?P<clock>[\d:.]+)\}\}"|\{\{(?P<form>date|day|path)-(?P<days>\d+)\}\}|\{\{secret:(?P<secret>\w+)\}\}'
@@ -34,11 +34,12 @@ _TIMESTAMP = re.compile(r'"timestamp":"([^"]+)"')
 
 def sample_root() -> Path:
     """Returns the folder of the sample: `data/sample` in a checkout, else the copy in the installed package."""
-    for folder in (Path(CHECKOUT, "data", "sample"), PACKAGE / "_sample"):
+    folders = (Path(CHECKOUT, "data", "sample"), PACKAGE / "_sample")
+    for folder in folders:
         if (folder / "transcripts").is_dir():
             return folder
     raise TranscriptError(
-        f"Cannot find the sample: neither {Path(CHECKOUT, 'data', 'sample')} nor {PACKAGE / '_sample'} holds transcripts. "
+        f"Cannot find the sample: neither {folders[0]} nor {folders[1]} holds transcripts. "
         "Reinstall memory_assets, or name folders with transcripts in MEMORY_SOURCES."
     )
 

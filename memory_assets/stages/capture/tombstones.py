@@ -1,31 +1,33 @@
-"""Recognises words that are forgotten, of which only keyed hashes are kept, and masks them wherever they stand.
+"""Finds forgotten words, which are stored as keyed hashes only, and masks them everywhere.
 
-Words are runs of letters and digits, compared without case; what stands between them (spaces, markup, line ends, escapes) does
-not matter. A tombstone holds a keyed hash of the whole run, how many words it has, and a short hash of its longest word: most
-text is passed over by comparing its distinct words with that. As with secrets, every masked byte becomes an asterisk, so
-lengths and offsets stay, and only words are masked, so the text around them keeps its form.
+Words are runs of letters and digits, compared without case; the characters between them (spaces, markup, line ends, escapes)
+do not matter. A tombstone holds a keyed hash of the whole phrase, the number of its words, and a short hash of its longest
+word, which excludes most text quickly. As with secrets, every masked byte becomes an asterisk, so lengths and offsets stay,
+and only words are masked, so the text around them keeps its form.
 """
 
 import hashlib
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-from memory_assets.stages.capture.formats.unwrap import View, decode_base64, view_of, views
-from memory_assets.stages.capture.masking.redact import MASK, mask_all, strings_of
+from memory_assets.stages.capture.formats.unwrap import Span, View, decode_base64, view_of, views
+from memory_assets.stages.capture.masking.redact import cover, mask_all, strings_of
 from memory_assets.stages.capture.masking.secret_patterns import base64_texts
 from memory_assets.store.ledger import WORDS_ERASED, WORDS_FORGOTTEN, Event
 from memory_assets.store.store import Store
 
 LONGEST_WORD = 64
-"""Characters of a word that are told apart: what is longer is no word, but data."""
+"""Characters of a word that are compared: anything longer is data."""
 
 REACH = 8
-"""Lines of text, before and after one, over which words may be wrapped."""
+"""Lines of text before and after one over which a phrase may be wrapped."""
 
 _WORD = re.compile(r"[^\W_]+")
 _RAW_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
@@ -34,43 +36,41 @@ _AFTER_ESCAPE = re.compile(rb"\\[bfnrt]([0-9A-Za-z\x80-\xff]+)")
 _WRAPPED = re.compile(
     rb"\\u[0-9a-fA-F]{4}|\x00|\x1b\[|\\(?:033|x1[bB]|e)\[|%[0-9A-Fa-f]{2}|&(?:[a-z]{2,4}|#[0-9]{2,3}|#x[0-9a-fA-F]{2});"
 )
-"""Escaped characters, colours, codes of an address or of HTML: words may be hidden in what stands there."""
+"""Escaped characters, colours, percent codes and HTML entities: they may be inside a word."""
 _NAME = re.compile(rb"[A-Za-z_$]+")
 _FORM = frozenset({b"type", b"subtype", b"role", b"kind", b"name", b"harness", b"status", b"state"})
-"""Keys whose values are the format's own words, where they are a single one."""
-
-Span = tuple[int, int]
+"""Keys whose values belong to the format, where they are a single word."""
 
 
 @dataclass(frozen=True)
 class Tombstone:
-    """A run of words that is forgotten, as hashes."""
+    """A forgotten phrase, as hashes."""
 
     digest: str
-    """Keyed hash of the whole run, in hex."""
+    """Keyed hash of the whole phrase, in hex."""
     words: int
-    """How many words it has."""
+    """The number of its words."""
     anchor: str
     """Short keyed hash of its longest word; thousands of words share it."""
     place: int
-    """Where the longest word stands among them, from 0."""
+    """Index of the longest word, from 0."""
 
 
 class Tombstones:
-    """All that is forgotten, and the key to recognise it."""
+    """All forgotten phrases, and the key of their hashes."""
 
-    def __init__(self, stones: Iterable[Tombstone], key: bytes) -> None:
-        self._hashing = _Hashing(key)
-        self._by_anchor: dict[str, list[Tombstone]] = {}
+    def __init__(self, tombstones: Iterable[Tombstone], key: bytes) -> None:
+        self._key = hashlib.sha256(key).digest()
+        self._by_anchor: dict[str, list[Tombstone]] = defaultdict(list)
         self._known: dict[bytes, bool] = {}
-        for stone in dict.fromkeys(stones):
-            self._by_anchor.setdefault(stone.anchor, []).append(stone)
+        for one in dict.fromkeys(tombstones):
+            self._by_anchor[one.anchor].append(one)
 
     def __bool__(self) -> bool:
         return bool(self._by_anchor)
 
     def holds(self, raw: bytes) -> bool:
-        """Returns whether something forgotten stands in the bytes, however it is wrapped."""
+        """Returns whether the bytes contain a forgotten phrase, in any wrapping."""
         return next(self._spans(raw), None) is not None
 
     def mask(self, raw: bytes) -> bytes:
@@ -82,42 +82,41 @@ class Tombstones:
         return self.mask(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
     def _spans(self, raw: bytes) -> Iterator[Span]:
-        """Yields the bytes of forgotten words under whatever wrappings."""
+        """Yields the spans of forgotten words in any wrapping."""
         for piece in pieces_at(raw, self._suspects(raw)) if self else ():
             for view in piece.views():
                 if self._anchors_in(view.text):
                     yield from (piece.span(view.span(*span)) for span in self._spans_of_words(view.text))
 
     def _suspects(self, raw: bytes) -> Iterator[int]:
-        """Yields where anchors, or something wrapped, begin."""
+        """Yields where anchors, or wrapped text, begin."""
         if anchors := sorted(self._anchors_in(raw), key=len, reverse=True):
             yield from (match.start() for match in re.finditer(b"|".join(map(re.escape, anchors)), raw))
         yield from wrapped_places(raw)
 
     def _anchors_in(self, raw: bytes) -> list[bytes]:
-        """Returns the words of the bytes, as they stand there, that something forgotten may stand around."""
+        """Returns the words in the bytes that may be the longest word of a forgotten phrase."""
         distinct = {*_RAW_WORD.findall(raw), *_AFTER_ESCAPE.findall(raw)}
         return [word for word in distinct if self._is_anchor(word)]
 
     def _is_anchor(self, word: bytes) -> bool:
         if len(word) > 4 * LONGEST_WORD:
             return False
-        known = self._known.get(word)
-        if known is None:
+        if word not in self._known:
             inner = words_of(word.decode("utf-8", "replace"))
-            known = self._known[word] = any(self._hashing.bucket(one) in self._by_anchor for one in inner)
-        return known
+            self._known[word] = any(_anchor_of(one, self._key) in self._by_anchor for one in inner)
+        return self._known[word]
 
     def _spans_of_words(self, raw: bytes) -> Iterator[Span]:
-        """Yields the bytes of the words of each forgotten run, those with nothing but spaces between them as one span."""
+        """Yields the spans of the words of each forgotten phrase; words with only spaces between them have one span."""
         text = raw.decode("utf-8", "surrogateescape")
         words = [(match.start(), match.end()) for match in _WORD.finditer(text)]
         normal = [_normal(text[start:end]) for start, end in words]
         for at, word in enumerate(normal):
-            for stone in self._by_anchor.get(self._hashing.bucket(word), ()):
-                first, behind = at - stone.place, at - stone.place + stone.words
-                if first >= 0 and behind <= len(words) and self._hashing.digest(normal[first:behind]) == stone.digest:
-                    yield from (_in_bytes(text, span) for span in _joined(text, words[first:behind]))
+            for one in self._by_anchor.get(_anchor_of(word, self._key), ()):
+                first, end = at - one.place, at - one.place + one.words
+                if first >= 0 and end <= len(words) and _digest_of(normal[first:end], self._key) == one.digest:
+                    yield from (_in_bytes(text, span) for span in _joined(text, words[first:end]))
 
 
 @dataclass(frozen=True)
@@ -127,14 +126,14 @@ class Piece:
     raw: bytes
     start: int
     is_json: bool
-    """The inside of a string of JSON, which has to be unescaped before it is read."""
+    """The content of a JSON string, which must be unescaped."""
 
     def span(self, inner: Span) -> Span:
-        """Returns the span as one of the whole."""
+        """Returns the span in the whole bytes."""
         return self.start + inner[0], self.start + inner[1]
 
     def views(self) -> Iterator[View]:
-        """Yields every text that is wrapped in the piece: in escapes, codes, colours or base64."""
+        """Yields the unwrapped texts of the piece: without escapes, codes, colours or base64."""
         for view in views(view_of(self.raw), with_itself=not self.is_json):
             yield view
             for start, end in base64_texts(view.text):
@@ -143,7 +142,7 @@ class Piece:
 
 
 def pieces_at(raw: bytes, places: Iterable[int]) -> Iterator[Piece]:
-    """Yields the pieces around the places: strings of a line of JSON that say something, else neighbouring lines of text."""
+    """Yields the pieces around the places: content strings of a JSON line, else the neighbouring lines of text."""
     starts = list(accumulate(map(len, raw.splitlines(keepends=True)), initial=0))
     text: list[int] = []
     for number in sorted({bisect_right(starts, place) - 1 for place in places}):
@@ -151,7 +150,7 @@ def pieces_at(raw: bytes, places: Iterable[int]) -> Iterator[Piece]:
         strings = strings_of(line)
         if strings is None:
             text.append(number)
-        for start, end in _said(line, strings or ()):
+        for start, end in _content_strings(line, strings or ()):
             yield Piece(line[start + 1 : end - 1], starts[number] + start + 1, is_json=True)
     for first, last in _stretches(text):
         start = starts[max(first - REACH, 0)]
@@ -160,74 +159,60 @@ def pieces_at(raw: bytes, places: Iterable[int]) -> Iterator[Piece]:
 
 def _stretches(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Yields the first and last of numbers whose neighbourhoods touch."""
-    first = last = None
+    near: list[int] = []
     for number in numbers:
-        if first is not None and last is not None and number - last > 2 * REACH:
-            yield first, last
-            first = None
-        first, last = number if first is None else first, number
-    if first is not None and last is not None:
-        yield first, last
+        if near and number - near[-1] > 2 * REACH:
+            yield near[0], near[-1]
+            near = []
+        near.append(number)
+    if near:
+        yield near[0], near[-1]
 
 
-class _Hashing:
-    """Keyed hashes of words; those of single words are kept, because texts repeat them."""
-
-    def __init__(self, key: bytes) -> None:
-        self._key = hashlib.sha256(key).digest()
-        self._buckets: dict[str, str] = {}
-
-    def bucket(self, word: str) -> str:
-        """Returns the short hash of a normal word."""
-        known = self._buckets.get(word)
-        if known is None:
-            known = self._buckets[word] = self._hash(word[:LONGEST_WORD].encode(), b"word", 3)
-        return known
-
-    def digest(self, words: Sequence[str]) -> str:
-        """Returns the hash of a run of normal words."""
-        return self._hash("\x1f".join(words).encode("utf-8", "surrogatepass"), b"words", 16)
-
-    def _hash(self, content: bytes, person: bytes, size: int) -> str:
-        return hashlib.blake2b(content, key=self._key, person=person, digest_size=size).hexdigest()
-
-
-def bury(words: Sequence[str], key: bytes) -> Tombstone:
-    """Returns the tombstone of a run of words, of which there must be one."""
-    hashing, normal = _Hashing(key), [_normal(word) for word in words]
+def make_tombstone(words: Sequence[str], key: bytes) -> Tombstone:
+    """Returns the tombstone of a phrase of at least one word."""
+    hashed, normal = hashlib.sha256(key).digest(), [_normal(word) for word in words]
     place = max(range(len(normal)), key=lambda at: min(len(normal[at]), LONGEST_WORD))
-    return Tombstone(hashing.digest(normal), len(normal), hashing.bucket(normal[place]), place)
+    return Tombstone(_digest_of(normal, hashed), len(normal), _anchor_of(normal[place], hashed), place)
+
+
+@lru_cache(200_000)
+def _anchor_of(word: str, key: bytes) -> str:
+    """Returns the short hash of a normal word; cached, because texts repeat words."""
+    return hashlib.blake2b(word[:LONGEST_WORD].encode(), key=key, person=b"word", digest_size=3).hexdigest()
+
+
+def _digest_of(words: Sequence[str], key: bytes) -> str:
+    """Returns the hash of a phrase of normal words."""
+    content = "\x1f".join(words).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(content, key=key, person=b"words", digest_size=16).hexdigest()
 
 
 def tombstones_of(store: Store) -> Tombstones:
-    """Returns everything that is forgotten in the store; whatever takes texts in masks what these recognise."""
+    """Returns all tombstones of the store; every text that comes in is masked with them."""
     return read_tombstones(store.ledger.events([WORDS_FORGOTTEN]), store.key)
 
 
 def read_tombstones(events: Iterable[Event], key: bytes) -> Tombstones:
-    """Returns the tombstones that stand in the ledger."""
-    told: Iterator[Mapping[str, Any]] = (one for e in events if e.kind == WORDS_FORGOTTEN for one in e.payload["tombstones"])
-    return Tombstones((Tombstone(**one) for one in told), key)
+    """Returns the tombstones in the events of the ledger."""
+    rows = (row for event in events if event.kind == WORDS_FORGOTTEN for row in event.payload["tombstones"])
+    return Tombstones((Tombstone(**row) for row in rows), key)
 
 
 def unfinished(events: Sequence[Event]) -> list[Event]:
-    """Returns the events that have words forgotten which are not erased everywhere yet."""
+    """Returns the events whose words are forgotten but not erased everywhere yet."""
     erased = {event.target for event in events if event.kind == WORDS_ERASED}
     return [event for event in events if event.kind == WORDS_FORGOTTEN and event.id not in erased]
 
 
-def masking(stones: Tombstones) -> Callable[[Sequence[bytes]], list[tuple[bytes, int]]]:
-    """Returns what masks chunks of lines as capture does: secrets, counted, and then what is forgotten."""
-
-    def mask(chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
-        return [(stones.mask(content), count) for content, count in mask_all(chunks)]
-
-    return mask
+def masking(tombstones: Tombstones) -> Callable[[Sequence[bytes]], list[tuple[bytes, int]]]:
+    """Returns what masks chunks of lines as capture does: secrets, which it counts, and then forgotten words."""
+    return lambda chunks: [(tombstones.mask(content), count) for content, count in mask_all(chunks)]
 
 
-def rows_of(stones: Iterable[Tombstone]) -> list[dict[str, Any]]:
-    """Returns tombstones as the ledger keeps them."""
-    return [asdict(stone) for stone in stones]
+def rows_of(tombstones: Iterable[Tombstone]) -> list[dict[str, Any]]:
+    """Returns tombstones as the ledger stores them."""
+    return [asdict(one) for one in tombstones]
 
 
 def words_of(text: str) -> list[str]:
@@ -236,21 +221,13 @@ def words_of(text: str) -> list[str]:
 
 
 def wrapped_places(raw: bytes) -> Iterator[int]:
-    """Yields where something begins that may have to be unwrapped before its words can be read."""
+    """Yields where wrapped text may begin."""
     yield from (match.start() for match in _WRAPPED.finditer(raw))
     yield from (start for start, _ in base64_texts(raw))
 
 
-def cover(raw: bytes, spans: Iterable[Span]) -> bytes:
-    """Returns the bytes with asterisks in the spans."""
-    covered = bytearray(raw)
-    for start, end in spans:
-        covered[start:end] = MASK * (end - start)
-    return bytes(covered)
-
-
-def _said(line: bytes, strings: Sequence[Span]) -> Iterator[Span]:
-    """Yields the strings of a line of JSON that say something, the format's own keys and words left out."""
+def _content_strings(line: bytes, strings: Sequence[Span]) -> Iterator[Span]:
+    """Yields the strings of a JSON line without the keys and words of the format."""
     key = b""
     for start, end in strings:
         word = line[start + 1 : end - 1]
@@ -262,12 +239,13 @@ def _said(line: bytes, strings: Sequence[Span]) -> Iterator[Span]:
 
 
 def _joined(text: str, words: Sequence[Span]) -> Iterator[Span]:
+    """Yields the spans of words, those with only spaces between them as one."""
     start, end = words[0]
-    for following, behind in words[1:]:
-        if text[end:following].strip(" "):
+    for word in words[1:]:
+        if text[end : word[0]].strip(" "):
             yield start, end
-            start = following
-        end = behind
+            start = word[0]
+        end = word[1]
     yield start, end
 
 

@@ -1,12 +1,12 @@
-"""Cuts sessions into windows: which messages are observed together, and what closed them.
+"""Cuts sessions into windows: the messages that are observed together, and what closed them.
 
 A window is closed by a compaction, by the end of the session (no message for longer than the idle time, in event time), or
-by its size once a new user turn begins. A session that ends with fewer than `short_turns` user turns is `skipped_short`:
-captured and searchable, not distilled; when it resumes, its messages are part of the next window. A window without any user
-turn is never observed (sub-agents, automated sessions), a compaction does not even close it. What a compaction kept in
-context belongs to the next window. A harness may tell that a session ended, or that it is about to compact: then the window
-is closed at that moment, and not only once the transcript shows it. The window's key is a hash of session, trigger and first
-message; what came later never changes it.
+by its size when a new user turn begins. A session that ends with fewer than `short_turns` user turns is `skipped_short`:
+captured and searchable, not distilled; when it resumes, its messages are part of the next window. A window without a user
+turn is never observed (sub-agents, automated sessions), and a compaction does not close it. Messages that a compaction kept in
+context belong to the next window. A hook may report that a session ended, or that a compaction begins: this closes the window
+at that moment, before the transcript shows it. The window's key is a hash of session, trigger and first message; later
+messages never change it.
 
 Everything here is a pure function of the records, the rules and `now`, so the order of arrival does not matter.
 """
@@ -23,23 +23,23 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.stages.capture.ownership import EARLIEST, conversation, own_messages
-from memory_assets.stages.capture.sessions import FOREVER, Facts, Place, find_facts, person_of, project_of
+from memory_assets.stages.capture.sessions import FOREVER, Place, SessionFacts, find_facts, person_of, project_of
 
 TOOL_CHARS = 1_500
-"""Tool calls and results count towards a window's size as they are shown to an observer: cut to this."""
+"""Tool calls and results count towards a window's size as the observer sees them: cut to this."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a harness told of a session, by its hooks: the moments at which it ended, and at which it was about to compact."""
+class HookSignals:
+    """What the hooks of a harness reported of a session: the moments at which it ended, and before it was compacted."""
 
     ended: tuple[datetime, ...] = ()
     compacting: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True)
-class Cutting:
-    """The rules of one cut: the moment, the zone, and what counts as idle, short and long."""
+class WindowRules:
+    """The rules for windows: the moment, the zone, and what counts as idle, short and long."""
 
     now: datetime
     zone: ZoneInfo
@@ -50,17 +50,15 @@ class Cutting:
     owner: str
     flushes: tuple[datetime, ...] = ()
     """Moments at which a person ended every open session (`memory data flush`)."""
-    told: Mapping[str, Told] = field(default_factory=dict)
-    """What harnesses told, by session."""
+    signals: Mapping[str, HookSignals] = field(default_factory=dict)
+    """By session."""
     compacting: tuple[datetime, ...] = ()
-    """Of the one session that is cut: when its harness was about to compact."""
+    """Signals before a compaction of the one session that is cut."""
 
-    def of(self, session_id: str) -> "Cutting":
-        """Returns the rules for one session, with what its harness told of it."""
-        told = self.told.get(session_id)
-        if told is None:
-            return self
-        return replace(self, flushes=(*self.flushes, *told.ended), compacting=tuple(sorted(told.compacting)))
+    def of(self, session_id: str) -> "WindowRules":
+        """Returns the rules for one session, with its signals."""
+        signals = self.signals.get(session_id, HookSignals())
+        return replace(self, flushes=(*self.flushes, *signals.ended), compacting=tuple(sorted(signals.compacting)))
 
     def ends(self, latest: datetime, at: datetime) -> bool:
         """Returns whether a session silent since `latest` has ended by `at`: idle for long enough, or flushed meanwhile."""
@@ -91,8 +89,8 @@ class _Row(NamedTuple):
 
 
 @dataclass
-class _Open:
-    """Messages of a window that is still growing."""
+class _OpenWindow:
+    """A window that is still growing."""
 
     rows: list[_Row] = field(default_factory=list)
     latest: datetime = EARLIEST
@@ -109,24 +107,24 @@ class _Open:
 
 
 @dataclass(frozen=True)
-class _Closed:
-    """What became of a stretch of messages."""
+class _CutWindow:
+    """A window that something closed, or the open one at the end."""
 
     trigger: str
     status: str
     rows: list[_Row]
 
 
-def plan_windows(records: pl.DataFrame | pl.LazyFrame, resources: pl.DataFrame, rules: Cutting) -> pl.DataFrame:
+def plan_windows(records: pl.DataFrame | pl.LazyFrame, resources: pl.DataFrame, rules: WindowRules) -> pl.DataFrame:
     """Returns the table `windows`: every message that a session owns, in exactly one window, in order.
 
-    Give `records` lazily where there are many: half of the columns are never read.
+    Pass `records` as a lazy frame where there are many: half of the columns are never read.
     """
     records = records.lazy()
     return cut_sessions(own_messages(conversation(records, resources, rules.now)), records, resources, rules)
 
 
-def cut_sessions(owned: pl.DataFrame, records: pl.LazyFrame, resources: pl.DataFrame, rules: Cutting) -> pl.DataFrame:
+def cut_sessions(owned: pl.DataFrame, records: pl.LazyFrame, resources: pl.DataFrame, rules: WindowRules) -> pl.DataFrame:
     """Returns the windows of the messages that sessions own."""
     origins = {row["source_id"]: row for row in resources.unique("source_id", keep="last", maintain_order=True).to_dicts()}
     facts = find_facts(records)
@@ -150,40 +148,40 @@ def _rows_by_source(owned: pl.DataFrame) -> Iterator[tuple[str, Iterator[_Row]]]
         yield source, (_Row(*row[1:]) for row in rows)
 
 
-def _cut(rows: Iterator[_Row], rules: Cutting) -> Iterator[_Closed]:
+def _cut(rows: Iterator[_Row], rules: WindowRules) -> Iterator[_CutWindow]:
     """Yields one session's windows in order."""
     enough = max(rules.short_turns, 1)
-    current = _Open()
+    current = _OpenWindow()
     for row in rows:
         if row.boundary is None and _is_compacting(current, row.at, rules):
             current = yield from _compact(current, row.at)
-        # The end comes before the compaction: a window that was closed by the end has been observed under that key.
+        # The end is checked before the compaction: a window that was closed by the end was observed under that key.
         if current.rows and current.user_turns >= enough and rules.ends(current.latest, row.at):
-            yield _Closed("ended", "observed", current.rows)
-            current = _Open()
+            yield _CutWindow("ended", "observed", current.rows)
+            current = _OpenWindow()
         if row.boundary == "compaction":
             kept = None if row.kept_from_line is None else (row.generation, row.kept_from_line)
             current = yield from _compact(current, row.at, kept)
         if row.message_id is None:
             continue
         if current.size > rules.tail_chars and row.is_user_turn and current.user_turns:
-            yield _Closed("tail", "observed", current.rows)
-            current = _Open()
+            yield _CutWindow("tail", "observed", current.rows)
+            current = _OpenWindow()
         current.add(row)
     if _is_compacting(current, rules.now, rules):
         current = yield from _compact(current, rules.now)
     if not current.rows:
         return
     if not rules.ends(current.latest, rules.now):
-        yield _Closed("open", "open", current.rows)
+        yield _CutWindow("open", "open", current.rows)
     else:
-        yield _Closed("ended", "observed" if current.user_turns >= enough else "skipped_short", current.rows)
+        yield _CutWindow("ended", "observed" if current.user_turns >= enough else "skipped_short", current.rows)
 
 
-def _is_compacting(current: _Open, until: datetime, rules: Cutting) -> bool:
-    """Returns whether the harness told, after what was said so far, that it was about to compact; and nothing ended it before.
+def _is_compacting(current: _OpenWindow, until: datetime, rules: WindowRules) -> bool:
+    """Returns whether the harness reported, after the messages so far, that a compaction begins, and the session had not ended.
 
-    Moments up to the last compaction are over: the transcript has shown what they announced.
+    Signals up to the last compaction are used up: the transcript shows that compaction.
     """
     since = max(current.latest, current.compacted_at + timedelta.resolution)
     moment = next((moment for moment in rules.compacting if since <= moment <= until), None)
@@ -192,20 +190,22 @@ def _is_compacting(current: _Open, until: datetime, rules: Cutting) -> bool:
     return current.user_turns < max(rules.short_turns, 1) or not rules.ends(current.latest, moment)
 
 
-def _compact(current: _Open, at: datetime, kept: Place | None = None) -> Generator[_Closed, None, _Open]:
-    """Closes the window at a compaction, but for the tail that the compaction kept; returns what goes on."""
+def _compact(current: _OpenWindow, at: datetime, kept: Place | None = None) -> Generator[_CutWindow, None, _OpenWindow]:
+    """Closes the window at a compaction, without the tail that the compaction kept; returns the next open window."""
     current.compacted_at = at
     closing = [row for row in current.rows if kept is None or row.place < kept]
     if not any(row.is_user_turn for row in closing):
         return current
-    yield _Closed("compaction", "observed", closing)
-    rest = _Open(compacted_at=at)
+    yield _CutWindow("compaction", "observed", closing)
+    rest = _OpenWindow(compacted_at=at)
     for row in current.rows[len(closing) :]:
         rest.add(row)
     return rest
 
 
-def _window(window: _Closed, until: Place, origin: Mapping[str, Any], facts: Facts, rules: Cutting) -> dict[str, Any]:
+def _window(
+    window: _CutWindow, until: Place, origin: Mapping[str, Any], facts: SessionFacts, rules: WindowRules
+) -> dict[str, Any]:
     """Returns the row of a window; `until` is where the session's next window begins."""
     rows = window.rows
     session, last = origin["conversation_id"], rows[-1].place
@@ -213,11 +213,10 @@ def _window(window: _Closed, until: Place, origin: Mapping[str, Any], facts: Fac
     ids = [row.message_id for row in rows]
     folder = facts.first("cwd") or ""
     found = {
+        **{name: origin[name] for name in ("source_id", "harness", "path")},
+        **{name: facts.as_of(name, last) for name in ("branch", "version")},
         "window_id": window_key(session, window.trigger, str(ids[0])),
         "session_id": session,
-        "source_id": origin["source_id"],
-        "harness": origin["harness"],
-        "path": origin["path"],
         "day": None if window.status == "open" else ended.astimezone(rules.zone).date(),
         "trigger": window.trigger,
         "status": window.status,
@@ -234,22 +233,20 @@ def _window(window: _Closed, until: Place, origin: Mapping[str, Any], facts: Fac
         "project": project_of(facts.as_of("repository", last), folder),
         "folder": folder,
         "person": person_of(folder, rules.people, rules.owner),
-        "branch": facts.as_of("branch", last),
-        # Harnesses give the title after the last message, and once more before the next one.
+        # Harnesses write the title after the last message, and again before the next one.
         "title": facts.as_of("title", (until[0], until[1] - 1)),
         "parent_session_id": facts.first("parent_session_id"),
-        "version": facts.as_of("version", last),
         "message_ids": ids,
         "lines": [row.line for row in rows],
     }
     return {**found, "fingerprint": _fingerprint(found, rows)}
 
 
-_TOLD = ("window_id", "status", "started_at", "ended_at", "project", "folder", "person", "branch", "title",
+_FINGERPRINTED = ("window_id", "status", "started_at", "ended_at", "project", "folder", "person", "branch", "title",
          "parent_session_id", "version", "is_time_guessed")  # fmt: skip
-"""What the messages, sessions and observations of a window repeat of it, its messages apart."""
+"""Columns that the messages, sessions and observations of a window repeat."""
 
 
 def _fingerprint(window: Mapping[str, Any], rows: list[_Row]) -> str:
     places = (f"{row.message_id}@{row.generation}:{row.line}:{row.at.isoformat()}" for row in rows)
-    return hashlib.sha256("\x1f".join([*(str(window[name]) for name in _TOLD), *places]).encode()).hexdigest()
+    return hashlib.sha256("\x1f".join([*(str(window[name]) for name in _FINGERPRINTED), *places]).encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""What can be sent to the memory from outside: the names of events, in the past tense, and what each may say.
+"""The events that harnesses and programs can send: their names, in the past tense, and their fields.
 
-Each event is about one thing (a session, a day, a proposal), named in one field that it must have; all other fields are
-optional. No field holds what was said in a session: that is in its transcript. Imports nothing: a harness waits for this.
+Each event has one subject (a session, a day, a proposal) in a required field; all other fields are optional. No field has
+text of a session: that is in its transcript. Imports nothing, because a harness waits for it.
 """
 
 COMPACTION_PENDING = "memory/session.compaction.pending"
@@ -27,11 +27,11 @@ FIELDS: dict[str, dict[str, type]] = {
     REJECTED: {"proposalId": str, "reason": str},
     FRICTION_REQUESTED: {},
 }
-"""The fields of each event. Others that a sender adds (names of files, the messages themselves) are left where they are."""
+"""The fields of each event. Others that a sender adds (file names, messages) are dropped."""
 
 SUBJECTS = ("sessionId", "date", "proposalId")
 
 
 def subject_of(name: str) -> str | None:
-    """Returns the field that says what the event is about, where it is about one thing."""
+    """Returns the field that holds the subject of the event, where it has one."""
     return next((field for field in SUBJECTS if field in FIELDS[name]), None)

@@ -1,7 +1,7 @@
-"""What runs inside a harness: `memory hooks run` hands out the briefing or spools one line, `memory send` spools any event.
+"""The commands that harnesses run: `memory hooks run` prints the briefing or spools one line, `memory send` spools any event.
 
-Whatever is down, missing or full, a session goes on: what went wrong is said on stderr, and the exit code is 0. Of what a
-harness hands over only ids and labels are kept, nothing that was said. Standard library only.
+A failure never stops a session: it is reported on stderr, and the exit code is 0. Only ids and labels of a harness's payload
+are kept, no text of the session. Standard library only.
 """
 
 import os
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 START = "SessionStart"
 CLEARED = "clear"
-"""Source of a start for which somebody wanted everything gone that was said before."""
+"""Source of a start after which nothing of the earlier session may be shown."""
 
 NOTIFY = "notify"
-"""What Codex calls after each turn, with the payload as the last word instead of on stdin."""
+"""Codex calls it after each turn, with the payload as the last word instead of on stdin."""
 
 SENT_AT: "dict[str, str]" = {
     "PreCompact": events.COMPACTION_PENDING,
@@ -30,18 +30,18 @@ SENT_AT: "dict[str, str]" = {
     NOTIFY: events.TURN_COMPLETED,
 }
 WAIT_SECONDS = 0.5
-"""For a payload on stdin: a harness kills its end hook after a second and a half."""
+"""For a payload on stdin; a harness kills its end hook after one and a half seconds."""
 
 MOST_PAYLOAD = 1_000_000
 LONGEST_VALUE = 500
 """Characters of a text in an event: an id, a label, a reason."""
 
 FIELDS = (("sessionId", "thread-id"), ("sessionId", "session_id"), ("trigger", "trigger"), ("reason", "reason"))
-"""The fields of events, and where a harness's payload holds them."""
+"""The fields of events, and their names in a harness's payload."""
 
 
 def run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> int:
-    """Does what the installed hook is for; `brief` returns the briefing of a store for a session, by its id or none."""
+    """Runs an installed hook; `brief` returns the briefing of a store for a session id, which may be empty."""
     return _never_failing(_run, words, brief)
 
 
@@ -51,16 +51,15 @@ def send(words: "Sequence[str]") -> int:
 
 
 def is_understood(words: "Sequence[str]") -> bool:
-    """Returns whether `send` can be told these words; otherwise the full command says what is wrong with them."""
+    """Returns whether `send` accepts these words; if not, the full command explains the error."""
     options = [word for word in words if word.startswith("--")]
     return bool(words) and not words[0].startswith("-") and set(options) <= {"--session", "--data", "--store", "--json"}
 
 
 def spool_event(root: str, name: str, data: "Mapping[str, Any]") -> "tuple[str, str | None]":
-    """Appends the event; returns its id and what will be wrong with it, if anything.
+    """Appends the event; returns its id and a warning where it will be put aside.
 
-    Of a known event only its own fields are kept. An unknown one is spooled as it is: taking it in puts it aside, and it
-    can be read there.
+    Only the fields of a known event are kept. An unknown event is spooled unchanged; ingest puts it aside, where it is kept.
     """
     version = data.get("schemaVersion", events.SCHEMA_VERSION)
     known = events.FIELDS.get(name)
@@ -69,11 +68,11 @@ def spool_event(root: str, name: str, data: "Mapping[str, Any]") -> "tuple[str, 
     if known is None:
         return id, f"there is no event {name!r}, so it will be put aside; the events are {', '.join(events.FIELDS)}"
     subject = events.subject_of(name)
-    return id, None if subject is None or kept.get(subject) else f"{name} says no {subject}, so it will be put aside"
+    return id, None if subject is None or kept.get(subject) else f"{name} has no {subject}, so it will be put aside"
 
 
 def payload_of(text: str) -> "dict[str, Any]":
-    """Returns the JSON object that the text is; an empty one where it is none."""
+    """Returns the text as a JSON object; an empty one where it is not."""
     import json
 
     try:
@@ -84,21 +83,20 @@ def payload_of(text: str) -> "dict[str, Any]":
 
 
 def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
-    told, options = _read(words)
-    harness, event, *rest = told
+    (harness, event, *rest), options = _parse_words(words)
     payload = payload_of(rest[-1] if event == NOTIFY and rest else _stdin())
     root = options.get("store") or find_data()
     if event == START:
         session = options.get("session") or payload.get("session_id")
-        is_told = isinstance(session, str) and payload.get("source") != CLEARED
-        _hand_out(harness, brief(present_root(root), str(session) if is_told else ""))
+        is_known = isinstance(session, str) and payload.get("source") != CLEARED
+        _print_briefing(harness, brief(present_root(root), str(session) if is_known else ""))
         return
-    said = {field: payload[name] for field, name in FIELDS if payload.get(name)}
-    if "sessionId" in said and payload.get("agent_id"):
-        said["sessionId"] = f"{said['sessionId']}/agent-{payload['agent_id']}"
-    _, wrong = spool_event(root, SENT_AT[event], {"harness": harness, **said})
-    if wrong:
-        _whisper(wrong)
+    data = {field: payload[name] for field, name in FIELDS if payload.get(name)}
+    if "sessionId" in data and payload.get("agent_id"):
+        data["sessionId"] = f"{data['sessionId']}/agent-{payload['agent_id']}"
+    _, warning = spool_event(root, SENT_AT[event], {"harness": harness, **data})
+    if warning:
+        _warn(warning)
 
 
 def _send(words: "Sequence[str]") -> None:
@@ -108,55 +106,51 @@ def _send(words: "Sequence[str]") -> None:
 
         print(json.dumps({"v": 1, "ok": True, "data": data, "warnings": warnings}))
     for warning in warnings if "--json" not in words else ():
-        _whisper(warning)
+        _warn(warning)
 
 
 def sent(words: "Sequence[str]") -> "tuple[dict[str, str], list[str]]":
-    """Spools the event that the words describe; returns its id, name and store, and what is wrong with it."""
-    told, options = _read(words)
-    (name,) = told
+    """Spools the event of the command line; returns its id, name and store, and warnings."""
+    (name,), options = _parse_words(words)
     text = options.get("data", "{}")
-    if text == "-":
-        text = _stdin()
+    text = _stdin() if text == "-" else text
     data, warnings = payload_of(text), []
     if not data and text.strip() not in ("{}", ""):
-        warnings.append("the data of the event is no JSON object, so it is sent without")
+        warnings.append("the data of the event is not a JSON object, so it is sent without data")
     if "session" in options:
         data["sessionId"] = options["session"]
     root = options.get("store") or find_data()
-    id, wrong = spool_event(root, name, data)
-    return {"id": id, "name": name, "store": root}, [*warnings, *([wrong] if wrong else [])]
+    id, warning = spool_event(root, name, data)
+    return {"id": id, "name": name, "store": root}, [*warnings, *([warning] if warning else [])]
 
 
-def _read(words: "Sequence[str]") -> "tuple[list[str], dict[str, str]]":
-    """Returns the words that are no options, and the options with what follows them."""
-    told: list[str] = []
+def _parse_words(words: "Sequence[str]") -> "tuple[list[str], dict[str, str]]":
+    """Returns the positional words, and the options with their values."""
+    positional: list[str] = []
     options: dict[str, str] = {}
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if not word.startswith("--"):
-            told.append(word)
+    rest = iter(words)
+    for word in rest:
+        if word.startswith("--"):
+            options[word[2:]] = "" if word == "--json" else next(rest, "")
         else:
-            options[word[2:]] = rest.pop(0) if rest and word != "--json" else ""
-    return told, options
+            positional.append(word)
+    return positional, options
 
 
-def _hand_out(harness: str, text: str) -> None:
-    """Prints the briefing so that the harness puts it in front of the model."""
+def _print_briefing(harness: str, text: str) -> None:
+    """Prints the briefing in the form that the harness adds to the model's context."""
     if not text:
         return
     if harness == "codex":
         import json
 
-        said = {"hookEventName": START, "additionalContext": text}
-        text = json.dumps({"hookSpecificOutput": said})
+        text = json.dumps({"hookSpecificOutput": {"hookEventName": START, "additionalContext": text}})
     sys.stdout.buffer.write(text.rstrip("\n").encode("utf-8", "replace") + b"\n")
     sys.stdout.flush()
 
 
 def _stdin() -> str:
-    """Returns what the harness has written, and waits for no more than a moment for it."""
+    """Returns the payload that the harness writes, waiting for it for half a second at most."""
     if sys.stdin is None or sys.stdin.isatty():
         return ""
     descriptor, found, until = sys.stdin.fileno(), b"", time.monotonic() + WAIT_SECONDS
@@ -185,20 +179,20 @@ def _never_failing(work: "Callable[..., None]", *arguments: "Any") -> int:
     try:
         work(*arguments)
     except Exception as error:
-        _whisper(f"nothing was sent or shown: {error}")
+        _warn(f"nothing was sent or shown: {error}")
         _drop_output()
     return 0
 
 
-def _whisper(text: str) -> None:
+def _warn(text: str) -> None:
     try:
         print(f"memory: {text}", file=sys.stderr, flush=True)
     except (OSError, ValueError):
-        return  # nobody listens
+        return  # stderr is closed
 
 
 def _drop_output() -> None:
-    """Sends what is left in stdout nowhere: the interpreter would fail over it when it ends."""
+    """Discards what is left in stdout: the interpreter would fail on it at exit."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except OSError:

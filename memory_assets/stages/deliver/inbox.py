@@ -1,9 +1,9 @@
-"""Takes the spool in: each line becomes one event of the ledger, or is put aside with the reason, exactly once.
+"""Ingests the spool: each line becomes one event of the ledger, or is put aside with the reason, exactly once.
 
-The ledger knows an event by the id that its sender gave it, so a line that is met again (the process was killed before it
-noted how far it had read, somebody copied it) adds nothing. A line that cannot be understood is written to a file of
-`spool/aside/`, secrets masked, and the ledger says where and why; it stops nothing behind it. Files of past days are deleted
-once all of them was taken in.
+The ledger identifies an event by its sender's id, so a line that is read again (the process was killed before it recorded its
+position, or the line was copied) adds nothing. A line that cannot be parsed is written to a file of `spool/aside/`, secrets
+masked, and the ledger records where and why; the lines after it are still read. Files of past days are deleted once they are
+read to the end.
 """
 
 import hashlib
@@ -11,32 +11,32 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from memory_assets.stages.deliver import events, spool
 from memory_assets.store.ledger import Ledger, Planned
 from memory_assets.text.files import write_atomically
+from memory_assets.text.moments import event_time
 
 ASIDE = "aside"
 PUT_ASIDE = "event.put_aside"
 
 LARGEST_LINE = 65_536
-"""Bytes; no field of an event holds a text, so a longer line is none of ours."""
+"""Bytes; no field of an event holds a long text, so a longer line is not an event."""
 
 TORN_AFTER = timedelta(minutes=1)
-"""A line is written in one go: one without its end after a minute will not get it any more."""
+"""A line is written at once: after a minute without its end it will stay torn."""
 
 KEPT_FOR = timedelta(hours=1)
-"""How long the file of a past day is kept after midnight: a sender may have looked at the clock just before."""
+"""How long the file of a past day is kept after midnight: a sender may have read the clock just before."""
 
 AHEAD = timedelta(hours=1)
 """How far a sender's clock may be ahead."""
 
-LEAVES_NOTHING = frozenset({events.TURN_COMPLETED})
-"""Events that ask for nothing but to look at the transcripts, as taking anything in does: thousands of them would only make
-the ledger long."""
+NOT_RECORDED = frozenset({events.TURN_COMPLETED})
+"""Events that only ask to read the transcripts, as every ingest does: thousands of them would only make the ledger long."""
 
 _PATTERNS = {
     "sessionId": re.compile(r"[\w.:/-]{1,200}"),
@@ -47,15 +47,15 @@ _PATTERNS = {
 }
 _ID = re.compile(r"[0-9a-f-]{8,64}")
 LONGEST_TEXT = 500
-"""Characters of a reason that somebody gives."""
+"""Characters of a reason."""
 
 Mask = Callable[[Sequence[bytes]], Sequence[tuple[bytes, int]]]
 """Returns the lines with their secrets masked, and how many there were in each."""
 
 
 @dataclass(frozen=True)
-class Line:
-    """A line of the spool as it stands there."""
+class SpoolLine:
+    """A line of the spool."""
 
     file: str
     start: int
@@ -65,8 +65,8 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Rules:
-    """What a line is judged by."""
+class SpoolRules:
+    """What a line is checked against."""
 
     now: datetime
     user_id: int | None
@@ -75,42 +75,39 @@ class Rules:
 
 
 @dataclass
-class Taken:
-    """What one reading of the spool did."""
+class SpoolReport:
+    """The result of reading the spool once."""
 
     lines: int = 0
     events: int = 0
-    """Events that the ledger did not hold before."""
+    """Events that are new to the ledger."""
     put_aside: int = 0
     bytes: int = 0
     reasons: list[str] = field(default_factory=list)
 
 
-def take_in(root: Path, ledger: Ledger, rules: Rules, *, mask: Mask, actor: str) -> Taken:
-    """Reads what nobody read yet of the spool into the ledger and returns what was done; the caller holds the store's lock."""
-    taken = Taken()
-    done = spool.read_to(str(root))
+def ingest_spool(root: Path, ledger: Ledger, rules: SpoolRules, *, mask: Mask, actor: str) -> SpoolReport:
+    """Reads the new lines of the spool into the ledger and returns a report; the caller holds the store's lock."""
+    report, done = SpoolReport(), spool.read_to(str(root))
     for name, (start, _) in spool.unread(str(root)).items():
-        lines, upto = read_lines(root / spool.FOLDER / name, start, mask)
-        judged = [judge(line, rules) for line in lines]
-        aside = [one for one in judged if one.kind == PUT_ASIDE]
-        for line, one in zip(lines, judged, strict=True):
-            if one.kind == PUT_ASIDE:
-                write_atomically(root / spool.FOLDER / ASIDE / one.payload["file"], line.content + b"\n")
-        noted = ledger.append_once((one for one in judged if f"memory/{one.kind}" not in LEAVES_NOTHING), actor=actor)
-        done[name] = upto
-        _note_read(root, done)
-        taken.lines += len(lines)
-        taken.put_aside += sum(event.kind == PUT_ASIDE for event in noted)
-        taken.events += sum(event.kind != PUT_ASIDE for event in noted)
-        taken.bytes += upto - start
-        taken.reasons += [one.payload["reason"] for one in aside]
+        lines, done[name] = read_lines(root / spool.FOLDER / name, start, mask)
+        planned = [event_of(line, rules) for line in lines]
+        for line, event in zip(lines, planned, strict=True):
+            if event.kind == PUT_ASIDE:
+                write_atomically(root / spool.FOLDER / ASIDE / event.payload["file"], line.content + b"\n")
+                report.reasons.append(event.payload["reason"])
+        added = ledger.append_once((event for event in planned if f"memory/{event.kind}" not in NOT_RECORDED), actor=actor)
+        _record_position(root, done)
+        report.lines += len(lines)
+        report.put_aside += sum(event.kind == PUT_ASIDE for event in added)
+        report.events += sum(event.kind != PUT_ASIDE for event in added)
+        report.bytes += done[name] - start
     _delete_past_days(root, done, rules.now)
-    return taken
+    return report
 
 
-def read_lines(path: Path, start: int, mask: Mask) -> tuple[list[Line], int]:
-    """Returns the masked lines from that byte on, and where the next one begins; one that is still being written waits."""
+def read_lines(path: Path, start: int, mask: Mask) -> tuple[list[SpoolLine], int]:
+    """Returns the masked lines from that byte on, and where the next one begins; a line that is being written is left."""
     with path.open("rb") as file:
         file.seek(start)
         content = file.read()
@@ -120,21 +117,21 @@ def read_lines(path: Path, start: int, mask: Mask) -> tuple[list[Line], int]:
     found, at = [], start
     for raw in content[:whole].splitlines(keepends=True):
         if raw.strip():
-            found.append(Line(path.name, at, raw.strip()))
+            found.append(SpoolLine(path.name, at, raw.strip()))
         at += len(raw)
     if content[whole:].strip() and is_late:
-        found.append(Line(path.name, at, content[whole:].strip(), is_torn=True))
+        found.append(SpoolLine(path.name, at, content[whole:].strip(), is_torn=True))
         at += len(content) - whole
     masked = mask([line.content for line in found])
     return [replace(line, content=content) for line, (content, _) in zip(found, masked, strict=True)], at
 
 
-def judge(line: Line, rules: Rules) -> Planned:
-    """Returns the event of the ledger that the line asks for, or the one that tells why it is put aside."""
+def event_of(line: SpoolLine, rules: SpoolRules) -> Planned:
+    """Returns the ledger event of the line, or the one that records why it is put aside."""
     sent, reason = _parse(line)
     reason = reason or _problem(sent, rules)
     if reason:
-        return _letter(line, sent, reason)
+        return _put_aside(line, sent, reason)
     name, data = sent["name"], {field: value for field, value in sent["data"].items() if field in events.FIELDS[sent["name"]]}
     subject = events.subject_of(name)
     payload = {**{field: value for field, value in data.items() if field != subject}, "sent_at": sent["capturedAt"]}
@@ -145,8 +142,8 @@ def judge(line: Line, rules: Rules) -> Planned:
     return Planned(f"spool-{sent['id']}", name.removeprefix("memory/"), data[subject] if subject else "all", payload)
 
 
-def _parse(line: Line) -> tuple[dict[str, Any], str | None]:
-    """Returns the object that the line holds, or why it holds none."""
+def _parse(line: SpoolLine) -> tuple[dict[str, Any], str | None]:
+    """Returns the event in the line, or why there is none."""
     if len(line.content) > LARGEST_LINE:
         return {}, f"too large: {len(line.content):,} bytes, where an event has at most {LARGEST_LINE:,}"
     try:
@@ -159,8 +156,8 @@ def _parse(line: Line) -> tuple[dict[str, Any], str | None]:
     return sent, None
 
 
-def _problem(sent: Mapping[str, Any], rules: Rules) -> str | None:
-    """Returns why the event cannot be carried out, if so."""
+def _problem(sent: Mapping[str, Any], rules: SpoolRules) -> str | None:
+    """Returns why the event is not valid, if it is not."""
     version, name = sent.get("schemaVersion"), sent["name"]
     if sent.get("uid") != rules.user_id:
         return f"another user's: sent by user {str(sent.get('uid'))[:20]}, and this memory is user {rules.user_id}'s"
@@ -176,7 +173,7 @@ def _problem(sent: Mapping[str, Any], rules: Rules) -> str | None:
     return _problem_of_data(name, sent["data"], rules)
 
 
-def _problem_of_data(name: str, data: Mapping[str, Any], rules: Rules) -> str | None:
+def _problem_of_data(name: str, data: Mapping[str, Any], rules: SpoolRules) -> str | None:
     fields, subject = events.FIELDS[name], events.subject_of(name)
     if subject and not data.get(subject):
         return f"a bad payload: it has no {subject}"
@@ -190,7 +187,7 @@ def _problem_of_data(name: str, data: Mapping[str, Any], rules: Rules) -> str | 
             return f"a bad payload: {wanted} is too long, or no text that can be written"
         if wanted in _PATTERNS and not _PATTERNS[wanted].fullmatch(value):
             return f"a bad payload: {wanted} cannot be such a name"
-    if subject == "date" and _day_of(data[subject]) is None:
+    if subject == "date" and moment_of(data[subject]) is None:
         return f"a bad payload: {data[subject]} is no day"
     if subject == "proposalId":
         state = rules.proposals.get(data[subject])
@@ -200,7 +197,7 @@ def _problem_of_data(name: str, data: Mapping[str, Any], rules: Rules) -> str | 
 
 
 def _is_plain(text: str) -> bool:
-    """Returns whether the text is short and can be written as UTF-8: JSON may hold halves of characters."""
+    """Returns whether the text is short and valid UTF-8: JSON may hold halves of characters."""
     return len(text) <= LONGEST_TEXT and text == text.encode("utf-8", "replace").decode()
 
 
@@ -208,29 +205,18 @@ _KINDS = {str: "text", int: "whole number", float: "number"}
 
 
 def moment_of(stamp: Any) -> datetime | None:
-    """Returns the moment that a sender wrote, in UTC; None where it is none."""
-    try:
-        moment = datetime.fromisoformat(stamp)
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except (TypeError, ValueError, OverflowError):
-        return None
+    """Returns the moment of a sender's time stamp, in UTC; None where it is not one."""
+    return event_time(stamp) if isinstance(stamp, str) else None
 
 
-def _day_of(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
-
-
-def _letter(line: Line, sent: Mapping[str, Any], reason: str) -> Planned:
-    """Returns the event that says where the line was put, and why; of its words only the name of a known event is told."""
+def _put_aside(line: SpoolLine, sent: Mapping[str, Any], reason: str) -> Planned:
+    """Returns the event that records why the line is put aside and where; of its text only a known event's name."""
     name = sent.get("name", "")
     payload = {
         "reason": reason,
         "name": name if name in events.FIELDS else "",
         "bytes": len(line.content),
-        "file": _aside_name(line),
+        "file": f"{line.file.removesuffix(spool.SUFFIX)}-{line.start}.txt",
         "spooled_in": line.file,
         "start": line.start,
     }
@@ -238,11 +224,7 @@ def _letter(line: Line, sent: Mapping[str, Any], reason: str) -> Planned:
     return Planned(f"aside-{digest}", PUT_ASIDE, digest, payload)
 
 
-def _aside_name(line: Line) -> str:
-    return f"{line.file.removesuffix(spool.SUFFIX)}-{line.start}.txt"
-
-
-def _note_read(root: Path, done: Mapping[str, int]) -> None:
+def _record_position(root: Path, done: Mapping[str, int]) -> None:
     content = "".join(f"{name} {size}\n" for name, size in sorted(done.items()))
     write_atomically(root / spool.FOLDER / spool.READ_TO, content.encode())
 
@@ -254,4 +236,4 @@ def _delete_past_days(root: Path, done: dict[str, int], now: datetime) -> None:
         (root / spool.FOLDER / name).unlink()
         del done[name]
     if past:
-        _note_read(root, done)
+        _record_position(root, done)

@@ -1,25 +1,25 @@
-"""Installs hooks into the settings of harnesses and takes them out again, touching nothing that is not ours.
+"""Installs hooks into the settings of harnesses and removes them, changing nothing that is not ours.
 
-What is to happen to each file is planned first, so that it can be shown without doing it. A record in the data folder
-(`hooks.json`) holds hashes and places of what was inserted, never the settings themselves: a file that nobody edited since is
-restored byte for byte; in one that somebody did, only our part is removed.
+The changes of each file are planned first, so that they can be shown without being made. A record in the data folder
+(`hooks.json`) holds hashes and places of the insertions, never the settings themselves: a file that nobody edited since is
+restored byte for byte; from an edited one only our part is removed.
 """
 
 import difflib
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
 
 from memory_assets.errors import HooksError, NotOursError
-from memory_assets.stages.deliver.harnesses import Harness
-from memory_assets.stages.deliver.json_text import apply
-from memory_assets.stages.deliver.parts import OwnFile, Part
-from memory_assets.text.files import make_folder, replace_if_same, write_atomically, write_json
+from memory_assets.stages.deliver.harnesses import HarnessSettings
+from memory_assets.stages.deliver.json_text import Insertion, apply
+from memory_assets.stages.deliver.parts import HookPart, OwnFile
+from memory_assets.text.files import replace_if_same, write_atomically, write_json
 
 RECORD = "hooks.json"
 
@@ -28,23 +28,23 @@ OUTDATED, LEFT, ELSEWHERE, FAILED = "outdated", "left as it is", "not on this ma
 
 
 @dataclass(frozen=True)
-class Made:
-    """What was made of a file when hooks were installed."""
+class InstallRecord:
+    """How a file was changed when hooks were installed."""
 
     before: str | None
-    """Hash of the file as it was; None where there was none."""
+    """Hash of the file before; None where there was none."""
     after: str
     inserted: list[list[int]]
-    """Where each insertion begins and ends in the file as it became."""
+    """Start and end of each insertion in the file after it."""
     kept: list[str]
-    """What was there already, and stays even if it holds nothing else."""
+    """Containers that were there before, and stay even if they become empty."""
     is_folder_new: bool = False
-    """The folder of the file was made, too."""
+    """The folder of the file was created too."""
 
 
 @dataclass(frozen=True)
-class Change:
-    """What is to become of one file, or has."""
+class HookChange:
+    """The planned or completed change of one file."""
 
     harness: str
     path: Path
@@ -52,13 +52,13 @@ class Change:
     note: str = ""
     before: bytes | None = field(default=None, repr=False)
     after: bytes | None = field(default=None, repr=False)
-    made: Made | None = field(default=None, repr=False)
+    made: InstallRecord | None = field(default=None, repr=False)
     beside: Path | None = None
-    """Where what somebody wrote into a file of ours is kept."""
+    """Where an edited file of ours is kept."""
 
     @property
     def is_change(self) -> bool:
-        """Whether anything is written."""
+        """Whether the file changes."""
         return self.before != self.after
 
     def diff(self) -> str:
@@ -68,86 +68,87 @@ class Change:
         return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns it for programs."""
-        told = {"harness": self.harness, "path": self.path, "state": self.state, "note": self.note}
-        return {**told, "is_change": self.is_change, "diff": self.diff() if self.is_change else "", "beside": self.beside}
+        """Returns the change for programs."""
+        fields = {"harness": self.harness, "path": self.path, "state": self.state, "note": self.note}
+        return {**fields, "is_change": self.is_change, "diff": self.diff() if self.is_change else "", "beside": self.beside}
 
 
-def plan_install(harnesses: Sequence[Harness], store: Path) -> list[Change]:
-    """Returns what installing would do to each file; a harness that is not on this machine is left out."""
-    record = _read_record(store)
-    return [change for harness in harnesses for change in _each(harness, record, _plan_adding)]
+def plan_install(harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange]:
+    """Returns how installing would change each file; a harness that is not on this machine has none."""
+    return _plan(_plan_adding, harnesses, store)
 
 
-def plan_uninstall(harnesses: Sequence[Harness], store: Path) -> list[Change]:
-    """Returns what uninstalling would do to each file."""
-    record = _read_record(store)
-    return [change for harness in harnesses for change in _each(harness, record, _plan_removing)]
+def plan_uninstall(harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange]:
+    """Returns how uninstalling would change each file."""
+    return _plan(_plan_removing, harnesses, store)
 
 
-def status(harnesses: Sequence[Harness], store: Path) -> list[Change]:
-    """Returns how each file stands."""
-    record = _read_record(store)
-    return [change for harness in harnesses for change in _each(harness, record, _look)]
+def status(harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange]:
+    """Returns the state of each file."""
+    return _plan(_state_of, harnesses, store)
 
 
-def carry_out(changes: Sequence[Change], store: Path) -> list[Change]:
-    """Writes the changes and returns them; one that cannot be written is told with the reason and stops no other."""
+def carry_out(changes: Sequence[HookChange], store: Path) -> list[HookChange]:
+    """Writes the changes and returns them; one that cannot be written becomes `failed` with the reason."""
     return [_carry_out(change, store) if change.is_change else change for change in changes]
 
 
-def _each(harness: Harness, record: Mapping[str, Made], plan: Any) -> list[Change]:
-    if not harness.home.is_dir():
-        return [Change(harness.name, harness.home, ELSEWHERE, f"{harness.title} has no settings here.")]
-    found = []
-    for part in harness.parts:
-        try:
-            found.append(plan(harness, part, _read(part.path), record.get(str(part.path))))
-        except NotOursError as error:
-            found.append(Change(harness.name, part.path, LEFT, str(error)))
-        except HooksError as error:
-            found.append(Change(harness.name, part.path, FAILED, str(error)))
+def _plan(plan: Callable[..., HookChange], harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange]:
+    record, found = _read_record(store), list[HookChange]()
+    for harness in harnesses:
+        if not harness.home.is_dir():
+            found.append(HookChange(harness.name, harness.home, ELSEWHERE, f"{harness.title} has no settings here."))
+            continue
+        for part in harness.parts:
+            try:
+                found.append(plan(harness, part, _read(part.path), record.get(str(part.path))))
+            except HooksError as error:
+                state = LEFT if isinstance(error, NotOursError) else FAILED
+                found.append(HookChange(harness.name, part.path, state, str(error)))
     return found
 
 
-def _plan_adding(harness: Harness, part: Part, before: bytes | None, made: Made | None) -> Change:
+def _plan_adding(harness: HarnessSettings, part: HookPart, before: bytes | None, made: InstallRecord | None) -> HookChange:
     text = _decode(before, part)
     if part.is_in(text) and part.is_current(text):
-        return Change(harness.name, part.path, CURRENT, part.advice)
+        return HookChange(harness.name, part.path, CURRENT, part.advice)
     base = _without(part, before, made) if part.is_in(text) else before
-    insertions = part.add(_decode(base, part))
-    after = apply(_decode(base, part), insertions).encode()
-    now = Made(
+    text = _decode(base, part)
+    insertions = part.add(text)
+    after = apply(text, insertions).encode()
+    now = InstallRecord(
         before=None if base is None else _hash(base),
         after=_hash(after),
         inserted=_spans(insertions),
-        kept=part.kept(_decode(base, part)),
+        kept=part.kept(text),
         is_folder_new=not part.path.parent.is_dir() or bool(made and made.is_folder_new),
     )
-    return Change(harness.name, part.path, INSTALLED, part.advice, before, after, now)
+    return HookChange(harness.name, part.path, INSTALLED, part.advice, before, after, now)
 
 
-def _plan_removing(harness: Harness, part: Part, before: bytes | None, made: Made | None) -> Change:
+def _plan_removing(harness: HarnessSettings, part: HookPart, before: bytes | None, made: InstallRecord | None) -> HookChange:
     if before is None or not part.is_in(_decode(before, part)):
-        return Change(harness.name, part.path, ABSENT)
+        return HookChange(harness.name, part.path, ABSENT)
     is_as_made = part.is_current(_decode(before, part)) or (made is not None and made.after == _hash(before))
     is_edited = isinstance(part, OwnFile) and not is_as_made
     beside = part.path.with_name(f"{part.path.name}.edited") if is_edited else None
     note = f"You had edited it; it is kept as {beside}." if beside else ""
-    return Change(harness.name, part.path, REMOVED, note, before, _without(part, before, made), beside=beside)
+    return HookChange(harness.name, part.path, REMOVED, note, before, _without(part, before, made), beside=beside)
 
 
-def _look(harness: Harness, part: Part, before: bytes | None, made: Made | None) -> Change:
+def _state_of(harness: HarnessSettings, part: HookPart, before: bytes | None, made: InstallRecord | None) -> HookChange:
     text = _decode(before, part)
     if not part.is_in(text):
-        return Change(harness.name, part.path, ABSENT, "`memory hooks install` adds it.")
+        return HookChange(harness.name, part.path, ABSENT, "`memory hooks install` adds it.")
     if not part.is_current(text):
-        return Change(harness.name, part.path, OUTDATED, "It calls another command or store; `memory hooks install` renews it.")
-    return Change(harness.name, part.path, INSTALLED, part.advice)
+        return HookChange(
+            harness.name, part.path, OUTDATED, "It calls another command or store; `memory hooks install` updates it."
+        )
+    return HookChange(harness.name, part.path, INSTALLED, part.advice)
 
 
-def _without(part: Part, content: bytes | None, made: Made | None) -> bytes | None:
-    """Returns the file without what is ours: as it was, where nobody edited it since."""
+def _without(part: HookPart, content: bytes | None, made: InstallRecord | None) -> bytes | None:
+    """Returns the file without our part; exactly as it was, where nobody edited it since."""
     if content is None:
         return None
     text = _decode(content, part)
@@ -160,28 +161,28 @@ def _without(part: Part, content: bytes | None, made: Made | None) -> bytes | No
     return None if is_ours and left.strip() in ("", "{}") else left.encode()
 
 
-def _carry_out(change: Change, store: Path) -> Change:
+def _carry_out(change: HookChange, store: Path) -> HookChange:
     path = Path(os.path.realpath(change.path))  # through a link, which stays one
     try:
         if change.made:
-            # Before it is done: noted afterwards, a killed process would have forgotten what it did.
+            # Recorded first, so that a killed process does not lose track of what it changed.
             _keep_record(store, change)
         if change.beside and change.before is not None:
             write_atomically(change.beside, change.before)
         if change.after is None:
             path.unlink()
             _remove_folder(path.parent, _read_record(store).get(str(change.path)))
-        elif not replace_if_same(path, change.before, change.after, _mode_of(path)):
-            raise HooksError("somebody else wrote it at this moment, so try again")
+        elif not replace_if_same(path, change.before, change.after, S_IMODE(path.stat().st_mode) if path.is_file() else 0o600):
+            raise HooksError("another program changed it at the same time; try again")
         if not change.made:
             _keep_record(store, change)
     except (OSError, HooksError) as error:
-        return Change(change.harness, change.path, FAILED, f"Cannot write {change.path}: {error}.")
+        return HookChange(change.harness, change.path, FAILED, f"Cannot write {change.path}: {error}.")
     return change
 
 
-def _remove_folder(folder: Path, made: Made | None) -> None:
-    """Removes the folder where it was made for our file and holds nothing else."""
+def _remove_folder(folder: Path, made: InstallRecord | None) -> None:
+    """Removes the folder if it was created for our file and is empty."""
     if made and made.is_folder_new and not any(folder.iterdir()):
         folder.rmdir()
 
@@ -195,41 +196,37 @@ def _read(path: Path) -> bytes | None:
         raise HooksError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
-def _decode(content: bytes | None, part: Part) -> str:
+def _decode(content: bytes | None, part: HookPart) -> str:
     try:
         return (content or b"").decode()
     except UnicodeDecodeError as error:
-        raise HooksError(f"Cannot read {part.path}: it is no UTF-8. Mend it, then try again.") from error
+        raise HooksError(f"Cannot read {part.path}: it is not UTF-8. Fix the file, then try again.") from error
 
 
-def _spans(insertions: Sequence[Any]) -> list[list[int]]:
+def _spans(insertions: Sequence[Insertion]) -> list[list[int]]:
+    """Returns where the insertions are in the text after them."""
     found, moved = [], 0
-    for one in sorted(insertions, key=lambda one: one.at):
-        found.append([one.at + moved, one.at + moved + len(one.text)])
-        moved += len(one.text)
+    for at, text in sorted(insertions):
+        found.append([at + moved, at + moved + len(text)])
+        moved += len(text)
     return found
-
-
-def _mode_of(path: Path) -> int:
-    return S_IMODE(path.stat().st_mode) if path.is_file() else 0o600
 
 
 def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _read_record(store: Path) -> dict[str, Made]:
+def _read_record(store: Path) -> dict[str, InstallRecord]:
     try:
-        return {path: Made(**made) for path, made in json.loads((store / RECORD).read_text("utf-8")).items()}
+        return {path: InstallRecord(**made) for path, made in json.loads((store / RECORD).read_text("utf-8")).items()}
     except (OSError, ValueError, TypeError, AttributeError):
-        return {}  # without it our part is found by what it says
+        return {}  # without the record, our part is found by its text
 
 
-def _keep_record(store: Path, change: Change) -> None:
-    """Notes what is made of the file, or that nothing of ours is in it any more."""
+def _keep_record(store: Path, change: HookChange) -> None:
+    """Records the change of the file, or that nothing of ours is left in it."""
     record = {path: asdict(made) for path, made in _read_record(store).items()}
     record.pop(str(change.path), None)
     if change.made is not None:
         record[str(change.path)] = asdict(change.made)
-    make_folder(store)
     write_json(store / RECORD, record)

@@ -1,14 +1,14 @@
-"""Edits JSON as text, so that everything which is not touched keeps its bytes: order, indentation, line ends, spelling.
+"""Edits JSON as text, so that everything else keeps its bytes: order, indentation, line ends, spelling.
 
-`parse` tells where each value stands; `insert_members` and `append_item` say what to insert and where; `cut` takes one member
-or item out with the comma that went with it.
+`parse` finds the place of each value, `insert_members` and `append_item` plan an insertion, `cut` removes one member or item
+with its comma.
 """
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
@@ -18,7 +18,7 @@ BOM = "\ufeff"
 
 @dataclass(frozen=True)
 class Node:
-    """A value and where it stands: `text[start:end]`. Children of an object begin at their key."""
+    """A value and its place: `text[start:end]`. Children of an object begin at their key."""
 
     start: int
     end: int
@@ -34,8 +34,7 @@ class Node:
         return found[-1] if found else None
 
 
-@dataclass(frozen=True)
-class Insertion:
+class Insertion(NamedTuple):
     """Text to insert before the character at that place."""
 
     at: int
@@ -43,7 +42,7 @@ class Insertion:
 
 
 def parse(text: str) -> Node:
-    """Returns the root of the text; raises `ValueError` where it is no JSON."""
+    """Returns the root of the text; raises `ValueError` where it is not JSON."""
     json.loads(text.removeprefix(BOM))
     return _parse(text, len(text) - len(text.removeprefix(BOM)))
 
@@ -59,8 +58,8 @@ def append_item(text: str, node: Node, value: Any) -> Insertion:
 
 
 def apply(text: str, insertions: Sequence[Insertion]) -> str:
-    """Returns the text with all of them, each at its place in the text as it was."""
-    for one in sorted(insertions, key=lambda one: one.at, reverse=True):
+    """Returns the text with the insertions, each at its place in the original text."""
+    for one in sorted(insertions, reverse=True):
         text = text[: one.at] + one.text + text[one.at :]
     return text
 
@@ -108,16 +107,16 @@ def _insert(text: str, node: Node, added: Sequence[tuple[str, Any]]) -> Insertio
     newline = "\r\n" if "\r\n" in text else "\n"
     unit = found.group(1) if (found := _INDENT.search(text)) else "  "
     outer = _indent_of_line(text, node.start)
-    indent = _indent_of_line(text, node.spans[-1][0]) if _stand_on_lines(text, node) else outer + unit
+    indent = _indent_of_line(text, node.spans[-1][0]) if _has_own_lines(text, node) else outer + unit
     rendered = (key + json.dumps(value, indent=unit, ensure_ascii=False) for key, value in added)
     lines = ",".join(newline + indent + one.replace("\n", newline + indent) for one in rendered)
     if node.spans:
         return Insertion(node.spans[-1][1], "," + lines)
-    is_closed_on_a_line = "\n" in text[node.start : node.end]
-    return Insertion(node.start + 1, lines if is_closed_on_a_line else lines + newline + outer)
+    is_on_one_line = "\n" not in text[node.start : node.end]
+    return Insertion(node.start + 1, lines + newline + outer if is_on_one_line else lines)
 
 
-def _stand_on_lines(text: str, node: Node) -> bool:
+def _has_own_lines(text: str, node: Node) -> bool:
     return bool(node.spans) and not text[: node.spans[-1][0]].rpartition("\n")[2].strip()
 
 
@@ -127,6 +126,4 @@ def _indent_of_line(text: str, at: int) -> str:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()
+    return next(_SPACE.finditer(text, at)).end()

@@ -1,11 +1,11 @@
-"""The spool: one line an event, appended by whoever sends it, read by whoever takes in; and an alarm where nobody does.
+"""The spool: one line per event, appended by its sender and read by ingest; and an alarm where nothing reads it.
 
-    MEMORY_DATA/spool/2026-11-21.jsonl   the events of a day, in UTC; deleted once the day is over and all of it was taken in
-    MEMORY_DATA/spool/read.txt           how many bytes of each file were taken in
-    MEMORY_DATA/spool/aside/             lines that could not be understood, secrets masked
+    MEMORY_DATA/spool/2026-11-21.jsonl   the events of a day, in UTC; deleted once the day is over and it is read to the end
+    MEMORY_DATA/spool/read.txt           how many bytes of each file were read
+    MEMORY_DATA/spool/aside/             lines that could not be parsed, secrets masked
 
-A sender opens, writes once and closes; it takes no lock, waits for nobody and needs no store to be there. Each line has a
-newline before it too, so that one torn by a full disk spoils only itself. Standard library only: a harness waits for this.
+A sender opens, writes once and closes: it takes no lock, never waits and needs no store. Each line has a newline before it
+too, so that a line torn by a full disk does not damage the next one. Standard library only, because a harness waits for it.
 """
 
 import errno
@@ -17,7 +17,7 @@ READ_TO = "read.txt"
 SUFFIX = ".jsonl"
 
 MOST_BYTES = 64_000_000
-"""Of a day's file; a harness that sends more has gone wild, and must not fill the disk."""
+"""Limit of a day's file, so that a broken harness does not fill the disk."""
 
 ALARM_BYTES = 1_000_000
 """Some four thousand events: months of sessions."""
@@ -26,7 +26,7 @@ ALARM_SECONDS = 2 * 3_600
 """Sensors look twice a minute, and the longest runs of every day take minutes."""
 
 _HEAD = b'{"capturedAt": "'
-"""How a line begins, so that its moment is found without a parser."""
+"""The beginning of each line, so that its moment is found without a parser."""
 
 
 def append(root: str, name: str, data: "dict[str, object]", *, version: int, at: float | None = None) -> str:
@@ -34,7 +34,7 @@ def append(root: str, name: str, data: "dict[str, object]", *, version: int, at:
     import json
 
     moment = time.time() if at is None else at
-    # Ids begin with the moment, so that events which are taken in together keep their order.
+    # Ids begin with the moment, so that events that are read together keep their order.
     id = f"{int(moment * 1e9):016x}-{os.urandom(4).hex()}"
     sent = {"capturedAt": stamp_of(moment), "id": id, "name": name, "schemaVersion": version, "uid": user_id(), "data": data}
     _write(os.path.join(root, FOLDER, f"{day_of(moment)}{SUFFIX}"), b"\n" + json.dumps(sent).encode() + b"\n")
@@ -52,7 +52,7 @@ def sizes(root: str) -> dict[str, int]:
 
 
 def read_to(root: str) -> dict[str, int]:
-    """Returns how many bytes of each file were taken in."""
+    """Returns how many bytes of each file were read."""
     try:
         with open(os.path.join(root, FOLDER, READ_TO), encoding="utf-8") as file:
             pairs = [line.split() for line in file]
@@ -62,14 +62,14 @@ def read_to(root: str) -> dict[str, int]:
 
 
 def unread(root: str) -> dict[str, tuple[int, int]]:
-    """Returns, for each file with bytes that nobody took in, from which byte on they stand and where they end."""
+    """Returns start and end of the unread bytes of each file that has some."""
     done, found = read_to(root), sizes(root)
     starts = {name: done.get(name, 0) if done.get(name, 0) <= size else 0 for name, size in found.items()}
     return {name: (starts[name], size) for name, size in found.items() if size > starts[name]}
 
 
 def alarm(root: str, now: float | None = None) -> str | None:
-    """Returns what is wrong with the spool and what to do, where events wait for too long or are too many."""
+    """Returns a warning where events have waited for too long or are too many."""
     waiting = unread(root)
     if not waiting:
         return None
@@ -78,8 +78,8 @@ def alarm(root: str, now: float | None = None) -> str | None:
     is_old = since < stamp_of((time.time() if now is None else now) - ALARM_SECONDS)
     if not is_old and sum(end - start for start, end in waiting.values()) < ALARM_BYTES:
         return None
-    told = f"since {since[:10]} {since[11:16]} UTC" if is_old else f"in {os.path.join(root, FOLDER)}"
-    return f"Events of sessions wait {told} and nothing takes them in: run `memory ingest`, or keep `memory up` running."
+    where = f"since {since[:10]} {since[11:16]} UTC" if is_old else f"in {os.path.join(root, FOLDER)}"
+    return f"Events of sessions wait {where} and nothing reads them: run `memory ingest`, or keep `memory up` running."
 
 
 def stamp_of(moment: float) -> str:
@@ -93,7 +93,7 @@ def day_of(moment: float) -> str:
 
 
 def user_id() -> int | None:
-    """Returns the number of the user whose process this is; None where the platform has none."""
+    """Returns the user id of this process; None where the platform has none."""
     return os.getuid() if hasattr(os, "getuid") else None
 
 
@@ -103,7 +103,7 @@ def _is_ours(entry: "os.DirEntry[str]") -> bool:
 
 def _write(path: str, content: bytes) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    # Not blocking, so that something else than a file in its place (a pipe without a reader) is an error and no wait.
+    # Non-blocking, so that a pipe without a reader in its place is an error and not a wait.
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
     descriptor = os.open(path, flags, 0o600)
     try:
@@ -115,7 +115,7 @@ def _write(path: str, content: bytes) -> None:
 
 
 def _moment_at(path: str, start: int) -> str:
-    """Returns the moment of the line that begins there, or when the file was last written where the line does not tell."""
+    """Returns the moment of the line that begins there, else the time of the file."""
     try:
         with open(path, "rb") as file:
             file.seek(start)

@@ -15,7 +15,7 @@ import numpy as np
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.recall.wording import TALK
 from memory_assets.text.aliases import LONGEST_ALIAS, names_of, words_in
-from memory_assets.text.bm25 import rarity
+from memory_assets.text.bm25 import idf
 from memory_assets.text.terms import query_terms, text_terms
 
 TALK_WEIGHT = 0.2
@@ -110,7 +110,7 @@ def _need(term: str, others: Sequence[tuple[str, ...]], texts: Texts, share: flo
     if not is_met and share:
         ways += [((near,), MISSPELT) for near in _spelt_nearly(term, texts)]
         is_met = len(ways) > 1 + len(others)
-    return Need(term, rarity(len(texts), count) * share, tuple(ways), is_met)
+    return Need(term, idf(len(texts), count) * share, tuple(ways), is_met)
 
 
 def _met(need: Need, texts: Texts) -> np.ndarray:

@@ -48,7 +48,7 @@ def test_settings_that_cannot_be_edited_are_a_failure_with_a_reason(home: Path, 
     (home / ".claude" / "settings.json").write_text("{")
     (file,) = said(capsys, "install", "claude_code", code=1)["data"]["files"]
     assert file["state"] == "failed"
-    assert "Mend it" in file["note"]
+    assert "Fix the file" in file["note"]
 
 
 def test_an_unknown_harness_is_named(home: Path, capsys: pytest.CaptureFixture[str]):

@@ -13,12 +13,12 @@ import zstandard
 from memory_assets.errors import StoreBusyError
 from memory_assets.services.forget.carriers import carriers, kind_of, texts_of
 from memory_assets.services.forget.files import erase_file
-from memory_assets.stages.capture.tombstones import Tombstones, bury, words_of
+from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, words_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 
 PHRASE = "herons nest beside the reactor"
-STONES = Tombstones([bury(words_of(PHRASE), b"key")], b"key")
+STONES = Tombstones([make_tombstone(words_of(PHRASE), b"key")], b"key")
 
 
 def holds(path: Path) -> bool:

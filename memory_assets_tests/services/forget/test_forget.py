@@ -11,7 +11,7 @@ from memory_assets.runs.due import forget_is_unfinished
 from memory_assets.services.forget import erase
 from memory_assets.services.forget.forget import SHORTEST_QUOTE
 from memory_assets.services.forget.rows import without_forgotten
-from memory_assets.stages.capture.tombstones import Tombstones, bury, words_of
+from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, words_of
 from memory_assets.stages.embed.overlay import overlay
 from memory_assets.store.ledger import FORGOTTEN, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.store.store import Store
@@ -223,7 +223,7 @@ def test_the_text_of_a_memory_is_forgotten_with_the_words_that_it_was_learnt_fro
 
 
 def test_what_is_worded_anew_by_us_is_refused_where_it_says_what_is_forgotten(store: Store):
-    stones = Tombstones([bury(words_of(FACT), b"key")], b"key")
+    stones = Tombstones([make_tombstone(words_of(FACT), b"key")], b"key")
     made = {table: store.tables.read(table) for table in ("segments", "observations", "verdicts")}
     left = without_forgotten(made, stones)
     assert left["observations"]["text"].to_list() == [NARRATIVE]

@@ -9,7 +9,7 @@ from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.forget.moved import follow, moved_hashes
 from memory_assets.stages.capture.index import index_sources
-from memory_assets.stages.capture.tombstones import Tombstones, bury, masking, words_of
+from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, masking, words_of
 from memory_assets.stages.distill.model.answers import AnswerStore, KeptAnswer
 from memory_assets.stages.distill.model.questions import Question, plan_questions
 from memory_assets.store.ledger import WORDS_FORGOTTEN
@@ -32,7 +32,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def forget(store: Store) -> Tombstones:
-    stone = bury(words_of(PHRASE), store.key)
+    stone = make_tombstone(words_of(PHRASE), store.key)
     store.ledger.append(WORDS_FORGOTTEN, "all", {"tombstones": [vars(stone)], "with_history": False}, actor="mira")
     finish(store)
     return Tombstones([stone], store.key)

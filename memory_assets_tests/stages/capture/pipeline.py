@@ -10,7 +10,7 @@ from memory_assets.runs.steps.capture import cutting_of
 from memory_assets.schema.tables import TABLES
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.index import index_sources
-from memory_assets.stages.capture.intake import IntakeReport, Mask, take_in
+from memory_assets.stages.capture.intake import IntakeReport, Mask, ingest_files
 from memory_assets.stages.capture.masking.redact import MASKING_VERSION, mask_all
 from memory_assets.stages.capture.messages import build_messages, build_sessions, inputs_of
 from memory_assets.stages.capture.windows import plan_windows
@@ -21,7 +21,7 @@ def intake(store: Store, folder: Path, now: datetime | None = None, mask: Mask =
     """Archives what is new below the folder."""
     files = find_transcripts([folder])
     moment = now or store.settings.clock()
-    return take_in(files, store.archive, now=moment, mask=mask, masking_version=MASKING_VERSION, key=store.key)
+    return ingest_files(files, store.archive, now=moment, mask=mask, masking_version=MASKING_VERSION, key=store.key)
 
 
 def capture(store: Store, folder: Path) -> IntakeReport:

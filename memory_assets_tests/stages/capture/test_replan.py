@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from memory_assets.runs.steps.capture import cutting_of
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.replan import plan_windows_incrementally, sources_to_plan
-from memory_assets.stages.capture.windows import Cutting, plan_windows
+from memory_assets.stages.capture.windows import WindowRules, plan_windows
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import intake
@@ -33,11 +33,11 @@ def changed_sources(store: Store, sources: Path) -> list[str]:
     return index_sources(store.archive, store.tables)
 
 
-def everything(store: Store, rules: Cutting) -> pl.DataFrame:
+def everything(store: Store, rules: WindowRules) -> pl.DataFrame:
     return plan_windows(store.tables.scan("records"), store.archive.resources(), rules)
 
 
-def again(store: Store, rules: Cutting, before: pl.DataFrame, changed: list[str]) -> pl.DataFrame:
+def again(store: Store, rules: WindowRules, before: pl.DataFrame, changed: list[str]) -> pl.DataFrame:
     return plan_windows_incrementally(store.tables, store.archive.resources(), rules, before=before, changed=changed)
 
 

@@ -125,7 +125,7 @@ def test_what_a_compaction_kept_is_not_cut_once_more(tmp_path: Path, monkeypatch
     told = cut(store)
     assert told[0][2] < 12, "the compaction kept a tail"
     other = at(minute(20), monkeypatch)
-    untold = plan_windows(other.tables.scan("records"), other.archive.resources(), replace(cutting_of(other), told={}))
+    untold = plan_windows(other.tables.scan("records"), other.archive.resources(), replace(cutting_of(other), signals={}))
     assert told == list(untold.sort("started_at", "window_id").select("trigger", "status", "message_count").iter_rows())
 
 

@@ -5,14 +5,14 @@ import json
 
 import pytest
 
-from memory_assets.stages.capture.tombstones import Tombstones, bury, rows_of, words_of
+from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, rows_of, words_of
 
 KEY = b"a key of the store"
 PHRASE = "Herons nest beside the reactor"
 
 
 def stones(*phrases: str, key: bytes = KEY) -> Tombstones:
-    return Tombstones([bury(words_of(phrase), key) for phrase in phrases], key)
+    return Tombstones([make_tombstone(words_of(phrase), key) for phrase in phrases], key)
 
 
 def line(text: str) -> bytes:
@@ -76,12 +76,12 @@ def test_what_runs_over_lines_of_a_text_is_masked():
 
 
 def test_a_tombstone_says_nothing_without_the_key():
-    (row,) = rows_of([bury(words_of(PHRASE), KEY)])
-    (other,) = rows_of([bury(words_of(PHRASE), b"another key")])
+    (row,) = rows_of([make_tombstone(words_of(PHRASE), KEY)])
+    (other,) = rows_of([make_tombstone(words_of(PHRASE), b"another key")])
     assert row["digest"] != other["digest"]
     assert not any(word in json.dumps(row) for word in words_of(PHRASE))
     assert stones(PHRASE, key=b"another key").holds(line(PHRASE))
-    assert not Tombstones([bury(words_of(PHRASE), KEY)], b"another key").holds(line(PHRASE))
+    assert not Tombstones([make_tombstone(words_of(PHRASE), KEY)], b"another key").holds(line(PHRASE))
 
 
 def test_nothing_forgotten_changes_nothing():

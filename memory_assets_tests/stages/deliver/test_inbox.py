@@ -12,7 +12,7 @@ import pytest
 from memory_assets.stages.capture.masking.redact import mask_all
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import APPROVED, COMPACTION_PENDING, ENDED, REJECTED, TURN_COMPLETED
-from memory_assets.stages.deliver.inbox import LARGEST_LINE, PUT_ASIDE, Rules, Taken, take_in
+from memory_assets.stages.deliver.inbox import LARGEST_LINE, PUT_ASIDE, SpoolReport, SpoolRules, ingest_spool
 from memory_assets.store.ledger import Ledger
 
 NOON = 1_786_363_200.0
@@ -25,9 +25,9 @@ def ledger_of(root: Path) -> Ledger:
     return Ledger(root / "ledger", lambda: NOW)
 
 
-def read(root: Path, ledger: Ledger | None = None, now: datetime = NOW) -> Taken:
-    rules = Rules(now, spool.user_id(), PROPOSALS)
-    return take_in(root, ledger or ledger_of(root), rules, mask=mask_all, actor="mira")
+def read(root: Path, ledger: Ledger | None = None, now: datetime = NOW) -> SpoolReport:
+    rules = SpoolRules(now, spool.user_id(), PROPOSALS)
+    return ingest_spool(root, ledger or ledger_of(root), rules, mask=mask_all, actor="mira")
 
 
 def send(root: Path, name: str = ENDED, at: float = NOON, **data: Any) -> None:
@@ -66,7 +66,7 @@ def test_an_event_becomes_a_line_of_the_ledger(tmp_path: Path):
 def test_reading_again_adds_nothing(tmp_path: Path):
     send(tmp_path)
     read(tmp_path)
-    assert read(tmp_path) == Taken()
+    assert read(tmp_path) == SpoolReport()
     assert len(ledger_of(tmp_path).events()) == 1
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_assets.stages.deliver import install
-from memory_assets.stages.deliver.harnesses import PI_FILE, Harness, harnesses
+from memory_assets.stages.deliver.harnesses import PI_FILE, HarnessSettings, harnesses
 from memory_assets.stages.deliver.install import (
     ABSENT,
     CURRENT,
@@ -65,15 +65,15 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "my store"
 
 
-def all_of(home: Path, store: Path) -> tuple[Harness, ...]:
+def all_of(home: Path, store: Path) -> tuple[HarnessSettings, ...]:
     return harnesses(str(store), home, {})
 
 
-def put_in(home: Path, store: Path) -> list[install.Change]:
+def put_in(home: Path, store: Path) -> list[install.HookChange]:
     return carry_out(plan_install(all_of(home, store), store), store)
 
 
-def take_out(home: Path, store: Path) -> list[install.Change]:
+def take_out(home: Path, store: Path) -> list[install.HookChange]:
     return carry_out(plan_uninstall(all_of(home, store), store), store)
 
 
@@ -82,7 +82,7 @@ def tree(home: Path) -> dict[str, bytes]:
     return {str(path.relative_to(home)): path.read_bytes() if path.is_file() else b"" for path in sorted(home.rglob("*"))}
 
 
-def states(changes: list[install.Change]) -> dict[str, str]:
+def states(changes: list[install.HookChange]) -> dict[str, str]:
     return {change.path.name: change.state for change in changes}
 
 

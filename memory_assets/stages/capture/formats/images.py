@@ -1,7 +1,7 @@
-"""Finds the pictures in a line of a transcript.
+"""Finds the images in a raw line of a transcript, in order.
 
-Takes the raw line; gives the pictures in order. Claude Code and pi nest them in content blocks, also in tool results; Codex
-puts them into data URLs. What is broken, or of a type that no model takes, is left out.
+Claude Code and pi nest them in content blocks, also in tool results; Codex writes data URLs. Broken images, and those of a
+type that no model takes, are left out.
 """
 
 import base64
@@ -21,16 +21,16 @@ SIGNATURES = {
     b"GIF87a": "image/gif",
     b"GIF89a": "image/gif",
 }
-"""How pictures begin. A question whose picture is named another type than its bytes say is refused as a whole."""
+"""First bytes of images: providers refuse a question with an image whose declared type is wrong."""
 
 SAID_IN = ("message", "payload", "attachment")
-"""Parts of a record that hold what was said; Claude Code has a second copy of tool results beside it."""
+"""Parts of a record that hold the conversation; Claude Code has a second copy of tool results beside it."""
 
 _DATA_URL = re.compile(r"data:(image/[a-z+.-]+);base64,(.*)", re.S | re.I)
 
 
 def images_in(line: bytes) -> tuple[Image, ...]:
-    """Returns the pictures of the line; none where it cannot be read."""
+    """Returns the images of the line; none where it is not JSON."""
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -40,21 +40,19 @@ def images_in(line: bytes) -> tuple[Image, ...]:
 
 
 def _encoded(node: Any) -> Iterator[tuple[str, str]]:
-    """Yields media type and base64 of everything that is written as a picture, in the order of the line."""
+    """Yields media type and base64 of every image block, in the order of the line."""
     if isinstance(node, list):
         for child in node:
             yield from _encoded(child)
     elif isinstance(node, dict):
-        found = _picture(node)
-        if found is not None:
+        if found := _image(node):
             yield found
         else:
-            for child in node.values():
-                yield from _encoded(child)
+            yield from _encoded(list(node.values()))
 
 
-def _picture(block: dict[str, Any]) -> tuple[str, str] | None:
-    """Returns media type and base64 of a block that is a picture."""
+def _image(block: dict[str, Any]) -> tuple[str, str] | None:
+    """Returns media type and base64 of an image block."""
     if block.get("type") == "image":
         inner = block.get("source")
         source = inner if isinstance(inner, dict) else block
@@ -79,7 +77,7 @@ def _decoded(encoded: tuple[str, str]) -> Image | None:
 
 
 def _media_type(named: str, data: bytes) -> str:
-    """Returns the type that the bytes begin as, else the one that the line names."""
+    """Returns the type by the first bytes, else the declared one."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for signature, kind in SIGNATURES.items() if data.startswith(signature)), named.lower())

@@ -1,25 +1,28 @@
-"""The normal form of a transcript line, whichever coding agent wrote it.
+"""The normal form of a transcript line, the same for every coding agent.
 
-A reader takes one physical line at a time and gives one `Parsed`; it keeps the little it must remember between lines
-(which tool a result belongs to) and can hand that over, so that reading goes on where it stopped. An `Identifier` gives
-each message an id that forks and replays share. What a format's fields mean is said in `claude_code`, `codex` and `pi`;
-which lines make a window is decided in `windows`.
+A reader takes one physical line at a time and gives one `Parsed`. What it must remember between lines (which tool a result
+belongs to) is its state, from which a new reader continues. An `Identifier` gives each message an id that forks and replays
+share. The fields of a format are explained in `claude_code`, `codex` and `pi`.
 """
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
-from memory_assets.schema.records import Author, Harness, MessageKind, RecordStatus
+from memory_assets.schema.records import Author, MessageKind, RecordStatus
+from memory_assets.stages.capture.formats.tool_calls import CallEffect, describe_call, render_call
+from memory_assets.stages.capture.human_words import count_images, parse_user_text, strip_memories
+from memory_assets.text.moments import event_time
 
 REMEMBERED_CALLS = 500
-"""Calls still waiting for a result that a reader remembers; parallel calls number a few dozen at most."""
+"""Calls without a result yet that a reader remembers; parallel calls number a few dozen at most."""
 
 _LONE_HIGH = re.compile(rb"(?<!\\)((?:\\\\)*)\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
 _LONE_LOW = re.compile(rb"(?<!\\u[dD][89abAB][0-9a-fA-F]{2})(?<!\\)((?:\\\\)*)\\u[dD][c-fC-F][0-9a-fA-F]{2}")
@@ -27,7 +30,7 @@ _LONE_LOW = re.compile(rb"(?<!\\u[dD][89abAB][0-9a-fA-F]{2})(?<!\\)((?:\\\\)*)\\
 
 @dataclass(slots=True)
 class Parsed:
-    """One line in normal form; `status` says whether it is a message at all."""
+    """One line in normal form; its `status` is `message`, or the reason why it is not one."""
 
     record_type: str
     """The harness's own name of the record, such as `response_item/message`."""
@@ -36,13 +39,13 @@ class Parsed:
     author: Author | None = None
     kind: MessageKind | None = None
     text: str = ""
-    """What was said, without reasoning, harness scaffolding and memories that were injected earlier."""
+    """The text of the message without reasoning, harness scaffolding and injected memories."""
     identity: str | None = None
-    """How the harness itself tells this message from others; None where only its place among the others tells."""
+    """How the harness identifies the message; None where only its position among the others does."""
     content: str | None = None
     """The content as written, where `text` was made from it; ids hash this, so that better rules keep the ids."""
     is_turn: bool = False
-    """Said in the user's role, by whomever: moves the chain of content-identified messages on."""
+    """In the user's role, whoever wrote it: advances the chain of content-identified messages."""
     tool_name: str | None = None
     call_id: str | None = None
     is_error: bool = False
@@ -66,31 +69,16 @@ class Parsed:
     files_modified: tuple[str, ...] = ()
 
 
-class Reader(Protocol):
+class TranscriptReader(ABC):
     """Turns the lines of one transcript into normal form, in order."""
-
-    harness: Harness
-
-    def read(self, line: bytes) -> Parsed:
-        """Returns the line in normal form; a line that cannot be understood says so in its status."""
-        ...
-
-    def state(self) -> dict[str, Any]:
-        """Returns what a new reader needs to go on from here, as plain JSON values."""
-        ...
-
-
-class LineReader(ABC):
-    """What the three readers share: tolerant JSON, pending calls and state."""
-
-    harness: Harness
 
     def __init__(self, session_id: str, state: Mapping[str, Any] | None = None) -> None:
         self.session_id = session_id
-        self._calls: dict[str, list[str]] = dict((state or {}).get("calls", {}))
+        self.state: dict[str, Any] = {"calls": {}, **deepcopy(dict(state or {}))}
+        """What a new reader needs to continue from here, as plain JSON values."""
 
     def read(self, line: bytes) -> Parsed:
-        """Returns the line in normal form; never raises."""
+        """Returns the line in normal form; never raises: a line that cannot be read has another status."""
         try:
             record = orjson.loads(line)
         except orjson.JSONDecodeError:
@@ -102,35 +90,88 @@ class LineReader(ABC):
         try:
             return self.parse(record)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            # A known type with fields of another shape is as new to us as a new type, and is counted as one.
+            # A known type with fields of another shape is as new as a new type, and is counted as one.
             return Parsed(f"{record.get('type')}/malformed", "unknown", event_time(record.get("timestamp")))
 
     @abstractmethod
     def parse(self, record: dict[str, Any]) -> Parsed:
         """Returns the record in normal form; may raise where a field has an unexpected shape."""
 
-    def state(self) -> dict[str, Any]:
-        """Returns what a new reader needs to go on from here."""
-        return {"calls": self._calls}
-
-    def remember_call(self, call_id: str, tool: str, author: str) -> None:
-        """Keeps which tool was called, and whose words its result will be."""
-        self._calls[call_id] = [tool, author]
-        if len(self._calls) > REMEMBERED_CALLS:
-            del self._calls[next(iter(self._calls))]
+    def remember_call(self, call_id: str | None, tool: str, arguments: Any) -> CallEffect:
+        """Remembers which tool was called and who is the author of its result; returns what the call does."""
+        call, calls = describe_call(tool, arguments), self.state["calls"]
+        if call_id:
+            calls[call_id] = [tool, call.author]
+        if len(calls) > REMEMBERED_CALLS:
+            del calls[next(iter(calls))]
+        return call
 
     def answer_call(self, call_id: str | None) -> tuple[str | None, Author]:
-        """Returns the tool that was called and whose words its result is."""
-        tool, author = self._calls.pop(call_id or "", (None, "tool"))
-        return tool, author  # type: ignore[return-value]
+        """Returns the tool that was called and the author of its result."""
+        return self.state["calls"].pop(call_id or "", (None, "tool"))
+
+    def assistant_message(self, record_type: str, texts: Sequence[str], calls: Sequence[tuple[str, str, Any]]) -> Parsed:
+        """Returns a message of an assistant: its texts, and the tools that it called as id, name and arguments."""
+        rendered = (render_call(tool, arguments) for _, tool, arguments in calls)
+        parsed = Parsed(record_type, "message", author="assistant", kind="text" if texts else "tool_call")
+        parsed.content = "\n".join([*texts, *(call_id for call_id, _, _ in calls)])
+        parsed.text = strip_memories("\n".join([*texts, *rendered]))
+        if calls:
+            parsed.call_id, parsed.tool_name, _ = calls[0]
+        for call in [self.remember_call(*each) for each in calls]:
+            parsed.files_read += call.files_read
+            parsed.files_modified += call.files_modified
+        return parsed
+
+
+def message(record_type: str, author: Author, kind: MessageKind, content: str, **fields: Any) -> Parsed:
+    """Returns a message with the content as its text, injected memories removed; `fields` are further fields of `Parsed`."""
+    text = strip_memories(content)
+    return Parsed(record_type, "message", author=author, kind=kind, content=content, text=text, **fields)
+
+
+def user_message(record_type: str, text: str, images: int, identity: str | None = None) -> Parsed:
+    """Returns the message of a text in the user's role: the owner's words, or text from the harness."""
+    words = parse_user_text(text)
+    is_person = words.voice == "person" or (images > 0 and not text.strip())
+    parsed = message(record_type, "owner" if is_person else "injected", "text", text, identity=identity, is_turn=True)
+    parsed.kind = "summary" if words.voice == "summary" else "text"
+    parsed.text = strip_memories(words.text) or ("[image]" if images else "")
+    parsed.is_user_turn = is_person and (words.is_turn or images > 0)
+    parsed.image_count = max(images, count_images(text))
+    return parsed
+
+
+def to_subagent(parsed: Parsed) -> Parsed:
+    """Returns a message of a sub-agent's thread: its instructions come from another agent, not from the owner."""
+    parsed.is_user_turn = False
+    if parsed.author in ("owner", "assistant"):
+        parsed.author = "subagent"
+    return parsed
+
+
+def join_blocks(content: Any) -> tuple[str, int]:
+    """Returns the text of a string or of content blocks, and the number of images among them."""
+    while isinstance(content, Mapping):
+        content = content.get("content") or content.get("output")
+    if content is None or isinstance(content, str):
+        return content or "", 0
+    texts = (f"[tool {b.get('tool_name')}]" if b.get("type") == "tool_reference" else b.get("text") for b in content)
+    joined = "\n".join(text for text in texts if isinstance(text, str))
+    return joined, sum(b.get("type") in ("image", "input_image") for b in content)
+
+
+def as_blocks(content: Any) -> Any:
+    """Returns content blocks, also of a plain string."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 class Identifier:
     """Gives each message an id that is the same in every fork and replay of it.
 
-    A message with an identity of its own is hashed with its content. One without is told by the turns before it: the
-    chain starts from the root session's id and moves on with each turn of the user's role, so that a fork that leaves
-    out tool calls, or whose harness instructions differ, still agrees on the turns.
+    A message with an identity of its own is hashed with its content. One without is identified by the turns before it: the
+    chain starts from the root session's id and advances with each turn of the user's role, so that forks that leave out tool
+    calls, or whose harness instructions differ, still agree on the turns.
     """
 
     def __init__(self, seed: str, state: str | None = None) -> None:
@@ -138,7 +179,7 @@ class Identifier:
 
     @property
     def state(self) -> str:
-        """What a new identifier needs to go on from here."""
+        """What a new identifier needs to continue from here."""
         return f"{self._turn} {self._aside}"
 
     def identify(self, parsed: Parsed) -> str:
@@ -153,21 +194,8 @@ class Identifier:
         return f"msg_{self._aside}"
 
 
-def event_time(value: Any) -> datetime | None:
-    """Returns the moment in UTC that an ISO text or a number of (milli)seconds names, else None."""
-    try:
-        if type(value) is str:
-            moment = datetime.fromisoformat(value)
-            return moment if moment.tzinfo is UTC else _in_utc(moment)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
-    except (ValueError, OverflowError, OSError):
-        pass
-    return None
-
-
-def text_of(value: Any) -> str | None:
-    """Returns a text that says something, else None."""
+def text_or_none(value: Any) -> str | None:
+    """Returns a text that is not empty, else None."""
     return value if type(value) is str and value else None
 
 
@@ -179,16 +207,12 @@ def repository_name(url: Any) -> str | None:
     return found[1] if found and ("://" in url or "@" in url) else url
 
 
-def _in_utc(moment: datetime) -> datetime:
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
 def _hash(*parts: str) -> str:
     return sha256("\x1f".join(parts).encode("utf-8", "replace")).hexdigest()[:20]
 
 
 def _loads_with_lone_surrogates(line: bytes) -> Any:
-    r"""Returns the value of a line that only half an emoji (`\ud83d` alone) keeps from being JSON, else None."""
+    r"""Returns the value of a line that is JSON but for half an emoji (`\ud83d` alone), else None."""
     if b"\\ud" not in line and b"\\uD" not in line:
         return None
     try:

@@ -1,7 +1,4 @@
-"""Opens the reader that fits a transcript, and says which session a file belongs to.
-
-What a path and its first lines tell is enough; the file itself is read by whoever calls.
-"""
+"""Selects the reader of a transcript, and finds its session, from the path and the first lines of the file."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,28 +10,28 @@ import orjson
 from memory_assets.schema.records import Harness
 from memory_assets.stages.capture.formats.claude_code import ClaudeCodeReader
 from memory_assets.stages.capture.formats.codex import CodexReader
-from memory_assets.stages.capture.formats.normal_form import Reader
+from memory_assets.stages.capture.formats.normal_form import TranscriptReader
 from memory_assets.stages.capture.formats.pi import PiReader
 
 HEADER_LINES = 16
-"""How many first lines `session_id_of` and `seed_of` want: a fork of forks repeats one header per generation."""
+"""First lines that `session_id_of` and `seed_of` need: a fork of forks repeats one header per generation."""
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _SUFFIX = re.compile(r"\.jsonl(?:\.zst)?$")
 
 
-def open_reader(harness: Harness, path: str, state: Mapping[str, Any] | None = None) -> Reader:
-    """Returns a reader for the transcript at the path, going on from the state where one is given."""
+def open_reader(harness: Harness, path: str, state: Mapping[str, Any] | None = None) -> TranscriptReader:
+    """Returns a reader for the transcript at the path, continuing from the state where one is given."""
     session_id = session_id_of(harness, path, ())
     if harness == "codex":
         return CodexReader(session_id, state)
     if harness == "pi":
         return PiReader(session_id, state)
-    return ClaudeCodeReader(session_id, is_subagent=is_subagent_file(path), state=state)
+    return ClaudeCodeReader(session_id, state, is_subagent=_is_subagent_file(path))
 
 
 def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
-    """Returns the id of the session that the file holds; the file name decides, records are asked where it tells nothing."""
+    """Returns the id of the session in the file: from the file name, else from its first records."""
     stem = _SUFFIX.sub("", _name(path))
     if harness == "claude_code":
         return _claude_session(path, stem, first_lines)
@@ -49,22 +46,22 @@ def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> 
 
 
 def seed_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
-    """Returns what the ids of the file's messages start from: the session at the root of its forks, else its own."""
+    """Returns the seed of the file's message ids: the session at the root of its forks, else its own."""
     if harness != "codex":
         return session_id_of(harness, path, first_lines)
     reader = CodexReader(session_id_of(harness, path, first_lines))
     for line in first_lines:
         reader.read(line)
-    return reader.root
+    return str(reader.state["root"])
 
 
-def is_subagent_file(path: str) -> bool:
-    """Returns whether the path is a Claude Code sub-agent's: `<session>/subagents/agent-<id>.jsonl`, or flat as of old."""
+def _is_subagent_file(path: str) -> bool:
+    """Returns whether it is a sub-agent's of Claude Code: `<session>/subagents/agent-<id>.jsonl`, flat in old versions."""
     return _name(path).startswith("agent-")
 
 
 def _claude_session(path: str, stem: str, first_lines: Sequence[bytes]) -> str:
-    if not is_subagent_file(path):
+    if not _is_subagent_file(path):
         return stem
     folders = PurePath(path.replace("\\", "/")).parts[:-1]
     if "subagents" in folders[1:]:

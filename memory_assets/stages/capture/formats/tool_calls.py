@@ -1,6 +1,6 @@
-"""What a tool call does: how it reads as text, which files it touches, and whose words its result will be.
+"""What a tool call does: its text, the files it touches, and the author of its result.
 
-Takes the name of a tool and its arguments, as any of the three harnesses give them. Knows nothing of records.
+Takes the name of a tool and its arguments, as any of the three harnesses give them.
 """
 
 import re
@@ -13,7 +13,7 @@ import orjson
 from memory_assets.schema.records import Author
 
 ARGUMENT_CHARS = 1_500
-"""Length at which a call's arguments are cut, as the observer is shown them (DUET's literal form)."""
+"""Length at which a call's arguments are cut, as the observer sees them (DUET's literal form)."""
 
 _FILE_TOOLS = frozenset({"Read", "Grep", "Glob", "LS", "NotebookRead", "read", "grep", "find", "ls", "read_file", "view_image"})
 _READ_TOOLS = frozenset({"Read", "NotebookRead", "read", "read_file"})
@@ -34,16 +34,13 @@ _DOWNLOAD = re.compile(r"(?:^|[;&|]\s*)(?:curl|wget|lynx|w3m|http)\s[^;&|]*https
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """What a call does: whose words its result will be, and the files that it names."""
+class CallEffect:
+    """What a call does: the author of its result, and the files that it names."""
 
     author: Author
     """`file`, `web`, `injected` for our own memory's words, else `tool`."""
     files_read: tuple[str, ...] = ()
     files_modified: tuple[str, ...] = ()
-
-
-_OTHER, _WEB, _MEMORY, _FILE_SEARCH = Call("tool"), Call("web"), Call("injected"), Call("file")
 
 
 def render_call(tool: str, arguments: Any) -> str:
@@ -53,23 +50,23 @@ def render_call(tool: str, arguments: Any) -> str:
     return f"[toolCall {tool}({cut})]"
 
 
-def look_at_call(tool: str, arguments: Any) -> Call:
+def describe_call(tool: str, arguments: Any) -> CallEffect:
     """Returns what the call does, as far as its name and arguments say."""
     if tool in _READ_TOOLS:
-        return Call("file", files_read=_paths(arguments))
+        return CallEffect("file", files_read=_paths(arguments))
     if tool in _WRITE_TOOLS:
-        return Call("tool", files_modified=_paths(arguments))
+        return CallEffect("tool", files_modified=_paths(arguments))
     if tool in _FILE_TOOLS:
-        return _FILE_SEARCH
+        return CallEffect("file")
     if tool in _SHELL_TOOLS or tool == "apply_patch":
-        return _look_at_command(shell_command(arguments))
+        return _describe_command(shell_command(arguments))
     if _MEMORY_TOOL.search(tool):
-        return _MEMORY
-    return _WEB if _WEB_TOOL.search(tool) else _OTHER
+        return CallEffect("injected")
+    return CallEffect("web" if _WEB_TOOL.search(tool) else "tool")
 
 
 def shell_command(arguments: Any) -> str:
-    """Returns the command line in a shell tool's arguments, a script with one command in it included."""
+    """Returns the command line in a shell tool's arguments; they may be a script with one command."""
     if isinstance(arguments, str):
         found = _SCRIPT_COMMAND.findall(arguments)
         return str(orjson.loads(found[0])) if len(found) == 1 else arguments
@@ -80,8 +77,8 @@ def shell_command(arguments: Any) -> str:
     return str(value)
 
 
-def read_by(command: str) -> tuple[str, ...]:
-    """Returns the files that a plain `cat`, `sed -n` or the like prints; a pipeline or anything cleverer has none."""
+def files_read_by(command: str) -> tuple[str, ...]:
+    """Returns the files that a plain `cat`, `sed -n` or the like prints; none for a pipeline or a longer command."""
     command = command.strip()
     if len(command) > 500 or command.partition(" ")[0] not in _READERS or _JOINED.search(command):
         return ()
@@ -91,21 +88,21 @@ def read_by(command: str) -> tuple[str, ...]:
     return tuple(word for word in words if not word.startswith("-") and not word.isdigit())
 
 
-def patched_by(command: str) -> tuple[str, ...]:
-    """Returns the files named by the headers of an `apply_patch` text, also where a script holds it as a string."""
+def files_patched_by(command: str) -> tuple[str, ...]:
+    """Returns the files named by the headers of an `apply_patch` text, also inside a string of a script."""
     if "*** " not in command:
         return ()
     return tuple(dict.fromkeys(name.partition("\\n")[0].strip() for name in _PATCHED.findall(command)))
 
 
-def _look_at_command(command: str) -> Call:
-    if files := read_by(command):
-        return Call("file", files_read=files)
-    if modified := patched_by(command):
-        return Call("tool", files_modified=modified)
+def _describe_command(command: str) -> CallEffect:
+    if files := files_read_by(command):
+        return CallEffect("file", files_read=files)
+    if modified := files_patched_by(command):
+        return CallEffect("tool", files_modified=modified)
     if command.startswith("memory") and _MEMORY_COMMAND.match(command):
-        return _MEMORY
-    return _WEB if "http" in command and _DOWNLOAD.search(command) else _OTHER
+        return CallEffect("injected")
+    return CallEffect("web" if "http" in command and _DOWNLOAD.search(command) else "tool")
 
 
 def _paths(arguments: Any) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
-"""Takes the wrappings off a text and remembers which bytes each decoded byte came from.
+"""Unwraps a text and remembers which bytes each decoded byte came from.
 
-Bytes come in (a piece of a JSON line, or of decoded text); out come views of the same bytes with one wrapping less each:
+Takes bytes (a piece of a JSON line, or of decoded text) and gives views of the same bytes with one wrapping less each:
 JSON escapes (once for every nesting of JSON in JSON), ANSI colours, the zeros of UTF-16, percent encoding and HTML entities,
 base64. A view maps any span back to the bytes it was made from, always whole escapes, so that replacing those bytes leaves
-valid JSON valid. What is a secret inside a view is decided elsewhere.
+valid JSON valid.
 """
 
 import base64
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 MAX_VIEWS = 8
-"""Nesting seen in practice ends at three; the limit keeps hostile text from multiplying."""
+"""Nesting in real transcripts ends at three; the limit keeps hostile text from multiplying."""
 
 _ANSI = rb"\[[0-9;:?]{0,24}[A-Za-z]"
 _ESCAPE = re.compile(
@@ -27,6 +27,9 @@ _IN_QUERY = re.compile(rb"%[2-7][0-9A-Fa-f]|[?&]\w+=[\w.+-]*\+")
 _SHORT = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f", b'"': b'"', b"\\": b"\\", b"/": b"/"}
 _ENTITIES = {b"&amp;": b"&", b"&quot;": b'"', b"&apos;": b"'", b"&lt;": b"<", b"&gt;": b">"}
 _BASE64_LETTERS = re.compile(rb"[A-Za-z0-9+/_-]+")
+Span = tuple[int, int]
+"""The first byte, and the byte after the last one."""
+
 URL_SAFE = bytes.maketrans(b"-_", b"+/")
 
 
@@ -39,12 +42,12 @@ class View:
     origins: list[int]
     parent: "View | None" = None
 
-    def span(self, start: int, end: int) -> tuple[int, int]:
+    def span(self, start: int, end: int) -> Span:
         """Returns the bytes of the outermost text that the non-empty span was made from."""
         first, last = self._origin(start)[0], self._origin(end - 1)[1]
         return self.parent.span(first, last) if self.parent else (first, last)
 
-    def _origin(self, position: int) -> tuple[int, int]:
+    def _origin(self, position: int) -> Span:
         """Returns where the byte at the position came from: one byte, or one whole escape."""
         index = bisect_right(self.starts, position) - 1
         start, end = self.starts[index], self.starts[index + 1]
@@ -78,12 +81,12 @@ def views(view: View, *, with_itself: bool) -> Iterator[View]:
 
 
 def unescape(view: View) -> View | None:
-    """Returns the view with one level of JSON escapes and all ANSI colours gone; nothing when it has neither."""
+    """Returns the view with one level of JSON escapes and all ANSI colours removed; None when it has neither."""
     return _rewrite(view, _ESCAPE, _decode_escape)
 
 
 def unquote(view: View) -> View | None:
-    """Returns the view with percent encoding and HTML entities decoded once; nothing when it has neither."""
+    """Returns the view with percent encoding and HTML entities decoded once; None when it has neither."""
     pattern = _QUERY if _IN_QUERY.search(view.text) else _QUOTED
     if not pattern.search(view.text):
         return None
@@ -91,7 +94,7 @@ def unquote(view: View) -> View | None:
 
 
 def decode_base64(view: View, start: int, end: int) -> View | None:
-    """Returns what the base64 letters of the span say; line breaks and other bytes between them are passed over."""
+    """Returns the base64 letters of the span decoded; line breaks and other bytes between them are skipped."""
     runs = list(_BASE64_LETTERS.finditer(view.text, start, end))
     positions = [place for run in runs for place in range(*run.span())]
     count = len(positions) - (len(positions) % 4 == 1)
@@ -106,36 +109,33 @@ def decode_base64(view: View, start: int, end: int) -> View | None:
 
 
 def _rewrite(view: View, pattern: re.Pattern[bytes], decode: Callable[[bytes], bytes]) -> View | None:
-    """Returns the view with every match of the pattern decoded; nothing when there is no match."""
+    """Returns the view with every match of the pattern decoded; None when there is no match."""
     pieces: list[bytes] = []
     starts: list[int] = []
     origins: list[int] = []
     text, length, end = view.text, 0, 0
-    for match in pattern.finditer(text):
-        begin, behind = match.span()
-        if begin > end:
-            starts.append(length)
-            origins.append(end)
-            pieces.append(text[end:begin])
-            length += begin - end
+
+    def add(origin: int, piece: bytes) -> None:
+        nonlocal length
         starts.append(length)
-        origins.append(begin)
-        end = behind
-        decoded = decode(match[0])
-        pieces.append(decoded)
-        length += len(decoded)
+        origins.append(origin)
+        pieces.append(piece)
+        length += len(piece)
+
+    for match in pattern.finditer(text):
+        if match.start() > end:
+            add(end, text[end : match.start()])
+        end = match.end()
+        add(match.start(), decode(match[0]))
     if not pieces:
         return None
-    starts.append(length)
-    origins.append(end)
-    pieces.append(text[end:])
-    length += len(text) - end
+    add(end, text[end:])
     return View(b"".join(pieces), [*starts, length], [*origins, len(text)], view)
 
 
 @lru_cache(4_096)
 def _decode_escape(escape: bytes) -> bytes:
-    """Returns what one escape stands for; a colour and a zero stand for nothing, half a surrogate pair for a question mark."""
+    """Returns the bytes of one escape: none for a colour or a zero, a question mark for half a surrogate pair."""
     if escape in (b"\x00", b"\\u0000") or (escape[-1:].isalpha() and b"[" in escape):
         return b""
     if escape[1:2] == b"u":
@@ -145,7 +145,7 @@ def _decode_escape(escape: bytes) -> bytes:
 
 @lru_cache(1_024)
 def _decode_quoted(quoted: bytes) -> bytes:
-    """Returns the byte or character that a percent code or an entity stands for."""
+    """Returns the byte or character of a percent code or an entity."""
     if quoted.startswith(b"%"):
         return bytes([int(quoted[1:], 16)])
     if quoted == b"+":

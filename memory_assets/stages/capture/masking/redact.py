@@ -1,19 +1,18 @@
-"""Masks secrets before anything is written. Raw JSONL lines come in, the same number of bytes goes out, with `*` for secrets.
+"""Masks secrets before anything is written: raw JSONL lines in, as many bytes out, with `*` for secrets.
 
-Every line that was JSON stays JSON and every byte offset stays true, because a secret is found in unwrapped text
-(`unwrap`) and masked in the bytes it was made from. The content blocks of a line are looked at once more as the one text that
-readers join them to (`blocks`). `find` and `count_secrets` look for what should have been masked in
-text that is stored, for the check that there are no secrets.
+Every line of JSON stays JSON and every byte offset stays true, because secrets are found in unwrapped text (`unwrap`) and
+masked in the bytes that it was made from. The content blocks of a line are searched again as the one text that readers join
+them to (`blocks`). `find` and `count_secrets` look for unmasked secrets in stored text, for the check that there are none.
 
-Two steps make it fast: polars' regular expressions (Rust) run the anchors of each family over all lines at once, and only
-the text around an anchor is unwrapped and looked at closely. The plugins of detect-secrets are not used: they take decoded
-lines one at a time, know nothing of wrappings and byte offsets, and read 0.35 MB/s, a hundred times slower than this.
+Two steps make it fast: polars' regular expressions (Rust) run the anchors of each family over all lines at once, and only the
+text around an anchor is unwrapped and checked. The plugins of detect-secrets are not used: they take decoded lines one at a
+time, know no wrappings or byte offsets, and read 0.35 MB/s, a hundred times slower than this.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -22,28 +21,28 @@ import pyarrow as pa
 
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.blocks import HAS_BLOCKS, blocks_of
-from memory_assets.stages.capture.formats.unwrap import View, decode_base64, view_of, views
-from memory_assets.stages.capture.masking.secret_patterns import FAMILIES, Family, Found, base64_texts
+from memory_assets.stages.capture.formats.unwrap import Span, View, decode_base64, view_of, views
+from memory_assets.stages.capture.masking.secret_patterns import FAMILIES, Family, base64_texts
 
 MASKING_VERSION = version_of("resources")
 
 MASK = b"*"
 MAX_ROUNDS = 4
-"""Masking one secret can lay open another; real text needs one round more than there are to find."""
+"""Masking one secret can uncover another; the last round finds nothing in real text."""
 MAX_WINDOW = 262_144
 MAX_BASE64 = 3
-"""A key in a secret of Kubernetes is base64 of base64, and somebody may have put that into a data URL."""
+"""A key in a secret of Kubernetes is base64 of base64, and a data URL may hold that."""
 _OBSCURED = Family(
     "obscured",
     r"\x00|\\u00(?:00|1[bB]|[2-7][0-9a-fA-F])|\x1b\[|\\(?:033|x1[bB]|e)\[|\\/|&(?:lt|gt|quot|amp|apos|#[0-9]{2,3}|#x[0-9a-fA-F]{2});|%(?:[2-5][0-9A-Fa-f]|7[Ee])|[?&][A-Za-z_]{1,20}=[A-Za-z0-9._-]*\+",
     (),
 )
-"""Escaped plain characters, colours or percent codes may stand in the middle of what an anchor looks for."""
+"""Escaped plain characters, colours or percent codes may be in the middle of what an anchor looks for."""
 OBSCURED_REACH = 1_500
 ZEROS_REACH = 8 * OBSCURED_REACH
-"""The letters of UTF-16 read as ASCII stand six bytes apart, `\\u0000` between them."""
+"""The letters of UTF-16 read as ASCII are six bytes apart, `\\u0000` between them."""
 _TORN = re.compile(rb"(?:\x1b(?:\[[0-9;:?]{0,24})?|\\(?:u[0-9a-fA-F]{0,3}|[0x][0-9a-fA-F]?)?)\Z")
-"""Half a colour or half an escape: neither what it stands for nor the value around it can be judged."""
+"""Half a colour or half an escape: neither it nor the value around it can be judged."""
 _PLAIN = bytes(range(128)) + b"\x7f" * 128
 _WORD = re.compile(rb"[A-Za-z0-9+/=_\\-]*")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
@@ -51,16 +50,7 @@ _BETWEEN_STRINGS = re.compile(rb"(?:[\s{}\[\],:]|true|false|null|NaN|-?Infinity|
 _FORM = re.compile(rb"[a-z_]*")
 BACKSLASH = 92
 LONGEST_ESCAPE = 12
-"""An escape is six bytes, a colour up to that again after it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A secret in a text: its kind and the characters from `start` to before `end`."""
-
-    kind: str
-    start: int
-    end: int
+"""An escape is six bytes, a colour has up to six more."""
 
 
 def mask(chunk: bytes) -> tuple[bytes, int]:
@@ -84,17 +74,19 @@ def mask_all(chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
 
 
 def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int]]:
-    """Returns the lines that held secrets, masked again and again until nothing is found, with the number of masks."""
+    """Returns the lines that held secrets, masked until nothing more is found, with the number of masks."""
     done: dict[int, tuple[bytes, int]] = {}
     rows: list[int] = list(range(len(bounds) - 1))
     for _ in range(MAX_ROUNDS):
         changed = []
-        for index, found in sorted(_found_in_lines(chunk, bounds).items()):
+        found: dict[int, list[Span]] = defaultdict(list)
+        for index, secrets in (*_scan(chunk, bounds, escaped=True), *_scan_blocks(chunk, bounds)):
+            found[index] += secrets
+        for index, secrets in sorted(found.items()):
             line = chunk[bounds[index] : bounds[index + 1]]
-            spans = _inside_strings(line, [(start, end) for _, start, end in _merged(found)])
-            if spans:
+            if spans := _inside_strings(line, _merged(secrets)):
                 row = rows[index]
-                done[row] = _cover(line, spans), done.get(row, (b"", 0))[1] + len(spans)
+                done[row] = cover(line, spans), done.get(row, (b"", 0))[1] + len(spans)
                 changed.append(row)
         if not changed:
             break
@@ -103,32 +95,21 @@ def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int
     return done
 
 
-def _found_in_lines(chunk: bytes, bounds: list[int]) -> dict[int, list[Found]]:
-    """Returns the secrets of each line that holds any, by its number: those in the raw line and those in its joined blocks."""
-    found = dict(_scan(chunk, bounds, escaped=True))
-    for index, secrets in _scan_blocks(chunk, bounds):
-        found[index] = [*found.get(index, ()), *secrets]
-    return found
-
-
-def _scan_blocks(chunk: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Found]]]:
-    """Yields the number of each line whose blocks, joined, hold secrets, and these; one that spans blocks for each of them."""
+def _scan_blocks(chunk: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Span]]]:
+    """Yields the number of each line whose joined blocks hold secrets, with their spans, one for each block."""
     rows = _series(chunk, bounds).str.contains(HAS_BLOCKS).arg_true().to_list()
     joined = [(row, blocks) for row in rows if (blocks := blocks_of(chunk[bounds[row] : bounds[row + 1]]))]
     ends = list(accumulate((len(blocks.text) for _, blocks in joined), initial=0))
     for index, found in _scan(b"".join(blocks.text for _, blocks in joined), ends, escaped=False):
         row, blocks = joined[index]
-        yield row, [(kind, *span) for kind, start, end in _merged(found) for span in blocks.spans(start, end)]
+        yield row, [part for span in _merged(found) for part in blocks.spans(*span)]
 
 
-def find(text: str) -> list[Finding]:
-    """Returns the secrets in decoded text, in order."""
+def find(text: str) -> list[Span]:
+    """Returns where the secrets are in decoded text, in characters and in order."""
     raw = text.encode("utf-8", "surrogatepass")
-    return [
-        Finding(kind, _characters(raw, start), _characters(raw, end))
-        for _, found in _scan(raw, [0, len(raw)], escaped=False)
-        for kind, start, end in _merged(found)
-    ]
+    found = (span for _, spans in _scan(raw, [0, len(raw)], escaped=False) for span in _merged(spans))
+    return [(_characters(raw, start), _characters(raw, end)) for start, end in found]
 
 
 def mask_text(text: str) -> tuple[str, int]:
@@ -139,8 +120,8 @@ def mask_text(text: str) -> tuple[str, int]:
         if not found:
             break
         count += len(found)
-        for one in found:
-            text = text[: one.start] + "*" * (one.end - one.start) + text[one.end :]
+        for start, end in found:
+            text = text[:start] + "*" * (end - start) + text[end:]
     return text, count
 
 
@@ -157,26 +138,26 @@ def count_secrets(series: pl.Series) -> int:
 def mask_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """Returns the rows with every secret in a text, or in a list of texts, replaced by as many asterisks.
 
-    For tables whose texts are put together from text that was masked in pieces: they are what the check for secrets looks at.
+    For tables whose texts are joined from pieces that were masked one by one; the check for secrets reads them joined.
     """
     columns = [name for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String))]
-    return frame.with_columns(_mask_column(frame[name]) for name in columns if count_secrets(_whole(frame[name])))
+    return frame.with_columns(_mask_column(frame[name]) for name in columns if count_secrets(_joined(frame[name])))
 
 
-def _whole(column: pl.Series) -> pl.Series:
+def _joined(column: pl.Series) -> pl.Series:
     """Returns a column of lists as the check for secrets reads it, and a column of texts as it is."""
     return column.list.join("\n") if column.dtype == pl.List(pl.String) else column
 
 
 def _mask_column(column: pl.Series) -> pl.Series:
-    masked = [None if text is None else mask_text(text)[0] for text in _whole(column)]
+    masked = [None if text is None else mask_text(text)[0] for text in _joined(column)]
     if column.dtype == pl.List(pl.String):
-        masked = [None if text is None else _cut(text, texts) for text, texts in zip(masked, column.to_list(), strict=True)]
+        masked = [None if text is None else _split(text, texts) for text, texts in zip(masked, column.to_list(), strict=True)]
     return pl.Series(column.name, masked, dtype=column.dtype)
 
 
-def _cut(text: str, like: Sequence[str]) -> list[str]:
-    """Returns a text that was joined with line breaks as the pieces it was joined from, told by their lengths."""
+def _split(text: str, like: Sequence[str]) -> list[str]:
+    """Cuts a text that was joined with line breaks into pieces of the same lengths."""
     ends = list(accumulate((len(piece) + 1 for piece in like), initial=0))
     return [text[start : end - 1] for start, end in pairwise(ends)]
 
@@ -188,19 +169,19 @@ def _line_bounds(chunk: bytes) -> list[int]:
 
 
 def _series(chunk: bytes, bounds: list[int]) -> pl.Series:
-    """Returns the lines as a column without copying them; other than ASCII is blanked, so that broken UTF-8 is no matter."""
+    """Returns the lines as a column without copying them, bytes other than ASCII blanked: they may be broken UTF-8."""
     plain = chunk if chunk.isascii() else chunk.translate(_PLAIN)
     offsets = pa.py_buffer(np.asarray(bounds, np.int64))
     return pl.Series(pl.from_arrow(pa.LargeStringArray.from_buffers(len(bounds) - 1, offsets, pa.py_buffer(plain))))
 
 
-def _scan(chunk: bytes, bounds: list[int], *, escaped: bool) -> Iterator[tuple[int, list[Found]]]:
-    """Yields the number of each text that holds secrets, and these; what is obscured or in base64 is looked at unwrapped."""
+def _scan(chunk: bytes, bounds: list[int], *, escaped: bool) -> Iterator[tuple[int, list[Span]]]:
+    """Yields the number of each text that holds secrets, with their spans; obscured text and base64 are unwrapped first."""
 
     def text_at(row: int) -> tuple[int, View]:
         return row, view_of(chunk[bounds[row] : bounds[row + 1]])
 
-    found: dict[int, list[Found]] = {}
+    found: dict[int, list[Span]] = defaultdict(list)
     wrapped = _search(_series(chunk, bounds), text_at, (*FAMILIES, _OBSCURED), found, escaped=escaped)
     for _ in range(MAX_BASE64):
         if not wrapped:
@@ -215,24 +196,24 @@ def _search(
     series: pl.Series,
     text_at: Callable[[int], tuple[int, View]],
     families: Sequence[Family],
-    found: dict[int, list[Found]],
+    found: dict[int, list[Span]],
     *,
     escaped: bool,
 ) -> list[tuple[int, View]]:
-    """Adds the secrets of the texts to what was found in their rows, and returns the texts that are wrapped in them."""
+    """Adds the secrets of the texts to `found`, and returns the texts that are wrapped in them."""
     wrapped: list[tuple[int, View]] = []
     for family, index, anchors in _anchored(series, families):
         row, view = text_at(index)
         if family is _OBSCURED:
-            inner = _clear_views(view, anchors)
+            inner = _unwrapped_views(view, anchors)
         else:
-            secrets, inner = _look(view, anchors, family, escaped=escaped)
-            found.setdefault(row, []).extend(secrets)
+            secrets, inner = _check_windows(view, anchors, family, escaped=escaped)
+            found[row] += secrets
         wrapped += [(row, each) for each in inner]
     return wrapped
 
 
-def _clear_views(view: View, anchors: list[tuple[int, int]]) -> Iterator[View]:
+def _unwrapped_views(view: View, anchors: list[Span]) -> Iterator[View]:
     """Yields the text around each obscured place under all of its wrappings."""
     end = 0
     for anchor_start, anchor_end in anchors:
@@ -245,34 +226,29 @@ def _clear_views(view: View, anchors: list[tuple[int, int]]) -> Iterator[View]:
         yield from (inner for inner in views(window, with_itself=False) if inner is not window)
 
 
-def _anchored(series: pl.Series, families: Sequence[Family]) -> Iterator[tuple[Family, int, list[tuple[int, int]]]]:
-    """Yields each family with the number of each text that holds its anchors, and where they are."""
-    texts = series.rename("text").to_frame()
+def _anchored(series: pl.Series, families: Sequence[Family]) -> Iterator[tuple[Family, int, list[Span]]]:
+    """Yields each family with the number of each text that holds plausible anchors, and where they are."""
+    texts = series.rename("text").to_frame().with_row_index("row")
     has_anchor = texts.select(pl.col("text").str.contains(family.anchor).alias(family.name) for family in families)
     for family in families:
-        hits = texts.with_row_index("row").filter(has_anchor[family.name])
-        yield from ((family, row, anchors) for row, anchors in _anchors(hits, family))
+        hits = texts.filter(has_anchor[family.name])
+        if hits.is_empty():
+            continue
+        for row, text, matches in zip(hits["row"], hits["text"], hits["text"].str.extract_all(family.anchor), strict=True):
+            raw, anchors, end = text.encode(), [], 0
+            for match in matches:
+                # No anchor looks behind, so the next place with the same text is where it matched.
+                start = text.index(match, end)
+                end = start + len(match)
+                if family.is_plausible(raw, start, end):
+                    anchors.append((start, end))
+            if anchors:
+                yield family, row, anchors
 
 
-def _anchors(texts: pl.DataFrame, family: Family) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """Yields the number of each text and where in it the family's plausible anchors are."""
-    if texts.is_empty():
-        return
-    for row, text, matches in zip(texts["row"], texts["text"], texts["text"].str.extract_all(family.anchor), strict=True):
-        raw, positions, end = text.encode(), [], 0
-        for match in matches:
-            # No anchor looks at what lies before it, so the next place with the same text is where it matched.
-            start = text.index(match, end)
-            end = start + len(match)
-            if family.is_plausible(raw, start, end):
-                positions.append((start, end))
-        if positions:
-            yield row, positions
-
-
-def _look(view: View, anchors: list[tuple[int, int]], family: Family, *, escaped: bool) -> tuple[list[Found], list[View]]:
+def _check_windows(view: View, anchors: list[Span], family: Family, *, escaped: bool) -> tuple[list[Span], list[View]]:
     """Returns the secrets near the anchors and the base64 decoded; a window that ends inside a secret is widened."""
-    secrets: list[Found] = []
+    secrets: list[Span] = []
     decoded: list[View] = []
     done = 0
     for anchor_start, anchor_end in anchors:
@@ -285,8 +261,8 @@ def _look(view: View, anchors: list[tuple[int, int]], family: Family, *, escaped
                 end = _end_of_word(view.text, end)
             window = view.slice(start, end)
             unwrapped = list(views(window, with_itself=not escaped))
-            found, cut = _look_closely(window, unwrapped, family)
-            if not cut or end == len(view.text) or size > MAX_WINDOW:
+            found, is_cut = _check_window(window, unwrapped, family)
+            if not is_cut or end == len(view.text) or size > MAX_WINDOW:
                 break
             size *= 4
         done = end - family.after // 2
@@ -296,28 +272,24 @@ def _look(view: View, anchors: list[tuple[int, int]], family: Family, *, escaped
     return secrets, decoded
 
 
-def _look_closely(window: View, unwrapped: list[View], family: Family) -> tuple[list[Found], bool]:
+def _check_window(window: View, unwrapped: list[View], family: Family) -> tuple[list[Span], bool]:
     """Returns the secrets of a window given under each of its wrappings, and whether its end may cut one."""
-    found, cut = [], False
-    for inner in unwrapped:
-        cut = cut or _TORN.search(inner.text) is not None
-        for finder in family.finders:
-            for kind, start, end in finder(inner.text):
-                found.append((kind, *inner.span(start, end)))
-                cut = cut or end == len(inner.text)
+    found = [(inner, span) for inner in unwrapped for finder in family.finders for span in finder(inner.text)]
+    spans = [inner.span(*span) for inner, span in found]
+    is_cut = any(_TORN.search(inner.text) for inner in unwrapped) or any(span[1] == len(inner.text) for inner, span in found)
     window_end = window.span(len(window.text) - 1, len(window.text))[1] if found else 0
-    return found, cut or any(end > window_end - 4 for _, _, end in found)
+    return spans, is_cut or any(end > window_end - 4 for _, end in spans)
 
 
 def _decoded(unwrapped: list[View]) -> list[View]:
-    """Returns what the base64 in a window says, under each of its own wrappings, each text once."""
+    """Returns the decoded base64 of a window, under each of its own wrappings, each text once."""
     decoded = (decode_base64(view, start, end) for view in unwrapped for start, end in base64_texts(view.text))
     once = {inner.text: inner for view in decoded if view for inner in views(view, with_itself=True)}
     return list(once.values())
 
 
 def _end_of_word(text: bytes, position: int) -> int:
-    """Returns the first place from the position on where no key or base64 goes on."""
+    """Returns the first place from the position on where the key or the base64 ends."""
     if position >= len(text):
         return len(text)
     word = _WORD.match(text, position, position + MAX_WINDOW)
@@ -333,47 +305,48 @@ def _whole_escapes(text: bytes, position: int) -> int:
     return position if backslash < 0 else backslash
 
 
-def _merged(found: list[Found]) -> list[Found]:
-    """Returns the findings in order, overlapping ones as one, of the kind that begins first."""
-    merged: list[Found] = []
-    for kind, start, end in sorted(found, key=lambda each: (each[1], -each[2], each[0])):
-        if merged and start < merged[-1][2]:
-            merged[-1] = merged[-1][0], merged[-1][1], max(end, merged[-1][2])
+def _merged(found: Iterable[Span]) -> list[Span]:
+    """Returns the spans in order, overlapping ones as one."""
+    merged: list[Span] = []
+    for start, end in sorted(found):
+        if merged and start < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
-            merged.append((kind, start, end))
+            merged.append((start, end))
     return merged
 
 
-def _inside_strings(line: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Returns the parts of the spans that lie inside the strings of a JSON line; all of them when it is no JSON."""
+def _inside_strings(line: bytes, spans: list[Span]) -> list[Span]:
+    """Returns the parts of the spans that lie inside the strings of a JSON line; all but the newline when it is not JSON."""
     strings = strings_of(line)
     if strings is None:
-        return [_without_newline(line, span) for span in spans]
+        return [(start, min(end, len(line.rstrip(b"\r\n")))) for start, end in spans]
     inside, index = [], 0
     for start, end in spans:
         while index and strings[index - 1][1] > start:
             index -= 1
         while index < len(strings) and strings[index][0] < end:
-            left, right = _off_escapes(line, max(start, strings[index][0] + 1), min(end, strings[index][1] - 1))
-            is_passed = start < strings[index][0] and strings[index][1] < end and _is_form(line, *strings[index])
-            inside += [(left, right)] if left < right and not is_passed else []
+            opening, closing = strings[index]
+            left, right = _off_escapes(line, max(start, opening + 1), min(end, closing - 1))
+            if left < right and not (start < opening and closing < end and _is_form(line, opening, closing)):
+                inside.append((left, right))
             index += 1
     return inside
 
 
 def _is_form(line: bytes, start: int, end: int) -> bool:
-    """Says whether a string between two that hold a secret is the record's own: a key, or a word such as `text`."""
+    """Returns whether a string between two parts of a secret belongs to the record: a key, or a word such as `text`."""
     return line[end : end + 8].lstrip().startswith(b":") or _FORM.fullmatch(line, start + 1, end - 1) is not None
 
 
-def strings_of(line: bytes) -> list[tuple[int, int]] | None:
-    """Returns where the strings of a JSON line, or of a piece of one, stand with their quotes; None when it is no JSON."""
+def strings_of(line: bytes) -> list[Span] | None:
+    """Returns the strings of a JSON line, or of a piece of one, with their quotes; None when it is not JSON."""
     is_json = _BETWEEN_STRINGS.fullmatch(_STRING.sub(b"", line)) is not None
     return [match.span() for match in _STRING.finditer(line)] if is_json else None
 
 
-def _off_escapes(line: bytes, left: int, right: int) -> tuple[int, int]:
-    """Returns the span without halves of escapes at its ends: half an escape would leave a line that is no JSON."""
+def _off_escapes(line: bytes, left: int, right: int) -> Span:
+    """Returns the span without halves of escapes at its ends: half an escape is not JSON."""
     if _is_escaped(line, right):
         right -= 1
     if _is_escaped(line, left):
@@ -385,21 +358,16 @@ def _off_escapes(line: bytes, left: int, right: int) -> tuple[int, int]:
 
 
 def _is_escaped(line: bytes, position: int) -> bool:
-    """Says whether an odd number of backslashes stands right before the position."""
+    """Returns whether an odd number of backslashes ends right before the position."""
     start = position
     while start and line[start - 1] == BACKSLASH:
         start -= 1
     return (position - start) % 2 == 1
 
 
-def _without_newline(line: bytes, span: tuple[int, int]) -> tuple[int, int]:
-    """Returns the span without the end of the line."""
-    return span[0], min(span[1], len(line.rstrip(b"\r\n")))
-
-
-def _cover(line: bytes, spans: list[tuple[int, int]]) -> bytes:
-    """Returns the line with asterisks in the spans."""
-    covered = bytearray(line)
+def cover(raw: bytes, spans: Iterable[Span]) -> bytes:
+    """Returns the bytes with asterisks in the spans."""
+    covered = bytearray(raw)
     for start, end in spans:
         covered[start:end] = MASK * (end - start)
     return bytes(covered)

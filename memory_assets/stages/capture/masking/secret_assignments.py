@@ -1,13 +1,13 @@
-"""Secrets that only the name they are assigned to gives away: `.env`, JSON, YAML, code, URL queries, flags, headers, prose.
+"""Secrets that are recognised by the name they are assigned to: `.env`, JSON, YAML, code, URL queries, flags, headers, prose.
 
-`find_assigned` looks at unwrapped text; `ANCHOR` finds candidates in raw text, where every quote may be escaped any number
-of times, and `may_be_secret` drops those that are plainly words or code. Whether a value is secret `secret_values` says.
+`find_assigned` reads unwrapped text. `ANCHOR` finds candidates in raw text, where every quote may be escaped any number of
+times, and `may_be_secret` drops those that are plainly words or code. `secret_values` judges the values.
 """
 
 import re
 from collections.abc import Iterator
 
-from memory_assets.stages.capture.masking.secret_tokens import Found
+from memory_assets.stages.capture.formats.unwrap import Span
 from memory_assets.stages.capture.masking.secret_values import AWS_SECRET, is_bare_secret, is_random, is_secret_value, is_varied
 
 PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd|pswd"
@@ -17,12 +17,12 @@ _KEYS = (
     r"webhook|auth|deploy|admin|session|hmac|jwt|ssh|rsa|aes|cipher|primary|secondary)[_-]?key"
 )
 _NAMES = rf"{PASSWORDS}|secret|api[_. -]?key|{_KEYS}|credentials?|connection[_-]?string|authorization|jwt|bearer|_auth|dsn"
-"""Names that tell of a secret, besides `token`, `…_KEY`, `…_pat` and `"auth"`, which do so in some spellings alone."""
+"""Names of secrets, besides `token`, `…_KEY`, `…_pat` and `"auth"`, which count in some spellings only."""
 
 _NAME = rf"(?:{_NAMES}|{_SHORT_PASSWORD}|token|[A-Z0-9]_KEY|(?<=[\"'])auth(?=[\"'\\])|[_-]pat(?![A-Za-z0-9_-]))"
 _SUFFIX = r"(?:[_-]?(?:[A-Z]?[a-z0-9]{1,12}|[A-Z0-9]{1,12})){0,2}"
 _LINE_START = r"(?:[0-9]{1,6}(?:\t|\xe2\x86\x92)|[+>|-])?[ \t]*"
-"""What numbered listings, diffs and quotations put before a line."""
+"""Line numbers, and the signs of diffs and quotations."""
 _VALUE = r"[\"']?value[\"']?[ \t]*[:=][ \t]*"
 _SEPARATORS = (
     r"(?:\\?[\"'`\])]){0,3}[ \t]*(?::[ \t]*[A-Za-z&'.|\[\]]{1,24}[ \t]*=|=>|:=|\?=|==?|:|>)[ \t]*(?:\n[ \t]*(?=[\"'`]))?",
@@ -34,36 +34,21 @@ _SEPARATORS = (
     r"(?<=[a-z])[ \t]+(?=[^\s\"'`=:(){}\[\]<>,;]{8,}(?:[\s\"'`,&<]|$))",
 )
 _SCHEMES = "Bearer|Basic|Token|SSWS|GenieKey|Splunk|Bot|ApiKey|OAuth|Key"
-"""What stands before a credential in an Authorization header."""
+"""The word before a credential in an Authorization header."""
 _SCHEME = rf"(?:(?:{_SCHEMES})[ \t]+)?"
 _QUOTED = (
     rf"(?P<escape>\\?)(?P<quote>[\"'`]){_SCHEME}(?P<quoted>(?:\\(?![\"'])[^\n]|(?!(?P=quote))[^\n\\]){{6,4000}}?)"
     r"(?:(?P=escape)(?P=quote)|\Z)"
 )
-"""The end of the text ends it too: of a window that has to be widened, or of a torn line."""
+"""The end of the text ends it too: a window that has to be widened, or a torn line."""
 _BARE = r"(?P<bare>(?:[^\s\"'`&;,<>\\]|[&;,](?!\s|$|amp;|[A-Za-z][\w.-]*[=:])|\\(?![\"'`nrt\\])){6,4000})"
 _ASSIGNED = re.compile(
-    rf"(?P<name>{_NAME}{_SUFFIX})(?:{'|'.join(_SEPARATORS)})(?:[bfru@](?=[\"'`]))?{_SCHEME}(?:{_QUOTED}|{_BARE})".encode(
-        "latin-1"
-    ),
+    rf"(?P<name>{_NAME}{_SUFFIX})(?:{'|'.join(_SEPARATORS)})(?:[bfru@](?=[\"'`]))?{_SCHEME}"
+    rf"(?:{_QUOTED}|{_BARE})".encode("latin-1"),
     re.IGNORECASE,
 )
-_HINTS = (
-    b"pass",
-    b"pwd",
-    b"pswd",
-    b"secret",
-    b"key",
-    b"credential",
-    b"string",
-    b"auth",
-    b"jwt",
-    b"bearer",
-    b"dsn",
-    b"token",
-    b"pat",
-)
-"""No name is without one of these; looking for them is a hundred times faster than the whole expression."""
+_HINTS = tuple(b"pass pwd pswd secret key credential string auth jwt bearer dsn token pat".split())
+"""Every name holds one of these; looking for them is a hundred times faster than the whole expression."""
 _BEFORE = re.compile(rb"[A-Za-z0-9_.$-]{0,48}\Z")
 _NOT_SECRET_NAMES = re.compile(
     rb"(?:public|foreign|sort|partition|cache|group|dedupe|idempotency|object|hash|sha|checksum|digest|next|page|"
@@ -77,15 +62,15 @@ _NOT_SECRET_NAMES = re.compile(
 _IS_PASSWORD = re.compile(rf"{PASSWORDS}|pass\Z".encode(), re.IGNORECASE)
 
 
-def find_assigned(text: bytes) -> Iterator[Found]:
-    """Yields each value that is assigned to a telling name: `.env`, JSON, YAML, code, URL query, flag, header or prose."""
+def find_assigned(text: bytes) -> Iterator[Span]:
+    """Yields each secret value that is assigned to the name of a secret."""
     lower = text.lower()
     for match in _ASSIGNED.finditer(text) if any(hint in lower for hint in _HINTS) else ():
         start = match.start("name")
-        head = _BEFORE.search(text, max(0, start - 48), start)
-        name = (head[0] if head else b"") + match["name"]
+        head = _name_before(text, start)
+        name = head + match["name"]
         group = "quoted" if match["quoted"] is not None else "bare"
-        value = match[group] if group == "quoted" else _trimmed(match["bare"])
+        value = match[group] if group == "quoted" else _trim_punctuation(match["bare"])
         if _NOT_SECRET_NAMES.search(name) or _is_id(name) or (group == "bare" and _is_call(value)):
             continue
         is_password = _IS_PASSWORD.search(name) is not None
@@ -94,13 +79,19 @@ def find_assigned(text: bytes) -> Iterator[Found]:
             continue
         is_variable = separator.strip() in (b"=", b":") and not re.search(rb"[a-z]", name)
         quoted = group == "quoted" or is_variable or name.startswith(b"--")
-        in_query = separator == b"=" and text[start - len(head[0] if head else b"") - 1 : start][:1] in (b"?", b"&", b";")
+        in_query = separator == b"=" and text[start - len(head) - 1 : start][:1] in (b"?", b"&", b";")
         if is_secret_value(value, quoted=quoted, password=is_password) or (in_query and is_bare_secret(value)):
-            yield "assigned-secret", match.start(group), match.start(group) + len(value)
+            yield match.start(group), match.start(group) + len(value)
+
+
+def _name_before(text: bytes, start: int) -> bytes:
+    """Returns the part before `start` of the name that continues there."""
+    head = _BEFORE.search(text, max(0, start - 48), start)
+    return head[0] if head else b""
 
 
 def _is_id(name: bytes) -> bool:
-    """Says whether the telling name stands by chance in a random id, as `pwD` in `toolu_01pwD2x`."""
+    """Returns whether the name is part of a random id by chance, as `pwD` in `toolu_01pwD2x`."""
     return len(name) >= 12 and re.search(rb"[0-9]", name) is not None and is_random(name, 0.6)
 
 
@@ -108,7 +99,7 @@ _HEX = re.compile(rb"[0-9a-f]{32,}")
 
 
 def _needs_no_separator(name: bytes, value: bytes, is_password: bool) -> bool:
-    """Says whether a value behind a mere blank is meant: a flag's, a variable's if long, or what only a password can be."""
+    """Returns whether a blank assigns the value: after a flag, a variable if it is long, or a password by its look."""
     if name.startswith(b"--"):
         return True
     if is_password and is_varied(value, kinds=4):
@@ -123,16 +114,15 @@ _BROKEN = re.compile(
     rf"(?<=\s)[*_]{{0,3}}(?P<value>[\"'`][^\s\"'`]{{6,4000}}[\"'`]|[^\s\"'`*_]\S{{5,4000}})".encode("latin-1"),
     re.IGNORECASE,
 )
-"""A name and what may be its value with line breaks between them; what Markdown puts around bold words is no part of it."""
+"""A name and what may be its value with line breaks between them, without Markdown's marks of bold words."""
 _LINE_BEGINS = re.compile(rb"(?:\A|[\n\"'`])[ \t>*_#-]*(?:(?:my|our|your|the|mein|das)[ \t]+)?\Z", re.IGNORECASE)
 _BOLD = re.compile(rb"[*_]+")
 
 
-def find_over_breaks(text: bytes) -> Iterator[Found]:
-    """Yields each value that stands a line or more below its name, judged as `find_assigned` does where both are on one line.
+def find_over_breaks(text: bytes) -> Iterator[Span]:
+    """Yields each secret value that is a line or more below its name, judged as `find_assigned` judges both on one line.
 
-    Texts are cut into blocks by those who write them and put on one line by those who read them: a name that ends a block, or
-    a line, says as much of what comes next.
+    Harnesses cut texts into blocks, and readers join them again, so a name may end one block and its value begin the next.
     """
     lower = text.lower()
     at = 0 if b"\n" in text and any(hint in lower for hint in _HINTS) else len(text)
@@ -142,36 +132,35 @@ def find_over_breaks(text: bytes) -> Iterator[Found]:
             continue
         flat = _on_one_line(text, match)
         moved = match.end() - len(flat)
-        for kind, start, end in find_assigned(flat):
+        for start, end in find_assigned(flat):
             if moved + start >= match.start("value"):
-                yield kind, moved + start, moved + end
+                yield moved + start, moved + end
 
 
 def _on_one_line(text: bytes, match: re.Match[bytes]) -> bytes:
-    """Returns what ends with the value on one line; a colon stands before it where name and value had lines of their own.
-
-    `Bearer` alone needs none: what follows it is a credential.
-    """
+    """Returns name and value on one line, a colon between them where each had a line of its own, or the name is `Bearer`."""
     start = match.start()
-    head = _BEFORE.search(text, max(0, start - 48), start)
     closing, between = _BOLD.sub(b"", match["closing"]), b" ".join(_BOLD.sub(b"", match["between"]).split())
     is_bearer = match["name"].lower() == b"bearer"
     has_lines = not closing and not between and _LINE_BEGINS.search(text, max(0, start - 48), start)
     if not between and (is_bearer or (has_lines and not text[match.end() : match.end() + 1].strip())):
         between = b":"
-    return (head[0] if head else b"") + match["name"] + closing + b" " + between + b" " * bool(between) + match["value"]
+    return _name_before(text, start) + match["name"] + closing + b" " + between + b" " * bool(between) + match["value"]
 
 
 _CALL = re.compile(rb"[&*!(]*([A-Za-z_][\w.:]*)[(\[{]")
 
 
 def _is_call(value: bytes) -> bool:
-    """Says whether an unquoted value is a call or a composite literal of code."""
+    """Returns whether an unquoted value is a call or a composite literal of code."""
     call = _CALL.match(value)
     return call is not None and (b"." in call[1] or not is_random(call[1], 0.55))
 
 
-def _trimmed(value: bytes) -> bytes:
+_OPENING = {b")": b"(", b"]": b"[", b"}": b"{"}
+
+
+def _trim_punctuation(value: bytes) -> bytes:
     """Returns an unquoted value without the punctuation of the sentence or code around it."""
     value = value.rstrip(b".,;:!")
     while value[-1:] in (b")", b"]", b"}") and value.count(value[-1:]) > value.count(_OPENING[value[-1:]]):
@@ -179,10 +168,8 @@ def _trimmed(value: bytes) -> bytes:
     return value
 
 
-_OPENING = {b")": b"(", b"]": b"[", b"}": b"{"}
-
 _QUOTE_BEFORE = re.compile(rb"[\"'][=:,@]{0,3}\Z")
-"""What an anchor takes for a separator may be the beginning of a random value."""
+"""A separator in the anchor's match may be the beginning of a random value."""
 _RAW_VALUE = re.compile(rb"[^\s\"'`<\\]*")
 _RAW_TYPE = re.compile(rb"[A-Za-z][A-Za-z&'. |\[\]]{0,24}= *\\*[\"'`]?")
 """The type between a name and its value, as in `password: str = "…"`."""
@@ -190,7 +177,7 @@ _RAW_CODE = re.compile(rb"[&*!(]*[A-Za-z_.:]+[(\[{].*", re.DOTALL)
 
 
 def may_be_secret(text: bytes, _: int, end: int) -> bool:
-    """Says whether an assigned value, still escaped, may be more than a word, a name or a call; in code most are not."""
+    """Returns whether an assigned value, still escaped, may be more than a word, a name or a call; in code most are not."""
     declared = _RAW_TYPE.match(text, end - 6, end + 80)
     return _may_be_value(text, end - 6) or (declared is not None and _may_be_value(text, declared.end()))
 
@@ -218,7 +205,7 @@ _SEPARATOR = (
 )
 _ANY_SUFFIX = "(?:[_-]?[A-Za-z0-9]{1,12}){0,2}"
 _SINGULAR = "token(?:[a-rt-z0-9_-][A-Za-z0-9_-]{0,20})?"
-"""Tokens in the plural are counted in every record of an assistant; looking at them all would take longest of all."""
+"""Not the plural: every record of an assistant counts its tokens, and unwrapping them all would be slow."""
 ANCHOR = (
     rf"(?i:(?:{_NAMES}|(?-i:[A-Z0-9]_KEY)){_ANY_SUFFIX}|[_-]pass|(?-i:pass|Pass)|[_-]pat|[\"']auth|{_SINGULAR})"
     rf"{_SEPARATOR}[^ \t\n\\\"'`]{{6}}"

@@ -1,162 +1,100 @@
-"""The tokens that vendors give a shape of their own: how each looks, a finder, and an anchor for the prefilter.
+"""Tokens that a vendor gives a recognisable shape: their patterns, finders, and anchors for the prefilter.
 
-`TOKENS` begin with something fixed; `SHAPES` begin with any letter or digit, so each brings an anchor that begins at what is
-rare in it. Secrets without a shape of their own stand in `secret_patterns`.
+Most begin with a fixed prefix. `SHAPES` begin with any letter or digit, so each has an anchor on its rare part. Secrets without
+a shape of their own are in `secret_patterns`.
 """
 
 import re
 from collections.abc import Callable, Iterator
 
+from memory_assets.stages.capture.formats.unwrap import Span
 from memory_assets.stages.capture.masking.secret_values import is_vendor_token
 
-Found = tuple[str, int, int]
-"""Kind, start and end."""
-Finder = Callable[[bytes], Iterator[Found]]
+Finder = Callable[[bytes], Iterator[Span]]
 
-BOUND = r"\b"
-"""At the beginning of a head: no letter or digit before it (`_` may be there, as in a variable's name)."""
+_BOUND = r"\b"
+"""At the beginning of a prefix: no letter or digit before it (`_` is allowed, as in a variable's name)."""
 
-_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-
-# Vendors' tokens: the kind, the fixed beginning, the rest. Where the beginning is short or a common ending of words, the
-# character before it must not belong to a word.
-TOKENS: tuple[tuple[str, str, str], ...] = (
-    ("aws-access-key", r"(?:AKIA|ASIA|ABIA|ACCA)", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    ("aws-bedrock", "ABSK", r"[A-Za-z0-9+/]{100,}={0,2}"),
-    ("github", "gh[pousr]_", r"[A-Za-z0-9]{30,255}"),
-    ("github", "github_pat_", r"[A-Za-z0-9_]{22,255}"),
-    ("gitlab", "(?:gl(?:pat|dt|rtr?|cbt|ptt|ft|ffct|soat|imt|agent|oas|wt)-|GR1348941)", r"[A-Za-z0-9_.-]{16,300}"),
-    ("slack", "xox[a-z](?:[.]xox[a-z])?-", r"[A-Za-z0-9-]{10,400}"),
-    ("slack", "xapp-", r"[0-9]-[A-Za-z0-9-]{20,200}"),
-    ("slack-webhook", "hooks[.]slack[.]com/(?:services|workflows|triggers)/", r"[A-Za-z0-9+/_-]{20,200}"),
-    ("discord-webhook", "discord(?:app)?[.]com/api/webhooks/", r"[0-9]{15,}/[A-Za-z0-9_-]{40,}"),
-    ("teams-webhook", "webhook[.]office[.]com/webhookb2/", r"[A-Za-z0-9@/-]{60,}"),
-    ("anthropic", "sk-ant-", r"[A-Za-z0-9_-]{20,300}"),
-    ("openai", r"\bsk-", r"[A-Za-z0-9_-]{20,300}"),
-    ("google-api-key", "AIza", r"[A-Za-z0-9_-]{35}"),
-    ("google-api-key", r"\bAQ[.]Ab", r"[A-Za-z0-9_-]{30,}"),
-    ("google-oauth", r"\bya29[.]", r"[A-Za-z0-9_.-]{20,}"),
-    ("google-oauth", "GOCSPX-", r"[A-Za-z0-9_-]{20,}"),
-    ("google-oauth", r"\b1//0", r"[A-Za-z0-9_-]{40,}"),
-    ("stripe", r"\b(?:sk|rk)_(?:live|test)_", r"[A-Za-z0-9]{16,250}"),
-    ("stripe", r"\bwhsec_", r"[A-Za-z0-9+/]{20,100}={0,2}"),
-    ("twilio", r"\bSK", r"[0-9a-f]{32}(?![0-9A-Za-z])"),
-    ("sendgrid", r"\bSG[.]", r"[A-Za-z0-9_-]{16,64}[.][A-Za-z0-9_-]{16,64}"),
-    ("mailgun", r"\bkey-", r"[0-9a-f]{32}(?![0-9A-Za-z])"),
-    ("brevo", "x(?:key|smtp)sib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}"),
-    ("mailersend", r"\bmlsn[.]", r"[0-9a-f]{64}"),
-    ("npm", r"\bnpm_", r"[A-Za-z0-9]{30,}"),
-    ("pypi", r"\bpypi-", r"[A-Za-z0-9_-]{40,}"),
-    ("docker", "dckr_(?:pat|oat)_", r"[A-Za-z0-9_-]{20,}"),
-    ("hugging-face", r"\bhf_", r"[A-Za-z0-9]{30,}"),
-    ("hugging-face", "api_org_", r"[A-Za-z0-9]{30,}"),
-    ("digitalocean", "do[opr]_v1_", r"[0-9a-f]{40,}"),
-    ("heroku", "HRKU-", r"[A-Za-z0-9_-]{30,}"),
-    ("jwt", r"eyJ[A-Za-z0-9_-]{8,}[.]eyJ", r"[A-Za-z0-9_-]{8,}(?:[.][A-Za-z0-9_-]{16,}|[.]?(?![A-Za-z0-9_.-]))"),
-    ("jwe", r"eyJ[A-Za-z0-9_-]{8,}[.]", r"[A-Za-z0-9_-]{16,}(?:[.][A-Za-z0-9_-]{8,}){3}"),
-    ("linear", "lin_(?:api|oauth)_", r"[A-Za-z0-9]{32,}"),
-    ("notion", r"\b(?:ntn|secret)_", r"[A-Za-z0-9]{40,}"),
-    ("figma", r"\bfig[dou]r?_", r"[A-Za-z0-9_-]{40,}"),
-    ("shopify", r"\bshp(?:at|ca|pa|ss)_", r"[0-9a-fA-F]{32}"),
-    ("square", r"\bsq0(?:atp|csp|idp)-", r"[A-Za-z0-9_-]{22,60}"),
-    ("square", r"\bEAAA", r"[A-Za-z0-9_-]{60}(?![A-Za-z0-9+/_=-])"),
-    ("facebook", r"\bEAA", r"[A-Za-z0-9]{90,}(?![A-Za-z0-9+/_=-])"),
-    ("databricks", r"\bdapi", r"[0-9a-f]{32}"),
-    ("nuget", r"\boy2", r"[a-z0-9]{43}(?![A-Za-z0-9])"),
-    ("crates", r"\bcio", r"[A-Za-z0-9]{32}(?![A-Za-z0-9])"),
-    ("clojars", "CLOJARS_", r"[0-9a-f]{60}"),
-    ("vault", r"\bhv[sbr][.]", r"[A-Za-z0-9_-]{24,}"),
-    ("pulumi", r"\bpul-", r"[0-9a-f]{40}"),
-    ("doppler", r"\bdp[.](?:pt|st|ct|sa|scim|audit)[.]", r"[A-Za-z0-9_.-]{40,}"),
-    ("grafana", r"\bglsa_", r"[A-Za-z0-9]{32}_[0-9a-fA-F]{8}"),
-    ("grafana", r"\bglc_", r"[A-Za-z0-9+/]{32,}={0,2}"),
-    ("new-relic", r"\bNRAK-", r"[A-Z0-9]{27}"),
-    ("sentry", r"\bsntry[su]_", r"[A-Za-z0-9+/=_-]{40,}"),
-    ("postman", r"\bPMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}"),
-    ("airtable", r"\bpat[A-Za-z0-9]{14}[.]", r"[0-9a-f]{64}"),
-    ("atlassian", r"\bAT(?:ATT3|CTT3|BB)", r"[A-Za-z0-9_=-]{30,}"),
-    ("supabase", r"\bsb(?:p|_secret)_", r"[A-Za-z0-9_-]{30,}"),
-    ("planetscale", r"\bpscale_(?:tkn|pw|oauth)_", r"[A-Za-z0-9_=.-]{32,}"),
-    ("fly", r"\bfm[12][ar]?_", r"[A-Za-z0-9+/=_]{80,}"),
-    ("netlify", r"\bnfp_", r"[A-Za-z0-9]{36}"),
-    ("replicate", r"\br8_", r"[A-Za-z0-9]{30,}"),
-    ("groq", r"\bgsk_", r"[A-Za-z0-9]{40,}"),
-    ("xai", r"\bxai-", r"[A-Za-z0-9]{60,}"),
-    ("perplexity", r"\bpplx-", r"[A-Za-z0-9]{40,}"),
-    ("together", r"\btgp_v1_", r"[A-Za-z0-9_-]{40,}"),
-    ("fireworks", r"\bfw_", r"[A-Za-z0-9]{22,}(?![A-Za-z0-9_])"),
-    ("cerebras", r"\bcsk-", r"[a-z0-9]{48}"),
-    ("nvidia", r"\bnvapi-", r"[A-Za-z0-9_-]{60,}"),
-    ("voyage", r"\bpa-", r"[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"),
-    ("jina", r"\bjina_", r"[A-Za-z0-9]{50,}"),
-    ("elevenlabs", r"\bsk_", r"[0-9a-f]{48}(?![0-9a-f])"),
-    ("wandb", r"\bwandb_v[0-9]_", r"[A-Za-z0-9_]{40,}"),
-    ("pinecone", r"\bpcsk_", r"[A-Za-z0-9]{4,8}_[A-Za-z0-9]{50,}"),
-    ("firecrawl", r"\bfc-", r"[0-9a-f]{32}(?![0-9a-f])"),
-    ("browserbase", r"\bbb_(?:live|test)_", r"[A-Za-z0-9_-]{20,}"),
-    ("e2b", r"\be2b_", r"[0-9a-f]{40}"),
-    ("runpod", r"\brpa_", r"[A-Za-z0-9]{40,}"),
-    ("cursor", r"\b(?:crsr|key)_", r"[0-9a-f]{64}"),
-    ("composio", r"\bu?ak_", r"[A-Za-z0-9_-]{20,24}(?![A-Za-z0-9_-])"),
-    ("modal", r"\ba[ks]-", r"[A-Za-z0-9]{22}(?![A-Za-z0-9])"),
-    ("cloudflare", r"\bcf(?:k|ut|at)_", r"[A-Za-z0-9_-]{40,}"),
-    ("cloudflare", r"\bv1[.]0-", r"[0-9a-f]{24}-[0-9a-f]{100,}"),
-    ("vercel", r"\bvc[acikpr]_", r"[A-Za-z0-9]{24,}"),
-    ("vercel", "vercel_blob_rw_", r"[A-Za-z0-9]{12,20}_[A-Za-z0-9]{24,}"),
-    ("render", r"\brnd_", r"[A-Za-z0-9]{28,32}(?![A-Za-z0-9_])"),
-    ("neon", r"\bnapi_", r"[a-z0-9]{40,}"),
-    ("neon", r"\bnpg_", r"[A-Za-z0-9]{12,16}(?![A-Za-z0-9_])"),
-    ("mongodb-atlas", "mdb_sa_sk_", r"[A-Za-z0-9_-]{36,}"),
-    ("yandex", r"\bAQVN", r"[A-Za-z0-9_-]{35,38}(?![A-Za-z0-9_-])"),
-    ("tencent", r"\bAKID", r"[A-Za-z0-9]{32}(?![A-Za-z0-9])"),
-    ("aiven", "AVNS_", r"[A-Za-z0-9_-]{15,}"),
-    ("infisical", r"\bst[.]", rf"{_UUID}[.][0-9a-f]{{32}}[.][0-9a-f]{{32}}"),
-    ("one-password", r"\bA3-", r"[A-Z0-9]{6}-[A-Z0-9]{6}-?[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3}"),
-    ("one-password", r"\bops_eyJ", r"[A-Za-z0-9+/_-]{80,}={0,2}"),
-    ("posthog", r"\bph[xs]_", r"[A-Za-z0-9]{40,}"),
-    ("honeycomb", r"\bhc[a-z]i[ck]_", r"[a-z0-9]{50,}"),
-    ("launchdarkly", r"\b(?:sdk|api)-", rf"{_UUID}(?![0-9a-f-])"),
-    ("statsig", r"\bsecret-", r"[A-Za-z0-9]{40,44}(?![A-Za-z0-9])"),
-    ("stytch", r"\bsecret-(?:live|test)-", r"[A-Za-z0-9_-]{30,}={0,2}"),
-    ("sonar", r"\bsq[apu]_", r"[0-9a-f]{40}"),
-    ("prefect", r"\bpn[ub]_", r"[A-Za-z0-9]{36}"),
-    ("asana", r"\b[0-2]/[0-9]{13,18}(?:/[0-9]{13,18})?:", r"[0-9a-f]{32}"),
-    ("clickup", r"\bpk_[0-9]{6,10}_", r"[A-Z0-9]{30,34}"),
-    ("hubspot", r"\bpat-(?:na|eu)[0-9]-", _UUID),
-    ("typeform", r"\btfp_", r"[A-Za-z0-9_.-]{40,}"),
-    ("readme", r"\brdme_", r"[a-z0-9]{60,}"),
-    ("frame-io", r"\bfio-u-", r"[A-Za-z0-9_-]{50,}"),
-    ("scalingo", r"\btk-us-", r"[A-Za-z0-9_-]{40,}"),
-    ("twitter", r"\bA{19,24}", r"[A-Za-z0-9]{8,60}(?:%2[BF][A-Za-z0-9]*)*(?:%3D|=)[A-Za-z0-9%]{40,}"),
-    ("braintree", r"access_token[$](?:production|sandbox)[$]", r"[0-9a-z]{16}[$][0-9a-f]{32}"),
-    ("paypal", r"\bA21AA", r"[A-Za-z0-9_-]{80,}"),
-    ("plaid", r"\baccess-(?:production|sandbox|development)-", _UUID),
-    ("flutterwave", r"\bFLWSECK(?:_TEST)?-", r"[0-9a-zA-Z]{30,}(?:-X)?"),
-    ("shippo", r"\bshippo_(?:live|test)_", r"[0-9a-f]{40}"),
-    ("easypost", r"\bEZ[AT]K", r"[A-Za-z0-9]{54}(?![A-Za-z0-9])"),
-    ("duffel", r"\bduffel_(?:live|test)_", r"[A-Za-z0-9_-]{40,}"),
-    ("adyen", r"\bAQE", r"[A-Za-z0-9+/]{40,}[.][A-Za-z0-9]{8,}"),
-    ("tailscale", r"\btskey-[a-z]+-", r"[A-Za-z0-9-]{20,}"),
-    ("rubygems", r"\brubygems_", r"[0-9a-f]{48}"),
-    ("dropbox", r"\bsl[.]", r"[A-Za-z0-9_-]{100,}"),
-    ("contentful", r"\bCFPAT-", r"[A-Za-z0-9_-]{40,}"),
-    ("age", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}"),
-    ("artifactory", r"\bAKCp", r"[A-Za-z0-9]{60,}"),
-    ("buildkite", r"\bbk[ua]a_", r"[0-9a-f]{40}"),
-    ("circleci", r"\bCCIP[A-Z]{2,3}_", r"[A-Za-z0-9_]{30,}"),
-    ("dynatrace", r"\bdt0[a-z][0-9]{2}[.]", r"[A-Z0-9]{24}[.][A-Z0-9]{60,}"),
-    ("langsmith", r"\blsv2_(?:pt|sk)_", r"[0-9a-f]{32}_[0-9a-f]{10}"),
-    ("tavily", r"\btvly-", r"[A-Za-z0-9_-]{30,}"),
-    ("resend", r"\bre_", r"[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}"),
-    ("alibaba", r"\bLTAI", r"[A-Za-z0-9]{16,24}(?![A-Za-z0-9])"),
-    ("password-hash", r"[$](?:1|2[abxy]|5|6|y|apr1|argon2id?|argon2i|scrypt)[$]", r"[./A-Za-z0-9$=,+]{20,}"),
-    ("azure-key", "(?:AccountKey|SharedAccessKey|SharedSecretKey)=", r"[A-Za-z0-9+/]{30,}={0,2}"),
-    ("signed-url", "X-(?:Amz|Goog)-Signature=", r"[0-9a-f]{64,512}"),
-    ("azure-sas", "[?&;]sig=", r"[A-Za-z0-9+/%_-]{40,}={0,2}"),
-)
+_CLASSES = {
+    "alnum": "[A-Za-z0-9]", "name": "[A-Za-z0-9_]", "word": "[A-Za-z0-9_-]", "dotted": "[A-Za-z0-9_.-]", "hex": "[0-9a-f]",
+    "upper": "[A-Z0-9]", "lower": "[a-z0-9]", "base64": "[A-Za-z0-9+/]",
+    "uuid": "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+}  # fmt: skip
+"""Characters of tokens: `<hex>` in the tables below; other characters are listed, as in `<0-9a-fA-F>`."""
 
 
-# Tokens that begin with any letter or digit; each with an anchor that begins at what is rare in it.
+def _read_table(table: str) -> tuple[tuple[str, str], ...]:
+    """Returns prefix and rest of each `vendor=prefix<characters>{length}` in the table, as regular expressions."""
+    splits = (word.partition("=")[2].partition("<") for word in table.split())
+    classes = re.compile("<([^<>]+)>")
+    return tuple(
+        (prefix, classes.sub(lambda name: _CLASSES.get(name[1], f"[{name[1]}]"), "<" + rest)) for prefix, _, rest in splits
+    )
+
+
+# Where the prefix is short or a common ending of words, the character before it must not belong to a word.
+_TOKENS = _read_table(r"""
+    aws-access-key=(?:AKIA|ASIA|ABIA|ACCA)<upper>{16}(?!<alnum>) aws-bedrock=ABSK<base64>{100,}={0,2}
+    github=gh[pousr]_<alnum>{30,255} github=github_pat_<name>{22,255}
+    gitlab=(?:gl(?:pat|dt|rtr?|cbt|ptt|ft|ffct|soat|imt|agent|oas|wt)-|GR1348941)<dotted>{16,300}
+    slack=xox[a-z](?:[.]xox[a-z])?-<A-Za-z0-9->{10,400} slack=xapp-<0-9>-<A-Za-z0-9->{20,200} anthropic=sk-ant-<word>{20,300}
+    openai=\bsk-<word>{20,300} google-api-key=AIza<word>{35} google-api-key=\bAQ[.]Ab<word>{30,}
+    google-oauth=\bya29[.]<dotted>{20,} google-oauth=GOCSPX-<word>{20,} google-oauth=\b1//0<word>{40,}
+    stripe=\b(?:sk|rk)_(?:live|test)_<alnum>{16,250} stripe=\bwhsec_<base64>{20,100}={0,2} twilio=\bSK<hex>{32}(?!<alnum>)
+    sendgrid=\bSG[.]<word>{16,64}[.]<word>{16,64} mailgun=\bkey-<hex>{32}(?!<alnum>)
+    brevo=x(?:key|smtp)sib-<hex>{64}-<alnum>{16} mailersend=\bmlsn[.]<hex>{64} npm=\bnpm_<alnum>{30,} pypi=\bpypi-<word>{40,}
+    docker=dckr_(?:pat|oat)_<word>{20,} hugging-face=\bhf_<alnum>{30,} hugging-face=api_org_<alnum>{30,}
+    digitalocean=do[opr]_v1_<hex>{40,} heroku=HRKU-<word>{30,}
+    jwt=eyJ[A-Za-z0-9_-]{8,}[.]eyJ<word>{8,}(?:[.]<word>{16,}|[.]?(?!<dotted>))
+    jwe=eyJ[A-Za-z0-9_-]{8,}[.]<word>{16,}(?:[.]<word>{8,}){3} linear=lin_(?:api|oauth)_<alnum>{32,}
+    notion=\b(?:ntn|secret)_<alnum>{40,} figma=\bfig[dou]r?_<word>{40,} shopify=\bshp(?:at|ca|pa|ss)_<0-9a-fA-F>{32}
+    square=\bsq0(?:atp|csp|idp)-<word>{22,60} square=\bEAAA<word>{60}(?!<A-Za-z0-9+/_=->)
+    facebook=\bEAA<alnum>{90,}(?!<A-Za-z0-9+/_=->) databricks=\bdapi<hex>{32} nuget=\boy2<lower>{43}(?!<alnum>)
+    crates=\bcio<alnum>{32}(?!<alnum>) clojars=CLOJARS_<hex>{60} vault=\bhv[sbr][.]<word>{24,} pulumi=\bpul-<hex>{40}
+    doppler=\bdp[.](?:pt|st|ct|sa|scim|audit)[.]<dotted>{40,} grafana=\bglsa_<alnum>{32}_<0-9a-fA-F>{8}
+    grafana=\bglc_<base64>{32,}={0,2} new-relic=\bNRAK-<upper>{27} sentry=\bsntry[su]_<A-Za-z0-9+/=_->{40,}
+    postman=\bPMAK-<hex>{24}-<hex>{34} airtable=\bpat[A-Za-z0-9]{14}[.]<hex>{64}
+    atlassian=\bAT(?:ATT3|CTT3|BB)<A-Za-z0-9_=->{30,} supabase=\bsb(?:p|_secret)_<word>{30,}
+    planetscale=\bpscale_(?:tkn|pw|oauth)_<A-Za-z0-9_=.->{32,} fly=\bfm[12][ar]?_<A-Za-z0-9+/=_>{80,} netlify=\bnfp_<alnum>{36}
+    replicate=\br8_<alnum>{30,} groq=\bgsk_<alnum>{40,} xai=\bxai-<alnum>{60,} perplexity=\bpplx-<alnum>{40,}
+    together=\btgp_v1_<word>{40,} fireworks=\bfw_<alnum>{22,}(?!<name>) cerebras=\bcsk-<lower>{48} nvidia=\bnvapi-<word>{60,}
+    voyage=\bpa-<word>{43}(?!<word>) jina=\bjina_<alnum>{50,} elevenlabs=\bsk_<hex>{48}(?!<hex>)
+    wandb=\bwandb_v[0-9]_<name>{40,} pinecone=\bpcsk_<alnum>{4,8}_<alnum>{50,} firecrawl=\bfc-<hex>{32}(?!<hex>)
+    browserbase=\bbb_(?:live|test)_<word>{20,} e2b=\be2b_<hex>{40} runpod=\brpa_<alnum>{40,} cursor=\b(?:crsr|key)_<hex>{64}
+    composio=\bu?ak_<word>{20,24}(?!<word>) modal=\ba[ks]-<alnum>{22}(?!<alnum>) cloudflare=\bcf(?:k|ut|at)_<word>{40,}
+    cloudflare=\bv1[.]0-<hex>{24}-<hex>{100,} vercel=\bvc[acikpr]_<alnum>{24,} vercel=vercel_blob_rw_<alnum>{12,20}_<alnum>{24,}
+    render=\brnd_<alnum>{28,32}(?!<name>) neon=\bnapi_<lower>{40,} neon=\bnpg_<alnum>{12,16}(?!<name>)
+    mongodb-atlas=mdb_sa_sk_<word>{36,} yandex=\bAQVN<word>{35,38}(?!<word>) tencent=\bAKID<alnum>{32}(?!<alnum>)
+    aiven=AVNS_<word>{15,} infisical=\bst[.]<uuid>[.]<hex>{32}[.]<hex>{32}
+    one-password=\bA3-<upper>{6}-<upper>{6}-?<upper>{5}(?:-<upper>{5}){3} one-password=\bops_eyJ<A-Za-z0-9+/_->{80,}={0,2}
+    posthog=\bph[xs]_<alnum>{40,} honeycomb=\bhc[a-z]i[ck]_<lower>{50,} launchdarkly=\b(?:sdk|api)-<uuid>(?!<0-9a-f->)
+    statsig=\bsecret-<alnum>{40,44}(?!<alnum>) stytch=\bsecret-(?:live|test)-<word>{30,}={0,2} sonar=\bsq[apu]_<hex>{40}
+    prefect=\bpn[ub]_<alnum>{36} asana=\b[0-2]/[0-9]{13,18}(?:/[0-9]{13,18})?:<hex>{32} clickup=\bpk_[0-9]{6,10}_<upper>{30,34}
+    hubspot=\bpat-(?:na|eu)[0-9]-<uuid> typeform=\btfp_<dotted>{40,} readme=\brdme_<lower>{60,} frame-io=\bfio-u-<word>{50,}
+    scalingo=\btk-us-<word>{40,} twitter=\bA{19,24}<alnum>{8,60}(?:%2[BF]<alnum>*)*(?:%3D|=)<A-Za-z0-9%>{40,}
+    braintree=access_token[$](?:production|sandbox)[$]<lower>{16}[$]<hex>{32} paypal=\bA21AA<word>{80,}
+    plaid=\baccess-(?:production|sandbox|development)-<uuid> flutterwave=\bFLWSECK(?:_TEST)?-<alnum>{30,}(?:-X)?
+    shippo=\bshippo_(?:live|test)_<hex>{40} easypost=\bEZ[AT]K<alnum>{54}(?!<alnum>) duffel=\bduffel_(?:live|test)_<word>{40,}
+    adyen=\bAQE<base64>{40,}[.]<alnum>{8,} tailscale=\btskey-[a-z]+-<A-Za-z0-9->{20,} rubygems=\brubygems_<hex>{48}
+    dropbox=\bsl[.]<word>{100,} contentful=\bCFPAT-<word>{40,} age=AGE-SECRET-KEY-1<upper>{50,} artifactory=\bAKCp<alnum>{60,}
+    buildkite=\bbk[ua]a_<hex>{40} circleci=\bCCIP[A-Z]{2,3}_<name>{30,}
+    dynatrace=\bdt0[a-z][0-9]{2}[.]<upper>{24}[.]<upper>{60,} langsmith=\blsv2_(?:pt|sk)_<hex>{32}_<hex>{10}
+    tavily=\btvly-<word>{30,} resend=\bre_<alnum>{8}_<alnum>{20,} alibaba=\bLTAI<alnum>{16,24}(?!<alnum>)
+    password-hash=[$](?:1|2[abxy]|5|6|y|apr1|argon2id?|argon2i|scrypt)[$]<./A-Za-z0-9$=,+>{20,}
+""")
+
+_PARAMETERS = _read_table(r"""
+    slack-webhook=hooks[.]slack[.]com/(?:services|workflows|triggers)/<A-Za-z0-9+/_->{20,200}
+    discord-webhook=discord(?:app)?[.]com/api/webhooks/<0-9>{15,}/<word>{40,}
+    teams-webhook=webhook[.]office[.]com/webhookb2/<A-Za-z0-9@/->{60,}
+    azure-key=(?:AccountKey|SharedAccessKey|SharedSecretKey)=<base64>{30,}={0,2}
+    signed-url=X-(?:Amz|Goog)-Signature=<hex>{64,512} azure-sas=[?&;]sig=<A-Za-z0-9+/%_->{40,}={0,2}
+""")
+"""Secrets in addresses and connection strings: the prefix is not secret and stays."""
+
+_AZURE = r"(?:APIM|ACDb|AIoT|Az(?:Se|Fu|Ca)|[+](?:ABa|AMC|AS[tb]|AEh|ARm|ACR))[A-Za-z0-9+/]{5,6}"
+
+# Tokens that begin with any letter or digit: name, beginning, rest, and the anchor.
 SHAPES: tuple[tuple[str, str, str, str], ...] = (
     ("azure-client-secret", r"\b[A-Za-z0-9_~.-]{3}[0-9]Q~", r"[A-Za-z0-9_~.-]{31,34}", r"[0-9]Q~[A-Za-z0-9_~.-]{12}"),
     ("mailchimp", r"\b", r"[0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z])", r"[0-9a-f]{32}-us[0-9]"),
@@ -169,46 +107,50 @@ SHAPES: tuple[tuple[str, str, str, str], ...] = (
     ),
     ("azure-devops", r"\b", r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])", r"[A-Za-z0-9]{4}AZDO[A-Za-z0-9]{4}"),
     ("azure-openai", r"\b", r"[A-Za-z0-9]{52}JQQJ9[A-Za-z0-9]{20,30}(?![A-Za-z0-9])", r"JQQJ9[A-Za-z0-9]{12}"),
-    (
-        "azure",
-        r"\b",
-        r"[A-Za-z0-9+/]{32,76}(?:APIM|ACDb|AIoT|Az(?:Se|Fu|Ca)|[+](?:ABa|AMC|AS[tb]|AEh|ARm|ACR))[A-Za-z0-9+/]{5,6}={0,2}"
-        r"(?![A-Za-z0-9+/=])",
-        r"(?:APIM|ACDb|AIoT|Az(?:Se|Fu|Ca)|[+](?:ABa|AMC|AS[tb]|AEh|ARm|ACR))[A-Za-z0-9+/]{5,6}(?:=|[^A-Za-z0-9+/])",
-    ),
+    ("azure", r"\b", rf"[A-Za-z0-9+/]{{32,76}}{_AZURE}={{0,2}}(?![A-Za-z0-9+/=])", rf"{_AZURE}(?:=|[^A-Za-z0-9+/])"),
     ("rapidapi", r"\b", r"[0-9a-f]{10}msh[0-9a-f]{15}p1[0-9a-f]{5}jsn[0-9a-f]{12}", r"msh[0-9a-f]{15}p1"),
     ("terraform", r"\b[A-Za-z0-9]{14}[.]atlasv1[.]", r"[A-Za-z0-9_=-]{60,}", r"[.]atlasv1[.][A-Za-z0-9_=-]{12}"),
 )
 
 
-def token_finder(kind: str, head: str, tail: str) -> Finder:
-    """Returns the finder of one vendor's tokens; `\\b` in the head forbids a letter or digit before it, `_` may be there."""
-    bounded = head.startswith(r"\b")
-    pattern = re.compile(f"({head.removeprefix(BOUND)})({tail})".encode())
-    is_url = kind.endswith(("webhook", "azure-key", "azure-sas", "signed-url"))
+def finder_of(is_secret: Callable[[bytes], bool], *patterns: re.Pattern[bytes]) -> Finder:
+    """Returns what finds the secrets in the first groups of the patterns."""
 
-    def find(text: bytes) -> Iterator[Found]:
-        for match in pattern.finditer(text):
-            if bounded and text[match.start() - 1 : match.start()].isalnum():
-                continue
-            if is_vendor_token(match[2]):
-                yield kind, match.start(2 if is_url else 1), match.end()
+    def find(text: bytes) -> Iterator[Span]:
+        for pattern in patterns:
+            yield from (match.span(1) for match in pattern.finditer(text) if is_secret(match[1]))
 
     return find
 
 
-def token_anchor(head: str, tail: str) -> str:
-    """Returns what the prefilter looks for: the head and up to twelve characters of the rest."""
-    first = re.match(r"(\[[^\]]+\])\{(\d+)", tail)
-    rest = f"{first[1]}{{{min(int(first[2]), 12)}}}" if first else re.match(r"[^{]*", tail)[0]  # type: ignore[index]
-    return head.removeprefix(BOUND) + rest
+def token_finder(prefix: str, rest: str, *, keeps_prefix: bool = False) -> Finder:
+    """Returns the finder of one vendor's tokens; what follows the prefix decides whether it is a real one."""
+    is_bounded = prefix.startswith(_BOUND)
+    pattern = re.compile(f"{prefix.removeprefix(_BOUND)}({rest})".encode())
+
+    def find(text: bytes) -> Iterator[Span]:
+        for match in pattern.finditer(text):
+            is_in_word = is_bounded and text[match.start() - 1 : match.start()].isalnum()
+            if not is_in_word and is_vendor_token(match[1]):
+                yield match.span(1 if keeps_prefix else 0)
+
+    return find
+
+
+def _token_anchor(prefix: str, rest: str) -> str:
+    """Returns what the prefilter looks for: the prefix and up to twelve characters of the rest."""
+    first = re.match(r"(\[[^\]]+\])\{(\d+)", rest)
+    begin = f"{first[1]}{{{min(int(first[2]), 12)}}}" if first else re.match(r"[^{]*", rest)[0]  # type: ignore[index]
+    return prefix.removeprefix(_BOUND) + begin
 
 
 _AWS_PAIR = re.compile(rb"(?:AKIA|ASIA)[A-Z0-9]{16}[\s\S]{1,240}?(?<![A-Za-z0-9/+=])([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
+_find_aws_secret = finder_of(lambda key: is_vendor_token(key) and not re.fullmatch(rb"[0-9a-f]+", key), _AWS_PAIR)
+"""Finds the secret key within a few lines after an access key id, whatever it is called."""
 
-
-def find_aws_secret(text: bytes) -> Iterator[Found]:
-    """Yields the secret key that stands within a few lines after an access key id, whatever it is called."""
-    for match in _AWS_PAIR.finditer(text):
-        if is_vendor_token(match[1]) and not re.fullmatch(rb"[0-9a-f]+", match[1]):
-            yield "aws-secret-key", match.start(1), match.end(1)
+TOKEN_ANCHORS = tuple(_token_anchor(*token) for token in (*_TOKENS, *_PARAMETERS))
+TOKEN_FINDERS: tuple[Finder, ...] = (
+    *(token_finder(*token) for token in _TOKENS),
+    *(token_finder(*token, keeps_prefix=True) for token in _PARAMETERS),
+    _find_aws_secret,
+)

@@ -1,44 +1,18 @@
 """Judges whether a value looks like a secret or like a word, a name, a number or a placeholder.
 
-A value and the name it is assigned to come in, yes or no goes out. The judgement rests on letter pairs: in words and
-identifiers of code nearly all pairs of neighbouring letters are common ones, in random strings about a third. It has no
-dictionary and knows no vendor; those stand in `secret_patterns`.
+The judgement is based on letter pairs: in words and identifiers of code nearly all pairs of neighbouring letters are common
+ones, in random strings about a third. It has no dictionary and knows no vendor (`secret_tokens`).
 """
 
 import re
 from itertools import pairwise
 
-_COMMON_PAIRS = frozenset(
-    head + tail
-    for head, tails in {
-        "a": "bcdgilmnprstuy",
-        "b": "aeilorsu",
-        "c": "acehiklorstu",
-        "d": "adeilorsu",
-        "e": "acdefglmnprstvwxy",
-        "f": "aefiloru",
-        "g": "ehinrs",
-        "h": "aeiot",
-        "i": "abcdefglmnoprstvz",
-        "k": "e",
-        "l": "adeilostuy",
-        "m": "abeimopsu",
-        "n": "acdefgiostu",
-        "o": "bcdfgklmnoprstuvw",
-        "p": "aehiloprstuy",
-        "q": "u",
-        "r": "acdegilmnoprstuy",
-        "s": "acehilopstuy",
-        "t": "acehiloprstuy",
-        "u": "abceilmnprst",
-        "v": "aei",
-        "w": "aei",
-        "x": "pt",
-        "y": "p",
-        "z": "e",
-    }.items()
-    for tail in tails
-)
+_FOLLOWERS = """
+    a:bcdgilmnprstuy b:aeilorsu c:acehiklorstu d:adeilorsu e:acdefglmnprstvwxy f:aefiloru g:ehinrs h:aeiot
+    i:abcdefglmnoprstvz k:e l:adeilostuy m:abeimopsu n:acdefgiostu o:bcdfgklmnoprstuvw p:aehiloprstuy q:u
+    r:acdegilmnoprstuy s:acehilopstuy t:acehiloprstuy u:abceilmnprst v:aei w:aei x:pt y:p z:e
+""".split()
+_COMMON_PAIRS = frozenset(word[0] + follower for word in _FOLLOWERS for follower in word[2:])
 """The 220 commonest letter pairs among the words of Python's own sources; they cover 88 % of the pairs there."""
 
 RANDOM_SHARE = 0.42
@@ -48,7 +22,7 @@ LONG_SHARES = ((28, 0.3), (20, 0.33))
 """The longer a value, the fewer words reach even these: 0.8 % and 0.6 % of the identifiers in this project's dependencies."""
 
 LONG = 32
-"""Nobody writes regular expressions, or leaves something out with dots, among so many random characters."""
+"""With so many random characters, a value is not a regular expression and nothing is left out by dots."""
 
 MIXED_SHARE = 0.3
 """Enough where both cases and digits are mixed, which words seldom do."""
@@ -86,7 +60,7 @@ _PATH = re.compile(
 _ADDRESS = re.compile(rb"(?!base64:)[\s\S]*://")
 """Laravel writes its key as base64:…, and a slash may be the first of it."""
 _TOY_JWT = re.compile(rb"eyJ[\w-]+\.(?:eyJ[\w-]+\.)?[\w-]{0,12}")
-"""A signature takes more than twelve characters; this is a token of somebody's test."""
+"""A signature has more than twelve characters; this is a token of a test."""
 AWS_SECRET = re.compile(rb"(?=.*[0-9])(?=.*[A-Z])[A-Za-z0-9/+]{40}")
 """The length and the letters of a secret access key of AWS."""
 _FILE_OR_HOST = re.compile(
@@ -105,7 +79,7 @@ _NUMBER = re.compile(rb"[-+]?[0-9][0-9_.,:/TZ+-]*[a-zA-Z%]{0,3}")
 
 
 def is_placeholder(value: bytes) -> bool:
-    """Says whether the value stands in for a secret instead of being one; a random one may hold a telling word by chance."""
+    """Returns whether the value is a placeholder of a secret; a random value may contain one of the words by chance."""
     steps = sum(after - before == 1 for before, after in pairwise(value))
     if len(set(value)) <= 4 or steps > 0.5 * (len(value) - 1) or _TEMPLATE.search(value):
         return True
@@ -115,7 +89,7 @@ def is_placeholder(value: bytes) -> bool:
 
 
 def is_random(value: bytes, share: float = RANDOM_SHARE) -> bool:
-    """Says whether the value reads like generated characters instead of words; the first few hundred decide."""
+    """Returns whether the value reads like generated characters instead of words; the first few hundred decide."""
     value = value[:400]
     judged = bytes(_PAIRS[before][after] for before, after in pairwise(value))
     common, surprises, common_humps, surprising_humps = (judged.count(kind) for kind in (1, 2, 3, 4))
@@ -128,19 +102,19 @@ def is_random(value: bytes, share: float = RANDOM_SHARE) -> bool:
 
 
 def is_vendor_token(value: bytes) -> bool:
-    """Says whether the part of a token behind its vendor's prefix is a real one."""
+    """Returns whether the part of a token after its vendor's prefix belongs to a real token."""
     if is_placeholder(value):
         return False
     return is_random(value, 0.25) or _CODES.fullmatch(value) is not None or (_variety(value) >= 3 and is_random(value, 0.1))
 
 
 def is_bare_secret(value: bytes) -> bool:
-    """Says whether a value is a secret where no code can stand, as in a URL or behind a flag for passwords: less will do."""
+    """Returns whether a value is a secret where no code is possible, as in a URL or after a flag: with weaker conditions."""
     return len(value) >= 12 and _variety(value) >= 2 and not is_placeholder(value) and is_random(value, 0.15)
 
 
 def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
-    """Says whether a value that is assigned to a telling name is a secret; passwords may be shorter than tokens."""
+    """Returns whether a value that is assigned to a telling name is a secret; passwords may be shorter than tokens."""
     if len(value) < (8 if password else 12) or len(value) > 4_000 or _ADDRESS.match(value) or is_placeholder(value):
         return False
     if (
@@ -167,24 +141,24 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
 
 
 def _is_code(value: bytes) -> bool:
-    """Says whether an unquoted value is a name or a call in code; nobody names things with random letters and digits."""
+    """Returns whether an unquoted value is a name or a call in code, unless its characters are random."""
     if _BRACKETS.search(value):
         return True
     return _CODE.fullmatch(value) is not None and not (_is_generated(value))
 
 
 def _is_path(value: bytes) -> bool:
-    """Says whether a value is a path, a file's name or an address; no file's name of random letters is one."""
+    """Returns whether a value is a path, a file's name or an address; no file's name of random letters is one."""
     return _PATH.fullmatch(value) is not None and not (b"/" not in value and _is_generated(value))
 
 
 def _is_no_file(value: bytes) -> bool:
-    """Says whether a value with a dot in it has all that a password needs and ends like no file and no host."""
+    """Returns whether a value with a dot in it has all that a password needs and ends like no file and no host."""
     return b"/" not in value and b"\\" not in value and is_varied(value) and not _FILE_OR_HOST.search(value)
 
 
 def _is_aws_secret(value: bytes) -> bool:
-    """Says whether a value with slashes has the length and the letters of a secret key of AWS, and reads like one."""
+    """Returns whether a value with slashes has the length and the letters of a secret key of AWS, and reads like one."""
     return AWS_SECRET.fullmatch(value) is not None and is_random(value)
 
 
@@ -193,14 +167,14 @@ def _is_long_and_random(value: bytes) -> bool:
 
 
 def _is_generated(value: bytes) -> bool:
-    """Says whether no person would give a thing this name: random letters and digits, or many random letters."""
+    """Returns whether no person would give a thing this name: random letters and digits, or many random letters."""
     return is_random(value, 0.35 if _variety(value) >= 3 or len(value) >= LONG_SHARES[0][0] else 0.55) and (
         _variety(value) >= 3 or len(value) >= 14
     )
 
 
 def is_varied(value: bytes, kinds: int = 3) -> bool:
-    """Says whether a password has what rules for passwords ask for: letters of both cases or signs, and digits."""
+    """Returns whether a password has what rules for passwords ask for: letters of both cases or signs, and digits."""
     if len(value) < 8 or b" " in value or value.startswith(b"$"):
         return False
     if _variety(value) >= kinds:

@@ -1,7 +1,7 @@
 """The normal form: reading never raises and goes on where it stopped; ids are shared by forks and by nothing else."""
 
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import orjson
@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.stages.capture.discover import harness_of
-from memory_assets.stages.capture.formats.normal_form import Identifier, Parsed, event_time, repository_name
+from memory_assets.stages.capture.formats.normal_form import Identifier, Parsed, repository_name
 from memory_assets.stages.capture.formats.readers import open_reader, seed_of, session_id_of
-from memory_assets.stages.capture.formats.tool_calls import look_at_call, patched_by, read_by, render_call
-from memory_assets.stages.capture.human_words import read_words, strip_memories
+from memory_assets.stages.capture.formats.tool_calls import describe_call, files_patched_by, files_read_by, render_call
+from memory_assets.stages.capture.human_words import parse_user_text, strip_memories
 from memory_assets_tests.transcripts.reading import HERE, lines_of
 
 PATHS = sorted(path for path in HERE.rglob("*.jsonl") if harness_of(path))
@@ -73,7 +73,7 @@ def test_reading_goes_on_where_it_stopped(path: Path):
     at_once, in_steps = [], []
     for line in lines:
         at_once.append(whole.read(line))
-        stopped = open_reader(harness, str(path), orjson.loads(orjson.dumps(stopped.state())))
+        stopped = open_reader(harness, str(path), orjson.loads(orjson.dumps(stopped.state)))
         in_steps.append(stopped.read(line))
     assert in_steps == at_once
 
@@ -81,24 +81,6 @@ def test_reading_goes_on_where_it_stopped(path: Path):
 def test_half_an_emoji_does_not_break_a_line():
     line = rb'{"type":"user","message":{"content":"good \ud83d, better \ud83d\ude00, literal \\ud83d"}}'
     assert open_reader("claude_code", "s.jsonl").read(line).text == "good \N{REPLACEMENT CHARACTER}, better 😀, literal \\ud83d"
-
-
-@pytest.mark.parametrize(
-    ("value", "moment"),
-    [
-        ("2026-03-02T09:00:00.250Z", datetime(2026, 3, 2, 9, 0, 0, 250_000, UTC)),
-        ("2026-03-02T10:00:00+01:00", datetime(2026, 3, 2, 9, 0, tzinfo=UTC)),
-        ("2026-03-02T09:00:00", datetime(2026, 3, 2, 9, 0, tzinfo=UTC)),
-        (1772442000250, datetime(2026, 3, 2, 9, 0, 0, 250_000, UTC)),
-        (1772442000, datetime(2026, 3, 2, 9, 0, tzinfo=UTC)),
-        ("yesterday", None),
-        (None, None),
-        (True, None),
-        (1e300, None),
-    ],
-)
-def test_a_time_is_utc_or_nothing(value, moment):
-    assert event_time(value) == moment
 
 
 def test_the_same_turn_twice_in_a_row_has_two_ids():
@@ -188,7 +170,7 @@ def test_memories_recalled_into_a_text_are_taken_out():
     ],
 )
 def test_a_persons_words_are_told_from_the_harnesss(text, voice, words):
-    read = read_words(text)
+    read = parse_user_text(text)
     assert (read.voice, read.text) == (voice, words)
 
 
@@ -209,18 +191,18 @@ def test_a_persons_words_are_told_from_the_harnesss(text, voice, words):
     ],
 )
 def test_a_result_belongs_to_whoever_wrote_what_it_shows(tool, arguments, author):
-    assert look_at_call(tool, arguments).author == author
+    assert describe_call(tool, arguments).author == author
 
 
 def test_a_plain_print_command_names_the_files_it_reads():
-    assert read_by("sed -n '1,40p' shop/cart.py") == ("shop/cart.py",)
-    assert read_by("head -n 20 'my notes.md' b.md") == ("my notes.md", "b.md")
-    assert read_by("sed -i s/a/b/ c.py") == read_by("cat a > b") == ()
+    assert files_read_by("sed -n '1,40p' shop/cart.py") == ("shop/cart.py",)
+    assert files_read_by("head -n 20 'my notes.md' b.md") == ("my notes.md", "b.md")
+    assert files_read_by("sed -i s/a/b/ c.py") == files_read_by("cat a > b") == ()
 
 
 def test_a_patch_names_the_files_it_changes_also_inside_a_script():
-    assert patched_by("*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n*** End Patch") == ("a.py", "b.py")
-    assert patched_by(r'patch("*** Begin Patch\n*** Add File: c.py\n+x\n*** End Patch")') == ("c.py",)
+    assert files_patched_by("*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n*** End Patch") == ("a.py", "b.py")
+    assert files_patched_by(r'patch("*** Begin Patch\n*** Add File: c.py\n+x\n*** End Patch")') == ("c.py",)
 
 
 def test_the_arguments_of_a_call_are_cut():
