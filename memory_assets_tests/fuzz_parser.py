@@ -10,10 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from memory_assets.stages.distill.model import parsed, parser, structured_answer
+from memory_assets.stages.distill.model import fact_lines, parsed, parser, structured_answer
+from memory_assets.stages.distill.model.fact_lines import encodable
 from memory_assets.stages.distill.model.parser import UNESCAPES, parse_answer
-from memory_assets.stages.distill.rules import fact_lines
-from memory_assets.stages.distill.rules.fact_lines import encodable
 from memory_assets_tests.stages.distill.answer_seeds import SEEDS
 
 MODULES = (fact_lines, parsed, parser, structured_answer)

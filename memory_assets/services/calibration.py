@@ -12,7 +12,7 @@ import polars as pl
 
 from memory_assets.schema.progress import track
 from memory_assets.services.review import rules_of
-from memory_assets.stages.distill.day import Found, find_in_windows
+from memory_assets.stages.distill.day import WindowFindings, find_in_windows
 from memory_assets.stages.distill.model.answer_rows import answers_by_window
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.standards import standards_of
@@ -88,11 +88,10 @@ def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip
     yield from flips_of_triage(proposals, limits.triage, said.guarded, ruled, outcomes)
 
 
-def _found(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Iterator[Found]:
+def _found(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Iterator[WindowFindings]:
     """Yields what was found in the windows of the days, a model's part from its stored answers."""
     answers = AnswerStore(store.root / "answers")
     for day in track(days, "Applying the rules again"):
         said = answers_by_window(store.tables.read("observer_answers", [day]), answers)
         of_day = windows.filter(pl.col("day") == date.fromisoformat(day))
-        parts = (store.tables.read(table, [day]) for table in ("messages", "segments"))
-        yield from find_in_windows(of_day, *parts, answers=said)
+        yield from find_in_windows(of_day, store.tables.read("messages", [day]), answers=said)

@@ -22,10 +22,10 @@ from memory_assets.services.prices import cost_of, estimate_of, prices_of
 from memory_assets.stages.capture.formats.images import images_in
 from memory_assets.stages.distill.model.answer_rows import answer_row
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.asking import Asker, problem_of
-from memory_assets.stages.distill.model.batches import POLL_SECONDS, BatchDesk
-from memory_assets.stages.distill.model.earlier import Remembered, pick_earlier, read_remembered
-from memory_assets.stages.distill.model.questions import Images, Question, Standing, plan_questions, standing_of
+from memory_assets.stages.distill.model.asking import ModelAsker, problem_of
+from memory_assets.stages.distill.model.batches import POLL_SECONDS, BatchQueue
+from memory_assets.stages.distill.model.earlier import EarlierMemory, earlier_memories, pick_earlier
+from memory_assets.stages.distill.model.questions import Images, ObserverQuestion, QuestionStatus, plan_questions, status_of
 from memory_assets.store.archive import Range
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
@@ -90,14 +90,14 @@ class Consultation:
         """The raw answers of the store."""
         return AnswerStore(self.store.answers)
 
-    def standings(self, day: str) -> list[Standing]:
+    def standings(self, day: str) -> list[QuestionStatus]:
         """Returns how the questions about the day's windows stand, by window and call."""
         settings = self.store.settings
         windows, messages = self.store.tables.read("windows"), self.store.tables.read("messages", [day])
         observed = windows.filter((pl.col("status") == "observed") & (pl.col("day").cast(pl.String) == day)).sort("window_id")
         by_window = {window_id: own for (window_id,), own in messages.group_by("window_id", maintain_order=True)}
         return [
-            standing_of(question, self.answers, any_prompt=self.any_prompt)
+            status_of(question, self.answers, any_prompt=self.any_prompt)
             for window in observed.iter_rows(named=True)
             if (own := by_window.get(window["window_id"])) is not None
             for question in plan_questions(
@@ -147,7 +147,7 @@ class Consultation:
                 f"allows ${most:.2f} for one run. `memory model cost` lists the days; raise the limit, or take fewer days."
             )
 
-    def _cost(self, day: str, standings: Sequence[Standing]) -> Cost:
+    def _cost(self, day: str, standings: Sequence[QuestionStatus]) -> Cost:
         waiting = [standing.question for standing in standings if standing.state == "open"]
         return Cost(
             date.fromisoformat(day),
@@ -198,27 +198,29 @@ class Consultant:
             self.consultation.check_budget([standing.question for standing in waiting], in_batches=in_batches)
             if in_batches:
                 clock = self.consultation.store.settings.clock
-                desk = BatchDesk(folder / "batches", self.model, clock, self.wait, self.poll_seconds)
+                desk = BatchQueue(folder / "batches", self.model, clock, self.wait, self.poll_seconds)
                 return self._asker.ask_in_batches(waiting, desk)
             return self._asker.ask_all(waiting)
 
     @cached_property
-    def _asker(self) -> Asker:
+    def _asker(self) -> ModelAsker:
         settings = self.consultation.store.settings
-        return Asker(self.model, self.consultation.answers, settings.clock, settings.model_at_once, self._earlier, self._images)
+        return ModelAsker(
+            self.model, self.consultation.answers, settings.clock, settings.model_at_once, self._earlier, self._images
+        )
 
     def _in_batches(self, waiting: int) -> bool:
         wish = self.consultation.store.settings.model_batches
         return wish == "always" or (wish == "auto" and self.backfill and waiting >= FEWEST_IN_A_BATCH)
 
     @cached_property
-    def _remembered(self) -> list[Remembered]:
-        return read_remembered(self.consultation.store.tables.read("memories"))
+    def _remembered(self) -> list[EarlierMemory]:
+        return earlier_memories(self.consultation.store.tables.read("memories"))
 
-    def _earlier(self, question: Question) -> list[Remembered]:
+    def _earlier(self, question: ObserverQuestion) -> list[EarlierMemory]:
         return pick_earlier(self._remembered, question.call.messages, question.project, question.person)
 
-    def _images(self, question: Question) -> Images:
+    def _images(self, question: ObserverQuestion) -> Images:
         """Returns the pictures of the messages, but those that the Messages API would not take."""
         found: dict[str, list[Image]] = {}
         for message in question.call.messages:

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.stages.distill.allowance import plan_allowances
-from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.evaluate.gold import CEILINGS, FLOORS
 from memory_assets.stages.evaluate.labels import LabelledSession, read_labels
 from memory_assets.stages.evaluate.score import Fact, Score, score
@@ -83,8 +83,7 @@ def _captured(sessions: list[str], small: bool) -> Captured:
 
 def rules(captured: Captured) -> list[dict[str, Any]]:
     """Returns what the rules observer makes of the sessions, as the pipeline runs it."""
-    segments = build_segments(captured.windows, captured.messages)
-    observations, _ = build_observations(captured.windows, captured.messages, segments, allowances=captured.allowances)
+    observations = build_day(captured.windows, captured.messages, allowances=captured.allowances)["observations"]
     return observations.sort("day", "id").select("text", "gate", "lines", session="session_id").to_dicts()
 
 

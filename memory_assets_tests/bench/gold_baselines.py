@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.model.parser import parse_answer
 from memory_assets_tests.factories import frame, row
@@ -82,10 +82,8 @@ def recorded_ours(messages: pl.DataFrame, recorded: Path) -> list[Fact]:
         )
         window = frame("windows", row("windows", window_id=session, session_id=session, status="observed"))
         answers = {str(session): [Answered(0, rows.height - 1, "recorded", "recorded", _answer(recorded, str(session)))]}
-        segments = build_segments(window, rows, answers=answers)
-        allowances = {str(session): A_SESSION}
-        observations, _ = build_observations(window, rows, segments, answers=answers, allowances=allowances)
-        facts = observations.filter(pl.col("kind") == "fact")
+        day = build_day(window, rows, answers=answers, allowances={str(session): A_SESSION})
+        facts = day["observations"].filter(pl.col("kind") == "fact")
         found += facts.select("text", "gate", "lines", session="session_id").to_dicts()
     return found
 

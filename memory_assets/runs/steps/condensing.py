@@ -19,7 +19,7 @@ from memory_assets.schema.protocols import Model, ModelAnswer
 from memory_assets.services.model_questions import Consultation
 from memory_assets.services.models import open_model
 from memory_assets.services.prices import cost_of, prices_of
-from memory_assets.stages.distill.model.answers import AnswerStore, KeptAnswer
+from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.asking import ask_each
 from memory_assets.stages.embed.evidence import EVIDENCE
 from memory_assets.stages.embed.memories import fold_memories
@@ -97,7 +97,7 @@ class Condensing:
 
     def _ask(self, model: Model, question: Question) -> None:
         answer = model.ask(question.request())
-        self.answers.write(KeptAnswer(question.key, answer, self.store.settings.clock()))
+        self.answers.write(StoredAnswer(question.key, answer, self.store.settings.clock()))
 
     def _questions(self, first: date) -> list[Question]:
         matters = self._matters(first, self.past.background(self.span.last_day(first)))

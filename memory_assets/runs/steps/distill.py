@@ -17,7 +17,7 @@ from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.daily_log import remove_sections, render_section, update_log, windows_in
 from memory_assets.stages.distill.dates.triggers import Clock, find_triggers
-from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.lessons import find_lessons
 from memory_assets.stages.distill.model.answer_rows import answers_by_window, plan_uses
 from memory_assets.stages.distill.model.answers import AnswerStore
@@ -61,10 +61,7 @@ def observations(run: Run) -> Builder:
     def build(day: str) -> dict[str, pl.DataFrame]:
         windows, messages = windows_of(store.tables, day), store.tables.read("messages", [day])
         answers = answers_by_window(store.tables.read("observer_answers", [day]), answered)
-        segments = build_segments(windows, messages, answers=answers)
-        how = {"answers": answers, "allowances": allowances, "standards": standards}
-        found, verdicts = build_observations(windows, messages, segments, **how)
-        made = {"segments": segments, "observations": found, "verdicts": verdicts}
+        made = build_day(windows, messages, answers=answers, allowances=allowances, standards=standards)
         return without_forgotten(made, tombstones_of(store))
 
     return build
@@ -119,7 +116,7 @@ def _write_log(store: Store, day: str) -> str | None:
     }
     present = {window_id[:12] for window_id in sections}
     gone = [mark for mark in windows_in(before) if mark not in present]
-    after = update_log(remove_sections(before, gone), sections, title=day)
+    after = update_log(remove_sections(before, gone), sections.values(), title=day)
     if after == before:
         return None
     write_atomically(path, after.encode("utf-8", "surrogateescape"))

@@ -27,7 +27,7 @@ from memory_assets.services.forget.rows import erase_rows
 from memory_assets.stages.capture.messages import build_messages
 from memory_assets.stages.capture.tombstones import Tombstones, read_tombstones, tombstones_of, unfinished
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.questions import Question, plan_questions
+from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions
 from memory_assets.stages.embed.harness_memories import with_harness_memories
 from memory_assets.stages.embed.notes import note_rows
 from memory_assets.stages.embed.project import plan_vectors
@@ -130,7 +130,7 @@ def _contents(store: Store, sources: Sequence[str], moved: Moved) -> Iterator[tu
             yield from ((old, new) for old, new in zip(*asked, strict=False) if old != new)
 
 
-def _questions(store: Store, window: Mapping[str, Any], messages: pl.DataFrame) -> list[Question]:
+def _questions(store: Store, window: Mapping[str, Any], messages: pl.DataFrame) -> list[ObserverQuestion]:
     own = messages.filter(pl.col("window_id") == window["window_id"]).sort("ordinal")
     return plan_questions(window, own, store.settings.model, store.settings.zone)
 

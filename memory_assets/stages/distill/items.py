@@ -1,56 +1,47 @@
-"""Reads the items of a fact: how strongly it was put, in which tone, what it names, and which clock times it tells.
+"""Extracts items of a fact from its text: strength, tone, named entities, clock times, and the quote that supports it.
 
-Takes texts, gives small values. Decides nothing.
+Takes texts, returns values. Decides nothing.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from memory_assets.schema.records import Sentiment, Strength
+from memory_assets.text.sentences import STRAIGHT
+from memory_assets.text.words import stems_of
 
+QUOTE_CHARS = 300
 MOST_ENTITIES = 16
 
 _HEDGES = re.compile(
-    r"\b(?:i think|i guess|maybe|perhaps|probably|kind of|sort of|might|could|wonder|feel like|not sure|wish"
-    r"|would be (?:nice|better)"
-    r"|apparently|seems?|looks like|mayxbe)\b|\?",
-    re.I,
+    r"(?i)\b(?:i think|i guess|maybe|perhaps|probably|kind of|sort of|might|could|wonder|feel like|not sure|wish"
+    r"|would be (?:nice|better)|apparently|seems?|looks like|mayxbe)\b|\?"
 )
 _INFERRED = re.compile(
     r"\b(?:i guess|probably|perhaps|not sure|apparently|seems?|looks like|presumably|my hunch|i suspect|likely)\b", re.I
 )
 
-_TONES: tuple[tuple[Sentiment, re.Pattern[str]], ...] = (
-    (
-        "frustrated",
-        re.compile(
-            r"\b(?:again|still (?:not|broken|fail\w*|doesn'?t)|wtf|ugh|annoying|stop (?:doing|adding|using)"
-            r"|i (?:already )?(?:said|told you)"
-            r"|why (?:did|do|are) you|not what i|terrible|frustrat\w+|hate|stuck|doesn'?t work|keeps? (?:failing"
-            r"|breaking|asking))\b|!!+",
-            re.I,
-        ),
+_TONES: dict[Sentiment, re.Pattern[str]] = {
+    "frustrated": re.compile(
+        r"(?i)\b(?:again|still (?:not|broken|fail\w*|doesn'?t)|wtf|ugh|annoying|stop (?:doing|adding|using)"
+        r"|i (?:already )?(?:said|told you)|why (?:did|do|are) you|not what i|terrible|frustrat\w+|hate|stuck|doesn'?t work"
+        r"|keeps? (?:failing|breaking|asking))\b|!!+"
     ),
-    (
-        "excited",
-        re.compile(r"\b(?:awesome|amazing|great|perfect|love (?:it|this)|excellent|nice|cool|yay|works? now)\b|🎉|:\)", re.I),
+    "excited": re.compile(
+        r"(?i)\b(?:awesome|amazing|great|perfect|love (?:it|this)|excellent|nice|cool|yay|works? now)\b|🎉|:\)"
     ),
-    (
-        "uncertain",
-        re.compile(
-            r"\b(?:not sure|unsure|maybe|i guess|i think|wonder|confus\w+|perhaps|don'?t (?:know|understand)|probably)\b", re.I
-        ),
+    "uncertain": re.compile(
+        r"(?i)\b(?:not sure|unsure|maybe|i guess|i think|wonder|confus\w+|perhaps|don'?t (?:know|understand)|probably)\b"
     ),
-)
-
+}
 _CODE = re.compile(r"`([^`\n]{1,120})`")
 _ADR = re.compile(r"\bADR[-_ ]?(\d{1,5})\b", re.I)
 _ISSUE = re.compile(r"(?<![\w&/])(?:[\w.-]+/[\w.-]+)?#\d{1,6}\b")
 _URL = re.compile(r"\bhttps?://[^\s)>\]`'\"]+")
 _PATH = re.compile(
-    r"(?<![\w/.@:-])(?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]*[\w/]|(?<![\w/.])[\w-]+\.(?:go|py|ts|tsx|js|jsx|rs|rb|java"
-    r"|kt|c|h|cpp|cs|swift"
-    r"|md|mdx|txt|toml|yaml|yml|json|jsonl|lock|sh|sql|html|css|proto|cfg|ini|mod|sum|xml|csv|parquet|ipynb|env)\b"
+    r"(?<![\w/.@:-])(?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]*[\w/]|(?<![\w/.])[\w-]+\.(?:go|py|ts|tsx|js|jsx|rs|rb|java|kt|c|h"
+    r"|cpp|cs|swift|md|mdx|txt|toml|yaml|yml|json|jsonl|lock|sh|sql|html|css|proto|cfg|ini|mod|sum|xml|csv|parquet|ipynb|env)\b"
 )
 _FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+(?:=\S+)?")
 _ENV = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b(?:=\S+)?")
@@ -61,19 +52,24 @@ _VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)*(?:[-+][\w.]+)?\b")
 _CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?::[0-5]\d)?(?![\d:]|\.\d)")
 
 
+def items_of(text: str, sources: Iterable[str], spoken: str) -> dict[str, Any]:
+    """Returns the fields of a candidate that follow from its text, its sources, and the words that set its tone."""
+    grounded, ungrounded = found_in(clock_times_in(text), sources)
+    times = {"clock_times": grounded, "ungrounded_times": ungrounded}
+    return {"sentiment": sentiment_of(spoken), "entities": entities_of(text), **times}
+
+
 def strength_of(text: str, *, is_owners: bool) -> Strength:
-    """Returns how strongly it was put: said outright, hedged or asked softly, or only guessed."""
+    """Returns how certain the text is: stated, hedged or asked by the owner, or inferred by somebody else."""
     if is_owners:
         return "implied" if _HEDGES.search(text) else "explicit"
     return "inferred" if _INFERRED.search(text) else "explicit"
 
 
 def sentiment_of(text: str) -> Sentiment:
-    """Returns the tone; the first that shows wins, trouble before joy before doubt."""
-    for tone, words in _TONES:
-        if words.search(text):
-            return tone
-    return "neutral"
+    """Returns the tone of the text; frustrated takes precedence over excited, excited over uncertain."""
+    found: list[Sentiment] = [tone for tone, pattern in _TONES.items() if pattern.search(text)]
+    return found[0] if found else "neutral"
 
 
 def entities_of(text: str) -> tuple[str, ...]:
@@ -86,22 +82,35 @@ def entities_of(text: str) -> tuple[str, ...]:
                 found.setdefault(name, match.start())
     for match in _ADR.finditer(text):
         found.setdefault(f"ADR-{int(match[1]):04d}", match.start())
-    names = sorted(found, key=lambda name: (found[name], name))
-    kept = [
-        name for name in names if not any(name != other and name in other and found[other] <= found[name] for other in names)
-    ]
-    return tuple(kept[:MOST_ENTITIES])
+
+    def is_part(name: str) -> bool:
+        return any(name != other and name in other and found[other] <= found[name] for other in found)
+
+    return tuple(name for name in sorted(found, key=lambda name: (found[name], name)) if not is_part(name))[:MOST_ENTITIES]
 
 
 def clock_times_in(text: str) -> tuple[str, ...]:
-    """Returns the clock times that the text tells, as HH:MM, each once."""
+    """Returns the distinct clock times in the text, as HH:MM."""
     return tuple(dict.fromkeys(f"{int(hour):02d}:{minute}" for hour, minute in _CLOCK.findall(text)))
 
 
 def found_in(times: Iterable[str], sources: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the times that one of the sources tells, and those that none does."""
+    """Returns the times that occur in a source, and those that occur in none."""
     times = tuple(times)
-    if not times:
-        return (), ()
-    told = {time for source in sources for time in clock_times_in(source)}
-    return tuple(time for time in times if time in told), tuple(time for time in times if time not in told)
+    known = {time for source in sources for time in clock_times_in(source)} if times else set()
+    return tuple(time for time in times if time in known), tuple(time for time in times if time not in known)
+
+
+def quote_from(sources: Sequence[str], sentence: str) -> str:
+    """Returns a verbatim quote: the sentence, from the first source that has it, else the most similar line of the first."""
+    for source in sources:
+        at = source.translate(STRAIGHT).find(sentence)
+        if at >= 0 and (quote := source[at : at + min(len(sentence), QUOTE_CHARS)].strip()):
+            return quote
+    stems = stems_of(sentence)
+
+    def similarity(line: str) -> float:
+        return len(stems & stems_of(line[: 2 * QUOTE_CHARS])) / (1 + 0.005 * len(line))
+
+    lines = [line.strip() for line in sources[0].splitlines() if line.strip()]
+    return max(lines, key=similarity, default=sources[0].strip())[:QUOTE_CHARS].strip()

@@ -1,8 +1,7 @@
-"""The categories of `taxonomy.toml`, and which one a fact belongs to: keywords first, what sort of fact it is where they tie.
+"""Assigns facts to the categories of `taxonomy.toml`, by keywords and by the kind of the fact.
 
-Takes a text and its kind; gives a category and how clearly its words are there. A model's own category is a hint that
-wins only where the words are silent. The version travels with every row, so that a second taxonomy leaves old rows
-readable.
+Takes a text and its kind; returns a category and a confidence. A model's category is a hint with a small weight. Every row has
+the version of its taxonomy, so rows of an older version stay readable.
 """
 
 import re
@@ -10,6 +9,7 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Any, cast, get_args
 
 from memory_assets.errors import SettingsError
@@ -17,13 +17,13 @@ from memory_assets.schema.records import Author, Category
 from memory_assets.stages.distill.rules.candidates import FactKind
 
 KIND_WEIGHT = 1.6
-"""What sort of fact it is counts as much as one and a half of a category's words."""
+"""Weight of the kind of the fact, in keywords."""
 
 HINT_WEIGHT = 1.5
 STRONG_WEIGHT = 2.0
 
 ONLY_THE_OWNERS: tuple[Category, ...] = ("preferences", "rules-conventions")
-"""Words of others are filed elsewhere, whatever they say: what an assistant saw of a convention is a fact about the project."""
+"""Categories of the owner's facts only: a convention that an assistant observed is a fact about the project."""
 
 FALLBACK: Category = "projects"
 
@@ -32,29 +32,29 @@ LEAST_EXAMPLES = 8
 
 @dataclass(frozen=True, slots=True)
 class CategoryRule:
-    """A category, its words as one pattern, and facts that belong there."""
+    """A category with its keywords as a pattern, and example facts."""
 
     name: str
     words: re.Pattern[str]
     strong: re.Pattern[str]
-    """Words that weigh as much as two others."""
+    """Keywords that count twice."""
     examples: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Taxonomy:
-    """A version of the categories, in order: of two that fit equally the first one wins."""
+    """A version of the categories, in order of precedence for ties."""
 
     version: str
     categories: tuple[CategoryRule, ...]
 
 
-def read_taxonomy(text: str, *, source: str, optional: Collection[str] = ()) -> Taxonomy:
-    """Returns the taxonomy that the TOML text describes, with those of its optional categories that are named."""
+def parse_taxonomy(text: str, *, source: str, optional: Collection[str] = ()) -> Taxonomy:
+    """Returns the taxonomy of the TOML text, with the named optional categories."""
     try:
         read = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise SettingsError(f"Cannot read the taxonomy {source}: {problem}. Mend the file.") from problem
+        raise SettingsError(f"Cannot read the taxonomy {source}: {problem}. Fix the file.") from problem
     version, listed = read.get("version"), read.get("category")
     if not isinstance(version, str) or not isinstance(listed, list) or not listed:
         raise SettingsError(f"The taxonomy {source} needs a version and at least one [[category]]. Add what is missing.")
@@ -65,18 +65,26 @@ def read_taxonomy(text: str, *, source: str, optional: Collection[str] = ()) -> 
     return Taxonomy(version, tuple(rules))
 
 
+def read_named(path: Path, what: str, setting: str) -> str:
+    """Returns the text of the file that a setting names; raises `SettingsError` if it cannot be read."""
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"Cannot read the {what} {path}: {error}. Fix {setting}.") from error
+
+
 def _rule(entry: Mapping[str, Any], source: str) -> CategoryRule:
     name = entry.get("name")
     words, strong, examples = (entry.get(part, []) for part in ("words", "strong", "examples"))
-    lists_of_texts = all(isinstance(part, list) and all(isinstance(w, str) for w in part) for part in (words, strong, examples))
-    if not isinstance(name, str) or not lists_of_texts or not words or len(examples) < LEAST_EXAMPLES:
-        wanted = f"a name, words, and at least {LEAST_EXAMPLES} examples, all of them texts"
+    are_strings = all(isinstance(part, list) and all(isinstance(w, str) for w in part) for part in (words, strong, examples))
+    if not isinstance(name, str) or not are_strings or not words or len(examples) < LEAST_EXAMPLES:
+        wanted = f"a name, words, and at least {LEAST_EXAMPLES} examples, all of them strings"
         raise SettingsError(f"Category {name!r} of the taxonomy {source} needs {wanted}. Add what is missing.")
     try:
         return CategoryRule(name, _pattern(words), _pattern(strong), tuple(examples))
     except re.error as problem:
         raise SettingsError(
-            f"A word of category {name!r} of the taxonomy {source} is no pattern: {problem}. Mend it."
+            f"Category {name!r} of the taxonomy {source} has an invalid pattern: {problem}. Fix it."
         ) from problem
 
 
@@ -84,35 +92,27 @@ def _pattern(words: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{'|'.join(words) or '(?!)'})(?![\w-])", re.I)
 
 
-def _packaged() -> Taxonomy:
-    file = resources.files("memory_assets.stages.distill") / "taxonomy.toml"
-    return read_taxonomy(file.read_text(encoding="utf-8"), source="taxonomy.toml")
-
-
-TAXONOMY = _packaged()
+_FILE = resources.files("memory_assets.stages.distill") / "taxonomy.toml"
+TAXONOMY = parse_taxonomy(_FILE.read_text(encoding="utf-8"), source="taxonomy.toml")
 TAXONOMY_VERSION = TAXONOMY.version
 
 _KINDS: dict[FactKind, Category] = {
-    "rule": "rules-conventions",
+    **dict.fromkeys(("rule", "correction"), "rules-conventions"),
+    **dict.fromkeys(("decision", "state_change"), "projects"),
+    **dict.fromkeys(("root_cause", "gotcha", "result"), "operations"),
     "preference": "preferences",
-    "correction": "rules-conventions",
-    "decision": "projects",
-    "root_cause": "operations",
-    "gotcha": "operations",
-    "state_change": "projects",
-    "result": "operations",
 }
 
 
 def categorise(
     text: str, kind: FactKind, author: Author, hint: str | None = None, *, taxonomy: Taxonomy = TAXONOMY
 ) -> tuple[Category, float]:
-    """Returns the category and how sure it is; words others than the owner's never make it a preference."""
-    weights: dict[str, float] = {rule.name: _weight(rule, text) for rule in taxonomy.categories}
-    if kind in _KINDS:
-        weights[_KINDS[kind]] = weights.get(_KINDS[kind], 0.0) + KIND_WEIGHT
-    if hint_category := category_named(hint):
-        weights[hint_category] = weights.get(hint_category, 0.0) + HINT_WEIGHT
+    """Returns the category and its confidence; only the owner's words make preferences and rules."""
+    rules = taxonomy.categories
+    weights = {rule.name: len(rule.words.findall(text)) + STRONG_WEIGHT * len(rule.strong.findall(text)) for rule in rules}
+    for category, weight in ((_KINDS.get(kind), KIND_WEIGHT), (category_named(hint), HINT_WEIGHT)):
+        if category:
+            weights[category] = weights.get(category, 0.0) + weight
     if author != "owner":
         weights |= dict.fromkeys(ONLY_THE_OWNERS, 0.0)
     best, total = max(weights, key=lambda name: weights[name]), sum(weights.values())
@@ -122,13 +122,8 @@ def categorise(
 
 
 def category_named(name: str | None) -> Category | None:
-    """Returns the category of that name, a vendor's prefix such as `jc:` taken off; nothing for an unknown one."""
+    """Returns the category of that name, without a vendor's prefix such as `jc:`; None if it is unknown."""
     if not name:
         return None
     bare = re.sub(r"^[a-z]+:", "", name.strip().lower().replace("_", "-"))
     return next((known for known in get_args(Category) if known == bare), None)
-
-
-def _weight(rule: CategoryRule, text: str) -> float:
-    """Returns how many of the category's words the text has."""
-    return len(rule.words.findall(text)) + STRONG_WEIGHT * len(rule.strong.findall(text))

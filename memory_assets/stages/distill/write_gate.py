@@ -1,81 +1,78 @@
-"""Decides which candidate facts may be stored: allow, hold or discard, with the reason.
+"""Decides which candidate facts are stored: allow, hold or discard, with a reason.
 
-Takes candidates with their category; gives the same with a verdict. Calls no model: the observer's own verdict
-arrives as a hint. The rules stand in one table, first match wins; what is left over after it is ranked, and the best
-few of a session are allowed. What conflicts with stored facts is found among their vectors, and settled in the fold of
-memories.
+Takes candidates with their category; returns one result for each. Calls no model: the observer's own verdict arrives as a hint.
+The first rule that applies wins. Candidates that no rule applies to are ranked, and the most useful of a window are allowed.
+Conflicts with stored facts are handled later, when memories are built.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from memory_assets.schema.records import Category, Verdict
 from memory_assets.stages.distill.grounding import QUOTED
+from memory_assets.stages.distill.rules import instructions
 from memory_assets.stages.distill.rules.candidates import FACT_CHARS, OWNERS_KINDS, Candidate
-from memory_assets.stages.distill.rules.folded import folded, hides
-from memory_assets.stages.distill.rules.instructions import speaks_for_the_owner, tells_a_decision, tells_what_to_do
 from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS
-from memory_assets.stages.distill.verifiable import ADR, LEAST_VERIFIABLE, PATH_OR_COMMAND, verifiability_of
 from memory_assets.text.words import stems_of
 
-LEAST_CHARS = 12
-"""Shorter texts name nothing (TUT, the write gate)."""
-
 LEAST_USEFUL = 0.7
-"""Usefulness below which a fact is held, where the settings do not say otherwise (SPEC, decision 4)."""
+"""Default usefulness below which a fact is held (SPEC, decision 4)."""
 
 LESS_USEFUL = "usefulness below"
-"""How the reason begins for which such a fact is held; the number follows."""
-
-LEAST_CONFIDENT = 0.3
+"""The reason for that begins with these words, followed by the threshold."""
 
 MOST_ALLOWED = 25
-"""Allowed facts of one session; more than that nobody reads, and noise grows faster than knowledge."""
+"""Allowed facts of one session; noise grows faster than knowledge beyond it."""
 
 NO_SHARE = "more useful facts fill the session's share"
-"""The reason of what would be allowed in a shorter session."""
+"""Reason for a fact that would be allowed in a shorter session."""
 
 SPECIFIC_BONUS = 0.05
+UNKNOWN = 0.5
+"""Verifiability of a text without any signal."""
 
 _ARTEFACT = re.compile(
-    r"^(?:\W*(?:add|insert|replace|append|paste|put|change|update|remove|delete|rename|modify"
-    r"|edit)\b[^.]{0,60}\b(?:after|before|below|above|with the following|the following|line \d+|at the (?:top|bottom"
-    r"|end) of)\b"
-    r"|you (?:are|must|should|will) (?:an?|now|always|never)\b|you must\b|(?:please )?(?:ignore|disregard"
-    r"|forget) (?:all|any|the|your|previous|prior|above)"
-    r"|<\/?[a-z][\w-]*>|system prompt|as an ai\b|note to (?:ai|agents?|assistants?|llms?)\b|attention,? (?:ai|agents?"
-    r"|assistants?)\b)",
-    re.I,
+    r"(?i)^(?:\W*(?:add|insert|replace|append|paste|put|change|update|remove|delete|rename|modify|edit)\b[^.]{0,60}\b(?:after"
+    r"|before|below|above|with the following|the following|line \d+|at the (?:top|bottom|end) of)\b|you (?:are|must|should"
+    r"|will) (?:an?|now|always|never)\b|you must\b|(?:please )?(?:ignore|disregard|forget) (?:all|any|the|your|previous|prior"
+    r"|above)|<\/?[a-z][\w-]*>|system prompt|as an ai\b|note to (?:ai|agents?|assistants?|llms?)\b|attention,? (?:ai|agents?"
+    r"|assistants?)\b)"
 )
 _INSTRUCTS = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass) (?:(?:all|any|the|your|these|previous|prior|above|earlier"
-    r"|other)\s+){1,3}(?:instructions?|rules?|prompts?|guidelines?|context|messages?|memor\w+)"
-    r"|\b(?:remember|memori[sz]e|store|save|note|record) (?:this|that|the following|in (?:your )?memory"
-    r"|for (?:all )?future|permanently)\b|\badd (?:this|the following) to (?:your )?memor"
-    r"|\bfrom now on,? (?:you|always|never|all)\b|\bnew (?:rule|instruction|policy|system prompt)s?\s*:",
-    re.I,
+    r"(?i)\b(?:ignore|disregard|forget|override|bypass) (?:(?:all|any|the|your|these|previous|prior|above|earlier"
+    r"|other)\s+){1,3}(?:instructions?|rules?|prompts?|guidelines?|context|messages?|memor\w+)|\b(?:remember|memori[sz]e|store"
+    r"|save|note|record) (?:this|that|the following|in (?:your )?memory|for (?:all )?future|permanently)\b|\badd (?:this"
+    r"|the following) to (?:your )?memor|\bfrom now on,? (?:you|always|never|all)\b|\bnew (?:rule|instruction|policy"
+    r"|system prompt)s?\s*:"
 )
 _TRANSIENT = re.compile(
-    r"\b(?:\d+ commits? (?:ahead|behind)|uncommitted|untracked|working tree|force-push(?:ed)?|pushed to|branch is"
-    r"|(?:branch|commit|change|work|fix|it|pr|tag)s? (?:is|are) (?:now )?pushed"
-    r"|ready to (?:push|commit|merge)|in progress|awaiting|pull request is|pr (?:#\d+ )?is (?:now |still )?(?:open|ready|up)"
-    r"|pushed as|committed as|opened (?:the |a )?(?:draft )?pr|opened it|new commit|new pr commit|tests? pass"
-    r"|lint passes|all green|is clean|branch has (?:advanced|moved|diverged)|fast-forward(?:ed)? from"
-    r"|commits? (?:past|have landed)|all pass(?:ed)?|0 issues)\b"
-    r"|\b(?:single commit|closes #\d+|working copy (?:was|is|has)|it(?:'s| is) possible|(?:manual )?validation:"
-    r"|still (?:nothing|failing|fails|broken|the same))"
-    r"|^\W*(?:pushed|committed|merged|opened|rebased|commits?)\b[.:!]|\b(?:test )?suites? pass(?:es|ed)?\b",
-    re.I,
+    r"(?i)\b(?:\d+ commits? (?:ahead|behind)|uncommitted|untracked|working tree|force-push(?:ed)?|pushed to|branch is|(?:branch"
+    r"|commit|change|work|fix|it|pr|tag)s? (?:is|are) (?:now )?pushed|ready to (?:push|commit|merge)|in progress|awaiting"
+    r"|pull request is|pr (?:#\d+ )?is (?:now |still )?(?:open|ready|up)|pushed as|committed as|opened (?:the "
+    r"|a )?(?:draft )?pr|opened it|new commit|new pr commit|tests? pass|lint passes|all green|is clean|branch has (?:advanced"
+    r"|moved|diverged)|fast-forward(?:ed)? from|commits? (?:past|have landed)|all pass(?:ed)?|0 issues)\b|\b(?:single commit"
+    r"|closes #\d+|working copy (?:was|is|has)|it(?:'s| is) possible|(?:manual )?validation:|still (?:nothing|failing|fails"
+    r"|broken|the same))|^\W*(?:pushed|committed|merged|opened|rebased|commits?)\b[.:!]|\b(?:test )?suites? pass(?:es|ed)?\b"
 )
-
-
 _NAME = re.compile(r"`[^`]*`s?|\S*[/_(]\S*|\S+\.\w{1,4}\b")
+ADR = re.compile(r"\bADR[-_ ]?\d+\b", re.I)
+PATH_OR_COMMAND = re.compile(
+    r"`[^`\n]+`|(?<![\w/])[\w.~-]+/[\w./-]+|(?<![\w-])--[a-z][\w-]+|\b\w+\.(?:go|py|ts|js|rs|md|toml|ya?ml|json|sh|sql)\b"
+)
+_OPINION = re.compile(
+    r"(?i)\b(?:nice|great|elegant|beautiful|ugly|cleaner|best|better|worse|honest(?:ly)?|i think|i believe|in my opinion|imho"
+    r"|genuinely|arguably|impressive|awesome)\b"
+)
+_HEDGE = re.compile(r"\b(?:probably|perhaps|maybe|apparently|presumably|might|seems?)\b", re.I)
+
+SIGNALS = ((ADR, 0.4), (PATH_OR_COMMAND, 0.3), (_OPINION, -0.3), (_HEDGE, -0.1))
+"""An opinion alone is below `least_verifiable`, a hedge alone is not; a path offsets an opinion."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A candidate with its category and what the gate says of it."""
+class GateResult:
+    """A candidate with its category and its verdict."""
 
     candidate: Candidate
     category: Category
@@ -86,133 +83,81 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """The numbers that rules judge by; the settings may name others, and so may who asks what these would change."""
+class GateLimits:
+    """The thresholds of the rules; settings and what-if questions change them."""
 
-    least_chars: int = LEAST_CHARS
+    least_chars: int = 12
+    """Shorter texts name nothing (TUT, the write gate)."""
     most_chars: int = FACT_CHARS
-    least_verifiable: float = LEAST_VERIFIABLE
-    least_confident: float = LEAST_CONFIDENT
+    least_verifiable: float = 0.4
+    least_confident: float = 0.3
     least_useful: float = LEAST_USEFUL
     most_allowed: int = MOST_ALLOWED
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """When it holds, the candidate gets the verdict, for the reason."""
-
-    reason: str
-    verdict: Verdict
-    confidence: float
-    holds: Callable[[Candidate, Category], bool]
-
-
-def _is_owners(candidate: Candidate) -> bool:
-    return candidate.author == "owner"
-
-
-def _makes_rule(candidate: Candidate, category: Category) -> bool:
-    return candidate.kind in OWNERS_KINDS or category in ONLY_THE_OWNERS or tells_what_to_do(candidate.text)
-
-
-def _only_names(text: str) -> bool:
-    """Says whether the text is a list of names and nothing is said of them; an arrow says what became of one."""
-    return "→" not in text and not stems_of(_NAME.sub(" ", text))
-
-
-def rules_with(limits: Limits) -> tuple[Rule, ...]:
-    """Returns the rules in order: what may never be stored, may never instruct, was never checked, or is worth too little."""
-    return (
-        Rule(
-            f"shorter than {limits.least_chars} characters",
-            "discard",
-            0.99,
-            lambda c, _: len(c.text.strip()) < limits.least_chars,
-        ),
-        Rule("no evidence in the transcript", "discard", 0.95, lambda c, _: not c.lines or not c.message_ids),
-        Rule("characters that nobody sees", "discard", 0.95, lambda c, _: not _is_owners(c) and hides(c.text)),
-        Rule("instruction artefact", "discard", 0.9, lambda c, _: not _is_owners(c) and bool(_ARTEFACT.search(folded(c.text)))),
-        Rule(
-            "instructs whoever reads it",
-            "discard",
-            0.9,
-            lambda c, _: not _is_owners(c) and bool(_INSTRUCTS.search(folded(c.text))),
-        ),
-        Rule("the observer discards it", "discard", 0.8, lambda c, _: c.hint == "discard"),
-        Rule(
-            "only the owner's words make rules and preferences",
-            "hold",
-            0.95,
-            lambda c, category: not _is_owners(c) and _makes_rule(c, category),
-        ),
-        Rule(
-            "speaks for the owner without the owner's words",
-            "hold",
-            0.9,
-            lambda c, _: not _is_owners(c) and speaks_for_the_owner(c.text),
-        ),
-        Rule(
-            "quoted material decides nothing",
-            "hold",
-            0.9,
-            lambda c, _: c.author in QUOTED and tells_a_decision(c.text),
-        ),
-        Rule("text that harnesses and memories put there", "hold", 0.9, lambda c, _: c.author == "injected"),
-        Rule("a narrative, for looking up", "hold", 0.9, lambda c, _: c.kind == "narrative"),
-        Rule("clock time not in the source", "hold", 0.95, lambda c, _: bool(c.ungrounded_times)),
-        Rule("longer than one fact", "hold", 0.8, lambda c, _: len(c.text) > limits.most_chars),
-        Rule("overturned later in the session", "hold", 0.8, lambda c, _: c.is_overturned),
-        Rule("the observer holds it", "hold", 0.7, lambda c, _: c.hint == "hold"),
-        Rule("no verdict from the observer", "hold", 0.7, lambda c, _: c.hint == "missing"),
-        Rule(
-            "a passing state",
-            "hold",
-            0.7,
-            lambda c, _: not _is_owners(c) and bool(_TRANSIENT.search(c.text)) and not ADR.search(c.text),
-        ),
-        Rule(
-            "an opinion",
-            "hold",
-            0.6,
-            lambda c, _: not _is_owners(c) and verifiability_of(c.text) < limits.least_verifiable,
-        ),
-        Rule("too little confidence", "hold", 0.7, lambda c, _: c.confidence < limits.least_confident),
-        Rule(f"{LESS_USEFUL} {limits.least_useful}", "hold", 0.6, lambda c, _: usefulness_of(c) < limits.least_useful),
-        Rule("names too little", "hold", 0.6, lambda c, _: len(stems_of(c.text)) < 3 or _only_names(c.text)),
-    )
-
-
-RULES = rules_with(Limits())
+def evaluate_rules(c: Candidate, category: Category, limits: GateLimits) -> Iterator[tuple[bool, Verdict, float, str]]:
+    """Yields for each rule whether it applies, its verdict, its confidence and its reason, in order of precedence."""
+    is_others = c.author != "owner"
+    folded = instructions.fold_confusables(c.text) if is_others else ""
+    yield len(c.text.strip()) < limits.least_chars, "discard", 0.99, f"shorter than {limits.least_chars} characters"
+    yield not c.lines or not c.message_ids, "discard", 0.95, "no evidence in the transcript"
+    yield is_others and instructions.has_invisible_characters(c.text), "discard", 0.95, "characters that nobody sees"
+    yield is_others and bool(_ARTEFACT.search(folded)), "discard", 0.9, "instruction artefact"
+    yield is_others and bool(_INSTRUCTS.search(folded)), "discard", 0.9, "instructs whoever reads it"
+    yield c.hint == "discard", "discard", 0.8, "the observer discards it"
+    makes_rule = c.kind in OWNERS_KINDS or category in ONLY_THE_OWNERS or instructions.gives_order(c.text)
+    yield is_others and makes_rule, "hold", 0.95, "only the owner's words make rules and preferences"
+    yield is_others and instructions.attributes_to_owner(c.text), "hold", 0.9, "speaks for the owner without the owner's words"
+    yield c.author in QUOTED and instructions.states_decision(c.text), "hold", 0.9, "quoted material decides nothing"
+    yield c.author == "injected", "hold", 0.9, "text that harnesses and memories put there"
+    yield c.kind == "narrative", "hold", 0.9, "a narrative, for looking up"
+    yield bool(c.ungrounded_times), "hold", 0.95, "clock time not in the source"
+    yield len(c.text) > limits.most_chars, "hold", 0.8, "longer than one fact"
+    yield c.is_overturned, "hold", 0.8, "overturned later in the session"
+    yield c.hint == "hold", "hold", 0.7, "the observer holds it"
+    yield c.hint == "missing", "hold", 0.7, "no verdict from the observer"
+    is_transient = bool(_TRANSIENT.search(c.text)) and not ADR.search(c.text)
+    yield is_others and is_transient, "hold", 0.7, "a passing state"
+    yield is_others and verifiability_of(c.text) < limits.least_verifiable, "hold", 0.6, "an opinion"
+    yield c.confidence < limits.least_confident, "hold", 0.7, "too little confidence"
+    yield usefulness_of(c) < limits.least_useful, "hold", 0.6, f"{LESS_USEFUL} {limits.least_useful}"
+    yield len(stems_of(c.text)) < 3 or _only_names(c.text), "hold", 0.6, "names too little"
 
 
 def judge(
     candidates: Sequence[tuple[Candidate, Category, float]],
     *,
     most_allowed: int = MOST_ALLOWED,
-    rules: Sequence[Rule] = RULES,
-) -> list[Judged]:
-    """Returns the candidates of one window with their verdicts, in the order given; at most so many are allowed."""
-    judged = [_judge(*entry, rules) for entry in candidates]
-    allowed = [(place, j) for place, j in enumerate(judged) if j.verdict == "allow"]
-    ranked = sorted(allowed, key=lambda entry: (-usefulness_of(entry[1].candidate), entry[0]))
-    over = {place for place, _ in ranked[most_allowed:]}
-    return [
-        Judged(j.candidate, j.category, j.category_confidence, "hold", NO_SHARE, 0.6) if place in over else j
-        for place, j in enumerate(judged)
-    ]
+    limits: GateLimits = GateLimits(),
+) -> list[GateResult]:
+    """Returns the results for the candidates of one window, in the order given; at most `most_allowed` are allowed."""
+    results = [_judge(*entry, limits) for entry in candidates]
+    allowed = [place for place, result in enumerate(results) if result.verdict == "allow"]
+    for place in sorted(allowed, key=lambda place: -usefulness_of(results[place].candidate))[most_allowed:]:
+        results[place] = replace(results[place], verdict="hold", reason=NO_SHARE, gate_confidence=0.6)
+    return results
 
 
-def _judge(candidate: Candidate, category: Category, category_confidence: float, rules: Sequence[Rule]) -> Judged:
-    for rule in rules:
-        if rule.holds(candidate, category):
-            return Judged(candidate, category, category_confidence, rule.verdict, rule.reason, rule.confidence)
+def _judge(candidate: Candidate, category: Category, category_confidence: float, limits: GateLimits) -> GateResult:
+    for applies, verdict, confidence, reason in evaluate_rules(candidate, category, limits):
+        if applies:
+            return GateResult(candidate, category, category_confidence, verdict, reason, confidence)
     reason = "durable, with evidence" if candidate.hint is None else "the observer allows it, with evidence"
     confidence = candidate.hint_confidence if candidate.hint_confidence is not None else usefulness_of(candidate)
-    return Judged(candidate, category, category_confidence, "allow", reason, round(min(max(confidence, 0.0), 1.0), 2))
+    return GateResult(candidate, category, category_confidence, "allow", reason, round(min(max(confidence, 0.0), 1.0), 2))
 
 
 def usefulness_of(candidate: Candidate) -> float:
-    """Returns how useful a fact is; ids of decisions, and exact paths or commands, raise it (TUT)."""
-    if ADR.search(candidate.text):
-        return min(candidate.usefulness + 2 * SPECIFIC_BONUS, 1.0)
-    return min(candidate.usefulness + SPECIFIC_BONUS * bool(PATH_OR_COMMAND.search(candidate.text)), 1.0)
+    """Returns the usefulness of a fact, increased by ids of decisions and by exact paths or commands (TUT)."""
+    signals = 2 if ADR.search(candidate.text) else bool(PATH_OR_COMMAND.search(candidate.text))
+    return min(candidate.usefulness + SPECIFIC_BONUS * signals, 1.0)
+
+
+def verifiability_of(text: str) -> float:
+    """Returns how well somebody else could verify the text, 0 to 1 (A77: "a verifiable fact, not an opinion")."""
+    return round(min(max(UNKNOWN + sum(weight for pattern, weight in SIGNALS if pattern.search(text)), 0.0), 1.0), 2)
+
+
+def _only_names(text: str) -> bool:
+    """Returns whether the text only lists names; an arrow states a change of one."""
+    return "→" not in text and not stems_of(_NAME.sub(" ", text))

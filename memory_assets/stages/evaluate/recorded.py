@@ -12,7 +12,7 @@ import polars as pl
 
 from memory_assets.errors import LabelsError
 from memory_assets.schema.protocols import Tables
-from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.write_gate import MOST_ALLOWED
 from memory_assets.stages.evaluate.score import Fact
@@ -41,8 +41,7 @@ def _read_as_one_window(session: str, answer: str, tables: Tables) -> Iterator[F
     messages = tables.scan("messages").filter(own).sort("line", "message_id").collect()
     messages = messages.with_columns(window_id=pl.lit(session), ordinal=pl.int_range(pl.len(), dtype=pl.Int64))
     answers = {session: [Answered(0, messages.height - 1, "recorded", "recorded", answer)]}
-    segments = build_segments(window, messages, answers=answers)
-    observations, _ = build_observations(window, messages, segments, answers=answers, allowances={session: MOST_ALLOWED})
+    observations = build_day(window, messages, answers=answers, allowances={session: MOST_ALLOWED})["observations"]
     for text, lines, gate, id, reason in observations.select("text", "lines", "gate", "id", "gate_reason").iter_rows():
         yield Fact(session, text, tuple(lines), gate, id, reason)
 

@@ -14,10 +14,10 @@ import polars as pl
 
 from memory_assets.errors import QuestionError
 from memory_assets.stages.distill.allowance import plan_allowances
-from memory_assets.stages.distill.day import Found, judge_found
+from memory_assets.stages.distill.day import WindowFindings, judge_findings
 from memory_assets.stages.distill.rows import candidate_id
-from memory_assets.stages.distill.standards import USUAL, Standards
-from memory_assets.stages.distill.write_gate import Limits as GateLimits
+from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, Standards
+from memory_assets.stages.distill.write_gate import GateLimits
 from memory_assets.stages.triage.auto import Limits as TriageLimits
 from memory_assets.stages.triage.auto import decide
 from memory_assets.stages.triage.lasting import line_of
@@ -82,12 +82,12 @@ def _number(name: str, value: str, kind: type) -> int | float:
 
 
 def flips_of_gate(
-    found: Iterable[Found],
+    found: Iterable[WindowFindings],
     windows: pl.DataFrame,
     limits: GateLimits,
     stored: Mapping[str, str],
     outcomes: Mapping[str, str],
-    present: Standards = USUAL,
+    present: Standards = DEFAULT_STANDARDS,
 ) -> Iterator[Flip]:
     """Yields the candidates that flip; `stored` are the verdicts by candidate, `outcomes` those of proposals by observation.
 
@@ -97,7 +97,7 @@ def flips_of_gate(
     before, after = (plan_allowances(windows, one.limits.most_allowed) for one in (present, other))
     for one in found:
         window_id = one.window["window_id"]
-        past, now = judge_found(one, before[window_id], present), judge_found(one, after[window_id], other)
+        past, now = judge_findings(one, before[window_id], present), judge_findings(one, after[window_id], other)
         for was, becomes in zip(past, now, strict=True):
             id = candidate_id(was.candidate, one.segments)
             if was.verdict != becomes.verdict and stored.get(id) == was.verdict:

@@ -93,7 +93,9 @@ def _cause(call: Call, service: str, said: Sequence[Said]) -> tuple[Said, str] |
         if reply.place < call.place or reply.is_owner:
             continue
         for sentence in split_message(reply.text):
-            is_cause = cues.ASSISTANT_CUES[0].words.search(sentence.text) or re.search(r"\bbecause\b|\bdue to\b", sentence.text)
+            is_cause = cues.ASSISTANT_CUES[0].pattern.search(sentence.text) or re.search(
+                r"\bbecause\b|\bdue to\b", sentence.text
+            )
             if is_cause and service.lower() in sentence.text.lower() and len(sentence.text) <= _LONGEST_CAUSE:
                 return reply, sentence.text
     return None

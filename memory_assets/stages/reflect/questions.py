@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
-from memory_assets.stages.distill.model.answers import REFUSED, AnswerKey, AnswerStore, KeptAnswer, name_of
+from memory_assets.stages.distill.model.answers import REFUSED, AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.serialise import fenced
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.recall.wording import exact_names
@@ -106,7 +106,7 @@ def told_by_model(question: Question, answers: AnswerStore, price: Price) -> Tol
         read_bullets(kept[-1].answer.text, question.matter),
         len(kept) - 1,
         kept[-1].answer.model,
-        tuple(name_of(one) for one in kept),
+        tuple(one.name for one in kept),
         question.key.prompt_hash,
         None if None in prices else round(sum(one for one in prices if one is not None), 6),
     )
@@ -158,13 +158,13 @@ def _cut(text: str) -> str:
     return text[: SHOWN_TOKENS * CHARS_A_TOKEN]
 
 
-def _fits(kept: KeptAnswer, matter: Matter) -> bool:
+def _fits(kept: StoredAnswer, matter: Matter) -> bool:
     bullets = read_bullets(kept.answer.text, matter)
     return bool(bullets) and matter.room is not None and weigh(bullets) <= matter.room
 
 
-def _kept(answers: AnswerStore, question: Question) -> KeptAnswer | None:
-    return answers.read(question.key) or answers.read_unfinished(question.key)
+def _kept(answers: AnswerStore, question: Question) -> StoredAnswer | None:
+    return answers.read_any(question.key)
 
 
 @cache

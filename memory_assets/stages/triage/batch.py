@@ -18,7 +18,7 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Model, ModelRequest
 from memory_assets.schema.tables import version_of
-from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, KeptAnswer, name_of
+from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.serialise import fenced
 from memory_assets.stages.distill.rows import text_hash
 from memory_assets.stages.recall.wording import exact_names
@@ -50,7 +50,7 @@ def ask_in_batches(
         key = AnswerKey(text_hash(request.material), prompt_hash(), model.name, f"max_tokens={ANSWER_TOKENS}", BATCH_VERSION)
         if answers.read(key) is None:
             shown = tuple(f"{row['proposal_id']} {text_hash(row['text'])}" for row in batch)
-            answers.write(KeptAnswer(key, model.ask(request), clock(), shown))
+            answers.write(StoredAnswer(key, model.ask(request), clock(), shown))
     return len(batches)
 
 
@@ -61,7 +61,7 @@ def request_of(batch: Sequence[Mapping[str, Any]], entries: Sequence[Entry]) -> 
     return ModelRequest(prompt(), f"{fenced('entries', held)}\n\n{fenced('proposals', proposed)}", ANSWER_TOKENS)
 
 
-def read_verdicts(answers: Iterable[KeptAnswer]) -> pl.DataFrame:
+def read_verdicts(answers: Iterable[StoredAnswer]) -> pl.DataFrame:
     """Returns the table `model_reviews`: the latest verdict about each proposal that was ever shown to a model."""
     latest: dict[str, dict[str, Any]] = {}
     for kept in sorted(answers, key=lambda kept: kept.asked_at):
@@ -98,7 +98,7 @@ def _shown(row: Mapping[str, Any]) -> str:
     return f"[{row['proposal_id']}; {facts}] {' '.join(row['text'].split())}"
 
 
-def _verdict(proposal_id: str, digest: str, said: re.Match[str] | None, kept: KeptAnswer) -> dict[str, Any]:
+def _verdict(proposal_id: str, digest: str, said: re.Match[str] | None, kept: StoredAnswer) -> dict[str, Any]:
     text = " ".join(said["text"].split()) if said else ""
     verdict = said["verdict"].lower() if said else REVIEW
     unsaid = (
@@ -112,7 +112,7 @@ def _verdict(proposal_id: str, digest: str, said: re.Match[str] | None, kept: Ke
         "text_hash": digest,
         "model": kept.answer.model,
         "prompt_hash": kept.key.prompt_hash,
-        "answer": name_of(kept),
+        "answer": kept.name,
         "asked_at": kept.asked_at,
     }
 

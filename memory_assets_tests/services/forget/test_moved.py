@@ -10,8 +10,8 @@ from memory_assets.services.forget.erase import finish
 from memory_assets.services.forget.moved import follow, moved_hashes
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, masking, words_of
-from memory_assets.stages.distill.model.answers import AnswerStore, KeptAnswer
-from memory_assets.stages.distill.model.questions import Question, plan_questions
+from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions
 from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -115,7 +115,7 @@ def test_an_answer_about_masked_messages_is_masked_and_found_again_so_that_nobod
     asked = questions(store)
     for question in asked:
         said = ModelAnswer(f"<observations>- {PHRASE}\n- use uv</observations>", "scripted-1", 10, 20)
-        answers.write(KeptAnswer(question.key, said, store.settings.clock()))
+        answers.write(StoredAnswer(question.key, said, store.settings.clock()))
     used = store.ledger.append("memory.used", asked[0].key.name, {"memory_ids": ["m"]}, actor="scripted-1")
     stones = forget(store)
     capture(store, tmp_path)
@@ -126,6 +126,6 @@ def test_an_answer_about_masked_messages_is_masked_and_found_again_so_that_nobod
     assert [(event.id, event.target) for event in store.ledger.events(["memory.used"])] == [(used.id, again[0].key.name)]
 
 
-def questions(store: Store) -> list[Question]:
+def questions(store: Store) -> list[ObserverQuestion]:
     window = store.tables.read("windows").row(0, named=True)
     return plan_questions(window, store.tables.read("messages").sort("ordinal"), "scripted-1", store.settings.zone)

@@ -41,7 +41,6 @@ def test_a_section_reads_as_the_seeds_show_it():
         frame("segments", SEGMENT),
         frame("observations", fact("Use uv, never pip.")),
         session=session,
-        current_task="Primary: uv",
         zone=UTC,
     )
     assert text == (
@@ -57,8 +56,6 @@ def test_a_section_reads_as_the_seeds_show_it():
         "*The owner: “use uv, never pip” Switched to uv.*\n"
         "\n"
         "* 🔴 (09:00) Use uv, never pip.\n"
-        "\n"
-        "**Current task**: Primary: uv\n"
         "<!-- /window a1b2c3d4e5f6 -->\n"
     )
 
@@ -94,9 +91,9 @@ def test_a_section_replaces_itself_and_moves_nothing():
 
 
 def test_a_new_log_has_a_title_and_writing_twice_changes_nothing():
-    once = update_log("", {"w": section(fact("Use uv."))}, title="2026-08-03")
+    once = update_log("", [section(fact("Use uv."))], title="2026-08-03")
     assert once.startswith("# 2026-08-03\n\n<!-- window a1b2c3d4e5f6 -->\n")
-    assert update_log(once, {"w": section(fact("Use uv."))}, title="2026-08-03") == once
+    assert update_log(once, [section(fact("Use uv."))], title="2026-08-03") == once
 
 
 def test_sections_of_windows_that_moved_away_can_be_removed():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from memory_assets.schema import frames as tables
-from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.distill.day import build_day
 from memory_assets_tests.stages.distill.model.test_observer import ANSWER, ROWS
 from memory_assets_tests.stages.distill.models import answered
 from memory_assets_tests.stages.distill.sessions import messages, said, window, windows
@@ -38,8 +38,7 @@ class Day:
 def distilled(*windows_of_day: dict, rows: list | None = None, **how) -> Day:
     rows = said(*CORRECTED) if rows is None else rows
     frame, own = messages(rows), windows(*(windows_of_day or (window(rows),)))
-    segments = build_segments(own, frame, **how)
-    return Day(segments, *build_observations(own, frame, segments, **how))
+    return Day(**build_day(own, frame, **how))
 
 
 def test_the_rows_fit_their_tables():
@@ -112,8 +111,7 @@ def test_every_observation_has_its_verdict_and_discards_leave_a_hash_alone():
 def test_the_share_of_a_window_is_respected():
     rows = said(*CORRECTED)
     own, frame = windows(window(rows)), messages(rows)
-    segments = build_segments(own, frame)
-    observations, _ = build_observations(own, frame, segments, allowances={rows[0]["window_id"]: 1})
+    observations = build_day(own, frame, allowances={rows[0]["window_id"]: 1})["observations"]
     assert observations.filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow")).height == 1
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from memory_assets.stages.distill.allowance import plan_allowances
-from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.distill.day import build_day
 from memory_assets.store.store import Store
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
@@ -39,8 +39,7 @@ def test_the_rules_observer_keeps_what_readers_kept(scorer: ModuleType, captured
     facts = []
     for (day,), own in labelled.sort("day").group_by("day", maintain_order=True):
         messages = store.tables.read("messages", [day.isoformat()])
-        segments = build_segments(own, messages)
-        observations, _ = build_observations(own, messages, segments, allowances=allowances)
+        observations = build_day(own, messages, allowances=allowances)["observations"]
         facts += [
             {"session": fact["session_id"], "text": fact["text"], "gate": fact["gate"], "lines": fact["lines"]}
             for fact in observations.iter_rows(named=True)

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from memory_assets.stages.distill.lessons import find_lessons, read_lessons
+from memory_assets.stages.distill.lessons import find_lessons, parse_lessons
 from memory_assets_tests.factories import START, frame, message, row
 
 WINDOW = "w" * 64
@@ -48,8 +48,8 @@ def test_only_the_owner_teaches():
     ],
 )
 def test_what_a_lesson_sounds_like(said: str, wanted: str, unwanted: str):
-    (found,) = read_lessons(said)
-    assert (found.wanted, found.unwanted) == (wanted, unwanted)
+    (found,) = parse_lessons(said)
+    assert (found["wanted"], found["unwanted"]) == (wanted, unwanted)
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_what_a_lesson_sounds_like(said: str, wanted: str, unwanted: str):
     ],
 )
 def test_what_teaches_nothing(said: str):
-    assert list(read_lessons(said)) == []
+    assert list(parse_lessons(said)) == []

@@ -9,7 +9,7 @@ import unicodedata
 import polars as pl
 import pytest
 
-from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets_tests.stages.distill.models import answered
 from memory_assets_tests.stages.distill.planted import PLANTED, SAID, THEMES, Planted, Said, Theme
@@ -57,9 +57,8 @@ def observe(rows: list[Row], answer: str | None = None) -> tuple[pl.DataFrame, l
     """The allowed observations of a session, and the narratives of its segments."""
     own, frame = windows(window(rows)), messages(rows)
     answers = answered(frame, answer)
-    segments = build_segments(own, frame, answers=answers)
-    observations, _ = build_observations(own, frame, segments, answers=answers)
-    return observations.filter(pl.col("gate") == "allow"), segments["narrative"].to_list()
+    day = build_day(own, frame, answers=answers)
+    return day["observations"].filter(pl.col("gate") == "allow"), day["segments"]["narrative"].to_list()
 
 
 def bare(text: str) -> str:

@@ -12,7 +12,7 @@ from memory_assets.schema.tables import TABLES
 from memory_assets.stages.distill import DISTILL_VERSION
 from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.day import judge_candidates
-from memory_assets.stages.distill.standards import USUAL, standards_of
+from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, standards_of
 from memory_assets.stages.distill.taxonomy import TAXONOMY
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
@@ -22,7 +22,7 @@ from memory_assets_tests.stages.distill.test_write_gate import BASE
 
 
 def test_the_settings_of_a_newcomer_are_the_usual_standards():
-    assert (standards_of(read_settings()), USUAL.version) == (USUAL, DISTILL_VERSION)
+    assert (standards_of(read_settings()), DEFAULT_STANDARDS.version) == (DEFAULT_STANDARDS, DISTILL_VERSION)
 
 
 @pytest.mark.parametrize(("least", "verdict"), [(0.5, "allow"), (0.8, "allow"), (0.81, "hold")])

@@ -8,7 +8,7 @@ import pytest
 
 from memory_assets.errors import SettingsError
 from memory_assets.schema import frames as tables
-from memory_assets.stages.distill.taxonomy import TAXONOMY, TAXONOMY_VERSION, categorise, category_named, read_taxonomy
+from memory_assets.stages.distill.taxonomy import TAXONOMY, TAXONOMY_VERSION, categorise, category_named, parse_taxonomy
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.stages.distill.categories import LABELLED
 
@@ -60,7 +60,7 @@ def test_no_labelled_sentence_is_an_example():
 
 
 def test_optional_categories_wait_until_they_are_named():
-    more = read_taxonomy(PACKAGED, source="taxonomy.toml", optional=("health", "hobbies"))
+    more = parse_taxonomy(PACKAGED, source="taxonomy.toml", optional=("health", "hobbies"))
     assert [rule.name for rule in more.categories] == [*SEVEN, "health", "hobbies"]
     by_name = {rule.name: rule for rule in more.categories}
     for name in ("health", "hobbies"):
@@ -87,13 +87,13 @@ def test_a_second_version_leaves_rows_of_the_first_readable():
         ('version = "v2"', "needs a version and at least one"),
         (PACKAGED.replace('name = "projects"', 'name = "operations"'), "must name each category once"),
         (PACKAGED.replace('name = "projects"', 'name = "things"'), "and projects among them"),
-        (PACKAGED.replace("'prefer(?:s|ence)?'", "'prefer(?:s'"), "is no pattern"),
+        (PACKAGED.replace("'prefer(?:s|ence)?'", "'prefer(?:s'"), "has an invalid pattern"),
         ('version = "v2"\n[[category]]\nname = "projects"\nwords = ["x"]\nexamples = ["one"]', "at least 8 examples"),
     ],
 )
 def test_a_taxonomy_that_cannot_be_used_says_why(text: str, told: str):
     with pytest.raises(SettingsError, match=r"mine\.toml") as problem:
-        read_taxonomy(text, source="mine.toml")
+        parse_taxonomy(text, source="mine.toml")
     assert told in str(problem.value)
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from memory_assets.schema.records import Author, Category
 from memory_assets.stages.distill.rules.candidates import Candidate
 from memory_assets.stages.distill.taxonomy import categorise
-from memory_assets.stages.distill.verifiable import verifiability_of
-from memory_assets.stages.distill.write_gate import MOST_ALLOWED, Limits, judge, rules_with, usefulness_of
+from memory_assets.stages.distill.write_gate import MOST_ALLOWED, GateLimits, judge, usefulness_of, verifiability_of
 from memory_assets_tests.factories import START
 
 BASE = Candidate(
@@ -114,19 +113,17 @@ def test_each_rule_of_the_table(changes: dict, expected: tuple[str, str]):
 @pytest.mark.parametrize(
     ("limits", "changes", "reason"),
     [
-        (Limits(least_chars=100), {}, "shorter than 100 characters"),
-        (Limits(most_chars=20), {}, "longer than one fact"),
-        (Limits(least_verifiable=0.6), {}, "an opinion"),
-        (Limits(least_confident=0.8), {}, "too little confidence"),
-        (Limits(least_useful=0.9), {}, "usefulness below 0.9"),
-        (Limits(least_useful=0.5), {"usefulness": 0.6}, "durable, with evidence"),
+        (GateLimits(least_chars=100), {}, "shorter than 100 characters"),
+        (GateLimits(most_chars=20), {}, "longer than one fact"),
+        (GateLimits(least_verifiable=0.6), {}, "an opinion"),
+        (GateLimits(least_confident=0.8), {}, "too little confidence"),
+        (GateLimits(least_useful=0.9), {}, "usefulness below 0.9"),
+        (GateLimits(least_useful=0.5), {"usefulness": 0.6}, "durable, with evidence"),
     ],
 )
-def test_rules_can_be_asked_with_other_limits(limits: Limits, changes: dict, reason: str):
+def test_rules_can_be_asked_with_other_limits(limits: GateLimits, changes: dict, reason: str):
     candidate = replace(BASE, **changes)
-    (judged,) = judge(
-        [(candidate, *categorise(candidate.text, candidate.kind, candidate.author, None))], rules=rules_with(limits)
-    )
+    (judged,) = judge([(candidate, *categorise(candidate.text, candidate.kind, candidate.author, None))], limits=limits)
     assert judged.reason == reason
 
 

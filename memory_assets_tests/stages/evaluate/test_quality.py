@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from memory_assets.schema.frames import check
-from memory_assets.stages.distill.write_gate import LESS_USEFUL, RULES
+from memory_assets.stages.distill.write_gate import LESS_USEFUL, GateLimits, evaluate_rules
 from memory_assets.stages.evaluate.quality import (
     JUNK,
     count_of,
@@ -18,6 +18,7 @@ from memory_assets.stages.evaluate.quality import (
     share_of,
 )
 from memory_assets_tests.factories import START, frame, message, row
+from memory_assets_tests.stages.distill.test_write_gate import BASE
 
 DAY = START.date()
 SAID = "Use uv, never pip, to install packages. The database listens on port 5433."
@@ -61,7 +62,8 @@ def counts(quality: pl.DataFrame, measure: str) -> dict[str, tuple[int, int]]:
 
 def test_every_reason_of_the_gate_is_junk_or_spared():
     """A rule that is added to the gate is a decision about this measure, too."""
-    reasons = {rule.reason for rule in RULES if not rule.reason.startswith(LESS_USEFUL)}
+    rules = evaluate_rules(BASE, "projects", GateLimits())
+    reasons = {reason for *_, reason in rules if not reason.startswith(LESS_USEFUL)}
     assert reasons - JUNK - SPARED == set()
     assert JUNK.isdisjoint(SPARED)
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from memory_assets.stages.distill.allowance import plan_allowances
-from memory_assets.stages.distill.day import build_observations, build_segments
+from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.evaluate.quality import find_faulty, find_repeated
 from memory_assets.store.store import Store
 
@@ -24,7 +24,7 @@ def observed(captured_transcripts: Store) -> tuple[Store, pl.DataFrame]:
     days = []
     for (day,), own in windows.sort("day").group_by("day", maintain_order=True):
         messages = store.tables.read("messages", [str(day)])
-        days.append(build_observations(own, messages, build_segments(own, messages), allowances=allowances)[0])
+        days.append(build_day(own, messages, allowances=allowances)["observations"])
     return store, pl.concat(days)
 
 

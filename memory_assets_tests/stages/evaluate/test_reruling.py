@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from memory_assets.errors import QuestionError
-from memory_assets.stages.distill.day import Found, judge_found
+from memory_assets.stages.distill.day import WindowFindings, judge_findings
 from memory_assets.stages.distill.rows import candidate_id
 from memory_assets.stages.distill.rules.candidates import Candidate, Observed
 from memory_assets.stages.distill.standards import Standards
-from memory_assets.stages.distill.write_gate import MOST_ALLOWED
-from memory_assets.stages.distill.write_gate import Limits as GateLimits
+from memory_assets.stages.distill.write_gate import MOST_ALLOWED, GateLimits
 from memory_assets.stages.evaluate.reruling import Limits, flips_of_gate, flips_of_triage, names_of_limits, parse_limits
 from memory_assets.stages.triage.auto import Limits as TriageLimits
 from memory_assets_tests.factories import frame, row
@@ -23,13 +22,13 @@ SEGMENT = {"window_id": "w", "segment_id": "s"}
 RULE = "Always run `make check` before you commit."
 
 
-def found(*candidates: Candidate) -> Found:
+def found(*candidates: Candidate) -> WindowFindings:
     observed = Observed("rules/1", "rules", ("",), ((0,),), candidates)
-    return Found(WINDOW, [SEGMENT], observed, [])
+    return WindowFindings(WINDOW, [SEGMENT], observed, [])
 
 
-def flips(one: Found, limits: GateLimits, outcomes: dict[str, str] | None = None) -> list[tuple[str, str, str]]:
-    stored = {candidate_id(j.candidate, one.segments): j.verdict for j in judge_found(one, MOST_ALLOWED)}
+def flips(one: WindowFindings, limits: GateLimits, outcomes: dict[str, str] | None = None) -> list[tuple[str, str, str]]:
+    stored = {candidate_id(j.candidate, one.segments): j.verdict for j in judge_findings(one, MOST_ALLOWED)}
     return [(f.was, f.becomes, f.outcome) for f in flips_of_gate([one], WINDOWS, limits, stored, outcomes or {})]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.stages.distill.model.answers import AnswerStore, KeptAnswer
+from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.bullets import MARKS
@@ -65,7 +65,7 @@ def long_answer() -> str:
 
 
 def say(answers: AnswerStore, question: Question, text: str, *, stop: str = "end_turn") -> None:
-    answers.write(KeptAnswer(question.key, ModelAnswer(text, "scripted-1", 1_000, 100, stop), NOW))
+    answers.write(StoredAnswer(question.key, ModelAnswer(text, "scripted-1", 1_000, 100, stop), NOW))
 
 
 def test_only_what_does_not_fit_is_asked_about(matter: Matter):

@@ -1,1 +1,1 @@
-"""Dates that lie ahead, in the words of messages, and the triggers made from them."""
+"""Finds dates ahead in messages and facts, and builds triggers from them."""

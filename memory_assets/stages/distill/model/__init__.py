@@ -1,1 +1,1 @@
-"""The observer with a model: questions, stored answers and their parser."""
+"""The observer that uses a model: questions, stored answers and their parser."""

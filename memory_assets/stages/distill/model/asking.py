@@ -1,8 +1,8 @@
-"""Puts open questions to a model and stores every answer before anybody reads it.
+"""Sends open questions to a model and stores every answer before it is parsed.
 
-Takes questions and the answer store; afterwards each question is answered, cut or refused in the store, or its problem
-is returned. Several are asked at a time, or all in one batch. A key or a name that is wrong ends it at once, an overload
-when the questions under way have ended; what was answered by then is kept, so the next run asks only for the rest.
+Takes questions and the answer store. Afterwards each question is answered, cut or refused in the store, or its error is
+returned. Questions are sent in parallel, or as a batch. A wrong key or model name stops everything at once, an overload after
+the requests in progress; answers that came by then are stored, so the next run sends only the rest.
 """
 
 import threading
@@ -15,93 +15,93 @@ from typing import Protocol, TypeVar
 from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
 from memory_assets.schema.progress import track
 from memory_assets.schema.protocols import Model, ModelRequest
-from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, KeptAnswer
-from memory_assets.stages.distill.model.batches import BatchDesk, HandedIn
-from memory_assets.stages.distill.model.earlier import Remembered
-from memory_assets.stages.distill.model.questions import Images, Question, Standing, next_attempt, standing_of
+from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.batches import BatchedQuestion, BatchQueue
+from memory_assets.stages.distill.model.earlier import EarlierMemory
+from memory_assets.stages.distill.model.questions import Images, ObserverQuestion, QuestionStatus, next_attempt, status_of
 
 ATTEMPTS = 2
-"""A question is put once, and once more with more room where its answer was cut."""
+"""A question whose answer was cut is sent a second time, with more room."""
 
 
 @dataclass(frozen=True)
-class Asker:
-    """A model with all that it takes to ask it."""
+class ModelAsker:
+    """A model with what is needed to ask it."""
 
     model: Model
     answers: AnswerStore
     clock: Callable[[], datetime]
     at_once: int = 4
-    earlier: Callable[[Question], Sequence[Remembered]] = field(default=lambda _: ())
-    images: Callable[[Question], Images] = field(default=lambda _: {})
+    earlier: Callable[[ObserverQuestion], Sequence[EarlierMemory]] = field(default=lambda _: ())
+    images: Callable[[ObserverQuestion], Images] = field(default=lambda _: {})
 
-    def ask_all(self, standings: Iterable[Standing]) -> dict[str, ModelError]:
-        """Asks what is open, several at a time; returns, by the name of its key, why a question has no answer."""
+    def ask_all(self, statuses: Iterable[QuestionStatus]) -> dict[str, ModelError]:
+        """Asks the open questions in parallel; returns the error of each question without an answer, by key name."""
         problems: dict[str, ModelError] = {}
-        waiting = [standing for standing in standings if standing.state == "open"]
+        waiting = self._still_open(statuses, problems)
         for _ in range(ATTEMPTS):
-            problems |= ask_each([next_attempt(standing) for standing in waiting], self._ask, self.at_once, self.model.name)
+            problems |= ask_each(list(map(next_attempt, waiting)), self._ask, self.at_once, self.model.name)
             waiting = self._still_open(waiting, problems)
         return problems
 
-    def ask_in_batches(self, standings: Iterable[Standing], desk: BatchDesk) -> dict[str, ModelError]:
-        """Asks what is open as a batch, after finishing what an earlier run handed in."""
+    def ask_in_batches(self, statuses: Iterable[QuestionStatus], queue: BatchQueue) -> dict[str, ModelError]:
+        """Asks the open questions as a batch, after collecting the batches of earlier runs."""
         problems: dict[str, ModelError] = {}
-        waiting = [standing for standing in standings if standing.state == "open"]
-        desk.collect(self.answers.write)
+        waiting = list(statuses)
+        queue.collect(self.answers.write)
         for _ in range(ATTEMPTS):
             waiting = self._still_open(waiting, problems)
             if waiting:
-                desk.submit([HandedIn.of(question, *self._prepared(question)) for question in map(next_attempt, waiting)])
-                problems |= desk.collect(self.answers.write)
+                queue.submit([BatchedQuestion(q.key, *self._prepare(q)) for q in map(next_attempt, waiting)])
+                problems |= queue.collect(self.answers.write)
         for problem in problems.values():
             if isinstance(problem, ModelSetupError | ModelBusyError):
                 raise problem
         return problems
 
-    def _still_open(self, standings: Sequence[Standing], problems: Mapping[str, ModelError]) -> list[Standing]:
-        again = [standing_of(standing.question, self.answers) for standing in standings]
-        return [s for s in again if s.state == "open" and problem_of(s.question, problems) is None]
+    def _still_open(self, statuses: Iterable[QuestionStatus], problems: Mapping[str, ModelError]) -> list[QuestionStatus]:
+        again = (status_of(status.question, self.answers) for status in statuses if status.state == "open")
+        return [status for status in again if status.state == "open" and problem_of(status.question, problems) is None]
 
-    def _ask(self, question: Question) -> None:
-        """Asks one question and stores the answer; without its pictures where the model cannot see."""
-        request, shown_ids = self._prepared(question)
+    def _ask(self, question: ObserverQuestion) -> None:
+        """Asks one question and stores the answer; without images if the model does not accept them."""
+        shown_ids, request = self._prepare(question)
         try:
             answer = self.model.ask(request)
         except ModelRequestError:
             if not request.images:
                 raise
             answer = self.model.ask(question.request(self.earlier(question)))
-        self.answers.write(KeptAnswer(question.key, answer, self.clock(), shown_ids))
+        self.answers.write(StoredAnswer(question.key, answer, self.clock(), shown_ids))
 
-    def _prepared(self, question: Question) -> tuple[ModelRequest, tuple[str, ...]]:
-        """Returns what the model is sent, and the ids of the earlier memories in it."""
+    def _prepare(self, question: ObserverQuestion) -> tuple[tuple[str, ...], ModelRequest]:
+        """Returns the ids of the earlier memories that are shown, and the request."""
         earlier = self.earlier(question)
         images = self.images(question) if question.has_images else {}
-        return question.request(earlier, images), tuple(memory.id for memory in earlier)
+        return tuple(memory.id for memory in earlier), question.request(earlier, images)
 
 
-class Named(Protocol):
+class Keyed(Protocol):
     """A question whose answer is stored under a key."""
 
     @property
     def key(self) -> AnswerKey:
-        """What its answer is made from."""
+        """The inputs of its answer."""
         ...
 
 
-Q = TypeVar("Q", bound=Named)
+Q = TypeVar("Q", bound=Keyed)
 
 
 def ask_each(questions: Sequence[Q], ask: Callable[[Q], None], at_once: int, model: str) -> dict[str, ModelError]:
-    """Asks several at a time; returns, by the name of its key, why a question has no answer.
+    """Asks questions in parallel; returns the error of each question without an answer, by key name.
 
-    Where asking as things stand is useless (a wrong key, an overload) the rest is not asked, and the error is raised.
+    A wrong key or an overload stops the remaining questions and is raised.
     """
     problems: dict[str, ModelError] = {}
     is_over = threading.Event()
 
-    def put(question: Q) -> None:
+    def ask_one(question: Q) -> None:
         if not is_over.is_set():
             try:
                 ask(question)
@@ -109,8 +109,8 @@ def ask_each(questions: Sequence[Q], ask: Callable[[Q], None], at_once: int, mod
                 is_over.set()
                 raise
 
-    with ThreadPoolExecutor(max_workers=at_once) as pool:  # those under way are paid for: their answers are kept
-        running = {pool.submit(put, question): question for question in questions}
+    with ThreadPoolExecutor(max_workers=at_once) as pool:  # requests in progress are paid for: their answers are stored
+        running = {pool.submit(ask_one, question): question for question in questions}
         for done in track(as_completed(running), f"Asking {model}", total=len(running)):
             error = done.exception()
             if isinstance(error, ModelError) and not isinstance(error, ModelSetupError | ModelBusyError):
@@ -121,6 +121,6 @@ def ask_each(questions: Sequence[Q], ask: Callable[[Q], None], at_once: int, mod
     return problems
 
 
-def problem_of(question: Question, problems: Mapping[str, ModelError]) -> ModelError | None:
-    """Returns why the question has no answer, whichever attempt told."""
+def problem_of(question: ObserverQuestion, problems: Mapping[str, ModelError]) -> ModelError | None:
+    """Returns why the question has no answer, from either attempt."""
     return problems.get(question.key.name) or problems.get(question.wider.key.name)

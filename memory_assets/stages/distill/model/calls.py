@@ -1,7 +1,7 @@
-"""Cuts a window into the calls that ask a model about it: nothing left out, a little of the call before shown again.
+"""Splits a window into model calls: nothing is left out, and the end of the call before is shown again.
 
-Takes the messages of a window and its segments; gives calls of whole segments while they fit. A segment that is too
-long is split between its messages, and a message that is too long between its lines.
+Takes the messages of a window and its segments; returns calls of complete segments if they fit. A segment that is too long is
+split between its messages, and a message that is too long between its lines.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,17 +12,17 @@ from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.text.tokens import CHARS_A_TOKEN, count_tokens
 
 TOKENS_A_CALL = 35_000
-"""A longer window is split, never cut (DUET)."""
+"""Longer windows are split, never truncated (DUET)."""
 
 OVERLAP_TOKENS = 700
-"""Of the call before, so much is shown again: enough to tell what "it" and "yes" mean."""
+"""Tokens of the call before that are shown again, to resolve words such as "it" and "yes"."""
 
 STAMP_TOKENS = 8
-"""What the stamp and the role of a message take."""
+"""Tokens of the time and the role of a message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PlannedCall:
     """The messages of one call, and those before it that are shown again."""
 
     first: int
@@ -33,29 +33,22 @@ class Call:
     before: tuple[Row, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    row: int
-    message: Row
-    tokens: int
+_Piece = tuple[int, Row, int]
+"""Row number, message or part of one, tokens."""
 
 
-def plan_calls(messages: Sequence[Row], segments: Sequence[Sequence[int]], tokens: int = TOKENS_A_CALL) -> list[Call]:
+def plan_calls(messages: Sequence[Row], segments: Sequence[Sequence[int]], tokens: int = TOKENS_A_CALL) -> list[PlannedCall]:
     """Returns the calls in order; together they show every message of the segments."""
     room = tokens - min(OVERLAP_TOKENS, tokens // 10)
     packed: list[list[_Piece]] = []
-    used = 0
     for unit in _units(messages, segments, room):
-        cost = sum(piece.tokens for piece in unit)
-        if packed and used + cost <= room:
+        if packed and _size(packed[-1]) + _size(unit) <= room:
             packed[-1] += unit
-            used += cost
         else:
             packed.append(list(unit))
-            used = cost
     overlaps = [(), *(_tail(pieces, tokens - room) for pieces in packed[:-1])]
     return [
-        Call(pieces[0].row, pieces[-1].row, tuple(piece.message for piece in pieces), overlap)
+        PlannedCall(pieces[0][0], pieces[-1][0], tuple(message for _, message, _ in pieces), overlap)
         for pieces, overlap in zip(packed, overlaps, strict=True)
     ]
 
@@ -64,38 +57,37 @@ def _units(messages: Sequence[Row], segments: Sequence[Sequence[int]], room: int
     """Yields what should stay together: a segment, else a message, else a part of one."""
     for segment in segments:
         pieces = [piece for row in segment for piece in _pieces(row, messages[row], room)]
-        if sum(piece.tokens for piece in pieces) <= room:
-            yield pieces
-        else:
-            yield from ([piece] for piece in pieces)
+        yield from [pieces] if _size(pieces) <= room else ([piece] for piece in pieces)
 
 
 def _pieces(row: int, message: Row, room: int) -> Iterator[_Piece]:
-    """Yields the message, in parts that end at a line's end where it is too long for a call of its own."""
+    """Yields the message, split at line ends if it is too long for one call."""
     tokens = _tokens(message)
     if tokens <= room:
-        yield _Piece(row, message, tokens)
+        yield row, message, tokens
         return
     rest, most = message["text"], (room - STAMP_TOKENS) * CHARS_A_TOKEN
     while rest:
         end = len(rest) if len(rest) <= most else rest.rfind("\n", most // 2, most) + 1 or most
         part = {**message, "text": rest[:end], "image_count": message["image_count"] if end == len(rest) else 0}
-        yield _Piece(row, part, _tokens(part))
+        yield row, part, _tokens(part)
         rest = rest[end:]
 
 
-def _tail(pieces: Sequence[_Piece], tokens: int) -> tuple[Row, ...]:
-    """Returns the last messages that fit, without their pictures; of one that is too long, its end."""
+def _tail(pieces: Sequence[_Piece], room: int) -> tuple[Row, ...]:
+    """Returns the last messages that fit, without images; if the last one is too long, its end."""
     kept: list[Row] = []
-    for piece in reversed(pieces):
-        message = {**piece.message, "image_count": 0}
-        if piece.tokens > tokens:
-            if not kept:
-                kept.append({**message, "text": message["text"][-(tokens - STAMP_TOKENS) * CHARS_A_TOKEN :]})
+    for _, message, tokens in reversed(pieces):
+        if tokens > room and kept:
             break
-        kept.append(message)
-        tokens -= piece.tokens
+        text = message["text"] if tokens <= room else message["text"][-(room - STAMP_TOKENS) * CHARS_A_TOKEN :]
+        kept.append({**message, "image_count": 0, "text": text})
+        room -= tokens
     return tuple(reversed(kept))
+
+
+def _size(pieces: Sequence[_Piece]) -> int:
+    return sum(tokens for _, _, tokens in pieces)
 
 
 def _tokens(message: Row) -> int:

@@ -1,7 +1,7 @@
-"""Chooses the earlier memories that are shown with a question, and reads which of them the answer cites.
+"""Selects the earlier memories that are shown with a question, and finds the ones that its answer cites.
 
-Takes memories as they stood and the messages of a call; gives the few that the call is about, within a budget. What
-is shown depends on the day it is asked, so it is no part of an answer's key: it is kept beside the answer.
+Takes memories and the messages of a call; returns the memories about the same subject, within a token budget. They depend on
+the day of the call, so their ids are stored with the answer and are no part of its key.
 """
 
 import math
@@ -19,10 +19,10 @@ from memory_assets.text.tokens import count_tokens
 from memory_assets.text.words import stems_of
 
 EARLIER_TOKENS = 4_000
-"""Earlier observations take at most this much of a call (DUET)."""
+"""Token budget of earlier memories in a call (DUET)."""
 
 LEAST_SHARE = 0.35
-"""A memory that shares fewer of its words with the call is about something else."""
+"""Least share of a memory's words that the call must contain."""
 
 WEIGHT: dict[Priority, float] = {"high": 3.0, "medium": 2.0, "low": 1.0}
 
@@ -31,8 +31,8 @@ _CITATION = re.compile(r"\s*[\[(]\s*(?:memory\s+)?(?:ids?\s*:?\s*)?mem_[0-9a-f]{
 
 
 @dataclass(frozen=True)
-class Remembered:
-    """An earlier memory as a model is shown it."""
+class EarlierMemory:
+    """An earlier memory that may be shown to a model."""
 
     id: str
     """`mem_` and twelve hex digits."""
@@ -42,34 +42,26 @@ class Remembered:
     event_at: datetime
     project: str
     person: str | None
-    """Set for what concerns a person wherever they work."""
+    """Set for facts about a person, which apply to all projects."""
 
 
-def read_remembered(memories: pl.DataFrame) -> list[Remembered]:
-    """Returns the active facts, ready to be searched."""
+def earlier_memories(memories: pl.DataFrame) -> list[EarlierMemory]:
+    """Returns the active facts with their stems and weights."""
     facts = memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact")).sort("id")
-    columns = ("id", "text", "priority", "event_at", "project", "person", "scope")
+    columns = facts.select("id", "text", "priority", "event_at", "project", pl.when(pl.col("scope") == "person").then("person"))
     return [
-        Remembered(
-            short_id(row["id"]),
-            row["text"],
-            stems_of(row["text"]),
-            1 + math.log(WEIGHT[row["priority"]]),
-            row["event_at"],
-            row["project"],
-            row["person"] if row["scope"] == "person" else None,
-        )
-        for row in facts.select(columns).iter_rows(named=True)
+        EarlierMemory(short_id(id), text, stems_of(text), 1 + math.log(WEIGHT[priority]), *rest)
+        for id, text, priority, *rest in columns.iter_rows()
     ]
 
 
-def pick_earlier(remembered: Sequence[Remembered], messages: Sequence[Row], project: str, person: str) -> list[Remembered]:
-    """Returns what was known before these messages and has to do with them, the closest first, within the budget."""
+def pick_earlier(memories: Sequence[EarlierMemory], messages: Sequence[Row], project: str, person: str) -> list[EarlierMemory]:
+    """Returns the memories from before these messages that are related to them, the most similar first, within the budget."""
     began = min(message["event_at"] for message in messages)
     said = frozenset[str]().union(*(stems_of(m["text"]) for m in messages if m["author"] in ("owner", "assistant")))
     scored = [
         (-share * memory.weight, memory.id, memory)
-        for memory in remembered
+        for memory in memories
         if memory.event_at < began and (memory.person == person if memory.person else memory.project == project)
         if (share := len(memory.stems & said) / max(len(memory.stems), 1)) >= LEAST_SHARE
     ]
@@ -82,11 +74,11 @@ def pick_earlier(remembered: Sequence[Remembered], messages: Sequence[Row], proj
     return picked
 
 
-def read_citations(answer: str, shown_ids: Sequence[str]) -> tuple[str, ...]:
-    """Returns the ids that the answer cites, of those that it was shown."""
+def find_citations(answer: str, shown_ids: Sequence[str]) -> tuple[str, ...]:
+    """Returns the shown ids that the answer cites."""
     return tuple(sorted(set(_CITED.findall(answer)) & set(shown_ids)))
 
 
 def without_citations(answer: str) -> str:
-    """Returns the answer without ids of memories in brackets: they are no part of a fact."""
+    """Returns the answer without ids of memories in brackets."""
     return _CITATION.sub("", answer)

@@ -1,4 +1,4 @@
-"""What is read from a model's answer: facts in segments, and the path that reading took."""
+"""The records of a parsed answer: facts in segments, and the path that parsing took."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -7,11 +7,12 @@ from typing import Literal
 from memory_assets.schema.records import Priority
 
 ParsePath = Literal["segments", "structured", "flat", "list", "raw", "empty"]
+"""From the most to the least structured."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedFact:
-    """One fact as the model put it; what it left out is None."""
+    """One fact of an answer; what the model left out is None."""
 
     text: str
     priority: Priority | None = None
@@ -21,7 +22,7 @@ class ParsedFact:
     category: str | None = None
     is_done: bool = False
     is_cut: bool = False
-    """The answer ended in the middle of it; it is held, whatever the model meant."""
+    """The answer was cut off within it; it is held, whatever its gate was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class ParsedSegment:
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer:
-    """What was read, and which way."""
+    """The content of an answer, and how it was parsed."""
 
     path: ParsePath
     segments: tuple[ParsedSegment, ...] = ()
@@ -54,8 +55,8 @@ class ParsedAnswer:
         return tuple(fact for segment in self.segments for fact in segment.facts)
 
 
-def each_once(segments: Iterable[ParsedSegment]) -> tuple[ParsedSegment, ...]:
-    """Returns the segments that say something, each fact once: doubled answers were seen."""
+def unrepeated(segments: Iterable[ParsedSegment]) -> tuple[ParsedSegment, ...]:
+    """Returns the segments that have content, each fact once: models repeat answers."""
     seen: set[str] = set()
     kept = []
     for segment in segments:
@@ -67,8 +68,8 @@ def each_once(segments: Iterable[ParsedSegment]) -> tuple[ParsedSegment, ...]:
     return tuple(kept)
 
 
-def without_cut(answer: ParsedAnswer) -> ParsedAnswer:
-    """Returns the answer with its last fact marked as cut; one that was cut before its text began is left out."""
+def mark_cut(answer: ParsedAnswer) -> ParsedAnswer:
+    """Returns the answer with its last fact marked as cut off, or without it if its text is missing."""
     if not answer.segments or not answer.segments[-1].facts:
         return answer
     *before, last = answer.segments

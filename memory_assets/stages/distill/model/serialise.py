@@ -1,8 +1,7 @@
-"""Writes messages out for a model: what was said, by whom and when, fenced as quoted material.
+"""Serialises messages for a model: text, author and time, fenced as quoted material.
 
-Takes the messages of a call; gives text. `[HH:MM]` stamps are in the owner's zone; tool calls and results are cut;
-nothing in it can end the fence, because the fence carries a hash of what it encloses. Pictures are numbered in the
-order of the messages.
+`[HH:MM]` stamps are in the owner's time zone. Tool calls and results are truncated. No content can close the fence, because the
+fence has a hash of its content. Images are numbered in the order of the messages.
 """
 
 import hashlib
@@ -15,39 +14,29 @@ from memory_assets.stages.distill.rules.exchanges import Row
 SERIALISER_VERSION = "serialise/2"
 
 TOOL_CHARS = 1_500
-"""Tool calls and results are cut here (A21, DUET)."""
+"""Length to which tool calls and results are truncated (A21, DUET)."""
 
-_ROLES: dict[Author, str] = {
-    "owner": "OWNER",
-    "assistant": "ASSISTANT",
-    "subagent": "SUB-AGENT",
-    "tool": "TOOL",
-    "file": "FILE",
-    "web": "WEB",
-    "injected": "HARNESS",
-}
+_ROLES: dict[Author, str] = {"subagent": "SUB-AGENT", "injected": "HARNESS"}
+"""Roles that are not the name of the author in upper case."""
 
 
 def serialise(messages: Sequence[Row], zone: ZoneInfo, *, before: Sequence[Row] = ()) -> str:
-    """Returns the messages as fenced text, a line with the date wherever a new day begins.
+    """Returns the messages as fenced text, with a date line at the start of each day.
 
-    `before` are messages that an earlier call was about; they stand in a fence of their own.
+    `before` are messages of an earlier call; they have a fence of their own.
     """
-    quoted = fenced("transcript", "\n\n".join(_lines(messages, zone)))
-    if not before:
-        return quoted
-    known = fenced("end of what was read before", "\n\n".join(_lines(before, zone)))
-    return f"{known}\n\n{quoted}"
+    known = [fenced("end of what was read before", "\n\n".join(_lines(before, zone)))] if before else []
+    return "\n\n".join([*known, fenced("transcript", "\n\n".join(_lines(messages, zone)))])
 
 
 def fence_memories(memories: Iterable[tuple[str, str]]) -> str:
-    """Returns earlier memories, pairs of id and text, as fenced text; empty where there are none."""
+    """Returns earlier memories, pairs of id and text, as fenced text; empty if there are none."""
     lines = [f"[memory id: {name}] {text}" for name, text in memories]
     return fenced("earlier memories", "\n".join(lines)) if lines else ""
 
 
 def shown(message: Row) -> str:
-    """Returns the text of a message as a model sees it."""
+    """Returns the text of a message as shown to a model."""
     text = message["text"]
     if message["kind"] == "tool_result":
         error = " (error)" if message["is_error"] else ""
@@ -56,7 +45,7 @@ def shown(message: Row) -> str:
 
 
 def content_hash(messages: Sequence[Row], before: Sequence[Row] = ()) -> str:
-    """Returns the hash of everything that a model would be shown, but for the zone."""
+    """Returns the hash of everything that is shown to a model, except for the time zone."""
     parts = (f"{m['message_id']}\x1f{m['event_at'].isoformat()}\x1f{m['image_count']}\x1f{shown(m)}" for m in messages)
     shown_again = (shown(m) for m in before)
     return hashlib.sha256("\x1e".join([*parts, "\x1d", *shown_again]).encode()).hexdigest()
@@ -72,11 +61,11 @@ def _lines(messages: Sequence[Row], zone: ZoneInfo) -> Iterator[str]:
         numbers = range(image + 1, image + 1 + message["image_count"])
         image += message["image_count"]
         pictures = "".join(f" [image {number}]" for number in numbers)
-        yield f"[{at:%H:%M}] {_ROLES[message['author']]}: {shown(message)}{pictures}"
+        yield f"[{at:%H:%M}] {_ROLES.get(message['author'], message['author'].upper())}: {shown(message)}{pictures}"
 
 
 def fenced(title: str, body: str) -> str:
-    """Returns the text between two lines that it cannot itself contain."""
+    """Returns the text between two marker lines that it cannot contain."""
     mark = hashlib.sha256(body.encode()).hexdigest()[:12]
     return f"=== quoted {title} {mark} begins ===\n{body}\n=== quoted {title} {mark} ends ==="
 

@@ -1,1 +1,1 @@
-"""The observer without a model: finds rules, decisions and facts by their wording."""
+"""The observer that uses no model: finds rules, decisions and facts by their wording."""

@@ -1,4 +1,4 @@
-"""What an observer hands to the write gate: candidate facts of one window, and the narrative of each of its segments."""
+"""The result of observing a window: candidate facts, and the narrative of each segment."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,24 +9,24 @@ from memory_assets.schema.records import Author, Priority, Sentiment, Strength
 FactKind = Literal[
     "rule", "preference", "correction", "decision", "root_cause", "state_change", "result", "gotcha", "fact", "narrative"
 ]
-"""What sort of fact it is; the gate and the taxonomy read it, the tables do not keep it."""
+"""The kind of a fact; used by the gate and the taxonomy, not stored."""
 
 OWNERS_KINDS: frozenset[FactKind] = frozenset({"rule", "preference", "correction"})
-"""Kinds that only the owner's own words can make."""
+"""Kinds that require the owner's own words."""
 
 START_CONFIDENCE: dict[Strength, float] = {"explicit": 0.9, "implied": 0.7, "inferred": 0.5}
-"""Confidence at extraction (A77 Strength); later evidence moves it."""
+"""Confidence at extraction (A77 Strength); later evidence changes it."""
 
 FACT_CHARS = 300
-"""A longer fact is several facts."""
+"""Longer texts hold more than one fact."""
 
 MOST_LINES = 12
-"""More evidence than this points at nothing."""
+"""Most lines of evidence; more are not specific."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One fact that somebody proposes to keep, with the evidence it rests on."""
+    """A fact that may be stored, with its evidence."""
 
     text: str
     kind: FactKind
@@ -34,38 +34,38 @@ class Candidate:
     author: Author
     strength: Strength
     usefulness: float
-    """How much a later session gains from it, 0 to 1."""
+    """Value for a later session, 0 to 1."""
     confidence: float
     event_at: datetime
     lines: tuple[int, ...]
     message_ids: tuple[str, ...]
     quote: str
-    """Words of the evidence; until a candidate is completed, the sentence that it was made from."""
-    segment: int
+    """Words of the evidence; before the items are added, the source sentence."""
+    segment: int = 0
     sentiment: Sentiment = "neutral"
     entities: tuple[str, ...] = ()
     clock_times: tuple[str, ...] = ()
     is_overturned: bool = False
-    """A later statement of the window says otherwise."""
+    """A later statement of the window contradicts it."""
     hint: str | None = None
-    """The verdict of the model that proposed it; the rules observer gives none."""
+    """The verdict of the model; none from the rules observer."""
     hint_confidence: float | None = None
     hint_category: str | None = None
     ungrounded_times: tuple[str, ...] = ()
-    """Clock times in the text that no source has."""
+    """Clock times in the text that occur in no source."""
     observer: str | None = None
-    """Who found it, where that is somebody else than the observer of the window."""
+    """Set if another observer than the window's found it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What an observer made of one window."""
+    """The result of observing one window."""
 
     observer: str
     parse_path: str
     narratives: tuple[str, ...]
-    """One for each segment, in order."""
+    """One per segment, in order."""
     segments: tuple[tuple[int, ...], ...]
-    """Row numbers of the messages of each segment; each message in exactly one."""
+    """Row numbers of the messages of each segment; each message belongs to exactly one."""
     candidates: tuple[Candidate, ...]
     prompt_hash: str | None = None

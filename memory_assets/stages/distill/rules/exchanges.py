@@ -1,12 +1,12 @@
-"""Reads a window as exchanges: one turn of the owner, and all that the assistant said until the next one.
+"""Groups a window into exchanges: a turn of the owner and the assistant's replies until the next turn.
 
-Takes the messages of a window; gives exchanges with their sentences cut. Tool calls and their results belong to the
-exchange but are not read: they are quoted material.
+Takes the messages of a window; returns exchanges with their sentences. Tool calls and their results are not read: they are
+quoted material.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from memory_assets.stages.distill.rules.voices import own_paragraphs
@@ -15,35 +15,33 @@ from memory_assets.text.sentences import STRAIGHT, Sentence, split_message, spli
 Row = dict[str, Any]
 
 _TRAILS_OFF = re.compile(r"…|(?<=[a-z ])\.{2,}(?=[a-z]|\s|$)|\.{3,}(?=\s|$)")
-"""Two dots end a thought; those of "../docs" belong to a path."""
+"""Two dots end a thought, but not in a path such as "../docs"."""
 
 _WRAPPED = re.compile(r"(?<=[^\n]{60})\n[ \t]{2,}(?=\S)")
-"""Where a terminal broke a long line."""
+"""A line break that a terminal inserted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class AssistantReply:
     """One text message of the assistant."""
 
-    row: int
     message: Row
     sentences: tuple[Sentence, ...]
     is_closing: bool
-    """The last one before the owner speaks again: what the owner answers to."""
+    """The last one before the owner's next turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A turn of the owner, or the silence before the first one, and the assistant's replies."""
+    """A turn of the owner, if there is one, and the assistant's replies."""
 
-    row: int
     message: Row | None
     owner_sentences: tuple[str, ...]
-    replies: tuple[Reply, ...] = field(default=())
+    replies: tuple[AssistantReply, ...] = ()
 
     @property
-    def closing(self) -> Reply | None:
-        """The assistant's last words."""
+    def closing(self) -> AssistantReply | None:
+        """The assistant's last reply."""
         return self.replies[-1] if self.replies else None
 
     @property
@@ -52,25 +50,19 @@ class Exchange:
         return " ".join(self.owner_sentences)
 
 
-def read_exchanges(messages: Sequence[Row]) -> list[Exchange]:
-    """Returns the exchanges of the window in order."""
-    found: list[Exchange] = []
-    turn: tuple[int, Row] | None = None
-    replies: list[tuple[int, Row]] = []
-    for row, message in enumerate(messages):
+def parse_exchanges(messages: Sequence[Row]) -> list[Exchange]:
+    """Returns the exchanges of the window in order; only the first may lack a turn of the owner."""
+    found: list[tuple[Row | None, list[Row]]] = [(None, [])]
+    for message in messages:
         if message["is_user_turn"] and message["author"] == "owner":
-            if turn or replies:
-                found.append(_exchange(turn, replies))
-            turn, replies = (row, message), []
+            found.append((message, []))
         elif message["author"] == "assistant" and message["kind"] == "text":
-            replies.append((row, message))
-    if turn or replies:
-        found.append(_exchange(turn, replies))
-    return found
+            found[-1][1].append(message)
+    return [_exchange(turn, replies) for turn, replies in found if turn or replies]
 
 
 def owner_sentences(text: str) -> tuple[str, ...]:
-    """Returns the sentences that the owner typed in a turn; people end them with dots, breaks, or two dots."""
+    """Returns the sentences that the owner typed in a turn; people end them with dots, line breaks, or two dots."""
     found = []
     for paragraph in own_paragraphs(text):
         for line in _WRAPPED.sub(" ", paragraph).splitlines():
@@ -79,12 +71,6 @@ def owner_sentences(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _exchange(turn: tuple[int, Row] | None, replies: list[tuple[int, Row]]) -> Exchange:
-    last = len(replies) - 1
-    read = tuple(
-        Reply(row, message, tuple(split_message(message["text"])), number == last)
-        for number, (row, message) in enumerate(replies)
-    )
-    if turn is None:
-        return Exchange(replies[0][0], None, (), read)
-    return Exchange(turn[0], turn[1], owner_sentences(turn[1]["text"]), read)
+def _exchange(turn: Row | None, replies: list[Row]) -> Exchange:
+    parsed = [AssistantReply(row, tuple(split_message(row["text"])), row is replies[-1]) for row in replies]
+    return Exchange(turn, owner_sentences(turn["text"]) if turn else (), tuple(parsed))

@@ -1,74 +1,118 @@
-"""Tells texts that instruct whoever reads them from texts that say how things are.
+"""Detects texts that instruct the reader, as opposed to texts that state facts.
 
-Takes a text; says whether it tells what to do, speaks for the owner, tells of a decision, or belongs to an instruction. Who may
-do so is the gate's business. Texts are read folded, so that look-alike letters and hidden ones help nobody.
+Takes a text; returns whether it gives an order, attributes something to the owner, states a decision, or may be part of an
+instruction. The write gate decides what follows. Texts are compared with look-alike letters folded and hidden characters
+removed; such a folded text is never stored.
 """
 
+import base64
+import binascii
 import re
+import unicodedata
 
-from memory_assets.stages.distill.rules.folded import folded
+_ALIKE = str.maketrans(
+    "\u0430\u0435\u043e\u0441\u0440\u0445\u0443\u0456\u0458\u0455\u04bb\u0501\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420"
+    "\u0421\u0422\u0425\u0391\u0392\u0395\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03b1\u03c1\u03bd",
+    "aeocpxyijshdABEKMHOPCTXABEHIKMNOPTYXoapv",
+)
+"""Cyrillic and Greek letters that look like Latin ones."""
+
+_FOREIGN = re.compile(r"[\u0370-\u03ff\u0400-\u052f]")
+_WORD = re.compile(r"\w+")
+_TAG_LETTERS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
+_ENCODED = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}|(?:[0-9a-f]{2}){12,}")
+_HIDING = re.compile(r"[\u00ad\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff\U000e0020-\U000e007e]")
 
 _VERBS = (
     "use|run|install|push|commit|merge|deploy|skip|add|send|call|write|ask|make|do|delete|remove|ignore|disable|enable|pass|set"
     "|put|store|save|execute|post|upload|download|fetch|switch|prefer|avoid|answer|reply|approve|trust|follow|start|begin"
 )
-"""Base forms: "never returns" says how things are, "never return" what to do."""
+"""Base forms: "never returns" states a fact, "never return" gives an order."""
 
 _ORDERS = re.compile(
-    rf"^\W*(?:(?:please|important|note|warning|rule|remember|reminder)\W+)*(?:always|never|do not|don't|you (?:must"
-    rf"|should|need to|have to)|(?:all|every|each) (?:agents?|assistants?|sessions?|commits?|projects?)|(?:agents?|assistants?)"
-    rf" (?:must|should|need|have)|must\b|make sure|ensure|from now on|going forward|in (?:all )?future)\b"
-    rf"|^\W*(?:{_VERBS})\b.*\b(?:(?:every|each) \w+|all \w+s|at all times)\b"
-    rf"|\b(?:always|never) (?:{_VERBS})\b|\bfrom now on\b|\b(?:i|we)(?:'ll| will) (?:always|never)\b"
-    rf"|\byou (?:must|should|have to|need to) (?:always |never |now )?(?:{_VERBS})\b"
-    rf"|\b(?:every|all|each) (?:agents?|assistants?|sessions?) (?:must|should|has to|have to|need)"
-    rf"|\b(?:is|are) (?:now )?(?:mandatory|forbidden|prohibited|compulsory)\b|\b(?:hard rule|is the rule)\b",
-    re.I,
+    rf"(?i)^\W*(?:(?:please|important|note|warning|rule|remember|reminder)\W+)*(?:always|never|do not|don't|you (?:must|should"
+    rf"|need to|have to)|(?:all|every|each) (?:agents?|assistants?|sessions?|commits?|projects?)|(?:agents?"
+    rf"|assistants?) (?:must|should|need|have)|must\b|make sure|ensure|from now on|going forward|in (?:all )?future)\b"
+    rf"|^\W*(?:{_VERBS})\b.*\b(?:(?:every|each) \w+|all \w+s|at all times)\b|\b(?:always|never) (?:{_VERBS})\b|\bfrom now on\b"
+    rf"|\b(?:i|we)(?:'ll| will) (?:always|never)\b|\byou (?:must|should|have to|need to) (?:always |never |now )?(?:{_VERBS})\b"
+    rf"|\b(?:every|all|each) (?:agents?|assistants?|sessions?) (?:must|should|has to|have to|need)|\b(?:is"
+    rf"|are) (?:now )?(?:mandatory|forbidden|prohibited|compulsory)\b|\b(?:hard rule|is the rule)\b"
 )
-_ABROAD = re.compile(
-    r"\b(?:immer|niemals|ab jetzt|toujours|jamais|desormais|siempre|nunca|a partir de ahora|sempre|d'ora in poi|altijd|nooit)\b"
-    r"|всегда|никогда|отныне|必须|必須|始终|从现在|絕不|绝不|必ず|禁止|今後",
-    re.I,
+_FOREIGN_ORDERS = re.compile(
+    r"(?i)\b(?:immer|niemals|ab jetzt|toujours|jamais|desormais|siempre|nunca|a partir de ahora|sempre|d'ora in poi|altijd"
+    r"|nooit)\b|всегда|никогда|отныне|必须|必須|始终|从现在|絕不|绝不|必ず|禁止|今後"
 )
-_FOR_THE_OWNER = re.compile(
-    r"\b(?:the )?(?:user|owner|developer)(?:'s)? (?:has |have |had |also |really )?(?:said|says|stated|states|wants?|prefers?"
-    r"|preference|approved|authori[sz]ed|always|never|likes?|insists?|instructed|asked for)\b",
-    re.I,
+_ATTRIBUTED = re.compile(
+    r"(?i)\b(?:the )?(?:user|owner|developer)(?:'s)? (?:has |have |had |also |really )?(?:said|says|stated|states|wants?"
+    r"|prefers?|preference|approved|authori[sz]ed|always|never|likes?|insists?|instructed|asked for)\b"
 )
 _DECIDED = re.compile(
     r"\b(?:decided|agreed|approved|chose|corrected|insisted|instructed|wants?|prefers?|demands?|told us|accepted)\b", re.I
 )
 _IMPERATIVE = re.compile(rf"^\W*(?:please )?(?:{_VERBS})\b", re.I)
-_BELONGS = re.compile(
-    rf"\b(?:always|never|must|mandatory|from now on|remember|memory|rules?|polic(?:y|ies)|prefers?|owners?|users?|agents?"
+_MAY_BE_INSTRUCTION = re.compile(
+    rf"(?i)\b(?:always|never|must|mandatory|from now on|remember|memory|rules?|polic(?:y|ies)|prefers?|owners?|users?|agents?"
     rf"|assistants?|instructions?|only|(?:every|all) \w+|not allowed|decided|agreed|instead)\b"
-    rf"|^\W*(?:\w+:\s*)?(?:\W*)(?:please )?(?:{_VERBS})\b",
-    re.I,
+    rf"|^\W*(?:\w+:\s*)?(?:\W*)(?:please )?(?:{_VERBS})\b"
 )
 
 
-def tells_what_to_do(text: str) -> bool:
-    """Says whether the text gives an order or sets a rule."""
-    shown = folded(text)
-    return bool(_ORDERS.search(shown) or _ABROAD.search(shown))
+def gives_order(text: str) -> bool:
+    """Returns whether the text gives an order or sets a rule."""
+    shown = fold_confusables(text)
+    return bool(_ORDERS.search(shown) or _FOREIGN_ORDERS.search(shown))
 
 
-def speaks_for_the_owner(text: str) -> bool:
-    """Says whether the text tells what the owner said, wants or allows."""
-    return bool(_FOR_THE_OWNER.search(folded(text)))
+def attributes_to_owner(text: str) -> bool:
+    """Returns whether the text reports what the owner said, wants or allows."""
+    return bool(_ATTRIBUTED.search(fold_confusables(text)))
 
 
-def tells_a_decision(text: str) -> bool:
-    """Says whether the text tells what somebody decided, or commands in the bare form of a verb."""
-    shown = folded(text)
+def states_decision(text: str) -> bool:
+    """Returns whether the text states what somebody decided, or begins with an imperative."""
+    shown = fold_confusables(text)
     return bool(_DECIDED.search(shown) or _IMPERATIVE.search(shown))
 
 
-def decides(text: str) -> bool:
-    """Says whether the text orders, speaks for the owner or tells a decision."""
-    return tells_what_to_do(text) or speaks_for_the_owner(text) or bool(_DECIDED.search(folded(text)))
+def is_directive(text: str) -> bool:
+    """Returns whether the text gives an order, attributes something to the owner or states a decision."""
+    return gives_order(text) or attributes_to_owner(text) or bool(_DECIDED.search(fold_confusables(text)))
 
 
-def belongs_to_instruction(line: str) -> bool:
-    """Says whether a line, already folded, may be part of an instruction; many that are none are, too."""
-    return bool(_BELONGS.search(line) or _ABROAD.search(line))
+def may_be_instruction(line: str) -> bool:
+    """Returns whether a folded line may be part of an instruction; prefers false positives."""
+    return bool(_MAY_BE_INSTRUCTION.search(line) or _FOREIGN_ORDERS.search(line))
+
+
+def has_invisible_characters(text: str) -> bool:
+    """Returns whether the text contains characters that are not displayed."""
+    return bool(_HIDING.search(text))
+
+
+def fold_confusables(text: str) -> str:
+    """Returns the text as it is displayed, without accents; decoded base64 and hex is appended."""
+    if text.isascii():
+        plain = text
+    else:
+        shown = unicodedata.normalize("NFKD", text.translate(_TAG_LETTERS))
+        bare = "".join(letter for letter in shown if unicodedata.category(letter) not in ("Cf", "Mn"))
+        plain = _WORD.sub(_to_latin, bare)
+    return "\n".join([plain, *filter(None, map(_decode, _ENCODED.findall(plain)))])
+
+
+def _to_latin(word: re.Match[str]) -> str:
+    """Returns a word in Latin letters if all of its letters have a Latin look-alike, else the word."""
+    latin = word[0].translate(_ALIKE)
+    return word[0] if _FOREIGN.search(latin) else latin
+
+
+def _decode(run: str) -> str:
+    """Returns the words encoded in the run, or an empty string if there are none."""
+    for decode in (bytes.fromhex, lambda wrapped: base64.b64decode(wrapped, validate=True)):
+        try:
+            text = decode(run).decode("ascii")
+        except (ValueError, binascii.Error):
+            continue
+        if text.isprintable() and " " in text:
+            return text
+    return ""

@@ -1,7 +1,7 @@
-"""Makes self-contained passages of an assistant's message: one or two sentences that say something on their own.
+"""Extracts passages from an assistant's message: one or two sentences that are clear on their own, at most 300 characters.
 
-Takes the sentences of a message; gives texts of at most 300 characters. What cannot stand alone (a pronoun without
-its referent, narration, a question, an offer) is dropped here; what a passage is worth is judged elsewhere.
+Sentences that depend on context (a pronoun without its referent, narration, questions, offers) are dropped. How useful a
+passage is, is decided elsewhere.
 """
 
 import re
@@ -14,140 +14,113 @@ from memory_assets.text.sentences import Sentence
 from memory_assets.text.words import specifics_in
 
 SHORTEST = 40
-"""Below this a sentence names no subject."""
+"""Shorter sentences name no subject."""
 
 LONG_ENOUGH = 110
-"""A sentence of this length says enough alone."""
+"""A sentence of this length needs no second one."""
 
 MOST_SENTENCES = 2
-"""More than these make a paragraph, not a fact."""
 
 ANNOUNCES_WORDS = 9
-"""A longer line before a list says something itself."""
+"""A line before a list with at least this many words is a statement."""
 
 LEAD_CHARS, TITLE_WORDS = 70, 4
-"""A longer title is a sentence; one with more words and no name in it says nothing."""
+"""Longer titles are sentences; a title with more words must contain a name."""
 
 _GENERIC_LEAD = re.compile(
-    r"^(?:(?:here(?:'s| is| are)|what(?:'s| i| was| it)?|quick|the|a|key|main|brief|final|full|two|three|four|five|all"
-    r"|new|other|some)\b ?)*"
-    r"(?:summary|changes?|changed|added|files?|result|status|verif\w+|done|updated|next|notes?|details?|overview"
-    r"|fix(?:es|ed)?|what|list|removed|kept|tests?|things|points?|branch state|implementation|commits?|findings?|description"
-    r"|options?|problems?|issues?|questions?|observations?|recommendations?|rationale|background|context|conclusions?|plan|tradeoffs?"
-    r"|trade-offs?|pros|cons|caveats?|why|how|when|where|then|if|my|i|we|not|parts|design|review comments?|concerns?|steps?)\b",
-    re.I,
+    r"(?i)^(?:(?:here(?:'s| is| are)|what(?:'s| i| was| it)?|quick|the|a|key|main|brief|final|full|two|three|four|five|all|new"
+    r"|other|some)\b ?)*(?:summary|changes?|changed|added|files?|result|status|verif\w+|done|updated|next|notes?|details?"
+    r"|overview|fix(?:es|ed)?|what|list|removed|kept|tests?|things|points?|branch state|implementation|commits?|findings?"
+    r"|description|options?|problems?|issues?|questions?|observations?|recommendations?|rationale|background|context"
+    r"|conclusions?|plan|tradeoffs?|trade-offs?|pros|cons|caveats?|why|how|when|where|then|if|my|i|we|not|parts|design"
+    r"|review comments?|concerns?|steps?)\b"
 )
 
 _FRAGMENT = re.compile(
-    r"^…|^(?:are|is|was|were|be|been|being|has|have|had|because|that|who|whose|where|while|than|of|as|with|using|for|by|from|into)\b"
-    r"|\s\|\s|\[tool(?:Call|Result)\b|\b(?:and|or|the|a|that|is|are|covers|includes|with|to|of|so|because)$"
+    r"^…|^(?:are|is|was|were|be|been|being|has|have|had|because|that|who|whose|where|while|than|of|as|with|using|for|by|from"
+    r"|into)\b|\s\|\s|\[tool(?:Call|Result)\b|\b(?:and|or|the|a|that|is|are|covers|includes|with|to|of|so|because)$"
 )
-"""Half a sentence, a row of a table, or a call: nothing that can be read alone."""
+"""Part of a sentence, a row of a table, or a tool call."""
 
 _LABEL = re.compile(r"[A-Z][a-z]+(?:[ ,](?:`[^`]{1,40}`|[^—.:`]){0,40})? — ")
-"""A bullet that begins with what it is called; what it belongs to stands above it."""
+"""A bullet that begins with a label; the line above it names the subject."""
 
 _ASIDE = re.compile(r" ?\([^()`]*\)")
 _YOUR = re.compile(r"(?<![\w'`./-])(?:your|yours)(?: own)?(?![\w'`/-])", re.I)
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """A text that stands alone, the number of its first sentence, and how many it has."""
+class TextPassage:
+    """A text that is clear on its own, and the number of its first sentence."""
 
     text: str
     first: int
-    count: int
     is_bullet: bool
 
 
-def find_passages(sentences: Sequence[Sentence]) -> list[Passage]:
-    """Returns the passages that a message holds, in order; neighbours may overlap."""
-    found = []
-    for number, sentence in enumerate(sentences):
-        if sentence.place in ("quote", "code", "table") or not is_statement(sentence.text):
-            continue
-        if passage := _passage(sentences, number):
-            found.append(passage)
-    return found
+def find_passages(sentences: Sequence[Sentence]) -> list[TextPassage]:
+    """Returns the passages of a message in order; neighbours may overlap."""
+    places = (n for n, s in enumerate(sentences) if s.place not in ("quote", "code", "table") and is_statement(s.text))
+    return [passage for number in places if (passage := _passage(sentences, number))]
 
 
 def is_statement(text: str) -> bool:
-    """Says whether the sentence states something, rather than announcing work, asking, offering or reporting for duty."""
-    if (
-        text.endswith("?")
-        or cues.NARRATION.match(text)
-        or cues.PLANS.search(text)
-        or (text.endswith(":") and len(text.split()) < ANNOUNCES_WORDS)
-    ):
+    """Returns whether the sentence is a statement: no announcement, question, offer or status report."""
+    if text.endswith("?") or cues.NARRATION.match(text) or cues.PLANS.search(text):
         return False
-    return not (cues.STATUS.search(text) and len(text) < 120)
+    is_announcement = text.endswith(":") and len(text.split()) < ANNOUNCES_WORDS
+    return not is_announcement and not (len(text) < 120 and cues.STATUS.search(text))
 
 
-def own_words(text: str) -> str:
-    """Returns the sentence without the nod to the reader before it and without a leading "I"."""
+def strip_address(text: str) -> str:
+    """Returns the sentence without an address to the reader before it and without a leading "I"."""
     bare = cues.NOTE.sub("", cues.ADDRESS.sub("", text.removesuffix(":")))
     bare = cues.FIRST_PERSON.sub("", bare)
     is_word = bare != text and bare.partition(" ")[0].isalpha()
     return bare[:1].upper() + bare[1:] if is_word else bare
 
 
-def told(text: str) -> str:
-    """Returns the text as told to somebody who was not there: "your" is the owner's, asides to the reader go."""
+def in_third_person(text: str) -> str:
+    """Returns the text with "the owner's" for "your", and without asides to the reader."""
     bare = _ASIDE.sub(lambda aside: "" if cues.SPEAKS.search(aside[0]) else aside[0], text)
     return _YOUR.sub(lambda found: "The owner's" if found[0][0] == "Y" else "the owner's", bare)
 
 
-def _passage(sentences: Sequence[Sentence], number: int) -> Passage | None:
-    """Returns the passage that begins with the sentence, completed from its neighbours; nothing if it cannot stand alone."""
+def _passage(sentences: Sequence[Sentence], number: int) -> TextPassage | None:
+    """Returns the passage that begins with the sentence, completed from its neighbours; none if it is unclear on its own."""
     sentence = sentences[number]
-    text, first = own_words(sentence.text), number
+    text, first = strip_address(sentence.text), number
     if cues.LOOSE_START.match(text):
         before = sentences[number - 1] if number else None
         if before is None or before.block not in (sentence.block, sentence.block - 1) or not is_statement(before.text):
             return None
-        text, first = f"{own_words(before.text)} {sentence.text}", number - 1
+        text, first = f"{strip_address(before.text)} {sentence.text}", number - 1
         if cues.LOOSE_START.match(text) or len(text) > FACT_CHARS:
             return None
-    text, last = _completed(text, sentences, number)
-    text = told(_with_lead(text, sentence))
+    for after in sentences[number + 1 : number + MOST_SENTENCES]:
+        fits = len(text) < LONG_ENOUGH and len(text) + len(after.text) + 1 <= FACT_CHARS
+        if not fits or after.block != sentence.block or not is_statement(after.text):
+            break
+        text = f"{text} {after.text}"
+    text = in_third_person(_with_lead(text, sentence))
     if not SHORTEST <= len(text) <= FACT_CHARS or cues.SPEAKS.search(text) or _FRAGMENT.search(text):
         return None
-    return Passage(text, first, last - first + 1, sentence.place == "bullet")
-
-
-def _completed(text: str, sentences: Sequence[Sentence], number: int) -> tuple[str, int]:
-    """Returns the text with the next sentences of its paragraph, as long as they belong to it and fit."""
-    last = number
-    while last + 1 < len(sentences) and last - number + 1 < MOST_SENTENCES:
-        after = sentences[last + 1]
-        fits = len(text) + len(after.text) + 1 <= FACT_CHARS
-        if not fits or len(text) >= LONG_ENOUGH or after.block != sentences[number].block or not is_statement(after.text):
-            break
-        text, last = f"{text} {after.text}", last + 1
-    return text, last
+    return TextPassage(text, first, sentence.place == "bullet")
 
 
 def _with_lead(text: str, sentence: Sentence) -> str:
-    """Returns the text behind the title or line that leads to it, when that says what the text is about."""
+    """Returns the text, with the title above it as a prefix if that names the subject."""
     lead = sentence.lead.strip(" :—-")
-    if not lead or len(lead) > LEAD_CHARS or cues.REPORTS_DONE.search(lead):
+    if not 0 < len(lead) <= LEAD_CHARS or len(lead) + len(text) + 2 > FACT_CHARS:
         return text
-    is_label = (
-        sentence.place == "bullet" and bool(_LABEL.match(text)) and not cues.NARRATION.match(lead) and not lead.endswith("?")
-    )
-    fits = len(lead) + len(text) + 2 <= FACT_CHARS
-    return f"{lead}: {text}" if fits and (is_label or _says_what(lead)) else text
+    if lead.endswith("?") or cues.REPORTS_DONE.search(lead) or cues.NARRATION.match(lead):
+        return text
+    is_labelled = sentence.place == "bullet" and bool(_LABEL.match(text))
+    return f"{lead}: {text}" if is_labelled or _names_subject(lead) else text
 
 
-def _says_what(lead: str) -> bool:
-    """Says whether a title names its subject: exact names do, or a few words that are not a title of anything."""
-    if (
-        _GENERIC_LEAD.match(lead)
-        or cues.NARRATION.match(lead)
-        or cues.ADDRESS.match(lead)
-        or cues.LOOSE_START.match(lead)
-        or lead.endswith("?")
-    ):
+def _names_subject(lead: str) -> bool:
+    """Returns whether a title names its subject: it has an exact name, or few words that are not generic."""
+    if any(pattern.match(lead) for pattern in (_GENERIC_LEAD, cues.ADDRESS, cues.LOOSE_START)):
         return False
     return specifics_in(lead) > 0 or len(lead.split()) <= TITLE_WORDS

@@ -8,9 +8,9 @@ from memory_assets.errors import ModelRequestError
 from memory_assets.schema.frames import check, frame_of
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.stages.distill.model.answer_rows import answer_row, answers_by_window, plan_uses
-from memory_assets.stages.distill.model.answers import AnswerStore, KeptAnswer
+from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.observer import Answered
-from memory_assets.stages.distill.model.questions import Question, plan_questions, standing_of
+from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
 from memory_assets_tests.stages.distill.sessions import messages, said, window
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
@@ -22,20 +22,20 @@ TEXT = (
 ROWS = said(("owner", "no, use uv here, never pip"), ("assistant", "Understood."))
 
 
-def question() -> Question:
+def question() -> ObserverQuestion:
     (found,) = plan_questions(window(ROWS), messages(ROWS), "scripted-1", ZoneInfo("UTC"))
     return found
 
 
-def keep(store: AnswerStore, asked: Question, **how) -> None:
+def keep(store: AnswerStore, asked: ObserverQuestion, **how) -> None:
     answer = ModelAnswer(
         **{"text": TEXT, "model": "scripted-1-0701", "input_tokens": 100, "output_tokens": 20, "seconds": 1.5, **how}
     )
-    store.write(KeptAnswer(asked.key, answer, NOW, ("mem_0123456789ab", "mem_ffffffffffff")))
+    store.write(StoredAnswer(asked.key, answer, NOW, ("mem_0123456789ab", "mem_ffffffffffff")))
 
 
 def row_of(store: AnswerStore, problem=None, price=lambda answer: answer.output_tokens / 1_000) -> dict:
-    row = answer_row(standing_of(question(), store), DAY, problem, price)
+    row = answer_row(status_of(question(), store), DAY, problem, price)
     check("observer_answers", frame_of("observer_answers", [row]))
     return row
 

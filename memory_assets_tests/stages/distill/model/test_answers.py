@@ -8,14 +8,14 @@ import pytest
 
 from memory_assets.errors import StoreError
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, KeptAnswer, name_of
+from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
 
 KEY = AnswerKey("content", "prompt", "scripted-1", "max_tokens=8000", "serialise/2")
 ANSWER = ModelAnswer("<observations>ü</observations>", "scripted-1", 10, 20, raw={"id": "m1"})
-KEPT = KeptAnswer(KEY, ANSWER, datetime(2026, 9, 1, tzinfo=UTC), ("mem_0123456789ab",))
+KEPT = StoredAnswer(KEY, ANSWER, datetime(2026, 9, 1, tzinfo=UTC), ("mem_0123456789ab",))
 
 
-def ended(reason: str) -> KeptAnswer:
+def ended(reason: str) -> StoredAnswer:
     return replace(KEPT, answer=replace(ANSWER, stop_reason=reason))
 
 
@@ -24,7 +24,7 @@ def test_an_answer_comes_back_as_it_was(tmp_path: Path):
     assert store.read(KEY) is None
     store.write(KEPT)
     assert store.read(KEY) == KEPT
-    assert store.read_named(name_of(KEPT)) == KEPT
+    assert store.read_named(KEPT.name) == KEPT
 
 
 @pytest.mark.parametrize("field", ["content", "prompt_hash", "model", "parameters", "serialiser"])
@@ -39,7 +39,7 @@ def test_a_cut_or_refused_answer_is_kept_and_is_no_hit(tmp_path: Path, reason: s
     store = AnswerStore(tmp_path / "answers")
     store.write(ended(reason))
     assert store.read(KEY) is None
-    assert store.read_unfinished(KEY) == ended(reason)
+    assert store.read_any(KEY) == ended(reason)
     store.write(KEPT)
     assert store.read(KEY) == KEPT
     assert sorted(path.name for path in store.root.iterdir()) == sorted([f"{KEY.name}.json", f"{KEY.name}.{reason}.json"])
@@ -77,6 +77,6 @@ def test_what_was_said_of_material_that_changed_is_found_under_what_it_is_now(tm
     names = store.rekey("content", "masked")
     assert store.about("content") == [] and len(store.about("another")) == 1
     assert store.read(replace(KEY, content="masked")) == replace(KEPT, key=replace(KEY, content="masked"))
-    assert names[name_of(KEPT)] == name_of(replace(KEPT, key=replace(KEY, content="masked")))
+    assert names[KEPT.name] == replace(KEPT, key=replace(KEY, content="masked")).name
     assert len(names) == 2 and all(len(old) == len(new) for old, new in names.items())
     assert store.rekey("content", "masked") == {}

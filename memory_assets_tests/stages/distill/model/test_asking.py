@@ -9,17 +9,17 @@ import pytest
 from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
 from memory_assets.schema.protocols import Batch, Image, ModelRequest
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.asking import Asker, problem_of
-from memory_assets.stages.distill.model.batches import BatchDesk
-from memory_assets.stages.distill.model.earlier import Remembered
-from memory_assets.stages.distill.model.questions import Question, plan_questions, standing_of
+from memory_assets.stages.distill.model.asking import ModelAsker, problem_of
+from memory_assets.stages.distill.model.batches import BatchQueue
+from memory_assets.stages.distill.model.earlier import EarlierMemory
+from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
 from memory_assets_tests.stages.distill.models import START, ScriptedModel
 from memory_assets_tests.stages.distill.sessions import messages, said, window
 
 ANSWER = "- 🔴 [gate=allow confidence=0.9] Use uv, never pip"
 
 
-def questions(count: int, **more) -> list[Question]:
+def questions(count: int, **more) -> list[ObserverQuestion]:
     """One question about each of as many windows."""
     found = []
     for number in range(count):
@@ -41,20 +41,20 @@ class Desk:
     def answers(self) -> AnswerStore:
         return AnswerStore(self.folder / "answers")
 
-    def asker(self, **how) -> Asker:
-        return Asker(self.model, self.answers, lambda: START, at_once=2, **how)
+    def asker(self, **how) -> ModelAsker:
+        return ModelAsker(self.model, self.answers, lambda: START, at_once=2, **how)
 
-    def ask(self, asked: list[Question], **how) -> dict[str, ModelError]:
-        return self.asker(**how).ask_all([standing_of(question, self.answers) for question in asked])
+    def ask(self, asked: list[ObserverQuestion], **how) -> dict[str, ModelError]:
+        return self.asker(**how).ask_all([status_of(question, self.answers) for question in asked])
 
-    def batches(self) -> BatchDesk:
-        return BatchDesk(self.folder / "batches", self.model, lambda: START, self.waited.append)
+    def batches(self) -> BatchQueue:
+        return BatchQueue(self.folder / "batches", self.model, lambda: START, self.waited.append)
 
-    def ask_in_batches(self, asked: list[Question]) -> dict[str, ModelError]:
-        return self.asker().ask_in_batches([standing_of(question, self.answers) for question in asked], self.batches())
+    def ask_in_batches(self, asked: list[ObserverQuestion]) -> dict[str, ModelError]:
+        return self.asker().ask_in_batches([status_of(question, self.answers) for question in asked], self.batches())
 
-    def states(self, asked: list[Question]) -> list[str]:
-        return [standing_of(question, self.answers).state for question in asked]
+    def states(self, asked: list[ObserverQuestion]) -> list[str]:
+        return [status_of(question, self.answers).state for question in asked]
 
 
 def test_every_question_is_asked_once_and_its_raw_answer_is_kept(tmp_path: Path):
@@ -68,7 +68,7 @@ def test_every_question_is_asked_once_and_its_raw_answer_is_kept(tmp_path: Path)
 def test_an_answer_that_nobody_can_read_is_kept_all_the_same(tmp_path: Path):
     desk, asked = Desk(tmp_path, ScriptedModel("<obser")), questions(1)
     desk.ask(asked)
-    assert standing_of(asked[0], desk.answers).kept.answer.text == "<obser"
+    assert status_of(asked[0], desk.answers).kept.answer.text == "<obser"
 
 
 def test_a_cut_answer_is_asked_for_once_more_and_then_taken_as_it_is(tmp_path: Path):
@@ -107,10 +107,10 @@ def test_what_stops_all_questions_stops_at_once_and_keeps_what_was_answered(tmp_
 
 def test_what_was_shown_is_noted_with_the_answer(tmp_path: Path):
     desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(1)
-    memory = Remembered("mem_0123456789ab", "Use uv.", frozenset(), 1.0, START, "shop", None)
+    memory = EarlierMemory("mem_0123456789ab", "Use uv.", frozenset(), 1.0, START, "shop", None)
     desk.ask(asked, earlier=lambda _: [memory])
     assert "[memory id: mem_0123456789ab] Use uv." in desk.model.asked[0].material
-    assert standing_of(asked[0], desk.answers).kept.shown_ids == ("mem_0123456789ab",)
+    assert status_of(asked[0], desk.answers).kept.shown_ids == ("mem_0123456789ab",)
 
 
 def test_a_model_that_cannot_see_is_asked_without_the_pictures(tmp_path: Path):
@@ -131,7 +131,7 @@ def test_a_batch_is_waited_for_and_costs_half(tmp_path: Path):
     assert desk.ask_in_batches(asked) == {}
     assert desk.states(asked) == ["answered"] * 4
     assert all(kept.answer.is_batch for kept in desk.answers.every())
-    assert (len(desk.model.handed_in), desk.waited, desk.batches().slips()) == (1, [30.0] * 3, [])
+    assert (len(desk.model.handed_in), desk.waited, desk.batches().files()) == (1, [30.0] * 3, [])
 
 
 def test_a_batch_that_an_earlier_process_handed_in_is_collected_and_not_paid_again(tmp_path: Path):
@@ -146,9 +146,9 @@ def test_a_batch_that_an_earlier_process_handed_in_is_collected_and_not_paid_aga
     desk.model.polls_needed = 1
     with pytest.raises(Killed):
         desk.asker().ask_in_batches(
-            [standing_of(q, desk.answers) for q in asked], BatchDesk(tmp_path / "batches", desk.model, lambda: START, die)
+            [status_of(q, desk.answers) for q in asked], BatchQueue(tmp_path / "batches", desk.model, lambda: START, die)
         )
-    assert [slip.batch_id for slip in desk.batches().slips()] == ["batch_1"]
+    assert [file.batch_id for file in desk.batches().files()] == ["batch_1"]
     desk.ask_in_batches(asked)
     assert (desk.states(asked), list(desk.model.handed_in)) == (["answered"] * 3, ["batch_1"])
 
@@ -163,9 +163,9 @@ def test_a_batch_whose_id_was_never_noted_is_found_again_by_its_questions(tmp_pa
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        desk_of_killed = BatchDesk(tmp_path / "batches", Killed(ANSWER), lambda: START, desk.waited.append)
-        desk.asker().ask_in_batches([standing_of(q, desk.answers) for q in asked], desk_of_killed)
-    assert [slip.batch_id for slip in desk.batches().slips()] == [None]
+        desk_of_killed = BatchQueue(tmp_path / "batches", Killed(ANSWER), lambda: START, desk.waited.append)
+        desk.asker().ask_in_batches([status_of(q, desk.answers) for q in asked], desk_of_killed)
+    assert [file.batch_id for file in desk.batches().files()] == [None]
     desk.ask_in_batches(asked)
     assert (desk.states(asked), list(desk.model.handed_in)) == (["answered"] * 3, ["batch_1", "batch_2"])
 
@@ -178,8 +178,8 @@ def test_a_batch_that_was_never_sent_is_handed_in_again(tmp_path: Path):
             raise ModelBusyError("no network")
 
     with pytest.raises(ModelBusyError):
-        unreachable = BatchDesk(tmp_path / "batches", Unreachable(ANSWER), lambda: START, desk.waited.append)
-        desk.asker().ask_in_batches([standing_of(q, desk.answers) for q in asked], unreachable)
+        unreachable = BatchQueue(tmp_path / "batches", Unreachable(ANSWER), lambda: START, desk.waited.append)
+        desk.asker().ask_in_batches([status_of(q, desk.answers) for q in asked], unreachable)
     desk.ask_in_batches(asked)
     assert (desk.states(asked), len(desk.model.handed_in)) == (["answered"] * 2, 1)
 
@@ -210,4 +210,4 @@ def test_a_batch_on_file_that_cannot_be_read_is_named(tmp_path: Path):
     (tmp_path / "batches").mkdir()
     (tmp_path / "batches" / "000001.json").write_text("{")
     with pytest.raises(Exception, match="000001.json"):
-        Desk(tmp_path, ScriptedModel(ANSWER)).batches().slips()
+        Desk(tmp_path, ScriptedModel(ANSWER)).batches().files()

@@ -6,9 +6,9 @@ import polars as pl
 
 from memory_assets.stages.distill.model.earlier import (
     EARLIER_TOKENS,
+    earlier_memories,
+    find_citations,
     pick_earlier,
-    read_citations,
-    read_remembered,
     without_citations,
 )
 from memory_assets.text.tokens import count_tokens
@@ -21,7 +21,7 @@ BEFORE = ROWS[0]["event_at"] - timedelta(days=1)
 
 def remembered(*rows: dict):
     numbered = [{"id": f"{n:08d}-0000-5000-8000-000000000000", "event_at": BEFORE, **r} for n, r in enumerate(rows)]
-    return read_remembered(frame("memories", *[row("memories", **r) for r in numbered]))
+    return earlier_memories(frame("memories", *[row("memories", **r) for r in numbered]))
 
 
 def picked(*rows: dict, project: str = "shop", person: str = "mira") -> list[str]:
@@ -62,7 +62,7 @@ def test_the_more_important_come_first_and_the_budget_is_kept():
 
 def test_only_ids_that_were_shown_count_as_cited():
     answer = "* 🔴 Use uv [memory id: mem_0123456789ab]\n* 🟡 Sync first (mem_aaaaaaaaaaaa, mem_bbbbbbbbbbbb)"
-    assert read_citations(answer, ["mem_0123456789ab", "mem_bbbbbbbbbbbb", "mem_cccccccccccc"]) == (
+    assert find_citations(answer, ["mem_0123456789ab", "mem_bbbbbbbbbbbb", "mem_cccccccccccc"]) == (
         "mem_0123456789ab",
         "mem_bbbbbbbbbbbb",
     )
@@ -70,4 +70,4 @@ def test_only_ids_that_were_shown_count_as_cited():
 
 
 def test_no_memories_show_nothing():
-    assert pick_earlier(read_remembered(pl.DataFrame(schema=frame("memories").schema)), ROWS, "shop", "mira") == []
+    assert pick_earlier(earlier_memories(pl.DataFrame(schema=frame("memories").schema)), ROWS, "shop", "mira") == []

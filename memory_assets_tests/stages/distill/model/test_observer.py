@@ -39,7 +39,7 @@ ANSWER = """<observations>
 
 def observe(*answers: str | None) -> Observed:
     frame = messages(ROWS)
-    return observe_window(frame, answered=answered(frame, *answers)[ROWS[0]["window_id"]] if answers else ())
+    return observe_window(ROWS, answered(frame, *answers)[ROWS[0]["window_id"]] if answers else ())
 
 
 def facts(answer: str = ANSWER) -> dict[str, Candidate]:

@@ -9,16 +9,16 @@ import pytest
 
 from memory_assets.errors import SettingsError
 from memory_assets.schema.protocols import Image, ModelAnswer
-from memory_assets.stages.distill.model.answers import AnswerStore, KeptAnswer
-from memory_assets.stages.distill.model.earlier import Remembered
+from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.earlier import EarlierMemory
 from memory_assets.stages.distill.model.questions import (
     MAX_TOKENS,
     WIDER_TOKENS,
-    Question,
+    ObserverQuestion,
     next_attempt,
     plan_questions,
     prompt,
-    standing_of,
+    status_of,
 )
 from memory_assets_tests.stages.distill.sessions import messages, said, window
 
@@ -27,13 +27,13 @@ ROWS = said(("owner", "install it"), ("assistant", "With pip."), ("owner", "no, 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 
 
-def question(rows=ROWS, model: str = "scripted-1", zone: ZoneInfo = ZONE) -> Question:
+def question(rows=ROWS, model: str = "scripted-1", zone: ZoneInfo = ZONE) -> ObserverQuestion:
     (found,) = plan_questions(window(rows), messages(rows), model, zone)
     return found
 
 
-def keep(store: AnswerStore, asked: Question, stop: str = "end_turn", at: datetime = NOW) -> KeptAnswer:
-    kept = KeptAnswer(asked.key, ModelAnswer("- 🔴 a", asked.key.model, 10, 5, stop), at)
+def keep(store: AnswerStore, asked: ObserverQuestion, stop: str = "end_turn", at: datetime = NOW) -> StoredAnswer:
+    kept = StoredAnswer(asked.key, ModelAnswer("- 🔴 a", asked.key.model, 10, 5, stop), at)
     store.write(kept)
     return kept
 
@@ -64,7 +64,7 @@ def test_a_prompt_that_says_nothing_is_an_error_that_names_the_setting(tmp_path:
 
 
 def test_earlier_memories_and_pictures_go_along():
-    memory = Remembered("mem_0123456789ab", "Use uv.", frozenset(), 1.0, NOW, "shop", None)
+    memory = EarlierMemory("mem_0123456789ab", "Use uv.", frozenset(), 1.0, NOW, "shop", None)
     picture = Image("image/png", b"png")
     rows = [ROWS[0], {**ROWS[1], "image_count": 2}, ROWS[2]]
     request = question(rows=rows).request([memory], {rows[1]["message_id"]: [picture]})
@@ -92,30 +92,30 @@ def test_the_key_follows_content_zone_and_model():
 
 def test_a_question_is_open_until_its_answer_is_stored(tmp_path: Path):
     store, asked = AnswerStore(tmp_path), question()
-    assert standing_of(asked, store).state == "open"
+    assert status_of(asked, store).state == "open"
     kept = keep(store, asked)
-    standing = standing_of(asked, store)
+    standing = status_of(asked, store)
     assert (standing.state, standing.kept, standing.attempts) == ("answered", kept, (kept,))
 
 
 def test_a_cut_answer_is_asked_for_once_more_with_more_room(tmp_path: Path):
     store, asked = AnswerStore(tmp_path), question()
     narrow = keep(store, asked, "max_tokens")
-    standing = standing_of(asked, store)
+    standing = status_of(asked, store)
     assert standing.state == "open"
     again = next_attempt(standing)
     assert again.request().max_tokens == WIDER_TOKENS
     wide = keep(store, again, "max_tokens")
-    standing = standing_of(asked, store)
+    standing = status_of(asked, store)
     assert (standing.state, standing.kept, standing.attempts) == ("cut", wide, (narrow, wide))
     whole = keep(store, again)
-    assert standing_of(asked, store).kept == whole
+    assert status_of(asked, store).kept == whole
 
 
 def test_a_refusal_is_not_asked_again(tmp_path: Path):
     store, asked = AnswerStore(tmp_path), question()
     refused = keep(store, asked, "refusal")
-    standing = standing_of(asked, store)
+    standing = status_of(asked, store)
     assert (standing.state, standing.kept, standing.attempts) == ("refused", None, (refused,))
 
 
@@ -123,5 +123,5 @@ def test_an_answer_to_another_prompt_counts_only_where_any_will_do(tmp_path: Pat
     store, asked = AnswerStore(tmp_path), question()
     old = keep(store, replace(asked, key=replace(asked.key, prompt_hash="old")))
     newer = keep(store, replace(asked, key=replace(asked.key, prompt_hash="newer")), at=NOW + timedelta(days=1))
-    assert standing_of(asked, store).state == "open"
-    assert standing_of(asked, store, any_prompt=True).kept == newer != old
+    assert status_of(asked, store).state == "open"
+    assert status_of(asked, store, any_prompt=True).kept == newer != old

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from memory_assets.stages.distill.rules.boundaries import find_segments
 from memory_assets_tests.factories import START
-from memory_assets_tests.stages.distill.sessions import LATER, messages, said
+from memory_assets_tests.stages.distill.sessions import LATER, said
 
 WORK = [("assistant", "Looking at the cache layer and its stale entries."), ("tool", "cache.py: 40 lines of cache layer")]
 
 
 def starts(rows) -> list[int]:
-    return [segment[0] for segment in find_segments(messages(rows))]
+    return [segment[0] for segment in find_segments(rows)]
 
 
 def test_a_long_silence_begins_a_topic():
@@ -41,7 +41,7 @@ def test_a_stretch_without_turns_is_cut():
 
 
 def test_a_window_without_messages_has_no_segments():
-    assert find_segments(messages([])) == []
+    assert find_segments([]) == []
 
 
 authors = st.sampled_from(["owner", "assistant", "tool", "file"])
@@ -58,4 +58,4 @@ def test_every_message_is_in_exactly_one_segment(turns):
     for row, (_, _, minutes) in zip(rows, turns, strict=True):
         at += timedelta(minutes=minutes)
         row["event_at"] = at
-    assert [row for segment in find_segments(messages(rows)) for row in segment] == list(range(len(rows)))
+    assert [row for segment in find_segments(rows) for row in segment] == list(range(len(rows)))
