@@ -81,7 +81,7 @@ def _capture(store: Store) -> None:
     archived = Range(
         id=range_id("s1", 0, 0), source_id="s1", harness="claude_code", path="/home/mira/s1.jsonl", generation=0, byte_from=0,
         byte_to=len(content), line_from=0, line_to=6, sha256=hashlib.sha256(content).hexdigest(), raw_hmac="", content_at=None,
-        content_until=None, conversation_id="session-1", created_at=START.isoformat(), masked_count=0, masking_version="1",
+        content_until=None, conversation_id="session-1", created_at=START, masked_count=0, masking_version="1",
     )  # fmt: skip
     store.archive.append(archived, content)
     store.tables.write("resources", "all", store.archive.resources())

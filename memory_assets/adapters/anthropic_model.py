@@ -1,21 +1,21 @@
-"""Asks a model through the Messages API: a prompt and material in, text and token counts out.
+"""Client for the Messages API: a prompt and material in, text and token counts out.
 
-The official SDK talks, retries and waits; `anthropic_errors` says what its failures mean to us. The address is always given
-and no redirection followed, so that neither a variable in the environment nor a server sends a transcript elsewhere.
+The official SDK sends, retries and waits; `anthropic_errors` converts its failures. The address is always given and redirects
+are not followed, so that neither an environment variable nor a server can send a transcript elsewhere.
 """
 
 import base64
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from memory_assets.adapters.anthropic_errors import About, Failures
-from memory_assets.errors import ModelBusyError, ModelError
+from memory_assets.errors import ModelBusyError, ModelError, ModelSetupError
 from memory_assets.schema.protocols import Batch, Image, ModelAnswer, ModelRequest
 
 if TYPE_CHECKING:
@@ -26,53 +26,46 @@ T = TypeVar("T")
 PUBLIC_URL = "https://api.anthropic.com"
 
 PLACEHOLDER_KEY = "none"
-"""What a local runtime, which asks for no key, is sent."""
+"""Sent to a local runtime, which needs no key."""
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 CONNECT_SECONDS = 10.0
-"""A server that takes no connection by then is down; an answer may take minutes."""
-
-MOST_LISTED = 100
-"""Batches on a page of the provider's list."""
+"""Time to connect; an answer may take minutes."""
 
 TAKE_TEMPERATURE = ("claude-haiku-4-5", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-opus-4-5", "claude-opus-4-6")
-"""Models that can be asked for their likeliest words; later ones refuse a question that names a temperature."""
+"""Models that accept a temperature; later ones reject it."""
 
 MAY_BE_EMPTY = frozenset({"refusal", "max_tokens", "model_context_window_exceeded"})
-"""Reasons to stop that explain an answer without text."""
+"""Stop reasons that explain an answer without text."""
 
 
 class AnthropicModel:
-    """A model behind the Messages API, at the vendor or at any server that speaks it."""
+    """A model behind the Messages API, at the vendor or any compatible server."""
 
     def __init__(self, name: str, *, url: str = "", timeout_seconds: float = 300.0, retries: int = 4) -> None:
         self.name = name
-        self._url = url or PUBLIC_URL
-        self._timeout_seconds = timeout_seconds
-        self._retries = retries
-        self._failures = Failures(name, self._url, timeout_seconds, retries, is_public=self._url == PUBLIC_URL)
+        self._failures = Failures(name, url or PUBLIC_URL, timeout_seconds, retries, (url or PUBLIC_URL) == PUBLIC_URL)
 
     def ask(self, request: ModelRequest) -> ModelAnswer:
         """Returns the answer; raises `ModelSetupError`, `ModelBusyError` or `ModelRequestError`."""
         body, started = self._body(request), time.monotonic()
-        sent = {name: value for name, value in body.items() if name != "temperature"}  # the SDK has no word for it
-        extra = {"temperature": body["temperature"]} if "temperature" in body else None
-        came = self._call(lambda: self._client.messages.with_raw_response.create(**sent, extra_body=extra), "model")
+        extra = {"temperature": body.pop("temperature")} if "temperature" in body else None  # no parameter of the SDK
+        came = self._call(lambda: self._client.messages.with_raw_response.create(**body, extra_body=extra), "model")
         return self._answer(self._json(came.http_response.content), seconds=time.monotonic() - started)
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
-        """Hands in a batch."""
+        """Submits a batch."""
         entries: list[Any] = [{"custom_id": name, "params": self._body(request)} for name, request in requests.items()]
         return self._batch(self._call(lambda: self._client.messages.batches.create(requests=entries), "batches"))
 
     def batch(self, batch_id: str) -> Batch:
-        """Returns the batch as it stands now; raises `ModelRequestError` when the provider does not know it."""
+        """Returns the current state of the batch; raises `ModelRequestError` if the provider does not know it."""
         return self._batch(self._call(lambda: self._client.messages.batches.retrieve(batch_id), "batch"))
 
     def batches(self, since: datetime) -> Iterator[Batch]:
-        """Yields the batches handed in since the moment, the latest first."""
-        pages = self._call(lambda: iter(self._client.messages.batches.list(limit=MOST_LISTED)), "batches")
+        """Yields the batches submitted since the moment, the latest first."""
+        pages = self._call(lambda: iter(self._client.messages.batches.list(limit=100)), "batches")
         while (found := self._call(lambda: next(pages, None), "batches")) is not None:
             batch = self._batch(found)
             if batch.created_at < since:
@@ -80,20 +73,20 @@ class AnthropicModel:
             yield batch
 
     def results(self, batch_id: str) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
-        """Returns the name and the answer of each question of an ended batch, or why there is none."""
-        return self._results(self._call(lambda: self._result_lines(batch_id), "batch"))
+        """Returns the name and the answer, or the error, of each request of an ended batch.
 
-    def _results(self, lines: Iterable[bytes]) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
-        for line in lines:
-            entry = self._json(line)
-            if not isinstance(entry, dict) or not isinstance(entry.get("custom_id"), str):
-                raise self._failures.not_understood("names no question in the results of a batch")
-            yield entry["custom_id"], self._result(entry.get("result"))
-
-    def _result_lines(self, batch_id: str) -> list[bytes]:
-        """Returns the lines of the results, from our own address: the one that the batch names may lie elsewhere."""
+        They are read from the configured address: the batch's own URL may point elsewhere.
+        """
         path = f"/v1/messages/batches/{quote(batch_id, safe='')}/results"
-        return [line for line in self._client.get(path, cast_to=bytes).splitlines() if line.strip()]
+        return map(
+            self._entry, filter(bytes.strip, self._call(lambda: self._client.get(path, cast_to=bytes), "batch").splitlines())
+        )
+
+    def _entry(self, line: bytes) -> tuple[str, ModelAnswer | ModelError]:
+        entry = self._json(line)
+        if not isinstance(entry, dict) or not isinstance(entry.get("custom_id"), str):
+            raise self._failures.not_understood("has a batch result without a request")
+        return entry["custom_id"], self._result(entry.get("result"))
 
     def _result(self, result: Any) -> ModelAnswer | ModelError:
         kind = result.get("type") if isinstance(result, dict) else None
@@ -105,19 +98,19 @@ class AnthropicModel:
         if kind == "errored":
             return self._failures.of_entry(result.get("error"))
         if kind in ("canceled", "expired"):
-            return ModelBusyError(f"A question of a batch to {self.name} was {kind}; the next run asks it again.")
-        return self._failures.not_understood("has a result of an unknown sort")
+            return ModelBusyError(f"A request of a batch to {self.name} was {kind}; the next run repeats it.")
+        return self._failures.not_understood("has a batch result of an unknown type")
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
-        """Returns the body of a request: the fixed part marked for the cache, pictures before the text."""
-        pictures = [block for number, image in enumerate(request.images, 1) for block in _picture(number, image)]
-        likeliest = {"temperature": 0} if self.name.startswith(TAKE_TEMPERATURE) else {}
+        """Returns the body of a request: the system prompt marked for the cache, images before the text."""
+        images = [block for number, image in enumerate(request.images, 1) for block in _image_blocks(number, image)]
+        temperature = {"temperature": 0} if self.name.startswith(TAKE_TEMPERATURE) else {}
         return {
             "model": self.name,
             "max_tokens": request.max_tokens,
             "system": [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}],
-            "messages": [{"role": "user", "content": [*pictures, {"type": "text", "text": request.material}]}],
-            **likeliest,
+            "messages": [{"role": "user", "content": [*images, {"type": "text", "text": request.material}]}],
+            **temperature,
         }
 
     def _answer(self, body: Any, *, seconds: float = 0.0, is_batch: bool = False) -> ModelAnswer:
@@ -138,9 +131,9 @@ class AnthropicModel:
         except KeyError as error:
             raise self._failures.not_understood(f"has no {error}") from None
         except (TypeError, AttributeError, ValueError):
-            raise self._failures.not_understood("is not shaped like a message") from None
+            raise self._failures.not_understood("is not a message") from None
         if not answer.text.strip() and stop_reason not in MAY_BE_EMPTY:
-            raise ModelError(f"{self.name} answered without a word ({stop_reason}). The next run asks it again.")
+            raise ModelError(f"{self.name} returned an empty answer ({stop_reason}). The next run repeats the request.")
         return answer
 
     def _batch(self, found: Any) -> Batch:
@@ -148,34 +141,37 @@ class AnthropicModel:
             counts = found.request_counts.model_dump() if found.request_counts else {}
             return Batch(found.id, found.created_at.astimezone(UTC), found.processing_status == "ended", counts)
         except AttributeError:
-            raise self._failures.not_understood("is no batch") from None
+            raise self._failures.not_understood("is not a batch") from None
 
     def _json(self, content: bytes) -> Any:
         try:
             return json.loads(content)
         except ValueError:
-            raise self._failures.not_understood("is no JSON") from None
+            raise self._failures.not_understood("is not JSON") from None
 
     @cached_property
     def _client(self) -> "Anthropic":
-        """The SDK's client; importing it takes most of a second, so nobody does before there is something to ask."""
+        """The SDK's client, imported on first use because that takes most of a second."""
         import anthropic
 
         keys = {name: key for name in KEYS if (key := os.environ.get(name))}
         for name, key in keys.items():
             if not (key.isascii() and key.isprintable() and " " not in key):
-                raise self._failures.of_key(name)
+                raise ModelSetupError(
+                    f"{name} contains invalid characters, such as blanks. Copy the key again. Nothing was sent."
+                )
+        known = self._failures
         return anthropic.Anthropic(
-            api_key=PLACEHOLDER_KEY if self._url != PUBLIC_URL and not keys else None,
-            base_url=self._url,
-            timeout=anthropic.Timeout(self._timeout_seconds, connect=min(self._timeout_seconds, CONNECT_SECONDS)),
-            max_retries=self._retries,
+            api_key=None if known.is_public or keys else PLACEHOLDER_KEY,
+            base_url=known.url,
+            timeout=anthropic.Timeout(known.timeout_seconds, connect=min(known.timeout_seconds, CONNECT_SECONDS)),
+            max_retries=known.retries,
             http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
             open_telemetry=False,  # traces could carry transcripts away
         )
 
     def _call(self, call: Callable[[], T], about: About) -> T:
-        """Returns what the SDK returns; its failures as ours, alone: its own messages may quote the request."""
+        """Returns the SDK's result; converts its errors without their text, which may quote the request."""
         import anthropic
 
         try:
@@ -189,10 +185,10 @@ class AnthropicModel:
         except (TypeError, anthropic.AnthropicError) as error:
             raise self._failures.of_sdk(error) from None
         except (AttributeError, ValueError):  # the SDK reads a body of another sort as what it expects
-            raise self._failures.not_understood("is no JSON that the Messages API would send") from None
+            raise self._failures.not_understood("is not JSON of the Messages API") from None
 
 
-def _picture(number: int, image: Image) -> list[dict[str, Any]]:
+def _image_blocks(number: int, image: Image) -> list[dict[str, Any]]:
     data = base64.b64encode(image.data).decode()
     source = {"type": "base64", "media_type": image.media_type, "data": data}
     return [{"type": "text", "text": f"Image {number}:"}, {"type": "image", "source": source}]

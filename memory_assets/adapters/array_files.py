@@ -1,4 +1,4 @@
-"""Arrays in files that are opened by mapping them, and many short texts in one array."""
+"""Arrays in memory-mapped files, and many short texts in one array."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -9,11 +9,11 @@ from typing import overload
 import numpy as np
 
 MAPPED_BYTES = 4_096
-"""Larger files are mapped; what is small, or empty, which cannot be mapped, is read."""
+"""Larger files are mapped; small ones, and empty ones, which cannot be mapped, are read."""
 
 
 class Names(Sequence[str]):
-    """Texts in one array of bytes, each made when it is asked for."""
+    """Texts in one array of bytes, decoded on access."""
 
     def __init__(self, content: np.ndarray, starts: np.ndarray) -> None:
         self.content, self.starts = content, starts
@@ -50,13 +50,24 @@ class Names(Sequence[str]):
 
 
 def read_array(path: Path) -> np.ndarray:
-    """Returns the array in the file; raises `OSError` or `ValueError` where it is not whole."""
+    """Returns the array in the file; raises `OSError` or `ValueError` if it is incomplete."""
     mapped = path.stat().st_size > MAPPED_BYTES
     return np.asarray(np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False))
 
 
 def write_array(path: Path, array: np.ndarray) -> None:
-    """Writes the array into a file of its owner's alone, in place of the one there; who has that open keeps it."""
+    """Writes the array into a file that only its owner can read; readers of a replaced file keep the old one."""
     path.unlink(missing_ok=True)
     np.save(path, array, allow_pickle=False)
     path.chmod(0o600)
+
+
+def read_names(path: Path) -> Names:
+    """Returns the names in the file and its `.starts.npy`; raises like `read_array`."""
+    return Names(read_array(path), read_array(path.with_suffix(".starts.npy")))
+
+
+def write_names(path: Path, names: Names) -> None:
+    """Writes the names into the file and its `.starts.npy`."""
+    write_array(path, names.content)
+    write_array(path.with_suffix(".starts.npy"), names.starts)

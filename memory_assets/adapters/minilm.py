@@ -1,7 +1,7 @@
-"""The MiniLM sentence encoder in numpy: one text in, the vector that sentence-transformers gives out.
+"""The MiniLM sentence encoder in numpy; returns the same vector as sentence-transformers.
 
 BERT with six layers, mean pooling over the tokens, unit length (Devlin et al. 2019; Wang et al. 2020). It reads the package's
-own weights and tokenizer and needs no torch, whose import takes longer than the whole answer.
+weights and tokenizer and needs no torch, whose import takes longer than the whole answer.
 """
 
 import json
@@ -14,8 +14,8 @@ from memory_assets.adapters.weights import map_weights
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What the network makes of one text."""
+class EncodedText:
+    """The network's output for one text."""
 
     vector: np.ndarray
     """Unit length, float32, shape (384,)."""
@@ -41,18 +41,14 @@ class MiniLM:
         self._tokenizer.enable_truncation(limits["max_seq_length"])
         self._tokenizer.no_padding()
 
-    def encode(self, text: str) -> np.ndarray:
-        """Returns the unit vector, float32."""
-        return self.read(text).vector
-
-    def read(self, text: str) -> "Reading":
-        """Returns the unit vector and the states of the word pieces that it is the mean of."""
+    def read(self, text: str) -> EncodedText:
+        """Returns the unit vector, and the states of the word pieces that it is the mean of."""
         encoded = self._tokenizer.encode(text)
         state = self._embed(encoded.ids)
         for layer in range(self._layers):
             state = self._layer(f"encoder.layer.{layer}.", state)
         mean = state.mean(axis=0)
-        return Reading((mean / np.linalg.norm(mean)).astype(np.float32), state, encoded.tokens)
+        return EncodedText((mean / np.linalg.norm(mean)).astype(np.float32), state, encoded.tokens)
 
     def vocabulary(self) -> dict[str, int]:
         """Returns the ids of all word pieces."""
@@ -84,15 +80,12 @@ class MiniLM:
         return state @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
 
     def _norm(self, name: str, state: np.ndarray) -> np.ndarray:
-        mean = state.mean(axis=-1, keepdims=True)
-        variance = state.var(axis=-1, keepdims=True)
-        return (state - mean) / np.sqrt(variance + self._epsilon) * self._weights[f"{name}.weight"] + self._weights[
-            f"{name}.bias"
-        ]
+        scaled = (state - state.mean(axis=-1, keepdims=True)) / np.sqrt(state.var(axis=-1, keepdims=True) + self._epsilon)
+        return scaled * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
 
 
 def _gelu(x: np.ndarray) -> np.ndarray:
-    # The exact form x·Φ(x); erf by Abramowitz and Stegun 7.1.26, whose error of 1.5e-7 is below float32's own here.
+    # The exact form x·Φ(x); erf by Abramowitz and Stegun 7.1.26, whose error of 1.5e-7 is below float32 precision here.
     z = np.abs(x) / np.sqrt(2.0)
     t = 1.0 / (1.0 + 0.3275911 * z)
     poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))

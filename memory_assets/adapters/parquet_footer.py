@@ -1,7 +1,7 @@
-"""Reads what a Parquet file of a table says of itself, without a Parquet library: the status line has a few milliseconds.
+"""Reads a table file's metadata without a Parquet library: the status line has a few milliseconds.
 
-The facts are JSON under the key `memory_assets` of the footer's key-value metadata, so that one rename publishes rows and
-facts together. `parquet_tables` writes them.
+The metadata is JSON under the key `memory_assets` of the footer, so that one rename publishes it together with the rows.
+`parquet_tables` writes it.
 """
 
 import os
@@ -12,23 +12,23 @@ END_BYTES = 8
 """Length of the footer (4 bytes, little endian) and the magic bytes after it."""
 
 TAIL_BYTES = 1 << 12
-"""Read first. The facts are the last long thing of a footer, so these bytes nearly always hold them."""
+"""Read first; nearly always contains the metadata, which is the last long entry of a footer."""
 
 _FIELD = b"\x18"
 """Header of a string field that follows the field before it, in Thrift's compact protocol."""
 
 _MARK = bytes([len(KEY)]) + KEY.encode() + _FIELD
-"""The key, as the footer holds it, up to the length of its value."""
+"""The key as stored in the footer, up to the length of its value."""
 
 
 def read_facts(path: str) -> str:
-    """Returns the facts as JSON; empty where the file holds none. Raises `OSError` where it cannot be read."""
+    """Returns the metadata as JSON, empty if there is none; raises `OSError` if the file cannot be read."""
     with open(path, "rb", buffering=0) as file:
         return facts_of(file.fileno())
 
 
 def facts_of(descriptor: int) -> str:
-    """Returns the facts of an open file as JSON; empty where it holds none."""
+    """Returns the metadata of an open file as JSON; empty if there is none."""
     size = os.fstat(descriptor).st_size
     tail = _bytes_at(descriptor, max(0, size - TAIL_BYTES), TAIL_BYTES)
     if not tail.endswith(MAGIC):
@@ -37,7 +37,7 @@ def facts_of(descriptor: int) -> str:
 
 
 def footer_of(descriptor: int) -> bytes:
-    """Returns the footer of an open Parquet file, with the length and the magic bytes that end it; empty where it has none."""
+    """Returns the footer of an open Parquet file, with its length and magic bytes; empty if it has none."""
     size = os.fstat(descriptor).st_size
     end = _bytes_at(descriptor, max(0, size - END_BYTES), END_BYTES)
     length = int.from_bytes(end[:4], "little") + END_BYTES
@@ -45,7 +45,7 @@ def footer_of(descriptor: int) -> bytes:
 
 
 def _facts_in(footer: bytes) -> str:
-    # A text of the rows that happens to hold the mark stands before the metadata, and so is never the last one.
+    # Rows that contain the same bytes come before the metadata, so the last match is the right one.
     at = footer.rfind(_MARK)
     if at < 0:
         return ""

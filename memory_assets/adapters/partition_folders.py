@@ -1,8 +1,8 @@
-"""Names the folders of partitions as Hive does: `day=2026-04-08`, `span=week/day=2026-04-06`.
+"""Hive folders of partitions: `day=2026-04-08`, `span=week/day=2026-04-06`.
 
-A part of a table is named by the values of the columns it is partitioned by (`2026-04-08`, `week-2026-04-06`); these columns
-are left out of its file, as polars, DuckDB, pandas and pyarrow expect of this layout. A table without such columns has the
-one part `all`, whose file lies in the table's own folder.
+A partition is named by the values of its partition columns (`2026-04-08`, `week-2026-04-06`). Its file does not contain these
+columns, as polars, DuckDB, pandas and pyarrow expect of this layout. A table without partition columns has the one partition
+`all`, whose file is in the table's own folder.
 """
 
 import os
@@ -13,58 +13,45 @@ from functools import lru_cache
 
 import polars as pl
 
-from memory_assets.errors import TableError
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.tables import WHOLE
 
-ALL = "all"
 FILE = "data.parquet"
-"""The file of a part; a rewrite replaces it."""
-
 COLUMNS_FILE = "columns.parquet"
-"""A file without rows that sorts before all parts. polars keeps the footer of the first file between planning and running a
-query, so this file must not change while parts do."""
+"""A file without rows that sorts before all partitions. polars keeps the footer of the first file between planning and running
+a query, so this file must not change when partitions do."""
 
 _FIRST = {pl.Date(): "1970-01-01", pl.String(): "-"}
 _TEXT = re.compile(r"[A-Za-z0-9._-]+")
 
 
-def folder_of(table: str, part: str) -> str:
-    """Returns the part's folder below the table's, empty for `all`; raises `TableError` where the table has no such part."""
-    values = values_of(table, part)
-    if values is None:
-        columns = schemas.partitioned_by(table)
-        named = f"they are named by {' and '.join(columns)}" if columns else f"it has one, '{ALL}'"
-        raise TableError(f"Table '{table}' cannot have a part '{part}'; {named}.")
-    return os.path.join("", *(f"{column}={value}" for column, value in values.items()))
-
-
 def values_of(table: str, part: str) -> dict[str, str] | None:
-    """Returns the values that the part's rows share, by column; None where the table cannot have such a part."""
-    columns = schemas.partitioned_by(table)
+    """Returns the values of the partition columns; None if the table cannot have such a partition."""
+    columns, schema = schemas.partitioned_by(table), schemas.schema_of(table)
     if not columns:
-        return {} if part == ALL else None
+        return {} if part == WHOLE else None
     values = dict(zip(columns, part.split("-", len(columns) - 1), strict=False))
-    schema = schemas.schema_of(table)
-    is_part = len(values) == len(columns) and all(_is_value(schema[column], value) for column, value in values.items())
-    return values if is_part else None
+    is_valid = len(values) == len(columns) and all(_is_value(schema[column], value) for column, value in values.items())
+    return values if is_valid else None
 
 
 @lru_cache(maxsize=1 << 15)
 def file_of(table: str, part: str) -> str:
-    """Returns the part's file below the table's folder; empty where the table cannot have such a part."""
-    return "" if values_of(table, part) is None else os.path.join(folder_of(table, part), FILE)
+    """Returns the partition's file below the table's folder; empty if the table cannot have such a partition."""
+    values = values_of(table, part)
+    return "" if values is None else os.path.join(*(f"{column}={value}" for column, value in values.items()), FILE)
 
 
-def columns_folder_of(table: str) -> str:
-    """Returns the folder of the table's file without rows, below the table's."""
+def columns_file_of(table: str) -> str:
+    """Returns the table's file without rows, below the table's folder."""
     schema = schemas.schema_of(table)
-    return os.path.join("", *(f"{column}={_FIRST[schema[column]]}" for column in schemas.partitioned_by(table)))
+    return os.path.join(*(f"{column}={_FIRST[schema[column]]}" for column in schemas.partitioned_by(table)), COLUMNS_FILE)
 
 
 def find_parts(table: str, folder: str) -> Iterator[str]:
-    """Yields the names of the parts that have a folder below the table's folder, in no order."""
+    """Yields the names of the partitions that have a folder below the table's folder, unordered."""
     columns = schemas.partitioned_by(table)
-    return ("-".join(values) for values in _values_below(folder, columns)) if columns else iter([ALL])
+    return ("-".join(values) for values in _values_below(folder, columns)) if columns else iter([WHOLE])
 
 
 def _values_below(folder: str, columns: tuple[str, ...]) -> Iterator[list[str]]:

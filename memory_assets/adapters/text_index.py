@@ -1,8 +1,8 @@
-"""The text index: finds rows of two corpora by their words, in immutable generations of arrays that are opened by mapping.
+"""The text index: finds rows of two corpora by their words, in immutable generations of memory-mapped arrays.
 
     index/texts/000012/messages/ids.npy …      one folder per corpus, one file per array
 
-What was opened stays readable after its generation is replaced. A generation that cannot be read is moved to quarantine and
+An open corpus stays readable after its generation is replaced. A generation that cannot be read is moved to quarantine and
 `IndexFailedError` says how to rebuild.
 """
 
@@ -31,16 +31,16 @@ COLUMNS = {
     "vector": pl.List(pl.Float32),
     "words": pl.Binary,
 }
-"""Of what is put in; all but the first three may be left out."""
+"""Columns of the input; all but the first three are optional."""
 
 
 class TextIndex:
-    """Builds generations of terms and finds texts by them in the published one; safe to share between threads."""
+    """Builds generations of terms and finds texts by them in the published one; thread-safe."""
 
     def __init__(self, root: Path) -> None:
         self._generations = Generations(root, "texts")
-        self._replaced = root / "keywords"
-        """The index of words of earlier stores, which kept the texts."""
+        self._old_index = root / "keywords"
+        """The word index of earlier releases, which contains texts."""
         self._open: tuple[Path, dict[str, TextArrays | None]] | None = None
 
     def generation(self) -> str | None:
@@ -51,8 +51,8 @@ class TextIndex:
     def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
         """Publishes a generation with the changes and returns its name.
 
-        `upserts` has columns `id`, `corpus`, `text`, and, where they are known, `parent` (else the row itself), `group`,
-        `order`, `vector` and `words`. `deletes` names ids, in whichever corpus they are.
+        `upserts` has columns `id`, `corpus`, `text`, and optionally `parent` (default: the row itself), `group`, `order`,
+        `vector` and `words`. `deletes` are ids of any corpus.
         """
         base = None if rebuild else self._generations.published()
         given = completed(upserts)
@@ -64,11 +64,11 @@ class TextIndex:
                     shutil.copytree(base / corpus, folder / corpus)
                 elif old is not None or not new.is_empty():
                     write_arrays(folder / corpus, change_arrays(old or empty_arrays(), new, deletes))
-        shutil.rmtree(self._replaced, ignore_errors=True)
+        shutil.rmtree(self._old_index, ignore_errors=True)
         return folder.name
 
     def open(self, corpus: str) -> TextArrays | None:
-        """Returns the corpus as published, or None where it has no rows yet; kept open until another is published."""
+        """Returns the published corpus, or None if it has no rows yet; keeps it open until another is published."""
         while folder := self._generations.published():
             kept = self._open
             if kept is None or kept[0] != folder:
@@ -79,13 +79,13 @@ class TextIndex:
                 except FileNotFoundError:
                     continue
                 if texts is None and self._generations.published() != folder:
-                    continue  # replaced twice, and so removed, since its name was read
+                    continue  # replaced twice and removed meanwhile
                 kept[1][corpus] = texts
             return kept[1][corpus]
         return None
 
     def find(self, query: str, limit: int, corpus: str) -> list[Hit]:
-        """Returns the best matches within the corpus by BM25, best first; nothing for a query without a term."""
+        """Returns the best matches in the corpus by BM25, best first; nothing for a query without terms."""
         return find_in(self.open(corpus), query, limit)
 
     def ids(self, corpus: str) -> set[str]:
@@ -107,12 +107,12 @@ class TextIndex:
             aside = self._generations.quarantine(folder)
             raise IndexFailedError(
                 f"The text index could not be read ({error}) and was moved to {aside}. "
-                "`memory data rebuild --indexes` makes it again from the tables."
+                "Run `memory data rebuild --indexes` to rebuild it from the tables."
             ) from error
 
 
 def find_in(texts: Texts | None, query: str, limit: int) -> list[Hit]:
-    """Returns the best matches within an open corpus by BM25, best first; nothing for a query without a term."""
+    """Returns the best matches in an open corpus by BM25, best first; nothing for a query without terms."""
     terms = query_terms(query)
     if texts is None or not terms or limit <= 0:
         return []
@@ -126,9 +126,10 @@ def find_in(texts: Texts | None, query: str, limit: int) -> list[Hit]:
 
 
 def completed(upserts: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows with every column, what is not given filled in."""
-    missing = [pl.lit(None).cast(kind).alias(name) for name, kind in COLUMNS.items() if name not in upserts.columns]
-    rows = upserts.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
+    """Returns the rows with all columns; missing values get their defaults."""
+    rows = upserts.select(
+        (pl.col(name) if name in upserts.columns else pl.lit(None)).cast(kind).alias(name) for name, kind in COLUMNS.items()
+    )
     return rows.with_columns(
         pl.col("parent").fill_null(pl.col("id")), pl.col("group").fill_null(""), pl.col("order").fill_null(0)
     )

@@ -1,7 +1,7 @@
-"""A person's tasks in Todoist, through its official SDK: looked at, made, reworded, completed, deleted.
+"""A person's tasks in Todoist, through the official SDK: read, add, change, complete, delete.
 
-Only an answer of the API says what became of a task that is not among the open ones. The token comes from the environment
-alone; no message holds it, nor the words of a task.
+The state of a task that is not open is only known from an answer of the API. The token comes from the environment; no message
+contains it, nor the text of a task.
 """
 
 import os
@@ -24,23 +24,24 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 TOKEN = "MEMORY_TODOIST_TOKEN"
+TOKEN_PAGE = "Todoist's settings, Integrations, Developer"
 PUBLIC_URL = "https://api.todoist.com"
 
 LARGEST_PAGE = 200
-"""What the API gives at once."""
+"""Page limit of the API."""
 
 MOST_IDS = 100
-"""In one address, which servers take up to some 4,000 characters of."""
+"""Ids in one URL, which servers accept up to about 4,000 characters."""
 
 CONNECT_SECONDS, READ_SECONDS = 10.0, 20.0
-"""A sensor has a minute for all that it asks."""
+"""A sensor has a minute for all its requests."""
 
 LONGEST_LOOK_BACK = timedelta(days=89)
-"""The API tells what was completed within three months."""
+"""The API lists tasks completed within three months."""
 
 
 class TodoistTasks:
-    """The tasks of whom the token belongs to, as far as they carry the label or are asked for by id."""
+    """The tasks of the token's owner that have the label or are requested by id."""
 
     def __init__(self, clock: Callable[[], datetime], *, label: str, project: str = "", url: str = "") -> None:
         self._clock = clock
@@ -49,7 +50,7 @@ class TodoistTasks:
         self._url = url or PUBLIC_URL
 
     def look(self, wanted: Mapping[str, str], since: datetime) -> dict[str, Task]:
-        """Returns each task by its id as it stands now."""
+        """Returns the current state of each task by its id."""
         found = self._open(wanted)
         if wanted.keys() - found.keys():
             found |= {task.id: task for task in self._completed(since) if task.id in wanted and task.id not in found}
@@ -61,25 +62,24 @@ class TodoistTasks:
         return [*map(_task, tasks), *(task for task in self._completed(since) if self._label in task.labels)]
 
     def add(self, content: str, description: str) -> Task:
-        """Makes a task with the label, in the project that the settings name."""
-        home = self._project_id
-        how = {"project_id": home, "labels": [self._label], "auto_parse_labels": False}  # an @ may stand in what is proposed
+        """Creates a task with the label, in the project of the settings."""
+        how = {"project_id": self._project_id, "labels": [self._label], "auto_parse_labels": False}  # the text may contain @
         return _task(self._call(lambda api: api.add_task(content, description=description, **how)))
 
     def reword(self, task_id: str, content: str) -> Task:
-        """Changes what an open task says, and returns it as it stands then."""
+        """Changes the text of an open task and returns the task."""
         return _task(self._call(lambda api: api.update_task(task_id, content=content)))
 
     def complete(self, task_id: str) -> None:
-        """Completes a task; nothing happens when it is not there."""
-        self._call_about(lambda api: api.complete_task(task_id))
+        """Completes a task, if it exists."""
+        self._call_if_there(lambda api: api.complete_task(task_id))
 
     def delete(self, task_id: str) -> None:
-        """Deletes a task; nothing happens when it is not there."""
-        self._call_about(lambda api: api.delete_task(task_id))
+        """Deletes a task, if it exists."""
+        self._call_if_there(lambda api: api.delete_task(task_id))
 
     def _open(self, ids: Iterable[str]) -> dict[str, Task]:
-        """Returns those of the tasks that are open; pages that move while they are read may lack some."""
+        """Returns the open ones of the tasks; some may be missing if tasks change while pages are read."""
         found: dict[str, Task] = {}
         wanted = list(ids)
         for some in (wanted[n : n + MOST_IDS] for n in range(0, len(wanted), MOST_IDS)):
@@ -88,7 +88,7 @@ class TodoistTasks:
         return found
 
     def _completed(self, since: datetime) -> list[Task]:
-        """Returns whatever was completed since the moment: a task that lost its label was completed all the same."""
+        """Returns all tasks completed since the moment, with or without the label."""
         now = self._clock()
         first, last = max(since, now - LONGEST_LOOK_BACK), now + timedelta(days=1)
         tasks = self._all(lambda api: api.get_completed_tasks_by_completion_date(since=first, until=last, limit=LARGEST_PAGE))
@@ -97,30 +97,26 @@ class TodoistTasks:
     def _missing(self, id: str, project_id: str) -> Task:
         """Returns a task that was neither among the open ones nor among those completed.
 
-        A task that is gone was deleted where its project is there still. Else the project went, with all its tasks, or the
-        token is another person's, who sees none of them.
+        It was deleted if its project still exists. Else the project was deleted, or the token is another person's.
         """
-        task = self._call_about(lambda api: api.get_task(id))
+        task = self._call_if_there(lambda api: api.get_task(id))
         if task is not None and task.is_completed:
             return _task(task)
         if task is not None and (again := self._open([id])):
             return again[id]
         home = project_id if task is None else task.project_id
-        return Task(id, home, state="deleted" if self._is_there(home) else "unknown")
-
-    def _is_there(self, project_id: str) -> bool:
-        project = self._call_about(lambda api: api.get_project(project_id))
-        return project is not None and not project.is_archived
+        project = self._call_if_there(lambda api: api.get_project(home))
+        return Task(id, home, state="deleted" if project is not None and not project.is_archived else "unknown")
 
     @cached_property
     def _project_id(self) -> str | None:
-        """The project in which tasks are made; None is the Inbox."""
+        """The project for new tasks; None is the Inbox."""
         if not self._project:
             return None
         projects = self._all(lambda api: api.get_projects(limit=LARGEST_PAGE))
         found = next((one.id for one in projects if self._project in (one.name, one.id)), None)
         if found is None:
-            raise TaskListError(f"Todoist has no project '{self._project}'. Make it there, or check MEMORY_TODOIST_PROJECT.")
+            raise TaskListError(f"Todoist has no project '{self._project}'. Create it, or check MEMORY_TODOIST_PROJECT.")
         return found
 
     @cached_property
@@ -130,14 +126,12 @@ class TodoistTasks:
             from todoist_api_python.api import TodoistAPI
         except ImportError:
             raise TaskListError(
-                f"{TOKEN} is set, but the package that talks to Todoist is not installed. "
-                "Run `pip install 'memory_assets[todoist]'`, or unset the variable."
+                f"{TOKEN} is set, but its package is not installed. Run `pip install 'memory_assets[todoist]'`, or unset it."
             ) from None
         token = os.environ.get(TOKEN, "")
         if not re.fullmatch(r"[!-~]+", token):
             raise TaskListError(
-                f"{TOKEN} is empty or holds characters that no token has. Copy it again, from Todoist's settings under "
-                "Integrations, Developer. Nothing was sent."
+                f"{TOKEN} is empty or contains invalid characters. Copy it again from {TOKEN_PAGE}. Nothing was sent."
             )
         base = httpx.URL(self._url)
         return TodoistAPI(token, client=httpx.Client(event_hooks={"request": [lambda request: _send_to(base, request)]}))
@@ -145,22 +139,18 @@ class TodoistTasks:
     def _all(self, pages: "Callable[[TodoistAPI], Iterator[list[T]]]") -> list[T]:
         return self._call(lambda api: list(chain.from_iterable(pages(api))))
 
-    def _call_about(self, call: "Callable[[TodoistAPI], T]") -> T | None:
-        """Returns what the SDK returns, or None where the API says that what the call names is not there."""
-        import httpx
-
-        def answer(api: "TodoistAPI") -> T | None:
-            try:
-                return call(api)
-            except httpx.HTTPStatusError as error:
-                if error.response.status_code in (403, 404, 410):
-                    return None
-                raise
-
-        return self._call(answer)
+    def _call_if_there(self, call: "Callable[[TodoistAPI], T]") -> T | None:
+        """Returns the SDK's result, or None if the API says that the object is missing."""
+        try:
+            return self._call(call)
+        except TaskListError as error:
+            response = getattr(error.__context__, "response", None)
+            if response is not None and response.status_code in (403, 404, 410):
+                return None
+            raise
 
     def _call(self, call: "Callable[[TodoistAPI], T]") -> T:
-        """Returns what the SDK returns; its failures as ours, alone: its own messages quote addresses and answers."""
+        """Returns the SDK's result; converts its errors without their text, which quotes addresses and answers."""
         api = self._api
         import httpx
         from dataclass_wizard.errors import JSONWizardError
@@ -170,45 +160,39 @@ class TodoistTasks:
         except httpx.HTTPStatusError as error:
             raise TaskListError(self._refused(error.response)) from None
         except httpx.TransportError as error:
-            why = type(error).__name__
-            raise TaskListError(
-                f"Cannot reach {self._where} ({why}); the next triage tries again. Is the network up?"
-            ) from None
+            why = f"Cannot reach {self._where} ({type(error).__name__}); the next triage tries again. Check the network."
+            raise TaskListError(why) from None
         except (JSONWizardError, TypeError, ValueError, KeyError, AttributeError) as error:
-            why = type(error).__name__
-            raise TaskListError(
-                f"The answer from {self._where} cannot be read ({why}): it does not speak the Todoist API. "
-                "Check MEMORY_TODOIST_URL."
-            ) from None
+            why = f"cannot be read ({type(error).__name__}): it is not the Todoist API. Check MEMORY_TODOIST_URL."
+            raise TaskListError(f"The answer from {self._where} {why}") from None
 
     def _refused(self, response: "httpx.Response") -> str:
         status = response.status_code
         if status in (401, 403):
-            where = "Todoist's settings, Integrations, Developer"
-            return f"{self._where} does not accept the token ({status}). Check {TOKEN}: it stands in {where}."
+            return f"{self._where} does not accept the token ({status}). Check {TOKEN}, from {TOKEN_PAGE}."
         if status == 429:
             wait = response.headers.get("retry-after", "")
-            again = f", for {wait} s" if wait.isdigit() else ""
-            return f"{self._where} asks to be left alone{again} (429); the next triage tries again."
+            again = f" of {wait} s" if wait.isdigit() else ""
+            return f"{self._where} asks for a pause{again} (429); the next triage tries again."
         if status >= 500 or status == 408:
-            return f"{self._where} is out of order ({status}); the next triage tries again."
+            return f"{self._where} is not available ({status}); the next triage tries again."
         if status < 400 or status in (404, 405):
-            return f"{self._where} does not speak the Todoist API ({status}). Check MEMORY_TODOIST_URL."
-        return f"{self._where} refuses a request as it is ({status})."
+            return f"{self._where} is not the Todoist API ({status}). Check MEMORY_TODOIST_URL."
+        return f"{self._where} rejects a request ({status})."
 
     @property
     def _where(self) -> str:
-        """The address without user and password, either of which may be a key."""
+        """The address without user and password, which may be keys."""
         parts = urlsplit(self._url)
         return f"Todoist at {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def _send_to(base: "httpx.URL", request: "httpx.Request") -> None:
-    """Sends what the SDK would send to the public address to ours, with our patience."""
+    """Redirects a request of the SDK to our address, with our timeouts."""
     request.url = base.copy_with(raw_path=base.raw_path.rstrip(b"/") + request.url.raw_path)
     request.headers["Host"] = request.url.netloc.decode()
-    patience = {"connect": CONNECT_SECONDS, "read": READ_SECONDS, "write": READ_SECONDS, "pool": CONNECT_SECONDS}
-    request.extensions = {**request.extensions, "timeout": patience}
+    timeout = {"connect": CONNECT_SECONDS, "read": READ_SECONDS, "write": READ_SECONDS, "pool": CONNECT_SECONDS}
+    request.extensions = {**request.extensions, "timeout": timeout}
 
 
 def _task(task: "TodoistTask") -> Task:

@@ -1,7 +1,6 @@
-"""The vectors of one generation as rows of an array: compared with all of them, exactly, without opening Chroma.
+"""The vectors of one generation as rows of an array, for exact search without Chroma.
 
-Importing and opening Chroma takes longer than the whole answer of a command; comparing with some thousand rows takes less than
-asking Chroma.
+Importing and opening Chroma takes longer than answering a command; up to some thousand rows, comparing all is faster too.
 """
 
 from collections.abc import Iterable
@@ -10,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from memory_assets.adapters.array_files import Names, read_array, write_array
+from memory_assets.adapters.array_files import Names, read_array, read_names, write_array, write_names
 from memory_assets.schema.protocols import Hit
 
-IDS, STARTS, VECTORS = "ids.npy", "ids.starts.npy", "vectors.npy"
+IDS, VECTORS = "ids.npy", "vectors.npy"
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class VectorRows:
         return len(self.ids)
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest, best first, scored by cosine; raises `ValueError` for a vector of another dimension."""
+        """Returns the nearest, best first, scored by cosine; raises `ValueError` for another dimension."""
         if not len(self):
             return []
         scores = self.vectors @ (vector / np.linalg.norm(vector)).astype(np.float32)
@@ -38,7 +37,7 @@ class VectorRows:
         return [Hit(self.ids[int(row)], float(scores[row])) for row in ordered]
 
     def changed(self, ids: list[str], vectors: np.ndarray, deletes: Iterable[str]) -> "VectorRows":
-        """Returns the rows with those put in, in the place of others of the same id, and some taken out."""
+        """Returns the rows with the vectors inserted or replaced and the deletes removed."""
         gone = {*ids, *deletes}
         stays = np.array([id not in gone for id in self.ids], dtype=bool)
         kept = [id for id, is_kept in zip(self.ids, stays, strict=True) if is_kept]
@@ -49,15 +48,14 @@ class VectorRows:
 
 
 def read_rows(folder: Path) -> VectorRows:
-    """Returns the rows of the generation in the folder, mapped; raises `OSError` or `ValueError` where they are not whole."""
-    rows = VectorRows(Names(read_array(folder / IDS), read_array(folder / STARTS)), read_array(folder / VECTORS))
+    """Returns the rows of the generation in the folder, memory-mapped; raises `OSError` or `ValueError` if incomplete."""
+    rows = VectorRows(read_names(folder / IDS), read_array(folder / VECTORS))
     if len(rows.vectors) != len(rows):
-        raise ValueError("there are not as many vectors as ids")
+        raise ValueError("the numbers of vectors and ids differ")
     return rows
 
 
 def write_rows(folder: Path, rows: VectorRows) -> None:
-    """Writes the rows into the folder, in place of those there."""
-    write_array(folder / IDS, rows.ids.content)
-    write_array(folder / STARTS, rows.ids.starts)
+    """Writes the rows into the folder and replaces existing ones."""
+    write_names(folder / IDS, rows.ids)
     write_array(folder / VECTORS, np.ascontiguousarray(rows.vectors, dtype=np.float32))

@@ -1,10 +1,9 @@
-"""Short codes for what the words of a text mean in it: 48 signed bytes for each word piece worth comparing.
+"""Contextual word codes for late interaction (Khattab and Zaharia 2020): 48 signed bytes per word piece.
 
-A vector of a whole passage blurs what its words say; comparing word by word (late interaction: Khattab and Zaharia 2020) finds
-more, and MiniLM computes the states of all words anyway. They are projected on the 48 directions in which the states of
-the model's own vocabulary differ most, brought to unit length, and rounded to bytes, a 32nd of their size as float32.
-`word_codes.npy` holds the directions of the built-in model; `python -m memory_assets.adapters.make_word_codes` makes it
-again from the weights alone. Stop words and punctuation have no code.
+Comparing word by word finds more than comparing passage vectors, and MiniLM computes the states of all words anyway. They are
+projected on the 48 directions in which the states of the model's vocabulary differ most, normalised, and rounded to bytes, a
+32nd of their size as float32. `word_codes.npy` contains the directions of the built-in model;
+`python -m memory_assets.adapters.make_word_codes` regenerates it from the weights. Stop words and punctuation have no code.
 """
 
 import re
@@ -18,16 +17,16 @@ from memory_assets.text.terms import STOP_WORDS
 
 FILE = Path(__file__).with_suffix(".npy")
 SCALE = 254.0
-"""A coordinate of a unit vector in 48 dimensions is seldom beyond ±0.5, which becomes ±127."""
+"""Coordinates of unit vectors in 48 dimensions are rarely beyond ±0.5, which becomes ±127."""
 
 VOCABULARY = 12_000
-"""Word pieces, the most frequent first, that the directions are found from."""
+"""Number of word pieces, the most frequent first, that the directions are computed from."""
 
 
 def encode_words(states: np.ndarray, pieces: Sequence[str]) -> np.ndarray:
-    """Returns the codes of the pieces that say something (of all, where none does); int8, shape (pieces, 48)."""
-    spoken = [place for place, piece in enumerate(pieces) if not _is_silent(piece)] or list(range(len(pieces)))
-    projected = unit(unit(states[spoken]) @ directions())
+    """Returns the codes of the content words (of all words if there are none), int8, shape (pieces, 48)."""
+    content = [place for place, piece in enumerate(pieces) if not _is_stop(piece)] or list(range(len(pieces)))
+    projected = unit(unit(states[content]) @ directions())
     return np.rint(np.clip(projected * SCALE, -127, 127)).astype(np.int8)
 
 
@@ -43,6 +42,6 @@ def directions() -> np.ndarray:
 
 
 @cache
-def _is_silent(piece: str) -> bool:
-    """Returns whether a piece is a stop word, punctuation, or a mark of the tokenizer's own."""
+def _is_stop(piece: str) -> bool:
+    """Returns whether a piece is a stop word, punctuation, or a special token."""
     return piece in STOP_WORDS or not re.search(r"\w", piece) or re.fullmatch(r"\[\w+\]", piece) is not None

@@ -1,73 +1,71 @@
-"""The schema of every table, made from its record, and the way between records and rows.
+"""Table schemas derived from the records, and conversion between records and frames.
 
-`schema_of` gives the polars schema, `checks_of` the pandera schema that a frame must satisfy before it is written,
-`frame_of` turns records (or dictionaries) into a frame. A frame that does not fit raises `TableError` and nothing of it is
-written.
+`schema_of` returns the polars schema, `checks_of` the pandera schema that a frame must satisfy before it is written,
+`frame_of` turns records (or dictionaries) into a frame. A frame that does not fit raises `TableError` and is not written.
 """
 
 import hashlib
-import types
 from collections.abc import Iterable, Mapping
-from datetime import date, datetime
 from functools import cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 import polars as pl
 
 from memory_assets.errors import TableError
 from memory_assets.schema.records import Record
-from memory_assets.schema.tables import FOLDERS, table_names, table_of
+from memory_assets.schema.tables import FOLDERS, TABLES, table_names
 
 SCHEMA_VERSION = 2
-"""Version of all table schemas together; a store with another one has its derived tables rebuilt."""
+"""Version of all table schemas; when it changes, a store rebuilds its derived tables."""
 
-_SCALARS: dict[Any, pl.DataType] = {
-    str: pl.String(),
-    int: pl.Int64(),
-    float: pl.Float64(),
-    bool: pl.Boolean(),
-    bytes: pl.Binary(),
-    datetime: pl.Datetime("us", "UTC"),
-    date: pl.Date(),
+_DTYPES: dict[str, pl.DataType] = {
+    "string": pl.String(),
+    "integer": pl.Int64(),
+    "number": pl.Float64(),
+    "boolean": pl.Boolean(),
+    "binary": pl.Binary(),
+    "date-time": pl.Datetime("us", "UTC"),
+    "date": pl.Date(),
 }
+"""polars types by the format or type in JSON Schema."""
 
 
 def record_of(table: str) -> type[Record]:
-    """Returns the record that a row of the table is; raises `TableError` for an unknown name."""
-    if (record := table_of(table).record) is None:
-        raise TableError(f"'{table}' is no table. The tables are: {', '.join(table_names())}.")
-    return record
+    """Returns the record type of the table's rows; raises `TableError` for an unknown name."""
+    if (found := TABLES.get(table)) is None or found.record is None:
+        raise TableError(f"There is no table '{table}'. The tables are: {', '.join(table_names())}.")
+    return found.record
 
 
 @cache
 def schema_of(table: str) -> pl.Schema:
     """Returns the polars schema of the table."""
-    return pl.Schema({name: _dtype(field.annotation) for name, field in record_of(table).model_fields.items()})
+    return pl.Schema({name: _dtype(column) for name, column in _columns(table).items()})
 
 
 def key_of(table: str) -> list[str]:
     """Returns the columns that identify a row."""
-    return list(record_of(table).key)
+    record = record_of(table)
+    return list(record.key or [*record.model_fields][:1])
 
 
 def partitioned_by(table: str) -> tuple[str, ...]:
-    """Returns the columns whose values name the parts of the table; none where it has one part, `all`."""
-    return FOLDERS[table_of(table).grain]
+    """Returns the columns whose values name the partitions; none for a table with the single partition `all`."""
+    return FOLDERS[TABLES[table].grain]
 
 
 def columns_of(table: str) -> list[tuple[str, str, str]]:
     """Returns (name, type, description) of each column."""
-    fields = record_of(table).model_fields
-    return [(name, str(dtype), fields[name].description or "") for name, dtype in schema_of(table).items()]
+    return [(name, str(schema_of(table)[name]), column["description"]) for name, column in _columns(table).items()]
 
 
 def hash_of(*parts: object) -> str:
-    """Returns a short hash of the parts in order, for saying what a part of a table was made from."""
+    """Returns a short hash of the parts, in order; used for input versions and ids."""
     return hashlib.sha256("\x1f".join(map(str, parts)).encode()).hexdigest()[:24]
 
 
 def empty(table: str) -> pl.DataFrame:
-    """Returns the table without rows."""
+    """Returns the table's frame without rows."""
     return pl.DataFrame(schema=schema_of(table))
 
 
@@ -83,11 +81,11 @@ def frame_of(table: str, rows: Iterable[Record | Mapping[str, Any]]) -> pl.DataF
 def check(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Returns the frame when it satisfies the table's schema, bounds and unique key; raises `TableError` with examples.
 
-    One polars query decides whether a row is broken; pandera names the rows and rules, which takes twenty times as long.
+    One polars query finds out whether any row is broken; only then pandera, twenty times slower, names rows and rules.
     """
     if frame.schema != schema_of(table):
         wrong = set(frame.schema.items()) ^ set(schema_of(table).items())
-        raise TableError(f"The columns of '{table}' are not those of its schema; they differ in {sorted(map(str, wrong))}.")
+        raise TableError(f"The columns of '{table}' do not match its schema; they differ in {sorted(map(str, wrong))}.")
     if not frame.select(_has_broken_rows(table)).item():
         return frame
     import pandera.errors
@@ -96,7 +94,7 @@ def check(table: str, frame: pl.DataFrame) -> pl.DataFrame:
         return checks_of(table).validate(frame, lazy=True)
     except pandera.errors.SchemaErrors as error:
         cases = error.failure_cases.head(3).select("column", "check").rows()
-        raise TableError(f"Rows of '{table}' break its schema, for instance (column, rule): {cases}.") from error
+        raise TableError(f"Rows of '{table}' break its schema, for example (column, rule): {cases}.") from error
 
 
 @cache
@@ -104,96 +102,75 @@ def checks_of(table: str):
     """Returns the pandera schema of the table: types, nullability, bounds, allowed values, unique key."""
     import pandera.polars as pa
 
-    record = record_of(table)
-    columns = {}
-    for name, field in record.model_fields.items():
-        base, optional = _strip_optional(field.annotation)
-        columns[name] = pa.Column(
-            _dtype(field.annotation),
-            checks=[getattr(pa.Check, rule)(value) for rule, value in _rules(base, field.metadata)],
-            nullable=optional,
-            description=field.description,
+    columns = {
+        name: pa.Column(
+            _dtype(one),
+            [getattr(pa.Check, rule)(value) for rule, value in _rules(one)],
+            nullable="anyOf" in one,
+            description=one["description"],
         )
-    return pa.DataFrameSchema(columns, name=table, description=record.__doc__, strict=True, unique=key_of(table) or None)
+        for name, one in _columns(table).items()
+    }
+    return pa.DataFrameSchema(columns, name=table, strict=True, unique=key_of(table))
 
 
 @cache
 def _has_broken_rows(table: str) -> pl.Expr:
-    """Returns whether some row breaks a rule of `checks_of`; also true of a NaN, which pandera then judges."""
+    """Returns an expression for whether any row breaks a rule of `checks_of`, or has a NaN."""
     breaks = {
-        "isin": lambda value: ~column.is_in(value),
-        "ge": lambda value: column < value,
-        "le": lambda value: column > value,
+        "isin": lambda column, value: ~column.is_in(value),
+        "ge": lambda column, value: column < value,
+        "le": lambda column, value: column > value,
     }
-    found = [pl.struct(key_of(table)).is_duplicated()] if key_of(table) else []
-    for name, field in record_of(table).model_fields.items():
+    found = [pl.struct(key_of(table)).is_duplicated()]
+    for name, one in _columns(table).items():
         column = pl.col(name)
-        base, optional = _strip_optional(field.annotation)
-        found += [breaks[rule](value) for rule, value in _rules(base, field.metadata)]
-        if not optional:
-            found += [column.is_null(), *([column.is_nan()] if schema_of(table)[name].is_float() else [])]
+        found += [breaks[rule](column, value) for rule, value in _rules(one)]
+        if "anyOf" not in one:
+            found += [column.is_null(), *([column.is_nan()] if _dtype(one).is_float() else [])]
     return pl.any_horizontal(expression.any() for expression in found)
 
 
-def _rules(annotation: Any, metadata: list[Any]) -> list[tuple[str, Any]]:
-    """Returns what values must satisfy besides their type: `isin` the allowed values, `ge` the least, `le` the most."""
-    found: list[tuple[str, Any]] = []
-    if get_origin(annotation) is Annotated:
-        annotation, *inner = get_args(annotation)
-        metadata = [m for extra in inner for m in getattr(extra, "metadata", [extra])] + metadata
-    if get_origin(annotation) is Literal:
-        found.append(("isin", list(get_args(annotation))))
-    bounds = [(rule, getattr(bound, rule, None)) for bound in metadata for rule in ("ge", "le")]
-    return found + [(rule, value) for rule, value in bounds if value is not None]
+@cache
+def _columns(table: str) -> dict[str, dict[str, Any]]:
+    """Returns the JSON Schema of each column's values; a nullable column keeps `anyOf`."""
+    columns = record_of(table).model_json_schema()["properties"]
+    return {name: {**one, **one.get("anyOf", [{}])[0]} for name, one in columns.items()}
 
 
-def _strip_optional(annotation: Any) -> tuple[Any, bool]:
-    if get_origin(annotation) in (Union, types.UnionType):
-        inner = [part for part in get_args(annotation) if part is not type(None)]
-        return inner[0], True
-    return annotation, False
+def _rules(column: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Returns the rules for the values: `isin` (allowed), `ge` (minimum), `le` (maximum)."""
+    names = {"enum": "isin", "minimum": "ge", "maximum": "le"}
+    return [(rule, column[name]) for name, rule in names.items() if name in column]
 
 
-def _dtype(annotation: Any) -> pl.DataType:
-    base, _ = _strip_optional(annotation)
-    if get_origin(base) is Annotated:
-        base = get_args(base)[0]
-    if get_origin(base) is Literal:
-        return pl.String()
-    if get_origin(base) is list:
-        (inner,) = get_args(base)
-        return pl.List(pl.Float32()) if inner is float else pl.List(_dtype(inner))
-    return _SCALARS[base]
+def _dtype(column: Mapping[str, Any]) -> pl.DataType:
+    if column["type"] == "array":
+        inner = _dtype(column["items"])
+        return pl.List(pl.Float32() if inner.is_float() else inner)
+    return _DTYPES[column.get("format", column["type"])]
 
 
 def render_dictionary() -> str:
-    """Returns the dictionary of all tables and columns as Markdown; `docs/tables.md` is this text."""
+    """Returns the dictionary of all tables and columns as Markdown: the content of `docs/tables.md`."""
     head = [
-        "# The tables",
-        "",
-        "Made from `memory_assets/schema/records.py` by `make docs`; a test keeps it true. Each table is Parquet below",
-        "`MEMORY_DATA/tables/`, in folders named as Hive does, and a polars frame by",
-        '`memory_assets.scan("observations")`. Times are UTC; a `day` is the local day, in the owner\'s zone, of the latest',
-        "event of a window.",
-        "",
-        "Other programs read the same rows, with the same columns and types:",
-        "",
-        "| reader | `observations`, from the folder `MEMORY_DATA` |",
-        "|---|---|",
+        "# The tables\n",
+        "Generated from `memory_assets/schema/records.py` by `make docs`. Each table is Parquet below `MEMORY_DATA/tables/`,",
+        'in Hive folders, and a polars frame by `memory_assets.scan("observations")`. Times are UTC; a `day` is the local day,',
+        "in the owner's zone, of the latest event of a window.\n",
+        "Other programs read the same rows, with the same columns and types:\n",
+        "| reader | `observations`, from the folder `MEMORY_DATA` |\n|---|---|",
         '| polars | `pl.scan_parquet("tables/observations/**/*.parquet", hive_partitioning=True)` |',
         "| DuckDB | `FROM read_parquet('tables/observations/**/*.parquet', hive_partitioning = true)` |",
         '| pyarrow | `ds.dataset("tables/observations", partitioning=days)` with '
         '`days = ds.partitioning(pa.schema({"day": pa.date32()}), flavor="hive")` |',
-        '| pandas | `pd.read_parquet("tables/observations")` |',
-        "",
-        "Columns that name a table's folders are not in its files. pyarrow and pandas do not recognise dates in names: give",
-        "pyarrow the type, as above; in pandas convert the column. `columns.parquet` has no rows, only columns.",
-        "",
-        "While the store is written, files are replaced one after another: of each partition you get the old or the new",
-        "version. DuckDB may open a file twice in one query, and polars looks at sizes first: where a file was replaced in",
-        "between, or has outgrown its size, they can report an invalid file: run the query again. `memory_assets.scan` never",
-        "does.",
-        "A file is larger than its content: between rows and footer lies a hole, which most file systems give no space.",
+        '| pandas | `pd.read_parquet("tables/observations")` |\n',
+        "Partition columns are in the folder names, not in the files. pyarrow and pandas do not recognise dates in them: pass",
+        "the type to pyarrow, as above; convert the column in pandas. `columns.parquet` has columns, but no rows.\n",
+        "While the store is written, a reader gets the old or the new version of each partition. DuckDB may open a file twice",
+        "in one query, and polars reads sizes first: if a file is replaced in between, or grows, they can report an invalid",
+        "file; run the query again. `memory_assets.scan` never fails like this.\n",
+        "A file is larger than its content: a hole between rows and footer, which takes no space on most file systems.",
     ]
     return "\n".join([*head, *(line for table in table_names() for line in _render_table(table))]) + "\n"
 

@@ -1,9 +1,6 @@
-"""Lets a stage say how far it is, to whoever listens: a terminal with bars, or nobody.
+"""Progress reporting: the command line installs a reporter with `report_to`, the stages call `track`."""
 
-The command line installs a reporter with `report_to`; the stages call `track` and know nothing of terminals.
-"""
-
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
@@ -11,7 +8,7 @@ T = TypeVar("T")
 
 
 class Reporter(Protocol):
-    """Draws progress."""
+    """Displays progress."""
 
     def start(self, description: str, total: float | None) -> object:
         """Opens a bar and returns its handle."""
@@ -41,13 +38,11 @@ def report_to(reporter: Reporter | None) -> Iterator[None]:
 
 
 def track(items: Iterable[T], description: str, total: float | None = None) -> Iterator[T]:
-    """Yields the items, moving a bar by one for each."""
+    """Yields the items and advances a bar by one for each."""
     if _reporter is None:
         yield from items
         return
-    if total is None and hasattr(items, "__len__"):
-        total = len(items)  # type: ignore[arg-type]
-    reporter, handle = _reporter, _reporter.start(description, total)
+    reporter, handle = _reporter, _reporter.start(description, len(items) if isinstance(items, Sized) else total)
     try:
         for item in items:
             yield item

@@ -1,6 +1,6 @@
-"""The seams to the outside world: what a model, an embedder, an index and the tables must be able to do.
+"""Protocols for models, embedders, indexes, task lists and tables, with the records that they exchange.
 
-Adapters implement these; stages know nothing else of vendors, files and services. Tests hand in fakes.
+Adapters implement them; stages depend on nothing else outside; tests pass fakes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from memory_assets.errors import ModelError
 
 @dataclass(frozen=True)
 class Image:
-    """A picture that belongs to the material."""
+    """An image in the material."""
 
     media_type: str
     """`image/png`, `image/jpeg`, `image/gif` or `image/webp`."""
@@ -25,48 +25,48 @@ class Image:
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One question to a model: a fixed system prompt, which providers may cache, and the material."""
+    """One request to a model: a fixed system prompt, which providers may cache, and the material."""
 
     system: str
     material: str
     max_tokens: int = 8_000
     images: tuple[Image, ...] = ()
-    """Shown before the material, which speaks of them as image 1, image 2 and so on."""
+    """Sent before the material, which refers to them as image 1, image 2 and so on."""
 
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """What the model said, raw, how it ended, and what it took."""
+    """The model's raw text, its stop reason and its usage."""
 
     text: str
     model: str
     input_tokens: int
-    """Tokens that were neither read from nor written to the provider's cache."""
+    """Tokens neither read from nor written to the provider's cache."""
     output_tokens: int
     stop_reason: str = "end_turn"
-    """As the Messages API names it: `end_turn`, `stop_sequence`, `max_tokens`, `refusal` and so on."""
+    """As in the Messages API: `end_turn`, `stop_sequence`, `max_tokens`, `refusal` and so on."""
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     seconds: float = 0.0
-    """From the question to the answer; 0 for an answer that came in a batch."""
+    """Duration of the request; 0 in a batch."""
     is_batch: bool = False
     raw: dict[str, Any] = field(default_factory=dict)
-    """The answer as it came, for whoever wants to look."""
+    """The unparsed answer."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch of questions at the provider."""
+    """A batch of requests at the provider."""
 
     id: str
     created_at: datetime
     is_ended: bool
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Questions by state: `processing`, `succeeded`, `errored`, `canceled`, `expired`."""
+    """Requests by state: `processing`, `succeeded`, `errored`, `canceled`, `expired`."""
 
 
 class Model(Protocol):
-    """Answers questions in text."""
+    """Answers requests in text."""
 
     @property
     def name(self) -> str:
@@ -74,38 +74,38 @@ class Model(Protocol):
         ...
 
     def ask(self, request: ModelRequest) -> ModelAnswer:
-        """Returns the answer; raises `ModelError` when there is none."""
+        """Returns the answer; raises `ModelError` if there is none."""
         ...
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
-        """Hands in a batch, at half the price and without a promise of when; names are at most 64 of `[a-zA-Z0-9_-]`."""
+        """Submits a batch, at half the price and without a deadline; names are at most 64 of `[a-zA-Z0-9_-]`."""
         ...
 
     def batch(self, batch_id: str) -> Batch:
-        """Returns the batch as it stands now; raises `ModelError` when the provider does not know it."""
+        """Returns the current state of the batch; raises `ModelError` if the provider does not know it."""
         ...
 
     def batches(self, since: datetime) -> Iterator[Batch]:
-        """Yields the batches handed in since the moment, the latest first."""
+        """Yields the batches submitted since the moment, the latest first."""
         ...
 
     def results(self, batch_id: str) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
-        """Yields the name and the answer of each question of an ended batch, or why there is none."""
+        """Yields the name and the answer, or the error, of each request of an ended batch."""
         ...
 
 
 CODE_BYTES = 48
-"""Of what one word means in its text."""
+"""Length of one word code."""
 
 
 @dataclass(frozen=True)
 class Read:
-    """What an embedder makes of a text: what it means as a whole, and what each of its words means in it."""
+    """An embedded text: one vector for the whole text, and one contextual code per word."""
 
     vector: np.ndarray
     """Unit length, float32, shape (dimension,)."""
     words: np.ndarray = field(default_factory=lambda: np.zeros((0, CODE_BYTES), dtype=np.int8))
-    """Codes to be compared by their products, int8, shape (words, 48); none where the model has no codes."""
+    """Codes to compare by dot product, int8, shape (words, 48); none if the model has no codes."""
 
 
 class Embedder(Protocol):
@@ -121,11 +121,6 @@ class Embedder(Protocol):
         """Hash of the model's weights, shortened."""
         ...
 
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        ...
-
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns a float32 array of shape (len(texts), dimension)."""
         ...
@@ -135,24 +130,24 @@ class Embedder(Protocol):
         ...
 
     def read(self, texts: Sequence[str]) -> list[Read]:
-        """Returns the vector of each text, and the codes of its words."""
+        """Returns the vector of each text and the codes of its words."""
         ...
 
     def read_query(self, text: str) -> Read:
-        """Returns the same of a question."""
+        """Returns the same for a query."""
         ...
 
 
 @dataclass(frozen=True)
 class Hit:
-    """One result of an index: the id that was stored and how well it fits (higher is better)."""
+    """One result of an index: the stored id and its score (higher is better)."""
 
     id: str
     score: float
 
 
 class VectorIndex(Protocol):
-    """Finds the nearest vectors; a projection of the tables."""
+    """Finds the nearest vectors; derived from the tables."""
 
     def generation(self) -> str | None:
         """Returns the name of the published generation."""
@@ -164,7 +159,7 @@ class VectorIndex(Protocol):
 
 
 class Texts(Protocol):
-    """One corpus of a text index: its rows, sorted by group and order, and which terms occur in which of them."""
+    """One corpus of a text index: its rows, sorted by group and order, and the postings of its terms."""
 
     @property
     def ids(self) -> Sequence[str]:
@@ -172,13 +167,8 @@ class Texts(Protocol):
         ...
 
     @property
-    def parent_ids(self) -> Sequence[str]:
-        """Names of what rows are parts of, such as the message of a passage."""
-        ...
-
-    @property
     def group_ids(self) -> Sequence[str]:
-        """Names of the groups: sessions."""
+        """Ids of the groups: sessions."""
         ...
 
     @property
@@ -193,22 +183,17 @@ class Texts(Protocol):
 
     @property
     def order(self) -> np.ndarray:
-        """Row → its place within the group, int64."""
+        """Row → its position in the group, int64."""
         ...
 
     @property
     def lengths(self) -> np.ndarray:
-        """Row → how many terms it has, int32."""
-        ...
-
-    @property
-    def has_vector(self) -> np.ndarray:
-        """Row → whether it has a vector."""
+        """Row → number of its terms, int32."""
         ...
 
     @property
     def vectors(self) -> np.ndarray:
-        """float32, shape (rows, dimension); zeros where a row has none, dimension 0 where no row has one."""
+        """float32, shape (rows, dimension); zeros if a row has none, dimension 0 if no row has one."""
         ...
 
     def __len__(self) -> int:
@@ -216,43 +201,43 @@ class Texts(Protocol):
         ...
 
     def postings(self, term: str) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the rows that hold the term (of `terms.query_terms`), ascending, each once, and how often (float32)."""
+        """Returns the rows that contain the term (of `terms.query_terms`), ascending, and its counts (float32)."""
         ...
 
     def rows_of(self, ids: Iterable[str]) -> np.ndarray:
-        """Returns the rows of those ids that are there."""
+        """Returns the rows of the ids that the corpus contains."""
         ...
 
     def words_of(self, row: int) -> np.ndarray:
-        """Returns the codes of what the row's words mean in it, int8, shape (words, 48); none where it has none."""
+        """Returns the codes of the row's words, int8, shape (words, 48)."""
         ...
 
     def score(self, terms: Iterable[str] | Mapping[str, float]) -> np.ndarray:
-        """Returns the BM25 score of every row; float32; terms may come with weights."""
+        """Returns the BM25 score of every row, float32; terms may have weights."""
         ...
 
 
 class TextIndex(Protocol):
-    """Finds texts by their words; a projection of the tables."""
+    """Finds texts by their words; derived from the tables."""
 
     def generation(self) -> str | None:
         """Returns the name of the published generation."""
         ...
 
     def open(self, corpus: str) -> Texts | None:
-        """Returns the corpus (`memories` or `messages`) as published, or None where it has no rows yet."""
+        """Returns the published corpus (`memories` or `messages`), or None if it has no rows yet."""
         ...
 
 
 @dataclass(frozen=True)
 class PartInfo:
-    """What is written of one part (a day, a source, a category, or `all`) of a table."""
+    """Metadata of one written partition (a day, a source, a category, or `all`) of a table."""
 
     rows: int
     fingerprint: str
     """Hash of the rows."""
     inputs: str
-    """Hash of what the rows were made from, as given by the writer."""
+    """Input version of the rows, as given by the writer."""
     written_at: datetime
     bytes: int
 
@@ -262,7 +247,7 @@ TaskState = Literal["open", "completed", "deleted", "unknown"]
 
 @dataclass(frozen=True)
 class Task:
-    """A task of a person's list, as it stands there."""
+    """A task of a person's task list."""
 
     id: str
     project_id: str
@@ -270,16 +255,16 @@ class Task:
     description: str = ""
     labels: tuple[str, ...] = ()
     state: TaskState = "open"
-    """`unknown`: it is not there, and the list cannot tell what became of it."""
+    """`unknown`: it is missing, and the list cannot say why."""
 
 
 class TaskList(Protocol):
-    """A person's list of tasks, in which ours carry a label; every method raises `TaskListError` when there is no answer."""
+    """A person's task list; our tasks have a label. Every method raises `TaskListError` if the list does not answer."""
 
     def look(self, wanted: Mapping[str, str], since: datetime) -> dict[str, Task]:
-        """Returns each task by its id as it stands now, whatever labels it has by now.
+        """Returns the current state of each task by its id, whatever its labels.
 
-        `wanted` maps ids to the projects in which they were made; none of them was completed before `since`.
+        `wanted` maps ids to the projects in which they were created; none of them was completed before `since`.
         """
         ...
 
@@ -288,31 +273,31 @@ class TaskList(Protocol):
         ...
 
     def add(self, content: str, description: str) -> Task:
-        """Makes a task with our label."""
+        """Creates a task with our label."""
         ...
 
     def reword(self, task_id: str, content: str) -> Task:
-        """Changes what an open task says, and returns it as it stands then."""
+        """Changes the text of an open task and returns the task."""
         ...
 
     def complete(self, task_id: str) -> None:
-        """Completes a task; nothing happens when it is not there."""
+        """Completes a task, if it exists."""
         ...
 
     def delete(self, task_id: str) -> None:
-        """Deletes a task; nothing happens when it is not there."""
+        """Deletes a task, if it exists."""
         ...
 
 
 class Tables(Protocol):
-    """Reads and writes tables, one part at a time, atomically."""
+    """Reads and writes tables, one partition at a time, atomically."""
 
     def parts(self, table: str, wanted: Iterable[str] | None = None) -> dict[str, PartInfo]:
-        """Returns the written parts (of those wanted) by name, sorted by name."""
+        """Returns the written partitions (of those wanted) by name, sorted by name."""
         ...
 
     def read(self, table: str, parts: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Returns the rows of the given parts (all by default); parts that do not exist have no rows."""
+        """Returns the rows of the given partitions (all by default); missing partitions have no rows."""
         ...
 
     def scan(self, table: str, parts: Iterable[str] | None = None) -> pl.LazyFrame:
@@ -322,12 +307,12 @@ class Tables(Protocol):
     def write(
         self, table: str, part: str, frame: pl.DataFrame | Iterable[pl.DataFrame], *, inputs: str | Callable[[], str] = ""
     ) -> PartInfo:
-        """Checks the rows against the table's schema and replaces the part in one step.
+        """Validates the rows and replaces the partition in one step.
 
-        `inputs` may be a function that is asked once all rows are written.
+        `inputs` may be a function that is called once all rows are written.
         """
         ...
 
     def drop(self, table: str, part: str) -> None:
-        """Removes the part; nothing happens when it is not there."""
+        """Removes the partition, if it exists."""
         ...

@@ -1,7 +1,7 @@
-"""What can be asked of the memory: one frozen model per verb, with the parameters, their bounds and what each is for.
+"""Request models: one frozen model per verb, with its parameters, their bounds and descriptions.
 
-The command line, the tools of agents and HTTP are made from these models (`interfaces/verbs.py`), the facade takes them, the
-search reads them. A request that cannot be used raises `QuestionError`: every interface reports the same words.
+The command line, the agents' tools and HTTP are generated from these models (`interfaces/verbs.py`); the facade and the search
+take them. An invalid request raises `QuestionError`, so that every interface reports the same error.
 """
 
 from collections.abc import Mapping
@@ -19,10 +19,10 @@ ProfileName = Literal["lean", "balanced", "deep", "auto"]
 Kind = Literal["fact", "narrative", "message"]
 State = Literal["held", "stale", "archived", "cold", "superseded"]
 CorpusName = Literal["memories", "segments", "messages"]
-Decision = Literal["approve", "reject", "edit"]
+
 
 MOST, MOST_DEEP = 10, 15
-"""Results of a recall at most, and of one with the profile `deep`; the block in front of a prompt has ten lines at most."""
+"""Maximum results of a recall, and of one with the profile `deep`; the block added to a prompt has at most ten lines."""
 
 SHOWN_CHARS = 80
 
@@ -39,7 +39,7 @@ Day = Annotated[date | str, WithJsonSchema({"type": "string"})]
 
 
 class Request(BaseModel):
-    """What one verb is asked with; raises `QuestionError` for what cannot be used."""
+    """The parameters of one verb; invalid ones raise `QuestionError`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -51,7 +51,7 @@ class Request(BaseModel):
 
     @classmethod
     def of(cls, given: Any = None, **more: Any) -> Self:
-        """Returns the request itself, or makes one: `given` is its first field."""
+        """Returns `given` if it is a request, else a new request with `given` as its first field."""
         if isinstance(given, cls) and not more:
             return given
         return cls(**({} if given is None else {next(iter(cls.model_fields)): given}), **more)
@@ -59,7 +59,7 @@ class Request(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _lenient(cls, given: Any) -> Any:
-        """Leaves out what is null, takes one item for a list, and replaces halves of characters, which no file can hold."""
+        """Drops nulls, accepts one item as a list, and replaces lone surrogates, which cannot be encoded."""
         if not isinstance(given, Mapping):
             return given
         listed = {name for name, one in parameters(cls).items() if one["type"] == "array"}
@@ -70,27 +70,25 @@ class Request(BaseModel):
         }
 
 
-class Asked(Request):
-    """A question, and where it is asked."""
+class QuestionRequest(Request):
+    """A question and the project it is asked in."""
 
     question: str = Field(description="What you want to know, in plain words.", examples=["how do we deploy"])
-    project: str | None = Field(default=None, description="The project you work on; results about it are preferred.")
+    project: str | None = Field(None, description="The project you work on; results about it are preferred.")
 
 
 class Filters(Request):
-    """What results must be; an empty filter lets everything pass. Moments without a zone are UTC."""
+    """Filters on results; an empty filter passes everything. Moments without a zone are UTC."""
 
     category: tuple[Category, ...] = Field(default=(), description="Only these categories.")
     priority: tuple[Priority, ...] = Field(default=(), description="Only these priorities.")
     kind: tuple[Kind, ...] = Field(default=(), description="Only these kinds of results.")
     trigger: tuple[Trigger, ...] = Field(default=(), description="Only results from windows that were closed by this.")
     since: Moment | None = Field(
-        default=None,
-        description="Only what was said from then on: a day, a moment, or how far back.",
-        examples=["2026-05-01", "30d"],
+        default=None, description="Only what was said since: a day, a moment, or days back.", examples=["2026-05-01", "30d"]
     )
     until: Moment | None = Field(
-        default=None, description="Only what was said until then, that day included: a day, a moment, or how far back."
+        default=None, description="Only what was said until this day (inclusive), moment, or days back."
     )
     only_project: str | None = Field(default=None, description="Only results about this project.")
     person: str | None = Field(default=None, description="Only results from sessions of this person.")
@@ -120,44 +118,40 @@ class Filters(Request):
 
     @property
     def states(self) -> tuple[str, ...]:
-        """The states that may be seen."""
+        """States of the memories to return."""
         return ("active", *self.include)
 
     @property
     def are_set(self) -> bool:
-        """Whether anything is left out beside what is not active."""
+        """Whether any filter other than `include` is set."""
         return any(getattr(self, name) for name in Filters.model_fields if name != "include")
 
     @property
     def are_narrow(self) -> bool:
-        """Whether they say most of what results are about, so that a question beside them need not."""
+        """Whether the filters narrow results so far that the question may be vague."""
         return bool(self.category or self.priority or self.kind or self.trigger or self.session or self.since or self.until)
 
     @property
     def are_for_memories(self) -> bool:
-        """Whether only memories can pass: a message has no category, priority or state."""
+        """Whether only memories can pass: messages have no category, priority or state."""
         return bool(self.category or self.priority or (self.kind and "message" not in self.kind))
 
 
-class AnswerRequest(Filters, Asked):
-    """Asks for an answer from everything that is known, with its sources."""
+class AnswerRequest(Filters, QuestionRequest):
+    """Asks for an answer with its sources."""
 
-    probe: bool = Field(default=False, description="Do not count the results as used (for tests and monitors).")
+    probe: bool = Field(False, description="Do not count the results as used (for tests and monitors).")
 
 
 class RecallRequest(AnswerRequest):
     """Asks for the few memories that help with a question."""
 
-    profile: ProfileName = Field(
-        default="balanced", description="How many results, from what: lean 3, balanced 7, deep 10 with messages, auto decides."
-    )
-    limit: Limit | None = Field(
-        default=None, description=f"Return at most this many results: 1 to {MOST}, up to {MOST_DEEP} with the profile deep."
-    )
-    corpus: tuple[CorpusName, ...] = Field(default=(), description="Search these instead of what the profile searches.")
-    own_session: str | None = Field(default=None, description="Id of the session you are in: its own messages are left out.")
-    recent: tuple[str, ...] = Field(default=(), description="Last messages of the conversation, oldest first, at most five.")
-    budget: bool = Field(default=False, description="Return at most five results in few tokens; uses neither model nor graph.")
+    profile: ProfileName = Field("balanced", description="lean: 3 results; balanced: 7; deep: 10, with messages; auto decides.")
+    limit: Limit | None = Field(None, description=f"Maximum results: 1 to {MOST}, up to {MOST_DEEP} with the profile deep.")
+    corpus: tuple[CorpusName, ...] = Field((), description="Search these instead of the profile's corpora.")
+    own_session: str | None = Field(None, description="Id of the session you are in: its own messages are left out.")
+    recent: tuple[str, ...] = Field((), description="Last messages of the conversation, oldest first, at most five.")
+    budget: bool = Field(False, description="Return at most five results in few tokens, without model or graph.")
 
     @model_validator(mode="after")
     def _within_profile(self) -> Self:
@@ -173,7 +167,7 @@ class ExplainRequest(Request):
         description="A line of MEMORY.md, the id of a proposal, memory or observation, or words that you expected.",
         examples=["Use uv, never pip"],
     )
-    question: str | None = Field(default=None, description="Explain why this question does not return it.")
+    question: str | None = Field(None, description="Explain why this question does not return it.")
 
 
 class GraphRequest(Request):
@@ -183,13 +177,9 @@ class GraphRequest(Request):
 
 
 class TriggersRequest(Request):
-    """Asks which dates come up."""
+    """Asks for upcoming dates."""
 
-    on: Day | None = Field(
-        default=None,
-        description="Only what is due on this day or the next; default: all ahead.",
-        examples=["2026-05-01"],
-    )
+    on: Day | None = Field(None, description="Only dates due on this day or the next; default: all.", examples=["2026-05-01"])
 
     def day(self, now: datetime, zone: tzinfo) -> date | None:
         """Returns the day in the zone."""
@@ -199,22 +189,19 @@ class TriggersRequest(Request):
 class BriefRequest(Request):
     """Asks for the briefing."""
 
-    session: str | None = Field(default=None, description="Id of a session that goes on: adds what that session established.")
+    session: str | None = Field(None, description="Id of a resumed session: adds what that session established.")
 
 
 class RememberRequest(Request):
-    """Saves a fact, or replaces what a memory says."""
+    """Saves a fact, or replaces the text of a memory."""
 
     text: str = Field(description="The fact, in one or two sentences that stand alone.")
-    instead_of: str | None = Field(
-        default=None,
-        description="Id of a memory that is wrong or outdated: this text replaces it. mem_ and at least six characters.",
-    )
-    category: Category | None = Field(default=None, description="The category; by default derived from the text.")
-    priority: Priority = Field(default="medium", description="How much it matters.")
-    project: str = Field(default="", description="The project it is about; by default it concerns every project.")
-    sentiment: Sentiment = Field(default="neutral", description="The tone in which the owner said it.")
-    session: str | None = Field(default=None, description="Id of the session in which this is said.")
+    instead_of: str | None = Field(None, description="Id of a wrong memory to replace: mem_ and at least six characters.")
+    category: Category | None = Field(None, description="The category; by default derived from the text.")
+    priority: Priority = Field("medium", description="How much it matters.")
+    project: str = Field("", description="The project it is about; by default it concerns every project.")
+    sentiment: Sentiment = Field("neutral", description="The tone in which the owner said it.")
+    session: str | None = Field(None, description="Id of the current session.")
 
     @model_validator(mode="after")
     def _keeps(self) -> Self:
@@ -225,11 +212,11 @@ class RememberRequest(Request):
 
 
 class ForgetRequest(Request):
-    """Asks what holds a memory or words, or erases it."""
+    """Lists where a memory or words are stored, or erases them."""
 
     target: str = Field(description="A memory (mem_…), or words to erase wherever they were said.")
-    apply: bool = Field(default=False, description="Erase it; without this, only list what holds it.")
-    history: bool = Field(default=False, description="Also rewrite the git history of MEMORY.md: later commits get other ids.")
+    apply: bool = Field(False, description="Erase it; without this, only list where it is stored.")
+    history: bool = Field(False, description="Also rewrite the git history of MEMORY.md: later commits get other ids.")
 
 
 class FeedbackRequest(Request):
@@ -237,7 +224,7 @@ class FeedbackRequest(Request):
 
     memory_ids: tuple[str, ...] = Field(min_length=1, description="Memories (mem_…).")
     used: bool = Field(description="True: they helped. False: they did not.")
-    session: str | None = Field(default=None, description="Id of the session in which this is said.")
+    session: str | None = Field(None, description="Id of the current session.")
 
 
 class ReviewRequest(Request):
@@ -247,10 +234,10 @@ class ReviewRequest(Request):
 class DecideRequest(Request):
     """Decides proposals."""
 
-    decision: Decision = Field(description="What the owner decided.")
+    decision: Literal["approve", "reject", "edit"] = Field(description="What the owner decided.")
     proposals: tuple[str, ...] = Field(min_length=1, description="Ids of proposals.", examples=[["p-20260408-001"]])
-    reason: str = Field(default="", description="Why it is rejected; kept with the decision.")
-    text: str = Field(default="", description="The new wording, for edit.")
+    reason: str = Field("", description="Why it is rejected; kept with the decision.")
+    text: str = Field("", description="The new wording, for edit.")
 
     @model_validator(mode="after")
     def _one_wording(self) -> Self:
@@ -270,7 +257,7 @@ def parameters(model: type[Request]) -> Mapping[str, dict[str, Any]]:
 
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the schema without what repeats the name or says that nothing is given."""
+    """Returns the schema without titles, null types and empty defaults."""
     of_value = next((one for one in schema.get("anyOf", ()) if one["type"] != "null"), {})
     kept = {name: value for name, value in schema.items() if name not in ("anyOf", "title")}
     return of_value | {name: value for name, value in kept.items() if name != "default" or value not in (None, [], "")}
@@ -284,7 +271,7 @@ def _moment(name: str, text: str, now: datetime, zone: tzinfo, *, is_end: bool =
 
 
 def _in_words(error: ValidationError, model: type[Request]) -> str:
-    """Returns the first thing that is wrong, in plain words."""
+    """Returns the first error in plain words."""
     wrong = error.errors(include_url=False)[0]
     name = str(wrong["loc"][0]) if wrong["loc"] else ""
     match wrong["type"]:

@@ -1,21 +1,22 @@
-"""The archive: byte ranges of transcripts with their secrets masked, each written once.
+"""The archive: byte ranges of transcripts with secrets masked, each written once.
 
     resources/ranges/<source>/<generation>-<first byte>.zst    whole lines, compressed
-    resources/catalog.jsonl                                    one line a range; writing it commits the range
-    resources/seen.json                                        size and times of each file when it was last looked at
+    resources/catalog.jsonl                                    one line per range; writing it commits the range
+    resources/seen.json                                        size and times of each file at the last scan
 
-A range without a catalog line was left by a killed process and is written again by the next one. Offsets are those of the
-decompressed transcript. `raw_hmac` is a keyed hash of the range's bytes before masking: it tells an append from a rewrite
-without keeping what was masked. Forgetting alone changes a range: words are masked in it, its hash is restated with the reason,
-and its length stays, so that every offset still resolves.
+A range without a catalog line was left by a killed process; the next one writes it again. Offsets refer to the decompressed
+transcript. `raw_hmac` is a keyed hash of the bytes before masking: it distinguishes an append from a rewrite without storing
+what was masked. Only forgetting changes a range: it masks words and updates the hash with the reason; the length stays, so that
+offsets remain valid.
 """
 
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
+from itertools import count
 from pathlib import Path
 
 import orjson
@@ -24,45 +25,28 @@ import zstandard
 
 from memory_assets.errors import StoreError, TranscriptError
 from memory_assets.schema import frames as schemas
-from memory_assets.schema.records import Harness
+from memory_assets.schema.records import Resource
 from memory_assets.text.files import append_line, write_atomically, write_json
 
 VERSION = 2
 CONTENT_TYPE = "application/jsonl"
 
 
-@dataclass(frozen=True)
-class Range:
-    """One archived byte range, as the catalog keeps it."""
+class Range(Resource):
+    """One archived byte range, as stored in the catalog."""
 
-    id: str
-    source_id: str
-    harness: Harness
-    path: str
-    generation: int
-    byte_from: int
-    byte_to: int
-    line_from: int
-    line_to: int
-    sha256: str
     raw_hmac: str
-    content_at: str | None
-    content_until: str | None
-    conversation_id: str
-    created_at: str
-    masked_count: int
-    masking_version: str
-    starts_with_newline: bool = False
-    """The range begins with the newline that the line before it was still waiting for when it was captured."""
     content_type: str = CONTENT_TYPE
-    restated_at: str | None = None
-    """When bytes of it were masked after it was archived, and its hash was restated."""
+    starts_with_newline: bool = False
+    """The range begins with the newline of the line before it, which was incomplete when that was captured."""
+    restated_at: datetime | None = None
+    """When bytes were masked after archiving and the hash was updated."""
     restated_because: str | None = None
 
 
 @dataclass(frozen=True)
 class Line:
-    """One archived line and where it lies."""
+    """One archived line with its offsets."""
 
     number: int
     byte_from: int
@@ -77,7 +61,7 @@ def range_id(source_id: str, generation: int, byte_from: int) -> str:
 
 
 class Archive:
-    """Appends ranges and reads them back."""
+    """Appends and reads ranges."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -103,43 +87,41 @@ class Archive:
         return _frame_of(self.ranges(source_id))
 
     def append(self, entry: Range, content: bytes) -> None:
-        """Writes the masked bytes, then the catalog line that commits them; raises `StoreError` when the disk refuses."""
+        """Writes the masked bytes, then the catalog line that commits them; raises `StoreError` if the disk fails."""
         self._load()
         try:
             write_atomically(self._file(entry), zstandard.ZstdCompressor(level=3).compress(content))
-            append_line(self._catalog, orjson.dumps({"v": VERSION, **asdict(entry)}))
+            append_line(self._catalog, _catalog_line(entry))
         except OSError as error:
             raise StoreError(
-                f"Cannot archive {entry.path} below {self.root}: {error.strerror or error}. Free space or mend the folder's "
-                "permissions, then run the same command again; what was archived before is safe."
+                f"Cannot archive {entry.path} below {self.root}: {error.strerror or error}. Free space or fix the folder's "
+                "permissions, then run the same command again; earlier ranges are safe."
             ) from error
         self._loaded.setdefault(entry.source_id, []).append(entry)
         self._by_id[entry.id] = entry
         self._loaded_size = self._catalog.stat().st_size
 
     def restate(self, resource_id: str, content: bytes, *, at: datetime, because: str) -> None:
-        """Replaces the bytes of the range by others of the same length, and its hash; a killed call is made again as it was.
+        """Replaces the bytes of the range with others of the same length, and its hash; can be repeated after a kill.
 
-        The catalog comes first: whoever reads in between finds bytes that do not have their hash, and never the reverse.
+        The catalog is written first: a reader in between may find bytes that do not match their hash, never the reverse.
         """
         entry = self._by_id[resource_id]
         if len(content) != entry.byte_to - entry.byte_from:
-            raise StoreError(
-                f"The range {resource_id} has {entry.byte_to - entry.byte_from} bytes and cannot take {len(content)}."
-            )
-        digest = hashlib.sha256(content).hexdigest()
-        restated = replace(entry, sha256=digest, restated_at=at.isoformat(), restated_because=because)
+            raise StoreError(f"Range {resource_id} has {entry.byte_to - entry.byte_from} bytes, not {len(content)}.")
+        changes = {"sha256": hashlib.sha256(content).hexdigest(), "restated_at": at, "restated_because": because}
+        restated = entry.model_copy(update=changes)
         self._load()[entry.source_id] = [restated if one is entry else one for one in self.ranges(entry.source_id)]
         rows = (entry for ranges in self._loaded.values() for entry in ranges)
-        write_atomically(self._catalog, b"".join(orjson.dumps({"v": VERSION, **asdict(row)}) + b"\n" for row in rows))
+        write_atomically(self._catalog, b"".join(_catalog_line(row) + b"\n" for row in rows))
         write_atomically(self._file(entry), zstandard.ZstdCompressor(level=3).compress(content))
         self._loaded_size = -1
         self._cached_content.cache_clear()
 
     def read(self, source_id: str, generation: int, byte_from: int, byte_to: int) -> bytes:
-        """Returns archived bytes of the source; raises `TranscriptError` where they were never captured."""
+        """Returns archived bytes of the source; raises `TranscriptError` if they are missing."""
         found = b"".join(
-            self._content(entry)[max(byte_from - entry.byte_from, 0) : byte_to - entry.byte_from]
+            self._cached_content(entry.id)[max(byte_from - entry.byte_from, 0) : byte_to - entry.byte_from]
             for entry in self.ranges(source_id)
             if entry.generation == generation and entry.byte_from < byte_to and byte_from < entry.byte_to
         )
@@ -151,18 +133,25 @@ class Archive:
         return found
 
     def lines(self, source_id: str, generation: int, from_line: int = 0) -> Iterator[Line]:
-        """Yields the lines of the ranges that reach past the line number, one range in memory at a time."""
+        """Yields the lines of the ranges that end after the line number, one range in memory at a time."""
         for entry in self.ranges(source_id):
-            if entry.generation == generation and entry.line_to > from_line:
-                yield from self._lines_of(entry)
+            if entry.generation != generation or entry.line_to <= from_line:
+                continue
+            content, start, offset = self._cached_content(entry.id), int(entry.starts_with_newline), entry.byte_from
+            for number in count(entry.line_from):
+                if start >= len(content):
+                    break
+                end = content.find(b"\n", start) + 1 or len(content)
+                yield Line(number, offset + start, offset + end, entry.id, content[start:end])
+                start = end
 
     def find(self, resource_id: str) -> Range | None:
-        """Returns the range of that id."""
+        """Returns the range with the id."""
         self._load()
         return self._by_id.get(resource_id)
 
     def verify(self, resource_id: str) -> bool:
-        """Returns whether the archived bytes of the range still have the hash that they were archived with."""
+        """Returns whether the archived bytes of the range still match their hash."""
         entry = self.find(resource_id)
         try:
             return entry is not None and hashlib.sha256(self._read_content(entry)).hexdigest() == entry.sha256
@@ -170,15 +159,15 @@ class Archive:
             return False
 
     def seen(self) -> dict[str, list[int]]:
-        """Returns size, modification time and inode of each file when it was last looked at, by path."""
+        """Returns size, modification time and inode of each file at the last scan, by path."""
         path = self.root / "seen.json"
         try:
             return orjson.loads(path.read_bytes()) if path.is_file() else {}
         except orjson.JSONDecodeError:
-            return {}  # a glance that was lost: every file is looked at again, and nothing is taken in twice
+            return {}  # a torn file: every transcript is scanned again, and nothing is captured twice
 
     def remember_seen(self, seen: dict[str, list[int]]) -> None:
-        """Keeps what files looked like, so that the next look can pass over those that did not change."""
+        """Stores the state of the files, so that the next scan can skip unchanged ones."""
         write_json(self.root / "seen.json", seen)
 
     def _load(self) -> dict[str, list[Range]]:
@@ -191,12 +180,9 @@ class Archive:
     def _file(self, entry: Range) -> Path:
         return self.root / "ranges" / entry.source_id / f"{entry.generation:03d}-{entry.byte_from:012d}.zst"
 
-    def _content(self, entry: Range) -> bytes:
-        return self._cached_content(entry)
-
     @cached_property
     def _cached_content(self):
-        return lru_cache(maxsize=2)(self._read_content)
+        return lru_cache(maxsize=2)(lambda id: self._read_content(self._by_id[id]))
 
     def _read_content(self, entry: Range) -> bytes:
         try:
@@ -206,25 +192,14 @@ class Archive:
                 f"Cannot read the archived range {self._file(entry)}: {error}. Restore the archive from a backup."
             ) from error
 
-    def _lines_of(self, entry: Range) -> Iterator[Line]:
-        content, start, number = self._content(entry), 0, entry.line_from
-        if entry.starts_with_newline:
-            start = 1
-        while start < len(content):
-            end = content.find(b"\n", start) + 1 or len(content)
-            offset = entry.byte_from
-            yield Line(number, offset + start, offset + end, entry.id, content[start:end])
-            start, number = end, number + 1
-
 
 def _frame_of(ranges: Iterable[Range]) -> pl.DataFrame:
-    rows = []
-    for entry in ranges:
-        row = {name: getattr(entry, name) for name in schemas.schema_of("resources")}
-        for name in ("content_at", "content_until", "created_at"):
-            row[name] = datetime.fromisoformat(row[name]) if row[name] else None
-        rows.append(row)
-    return schemas.frame_of("resources", rows)
+    columns = schemas.schema_of("resources")
+    return schemas.frame_of("resources", ({name: getattr(entry, name) for name in columns} for entry in ranges))
+
+
+def _catalog_line(entry: Range) -> bytes:
+    return orjson.dumps({"v": VERSION, **entry.model_dump()})
 
 
 def _read_catalog(path: Path) -> dict[str, list[Range]]:
@@ -233,7 +208,7 @@ def _read_catalog(path: Path) -> dict[str, list[Range]]:
         try:
             row = orjson.loads(line)
         except orjson.JSONDecodeError:
-            continue  # a line torn by a killed process: its range was never committed and is captured again
+            continue  # a line torn by a killed process: its range is captured again
         version = row.pop("v")
         if version > VERSION:
             raise StoreError(f"{path} was written by a newer release (archive version {version}); upgrade memory_assets.")

@@ -1,16 +1,16 @@
-"""Tables as Parquet, in folders named as Hive does, one file a part.
+"""Tables as Parquet in Hive folders, one file per partition.
 
-    tables/observations/day=2026-04-08/data.parquet     one part of a table that is partitioned by day
-    tables/memories/data.parquet                        a table of one part
+    tables/observations/day=2026-04-08/data.parquet     one partition of a table that is partitioned by day
+    tables/memories/data.parquet                        an unpartitioned table
     tables/memories/columns.parquet                     no rows; every table has one (see `partition_folders`)
-    tables/.writing/                                    files that are being written
+    tables/.writing/                                    files being written
 
-Any reader of Parquet may read `tables/observations/**/*.parquet`. Each file says in its own footer how many rows it has, what
-they were made from and their hash, so that one rename publishes a part. A reader that has the old file open goes on with it.
+Any Parquet reader may read `tables/observations/**/*.parquet`. The footer of each file contains its number of rows, their hash
+and their input version, so that one rename publishes a partition. Readers of a replaced file keep the old one.
 
-polars asks for sizes while it lists files and reads footers later, so a part keeps the size of its file: between rows and
-footer lies a hole up to the next power of two, and a rewrite never makes the file smaller. A part that is dropped becomes a
-file without rows, and goes a day later.
+polars reads sizes while it lists files, and footers later, so a partition keeps its file size: a hole between rows and footer
+fills it up to a power of two, and a rewrite never makes the file smaller. A dropped partition becomes a file without rows,
+which is deleted a day later.
 """
 
 import hashlib
@@ -27,34 +27,26 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from memory_assets.adapters.parquet_footer import KEY, facts_of, footer_of, read_facts
-from memory_assets.adapters.partition_folders import (
-    COLUMNS_FILE,
-    FILE,
-    columns_folder_of,
-    file_of,
-    find_parts,
-    folder_of,
-    values_of,
-)
+from memory_assets.adapters.partition_folders import columns_file_of, file_of, find_parts, values_of
 from memory_assets.errors import StoreError, TableError
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import PartInfo
-from memory_assets.schema.tables import table_names
+from memory_assets.schema.tables import WHOLE, table_names
 from memory_assets.text.files import make_folder, sync_folder
 
 WRITING = ".writing"
 KEEP_DROPPED_SECONDS = 24 * 3600
 COMPRESSION = "zstd"
 LEAST_BYTES = 1 << 14
-"""Smallest size of a file. Most parts of a day are smaller; file systems give a hole no space."""
+"""Minimum size of a file. Most partitions of a day are smaller; a hole takes no space on most file systems."""
 
 Stamp = tuple[int, int, int]
-"""Inode, size and time of the last change of a file: another version of it has another stamp."""
+"""Inode, size and modification time: identifies the version of a file."""
 
 
 @dataclass(frozen=True)
 class _Facts:
-    """What a file says of itself."""
+    """The metadata in a file's footer."""
 
     version: int
     is_dropped: bool
@@ -62,7 +54,7 @@ class _Facts:
 
 
 _known: dict[str, tuple[Stamp, _Facts]] = {}
-"""Facts of the files that this process has looked at, by path; parts are asked for again and again."""
+"""Cache of the metadata of files, by path."""
 
 
 class ParquetTables:
@@ -72,45 +64,49 @@ class ParquetTables:
         self.root = root
 
     def parts(self, table: str, wanted: Iterable[str] | None = None) -> dict[str, PartInfo]:
-        """Returns the written parts (of those wanted) by name, sorted by name."""
+        """Returns the written partitions (of those wanted) by name, sorted by name."""
         return {part: info for part, _, info in self._present(table, wanted)}
 
     def read(self, table: str, parts: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Returns the rows of the given parts (all by default); parts that do not exist have no rows."""
+        """Returns the rows of the given partitions (all by default); missing partitions have no rows."""
         frame = self.scan(table, parts)
         return (frame.select(columns) if columns is not None else frame).collect()
 
     def scan(self, table: str, parts: Iterable[str] | None = None) -> pl.LazyFrame:
-        """Returns the same lazily; raises `StoreError` where a file is not a part of this store."""
+        """Returns the same lazily; raises `StoreError` if a file is not one of this store."""
         files = {part: path for part, path, info in self._present(table, parts) if info.rows}
         if not files:
             return schemas.empty(table).lazy()
-        if "=" in str(self.root):  # polars would take folders above the tables for partitions
+        if "=" in str(self.root):  # polars would read folders above the tables as partitions
             return pl.concat([_scan_part(table, part, path) for part, path in files.items()])
         return _scan(table, [*files.values()], is_hive=bool(schemas.partitioned_by(table)))
 
     def write(
         self, table: str, part: str, frame: pl.DataFrame | Iterable[pl.DataFrame], *, inputs: str | Callable[[], str] = ""
     ) -> PartInfo:
-        """Checks the rows against the table's schema and replaces the part in one step.
+        """Validates the rows and replaces the partition in one step.
 
-        `frame` may be an iterable of frames, written as they come and never held together; those must be in key order.
-        `inputs` may be a function that is asked once all rows are written. Raises `TableError` where rows do not fit the
-        schema, or belong to another part; the part then stays as it is.
+        `frame` may be an iterable of frames, which are written one by one and must be in key order. `inputs` may be a function
+        that is called once all rows are written. Raises `TableError` if rows do not fit the schema, or belong to another
+        partition, which is then unchanged.
         """
         frames = [frame.sort(schemas.key_of(table))] if isinstance(frame, pl.DataFrame) else frame
         self._write_columns(table)
-        made = lambda: {"inputs": inputs if isinstance(inputs, str) else inputs()}  # noqa: E731
-        return self._replace(table, part, _checked(table, part, frames), made).info
+        path = self._path(table, part)
+        return self._publish(table, path, _checked(table, part, frames), inputs).info
 
     def drop(self, table: str, part: str) -> None:
-        """Removes the rows of the part and, a day later, its file; nothing happens when it is not there."""
+        """Removes the rows of the partition, if it exists, and its file a day later."""
         if self.parts(table, [part]):
-            self._replace(table, part, iter(()), lambda: {"inputs": "", "dropped": True})
-        self._remove_dropped(table)
+            self._publish(table, self._path(table, part), iter(()), "", is_dropped=True)
+        for _, path, facts in self._files(table):
+            if not _is_kept(facts):
+                Path(path).unlink(missing_ok=True)
+                with suppress(OSError):
+                    Path(path).parent.rmdir()
 
     def purge(self) -> None:
-        """Removes every file that is no part by today's schemas: half-written ones, tables of old."""
+        """Removes every file that is not a partition by the current schemas, such as incomplete ones and old tables."""
         kept = {self._columns_path(table) for table in table_names()}
         for table in table_names():
             kept |= {path for _, path, facts in self._files(table) if _is_kept(facts)}
@@ -123,7 +119,7 @@ class ParquetTables:
                     Path(folder).rmdir()
 
     def _present(self, table: str, wanted: Iterable[str] | None) -> Iterator[tuple[str, str, PartInfo]]:
-        """Yields name, file and facts of the parts, sorted by name."""
+        """Yields name, file and metadata of the partitions, sorted by name."""
         for part, path, facts in self._files(table, wanted):
             if facts.version == schemas.SCHEMA_VERSION and not facts.is_dropped:
                 yield part, path, facts.info
@@ -138,54 +134,56 @@ class ParquetTables:
         schemas.record_of(table)
         return os.path.join(self.root, table)
 
+    def _path(self, table: str, part: str) -> str:
+        if not (file := file_of(table, part)):
+            columns = schemas.partitioned_by(table)
+            named = f"partitions are named by {' and '.join(columns)}" if columns else f"its only one is '{WHOLE}'"
+            raise TableError(f"Table '{table}' cannot have a partition '{part}'; {named}.")
+        return os.path.join(self._folder(table), file)
+
     def _columns_path(self, table: str) -> str:
-        return os.path.join(self.root, table, columns_folder_of(table), COLUMNS_FILE)
+        return os.path.join(self.root, table, columns_file_of(table))
 
     def _write_columns(self, table: str) -> None:
-        """Writes the file without rows where there is none with the columns of now."""
+        """Writes the file without rows, unless it exists with the current columns."""
         path, columns = self._columns_path(table), schemas.hash_of(*_stored(schemas.empty(table), table).schema.items())
-        try:
-            is_there = f'"{columns}"' in read_facts(path)
-        except OSError:
-            is_there = False
-        if not is_there:
-            self._publish(table, path, iter(()), lambda: {"inputs": columns, "dropped": True})
+        with suppress(OSError):
+            if f'"{columns}"' in read_facts(path):
+                return
+        self._publish(table, path, iter(()), columns, is_dropped=True)
 
-    def _replace(self, table: str, part: str, frames: Iterator[pl.DataFrame], made: Callable[[], dict[str, Any]]) -> _Facts:
-        path = os.path.join(self._folder(table), folder_of(table, part), FILE)
-        return self._publish(table, path, frames, made)
-
-    def _publish(self, table: str, path: str, frames: Iterator[pl.DataFrame], made: Callable[[], dict[str, Any]]) -> _Facts:
-        """Writes the rows beside the tables and renames the file to its path, which is the moment that readers see them."""
+    def _publish(
+        self,
+        table: str,
+        path: str,
+        frames: Iterator[pl.DataFrame],
+        inputs: str | Callable[[], str],
+        *,
+        is_dropped: bool = False,
+    ) -> _Facts:
+        """Writes the rows to a temporary file and renames it to its path; from then on readers see them."""
         beside = self.root / WRITING / f"{os.getpid()}-{time.monotonic_ns()}.tmp"
         try:
             make_folder(beside.parent)
-            facts = _write_parquet(table, frames, beside, made)
+            facts = _write_parquet(table, frames, beside, inputs, is_dropped=is_dropped)
             _fill_up(beside, least=_size_of(path))
             _flush(beside)
             make_folder(Path(path).parent)
-            self._mark_changed(table)  # before and after: a process killed in between leaves no status that looks current
+            self._mark_changed(table)  # before and after: after a kill in between, no old status looks current
             os.replace(beside, path)
             sync_folder(Path(path).parent)
             self._mark_changed(table)
         except OSError as error:
             raise StoreError(
                 f"Cannot write table '{table}' ({path}): {error.strerror or error}. "
-                "Free space or mend the folder's permissions, then run the same command again; nothing was replaced."
+                "Free space or fix the folder's permissions, then run the same command again; nothing was replaced."
             ) from error
         finally:
             beside.unlink(missing_ok=True)
-        return _parsed(facts)
-
-    def _remove_dropped(self, table: str) -> None:
-        for _, path, facts in self._files(table):
-            if not _is_kept(facts):
-                Path(path).unlink(missing_ok=True)
-                with suppress(OSError):
-                    Path(path).parent.rmdir()
+        return _parse_facts(facts)
 
     def _mark_changed(self, table: str) -> None:
-        # The folder's own time tells, without reading a file, that some part of the table was written.
+        # The folder's modification time shows, without reading a file, that a partition was written.
         now = time.time_ns()
         os.utime(self._folder(table), ns=(now, now))
 
@@ -194,10 +192,10 @@ def _scan(table: str, files: list[str], *, is_hive: bool) -> pl.LazyFrame:
     schema, keys = schemas.schema_of(table), schemas.partitioned_by(table)
     scanned = pl.scan_parquet(
         files,
-        schema={name: dtype for name, dtype in schema.items() if name not in keys},  # given, so that no footer is read yet
+        schema={name: dtype for name, dtype in schema.items() if name not in keys},  # avoids reading a footer now
         hive_partitioning=is_hive,
         hive_schema={key: schema[key] for key in keys} if is_hive else None,
-        missing_columns="insert",  # a column that was added since is empty until its part is written again
+        missing_columns="insert",  # a column added later is empty until the partition is rewritten
     )
     return scanned.select(schema.names()) if is_hive else scanned
 
@@ -211,19 +209,19 @@ def _scan_part(table: str, part: str, file: str) -> pl.LazyFrame:
 
 
 def _facts_of(path: str) -> _Facts | None:
-    """Returns what the file says of itself, None where there is none; raises `StoreError` where it says nothing."""
+    """Returns the metadata of the file, None if there is no file; raises `StoreError` if it has no metadata."""
     try:
         known, found = _known.get(path), os.stat(path)
         if known is not None and known[0] == _stamp(found):
             return known[1]
         with open(path, "rb", buffering=0) as file:
             stamp, text = _stamp(os.fstat(file.fileno())), facts_of(file.fileno())
-        facts = _parsed(json.loads(text))
+        facts = _parse_facts(json.loads(text))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, KeyError) as error:
         raise StoreError(
-            f"Cannot read {path}: it is no whole Parquet file of this store. Run `memory data rebuild` to rebuild the tables."
+            f"Cannot read {path}: not a complete Parquet file of this store. Run `memory data rebuild` to rebuild the tables."
         ) from error
     _known[path] = stamp, facts
     return facts
@@ -233,44 +231,39 @@ def _stamp(found: os.stat_result) -> Stamp:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _parsed(facts: dict[str, Any]) -> _Facts:
-    info = PartInfo(
-        rows=facts["rows"],
-        fingerprint=facts["fingerprint"],
-        inputs=facts["inputs"],
-        written_at=datetime.fromisoformat(facts["written_at"]),
-        bytes=facts["bytes"],
-    )
+def _parse_facts(facts: dict[str, Any]) -> _Facts:
+    written_at = datetime.fromisoformat(facts["written_at"])
+    info = PartInfo(facts["rows"], facts["fingerprint"], facts["inputs"], written_at, facts["bytes"])
     return _Facts(facts["v"], facts.get("dropped", False), info)
 
 
 def _is_kept(facts: _Facts) -> bool:
-    """Returns whether the file is a part, or one that was dropped within the last day."""
+    """Returns whether the file is a partition, or was dropped within the last day."""
     age = (datetime.now(UTC) - facts.info.written_at).total_seconds()
     return facts.version == schemas.SCHEMA_VERSION and (not facts.is_dropped or age < KEEP_DROPPED_SECONDS)
 
 
 def _checked(table: str, part: str, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Yields the frames once they satisfy the schema and every row belongs to the part."""
+    """Yields the frames after validating schema and partition."""
     values = values_of(table, part) or {}
     for frame in frames:
         rows = schemas.check(table, frame)
         for column, value in values.items():
             if rows[column].cast(pl.String).ne_missing(pl.Series([value])).any():
-                raise TableError(f"Rows of '{table}' belong to another part than '{part}': their {column} is not {value}.")
+                raise TableError(f"Rows of '{table}' do not belong to partition '{part}': their {column} is not {value}.")
         yield rows
 
 
 def _stored(frame: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Returns the columns that files hold: all but those that their folder names."""
+    """Returns the frame without its partition columns, as stored in files."""
     return frame.drop(schemas.partitioned_by(table))
 
 
 def _write_parquet(
-    table: str, frames: Iterator[pl.DataFrame], path: Path, made: Callable[[], dict[str, Any]]
+    table: str, frames: Iterator[pl.DataFrame], path: Path, inputs: str | Callable[[], str], *, is_dropped: bool
 ) -> dict[str, Any]:
-    """Writes the frames and, in the footer, what there is to say of them; returns the latter."""
-    import pyarrow.parquet as pq  # takes a tenth of a second, and readers do without
+    """Writes the frames, with their metadata in the footer, and returns the metadata."""
+    import pyarrow.parquet as pq  # takes a tenth of a second; readers do not need it
 
     schema = _stored(schemas.empty(table), table).to_arrow().schema
     rows, keys = 0, []
@@ -286,10 +279,11 @@ def _write_parquet(
             facts = {
                 "v": schemas.SCHEMA_VERSION,
                 "rows": rows,
-                "fingerprint": hashed.digest()[:16],
+                "fingerprint": hashed.hash.hexdigest()[:16],
                 "bytes": hashed.size,
                 "written_at": datetime.now(UTC).isoformat(),
-                **made(),
+                "inputs": inputs if isinstance(inputs, str) else inputs(),
+                **({"dropped": True} if is_dropped else {}),
             }
             writer.add_key_value_metadata({KEY: json.dumps(facts)})
     path.chmod(0o600)
@@ -297,22 +291,18 @@ def _write_parquet(
 
 
 class _Hashed:
-    """A file that hashes what is written to it: the rows' bytes, as long as the footer is not."""
+    """A file that hashes what is written to it: the rows, until the footer is written."""
 
     closed = False
 
     def __init__(self, file: BinaryIO, schema: str) -> None:
-        self._file, self._hash, self.size = file, hashlib.sha256(schema.encode()), 0
+        self._file, self.hash, self.size = file, hashlib.sha256(schema.encode()), 0
 
     def write(self, content: bytes) -> int:
         """Writes the bytes and counts them."""
-        self._hash.update(content)
+        self.hash.update(content)
         self.size += len(content)
         return self._file.write(content)
-
-    def digest(self) -> str:
-        """Returns the hash of what was written so far, in hex."""
-        return self._hash.hexdigest()
 
     def tell(self) -> int:
         """Returns the position."""
@@ -328,7 +318,7 @@ class _Hashed:
 
 
 def _fill_up(path: Path, least: int) -> None:
-    """Moves the footer back until the file has the next power of two as its size, and at least the one it replaces."""
+    """Moves the footer so that the file's size is a power of two, and at least that of the file it replaces."""
     with path.open("rb+") as file:
         footer = footer_of(file.fileno())
         size = file.seek(0, os.SEEK_END)
@@ -338,7 +328,7 @@ def _fill_up(path: Path, least: int) -> None:
 
 
 def _flush(path: Path) -> None:
-    """Flushes the file to disk and gives it a time of its own, finer than the clock of most file systems."""
+    """Flushes the file to disk and sets its modification time, which is finer than the clock of most file systems."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
         now = time.time_ns()

@@ -1,10 +1,10 @@
-"""Where things lie: the checkout, the data folder, `memory.toml`, and which of two stores is the present one.
+"""Paths: the checkout, the data folder, `memory.toml`, and the current store.
 
-The commands that harnesses call at every session start come through here, and so do the settings, so that both find the same
-store. What those commands need is told in plain text and imports nothing: `pathlib` alone would cost them a third of a start.
+The settings and the commands that harnesses call at every session start both use this module, so that they find the same store.
+Paths are strings: importing `pathlib` alone would take a third of a command's start.
 
-The working folder decides about nothing: it may be the clone of a stranger's repository, whose `memory.toml` could send
-transcripts and keys to another server.
+The working folder has no influence: it may be the clone of a stranger's repository, whose `memory.toml` could send transcripts
+and keys to another server.
 """
 
 import os
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 SETTINGS_FILE = "memory.toml"
 SAMPLE = "sample"
-"""Folder, below the data folder, of the store that shows the bundled sample."""
+"""Folder of the bundled sample's store, below the data folder."""
 
 
 def default_data() -> "Path":
@@ -30,46 +30,51 @@ def default_data() -> "Path":
 
 
 def application_data(platform: str, environ: "Mapping[str, str]", home: "str | Path") -> str:
-    """Returns where the platform keeps a user's application data."""
-    if platform == "win32":
-        return environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    if platform == "darwin":
-        return os.path.join(home, "Library", "Application Support")
-    return _absolute(environ.get("XDG_DATA_HOME")) or os.path.join(home, ".local", "share")
+    """Returns the platform's folder for a user's application data."""
+    return _application_folder(
+        platform, environ, home, "LOCALAPPDATA", "Local", "XDG_DATA_HOME", os.path.join(".local", "share")
+    )
 
 
 def application_settings(platform: str, environ: "Mapping[str, str]", home: "str | Path") -> str:
-    """Returns where the platform keeps a user's settings."""
+    """Returns the platform's folder for a user's settings."""
+    return _application_folder(platform, environ, home, "APPDATA", "Roaming", "XDG_CONFIG_HOME", ".config")
+
+
+def _application_folder(
+    platform: str, environ: "Mapping[str, str]", home: "str | Path", windows: str, roaming: str, xdg: str, usual: str
+) -> str:
     if platform == "win32":
-        return environ.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
+        return environ.get(windows) or os.path.join(home, "AppData", roaming)
     if platform == "darwin":
         return os.path.join(home, "Library", "Application Support")
-    return _absolute(environ.get("XDG_CONFIG_HOME")) or os.path.join(home, ".config")
+    folder = (environ.get(xdg) or "").strip()
+    return folder if os.path.isabs(folder) else os.path.join(home, usual)  # the XDG specification ignores relative folders
 
 
 def user_settings_file(environ: "Mapping[str, str]" = os.environ) -> str:
-    """Returns the `memory.toml` in the user's configuration folder, whether or not it is there."""
+    """Returns the path of `memory.toml` in the user's configuration folder, whether or not it exists."""
     return os.path.join(application_settings(sys.platform, environ, _home()), "memory_assets", SETTINGS_FILE)
 
 
 def data_settings_file(environ: "Mapping[str, str]" = os.environ) -> str:
-    """Returns the `memory.toml` in the data folder, whether or not it is there."""
+    """Returns the path of `memory.toml` in the data folder, whether or not it exists."""
     return os.path.join(find_data(environ), SETTINGS_FILE)
 
 
 def settings_files(environ: "Mapping[str, str]" = os.environ) -> list[str]:
-    """Returns each `memory.toml` that applies, the stronger first: the user's, then the data folder's."""
+    """Returns each `memory.toml` that applies, in order of precedence: the user's, then the data folder's."""
     found = [file for file in (user_settings_file(environ), data_settings_file(environ)) if os.path.isfile(file)]
     return found[:1] if len(found) == 2 and os.path.samefile(*found) else found
 
 
 def ignored_settings_file(environ: "Mapping[str, str]" = os.environ) -> str | None:
-    """Returns the `memory.toml` in the working folder, which is not read; None where there is none, or it applies anyway."""
+    """Returns the `memory.toml` in the working folder, which is not read; None if there is none, or it applies anyway."""
     try:
         file = os.path.join(os.getcwd(), SETTINGS_FILE)
         is_read = not os.path.isfile(file) or any(os.path.samefile(file, read) for read in settings_files(environ))
     except OSError:
-        return None  # the working folder is gone
+        return None  # the working folder was deleted
     return None if is_read else file
 
 
@@ -80,7 +85,7 @@ def find_data(environ: "Mapping[str, str]" = os.environ) -> str:
 
 
 def present_root(data: str) -> str:
-    """Returns the present store: the main one once it exists, else the sample's once that exists, else the main one to be."""
+    """Returns the current store: the main one if it exists, else the sample's if it exists, else the main one."""
     sample = os.path.join(data, SAMPLE)
     if os.path.isfile(os.path.join(data, "VERSION")) or not os.path.isfile(os.path.join(sample, "VERSION")):
         return data
@@ -95,7 +100,7 @@ def data_folder(environ: "Mapping[str, str]" = os.environ) -> "Path":
 
 
 def harness_homes(home: "Path", environ: "Mapping[str, str]" = os.environ) -> "dict[str, Path]":
-    """Returns the folder of each harness's settings, transcripts and memories, by its name, whether or not it is there."""
+    """Returns the folder of each harness's settings, transcripts and memories by name, whether or not it exists."""
 
     def folder(variable: str, *usual: str) -> "Path":
         return type(home)(os.path.expanduser(environ.get(variable) or home.joinpath(*usual)))
@@ -108,7 +113,7 @@ def harness_homes(home: "Path", environ: "Mapping[str, str]" = os.environ) -> "d
 
 
 def store_root(data: "Path") -> "Path":
-    """Returns the present store as a path."""
+    """Returns the current store as a path."""
     return type(data)(present_root(str(data)))
 
 
@@ -119,17 +124,12 @@ def _default() -> str:
 
 
 def _home() -> str:
-    """Returns the user's home, never a folder below the working one: where nobody knows it, `~` stays as it is."""
+    """Returns the user's home, never a folder below the working one: an unknown home stays `~`."""
     return os.path.join(os.path.abspath(os.sep), os.path.expanduser("~"))
 
 
-def _absolute(folder: str | None) -> str | None:
-    """Returns the folder; None for a relative one, which the XDG specification has ignored."""
-    return folder.strip() if folder and os.path.isabs(folder.strip()) else None
-
-
 def _data_in(file: str) -> str | None:
-    """Returns the data folder that the file names, from the file's own folder on; None where it names none."""
+    """Returns the data folder set in the file, relative to the file's folder; None if it sets none."""
     try:
         with open(file, "rb") as opened:
             content = opened.read()
@@ -139,5 +139,5 @@ def _data_in(file: str) -> str | None:
 
         named = tomllib.loads(content.decode()).get("data")
     except (ValueError, OSError):
-        return None  # the settings say what is wrong with it; a session start must not fail over it
+        return None  # reading the settings reports the error; a session start must not fail
     return os.path.join(os.path.dirname(file), os.path.expanduser(named)) if named and isinstance(named, str) else None

@@ -1,8 +1,7 @@
-"""The knobs, read once: defaults, the data folder's `memory.toml`, the user's, the environment (`MEMORY_` prefix).
+"""The settings: defaults, the data folder's `memory.toml`, the user's, the environment (`MEMORY_` prefix).
 
-Each overrides the ones before it. The working folder's files are never read (`places`). A relative path in a file starts at
-the file's own folder. Numbers that define a rule (the merge similarity, the decay rate) are constants beside the rule and not
-settings.
+Each source overrides the ones before it. Files in the working folder are never read (`places`). A relative path in a file is
+relative to the file's folder. Numbers that define a rule (merge similarity, decay rate) are constants and not settings.
 """
 
 import getpass
@@ -17,22 +16,17 @@ from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError as SettingsSourceError
 
 from memory_assets.errors import SettingsError
 from memory_assets.store.places import data_folder, default_data, settings_files, user_settings_file
 
 RULES = "rules"
-"""The model setting that asks no model at all."""
+"""Value of the setting `model` for no model."""
 
 NO_MODEL = ("none", "no", "off", "false", "null", "0")
-"""What somebody may write who wants no model; taken for a name, it would send their transcripts away."""
+"""Rejected as model names: the user means no model, and a name would send transcripts to a server."""
 
 TokenKind = Literal["input", "output", "cache_write", "cache_read"]
 
@@ -57,92 +51,63 @@ _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 
 
 def local_zone() -> str:
-    """Returns the name of this machine's time zone."""
+    """Returns the name of the system's time zone."""
     from tzlocal import get_localzone_name
 
     return get_localzone_name() or "UTC"
 
 
 class Settings(BaseSettings):
-    """Everything that can be turned without touching code."""
+    """All settings of the program."""
 
     model_config = SettingsConfigDict(env_prefix="MEMORY_", env_ignore_empty=True, extra="forbid", frozen=True)
 
     data: Path = Field(default_factory=default_data, description="Folder that holds all state.")
-    sources: str = Field("", description="Folders with transcripts, separated as PATH is; each is taken in whole.")
-    timezone: str = Field(default_factory=local_zone, description="The owner's time zone; days and clock times follow it.")
-    date_order: Literal["auto", "dmy", "mdy"] = Field(
-        "auto", description="How you write day and month in 05/06/2026; `auto`: as people in the zone do, if that is known."
-    )
+    sources: str = Field("", description="Folders with transcripts, separated as in PATH; each is read completely.")
+    timezone: str = Field(default_factory=local_zone, description="The owner's time zone, for days and clock times.")
+    date_order: Literal["auto", "dmy", "mdy"] = Field("auto", description="Order in 05/06/2026; `auto`: by time zone.")
     owner: str = Field(default_factory=getpass.getuser, description="The person MEMORY.md is written for.")
     people: dict[str, str] = Field(default_factory=dict, description="Home folder name or e-mail → person's name.")
-    aliases: dict[str, list[str]] = Field(
-        default_factory=dict, description="What the owner calls the same thing, as in aliases.toml: full name → other names."
-    )
-    model: str = Field(
-        RULES, description="Who observes, rewrites questions and reflects: `rules` asks no model and sends nothing."
-    )
-    model_url: str = Field("", description="Another server that speaks the Messages API: a gateway, a local runtime.")
-    model_at_once: int = Field(4, ge=1, le=64, description="Questions that are asked at the same time.")
-    model_timeout_seconds: float = Field(300.0, gt=0, le=3600, description="How long an answer may take.")
-    model_retries: int = Field(
-        4, ge=0, le=20, description="How often a question is put again after an overload or a lost connection."
-    )
-    model_batches: Literal["auto", "always", "never"] = Field(
-        "auto", description="Whether questions go in batches, at half the price; `auto`: in backfills of 20 and more."
-    )
-    model_most_usd: float = Field(10.0, ge=0, description="A run whose questions would cost more US dollars asks nothing.")
+    aliases: dict[str, list[str]] = Field(default_factory=dict, description="Full name → other names for the same thing.")
+    model: str = Field(RULES, description="Model that observes, rewrites and reflects; `rules`: none, nothing is sent.")
+    model_url: str = Field("", description="Another server with the Messages API: a gateway, a local runtime.")
+    model_at_once: int = Field(4, ge=1, le=64, description="Concurrent requests to the model.")
+    model_timeout_seconds: float = Field(300.0, gt=0, le=3600, description="Timeout of an answer.")
+    model_retries: int = Field(4, ge=0, le=20, description="Retries after an overload or a lost connection.")
+    model_batches: Literal["auto", "always", "never"] = Field("auto", description="Batches (half price); `auto`: from 20.")
+    model_most_usd: float = Field(10.0, ge=0, description="A run that would cost more US dollars sends nothing.")
     model_prices: dict[str, dict[TokenKind, Annotated[float, Field(ge=0, allow_inf_nan=False)]]] = Field(
         default_factory=dict,
-        description="Model → US dollars for a million tokens of `input` and `output`, also of `cache_write` and `cache_read`.",
+        description="Model → US dollars per million tokens of `input`, `output`, `cache_write` and `cache_read`.",
     )
-    observer_prompt: Path | None = Field(None, description="File with another prompt for the observer; see docs/model.md.")
+    observer_prompt: Path | None = Field(None, description="File with another observer prompt; see docs/model.md.")
     least_useful: float = Field(0.7, ge=0, le=1, description="Usefulness below which the write gate holds a fact.")
-    facts_per_session: int = Field(25, ge=0, description="Facts that one session may leave; the most useful ones stay.")
-    taxonomy: Path | None = Field(
-        None, description="TOML file with other words for the categories; see stages/distill/taxonomy.toml."
-    )
-    embedding_model: str = Field(USUAL_EMBEDDING_MODEL, description="Local embedding model, or a folder that holds one.")
+    facts_per_session: int = Field(25, ge=0, description="Maximum facts per session; the most useful ones are kept.")
+    taxonomy: Path | None = Field(None, description="File of category words, like stages/distill/taxonomy.toml.")
+    embedding_model: str = Field(USUAL_EMBEDDING_MODEL, description="Local embedding model, or a folder with one.")
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
     recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = Field(
         default_factory=lambda: ["decay", "stale", "used"],
-        description="What weighs recalled memories; see docs/recall.md.",
+        description="Factors of a recalled memory's rank; see docs/recall.md.",
     )
-    harness_memories: bool = Field(
-        True, description="Whether what Claude Code and Codex remember by themselves is read and recalled, too."
-    )
-    since_days: int = Field(14, ge=1, description="Days of this machine's own transcripts to take in at first.")
+    harness_memories: bool = Field(True, description="Whether memories of Claude Code and Codex are read and recalled.")
+    since_days: int = Field(14, ge=1, description="Days of this machine's transcripts to read at first.")
     idle_minutes: int = Field(60, ge=1, description="A session without a message for this long has ended.")
     short_turns: int = Field(5, ge=0, description="Sessions that end with fewer user turns are not distilled.")
     context_tokens: int = Field(200_000, ge=8_000, description="Context size that budgets derive from.")
-    friction_observations: int = Field(
-        100,
-        ge=0,
-        description="Frictions are looked for once there are so many observations; before, chance looks like a pattern.",
-    )
-    review_days: int = Field(7, ge=1, description="A proposal nobody decided expires after so many days.")
-    trust_after: int = Field(
-        0, ge=0, description="Approvals after which a category's high-priority proposals need no tick; 0: never."
-    )
+    friction_observations: int = Field(100, ge=0, description="Minimum observations before friction is searched.")
+    review_days: int = Field(7, ge=1, description="Days after which an undecided proposal expires.")
+    trust_after: int = Field(0, ge=0, description="Approvals until a category is trusted (high priority only); 0: never.")
     sections: dict[str, str] = Field(default_factory=lambda: dict(SECTIONS), description="Category → section of MEMORY.md.")
-    remote: str = Field(
-        "", description="A git remote (a path or an address) that the workspace's history is pushed to; never pulled from."
-    )
+    remote: str = Field("", description="Git remote that the workspace's history is pushed to; never pulled from.")
     todoist_project: str = Field("", description="Todoist project in which proposals become tasks; by default the Inbox.")
     todoist_label: str = Field("memory-review", pattern=r"^[\w-]{1,60}$", description="Label of those tasks.")
-    todoist_url: str = Field("", description="Another server that speaks the Todoist API.")
+    todoist_url: str = Field("", description="Another server with the Todoist API.")
     gold: Path | None = Field(None, description="Folder of labelled sessions to evaluate against; see docs/evaluation.md.")
     port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI; the next free one is taken.")
 
     @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
+    def settings_customise_sources(cls, settings_cls, init_settings, env_settings, *_: Any, **__: Any):
         files = (InitSettingsSource(settings_cls, init_kwargs=read_file(file)) for file in settings_files())
         return init_settings, env_settings, *files
 
@@ -152,7 +117,7 @@ class Settings(BaseSettings):
         try:
             ZoneInfo(name)
         except (KeyError, ValueError, OSError):
-            raise ValueError(f"'{name}' is no time zone; use a name such as Europe/Berlin or UTC") from None
+            raise ValueError(f"'{name}' is not a time zone; use a name such as Europe/Berlin or UTC") from None
         return name
 
     @field_validator("aliases", mode="before")
@@ -173,18 +138,16 @@ class Settings(BaseSettings):
         if name.lower() == RULES:
             return RULES
         if not name or name.lower() in NO_MODEL:
-            raise ValueError(f"say '{RULES}' to ask no model, or name one such as claude-haiku-4-5")
+            raise ValueError(f"use '{RULES}' for no model, or a name such as claude-haiku-4-5")
         if not name.isprintable() or " " in name:
-            raise ValueError(f"a model's name holds no blanks; say '{RULES}', or a name such as claude-haiku-4-5")
+            raise ValueError(f"a model's name contains no blanks; use '{RULES}', or a name such as claude-haiku-4-5")
         return name
 
     @field_validator("model_url", "todoist_url")
     @classmethod
     def _is_an_address(cls, url: str) -> str:
-        if not url:
-            return url
-        if not _ADDRESS.fullmatch(url):
-            raise ValueError("this is no address of a server; write it as http://127.0.0.1:8080 or https://gateway.example")
+        if url and not _ADDRESS.fullmatch(url):
+            raise ValueError("this is not a server address; use the form http://127.0.0.1:8080 or https://gateway.example")
         return url.rstrip("/")
 
     @field_validator("model_prices")
@@ -207,17 +170,17 @@ class Settings(BaseSettings):
 
     @cached_property
     def zone(self) -> ZoneInfo:
-        """The owner's zone."""
+        """The owner's time zone."""
         return ZoneInfo(self.timezone)
 
     def clock(self) -> datetime:
-        """Returns the present moment in UTC, or the fixed one that `now` sets."""
+        """Returns the current time in UTC, or the fixed one in `now`."""
         if self.now is None:
             return datetime.now(UTC)
         return (self.now if self.now.tzinfo else self.now.replace(tzinfo=self.zone)).astimezone(UTC)
 
     def today(self) -> date:
-        """Returns the present day in the owner's zone."""
+        """Returns the current day in the owner's zone."""
         return self.clock().astimezone(self.zone).date()
 
     def source_folders(self) -> list[Path]:
@@ -226,49 +189,44 @@ class Settings(BaseSettings):
 
 
 def read_settings(**overrides: Any) -> Settings:
-    """Returns the settings of this process, with the overrides on top.
-
-    Raises `SettingsError` that names the wrong setting and where it came from.
-    """
+    """Returns the settings of this process with the overrides; raises `SettingsError` with the wrong setting and its origin."""
     origin = " or ".join([*settings_files(), "the environment"])
     try:
         return Settings(**overrides)
     except ValidationError as error:
-        wrong = [f"  {_name(e['loc'])}: {e['msg']} (got {e['input']!r})" for e in error.errors()]
-        raise SettingsError(f"Cannot use these settings, from {origin}:\n" + "\n".join(wrong)) from error
+        raise SettingsError(f"Cannot use these settings, from {origin}:\n{_list_errors(error, is_named=True)}") from error
     except SettingsSourceError as error:
-        raise SettingsError(f"Cannot read the settings from {origin}: {error}. Mend or remove them.") from error
+        raise SettingsError(f"Cannot read the settings from {origin}: {error}. Fix or remove them.") from error
 
 
 def read_file(file: str) -> dict[str, Any]:
-    """Returns what a `memory.toml` sets; raises `SettingsError` for one that cannot be read, or may not set `data`."""
+    """Returns the settings in a `memory.toml`; raises `SettingsError` if it cannot be read, or must not set `data`."""
     try:
         found = tomllib.loads(Path(file).read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise SettingsError(f"Cannot read the settings from {file}: {error}. Mend or remove it.") from error
+        raise SettingsError(f"Cannot read the settings from {file}: {error}. Fix or remove it.") from error
     found = {name: _from_folder(Path(file).parent, name, value) for name, value in found.items()}
     if file == user_settings_file() or "data" not in found:
         return found
     if Path(str(found.pop("data"))) != data_folder():
         raise SettingsError(
-            f"Cannot use `data` in {file}: the data folder is known before its own memory.toml is read. Remove that line, and "
+            f"Cannot use `data` in {file}: the data folder must be known before this file is read. Remove that line, and "
             f"set `data` in {user_settings_file()}, or MEMORY_DATA."
         )
     return found
 
 
 def changed_settings(settings: Settings, changes: Mapping[str, str]) -> Settings:
-    """Returns the settings with others of the same names; raises `SettingsError` that names the wrong one."""
+    """Returns the settings with these changes; raises `SettingsError` with the wrong one."""
     try:
         read = Settings(**changes)  # pyright: ignore[reportArgumentType]
     except ValidationError as error:
-        wrong = [f"  {'.'.join(map(str, one['loc']))}: {one['msg']} (got {one['input']!r})" for one in error.errors()]
-        raise SettingsError("Cannot try these settings:\n" + "\n".join(wrong)) from error
+        raise SettingsError(f"Cannot try these settings:\n{_list_errors(error)}") from error
     return settings.model_copy(update={name: getattr(read, name) for name in changes})
 
 
 def _from_folder(folder: Path, name: str, value: Any) -> Any:
-    """Returns the setting with its relative paths made absolute, from the folder on."""
+    """Returns the setting with relative paths resolved against the folder."""
     if not isinstance(value, str) or not value:
         return value
     if name == "sources":
@@ -277,5 +235,7 @@ def _from_folder(folder: Path, name: str, value: Any) -> Any:
     return str(folder / Path(value).expanduser()) if is_path else value
 
 
-def _name(location: tuple[int | str, ...]) -> str:
-    return f"{'.'.join(map(str, location))} (MEMORY_{str(location[0]).upper()})"
+def _list_errors(error: ValidationError, *, is_named: bool = False) -> str:
+    """Returns one line per wrong setting, with the name of its environment variable if wanted."""
+    named = [(one, f" (MEMORY_{str(one['loc'][0]).upper()})" if is_named else "") for one in error.errors()]
+    return "\n".join(f"  {'.'.join(map(str, one['loc']))}{name}: {one['msg']} (got {one['input']!r})" for one, name in named)

@@ -1,4 +1,4 @@
-"""Writes settings into a `memory.toml`: the values that are named change, every other line and comment stays."""
+"""Writes settings into a `memory.toml`; other lines and comments are kept."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,10 +12,9 @@ Value = str | int | float | bool
 
 
 def settings_path(names: Iterable[str] = ()) -> Path:
-    """Returns the file that these settings are written into: the user's if it sets one of them, else the data folder's.
+    """Returns the file to write these settings into: the user's if it sets one of them, else the data folder's.
 
-    The user's file overrides the data folder's, so what it sets can be changed there alone. Raises `SettingsError` where the
-    user's cannot be read.
+    The user's file overrides the data folder's. Raises `SettingsError` if the user's file cannot be read.
     """
     user = Path(user_settings_file())
     is_users = user.is_file() and not read_file(str(user)).keys().isdisjoint(names)
@@ -23,21 +22,21 @@ def settings_path(names: Iterable[str] = ()) -> Path:
 
 
 def write_settings(changes: Mapping[str, Value]) -> Path:
-    """Puts the settings into the file and returns it; raises `SettingsError` where it cannot be read or written."""
+    """Writes the settings into the file and returns it; raises `SettingsError` if it cannot be read or written."""
     path = settings_path(changes)
     try:
         before = path.read_bytes().decode() if path.is_file() else ""
         after = with_settings(before, changes)
         if after != before:
             mode = path.stat().st_mode & 0o777 if path.is_file() else 0o600
-            write_atomically(path.resolve(), after.encode(), mode)  # a link stays one
+            write_atomically(path.resolve(), after.encode(), mode)  # keeps a symbolic link
     except (OSError, ValueError) as error:
-        raise SettingsError(f"Cannot write settings into {path}: {error}. Mend the file.") from error
+        raise SettingsError(f"Cannot write settings into {path}: {error}. Fix the file.") from error
     return path
 
 
 def with_settings(text: str, changes: Mapping[str, Value]) -> str:
-    """Returns the text of a `memory.toml` with these settings: in the place of their values, else above the first table.
+    """Returns the text of a `memory.toml` with these settings: replaced in place, else added above the first table.
 
     Raises `ValueError` for text that is no TOML.
     """

@@ -1,18 +1,18 @@
-"""The store: one folder with the archive, the ledger, the tables, the indexes and the workspace, opened with care.
+"""The store: one folder with the archive, the ledger, the tables, the indexes and the workspace.
 
-    resources/   the archive of transcript bytes, and the key of its keyed hashes     kept for ever
-    ledger/      what people, agents and clocks did                                   kept for ever
-    answers/     raw answers of models                                                kept for ever
-    branches/    what-ifs: the tables made otherwise, until they are adopted or dropped
-    spool/       events that were sent and not yet taken in; aside/, what could not be
-    workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, briefing.md; git  kept for ever
-    tables/      Parquet, in folders named as Hive does                               derived
+    resources/   the archive of transcript bytes, and the key of its keyed hashes     permanent
+    ledger/      events of people, agents and clocks                                  permanent
+    answers/     raw answers of models                                                permanent
+    branches/    what-if branches, until they are adopted or dropped
+    spool/       events that were sent and not yet read; aside/: unreadable ones
+    workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, briefing.md; git  permanent
+    tables/      Parquet in Hive folders                                              derived
     index/       vectors and terms                                                    derived
     dagster/     DAGSTER_HOME: runs and events                                        derived
-    VERSION, instance.json (the owner's zone, frozen), lock, tasks.lock; status.txt (the status, kept ready)
+    VERSION, instance.json (the owner's zone, frozen), lock, tasks.lock; status.txt (the prepared status)
 
-Derived parts are rebuilt, never migrated: a newer release whose VERSION differs deletes them, and the branches. Every writer
-holds the one lock; readers never need it. `tasks.lock` is held while tasks of a list far away are brought in step.
+Derived data is rebuilt, never migrated: a newer release with another VERSION deletes it, and the branches. Writers hold the
+lock; readers do not need it. `tasks.lock` is held while a remote task list is synchronised.
 """
 
 import json
@@ -42,12 +42,12 @@ LOCK_WAIT_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Store:
-    """An open store; everything that reads or writes state goes through one of its parts."""
+    """An open store; all state is read and written through its members."""
 
     settings: Settings
     root: Path
     origin: Path | None = None
-    """Root of the store whose archive and answers this one reads, where it is a branch of another."""
+    """For a branch: root of the store whose archive and answers it reads."""
 
     @cached_property
     def tables(self) -> ParquetTables:
@@ -71,7 +71,7 @@ class Store:
 
     @cached_property
     def key(self) -> bytes:
-        """The key of keyed hashes; it lies with the archive and is never exported."""
+        """The key of keyed hashes, stored with the archive and never exported."""
         path = self._kept / "resources" / "key"
         if not path.is_file():
             write_atomically(path, secrets.token_hex(32).encode())
@@ -83,15 +83,15 @@ class Store:
         return self.root / "workspace"
 
     def memory_md(self) -> str:
-        """Returns MEMORY.md as it lies on disk; empty where there is none."""
+        """Returns MEMORY.md as on disk; empty if there is none."""
         return text_of(self.workspace / MEMORY_MD)
 
     def note_of(self, name: str) -> str | None:
-        """Returns the input version that a file or index was built from, or None where it never was."""
+        """Returns the input version that a file or index was built from, or None if it never was."""
         return text_of(self.root / "built" / f"{name}.txt") or None
 
     def note(self, name: str, version: str) -> None:
-        """Keeps the input version that a file or index was built from."""
+        """Stores the input version that a file or index was built from."""
         write_atomically(make_folder(self.root / "built") / f"{name}.txt", version.encode())
 
     @property
@@ -112,7 +112,7 @@ class Store:
         except filelock.Timeout:
             raise StoreBusyError(
                 f"Another process has been writing {self.root} for more than {wait_seconds:.0f} s. "
-                "Wait for it to end (a run in the Dagster UI, another `memory` command), then try again."
+                "Wait until it ends (a run in the Dagster UI, another `memory` command), then try again."
             ) from None
 
     @cached_property
@@ -121,29 +121,27 @@ class Store:
 
 
 def open_store(settings: Settings) -> Store:
-    """Opens the store in `settings.data`, making it where there is none.
+    """Opens the store in `settings.data`, or creates it.
 
-    Raises `StoreVersionError` when a newer release wrote it, `SettingsError` when the zone differs from the one it was made
-    with, `StoreError` when the folder cannot be used.
+    Raises `StoreVersionError` if a newer release wrote it, `SettingsError` if the zone differs from the store's, and
+    `StoreError` if the folder cannot be used.
     """
     store = Store(settings, settings.data)
-    os.umask(0o077)  # what Chroma, SQLite, git and Dagster write below the store is the owner's alone, too
+    os.umask(0o077)  # also for what Chroma, SQLite, git and Dagster write below the store
     try:
-        make_folder(store.root)
         for name in ("resources", "ledger", "answers", "workspace", *DERIVED):
             make_folder(store.root / name)
         _check_version(store)
         _check_zone(store)
     except OSError as error:
         raise StoreError(
-            f"Cannot use {store.root} as the data folder: {error.strerror or error}. "
-            "Set MEMORY_DATA to a folder that you may write."
+            f"Cannot use {store.root} as the data folder: {error.strerror or error}. Set MEMORY_DATA to a writable folder."
         ) from error
     return store
 
 
 def remove_derived(store: Store) -> None:
-    """Deletes what can be made again from the archive, the ledger, the answers and the workspace."""
+    """Deletes what can be rebuilt from the archive, the ledger, the answers and the workspace."""
     for name in DERIVED:
         shutil.rmtree(store.root / name, ignore_errors=True)
         make_folder(store.root / name)
@@ -160,7 +158,7 @@ def _check_version(store: Store) -> None:
     found = int(text) if text.isdigit() else 0
     if found > VERSION:
         raise StoreVersionError(
-            f"{store.root} was written by a newer release (store version {found}, this one knows {VERSION}). "
+            f"{store.root} was written by a newer release (store version {found}, this one supports {VERSION}). "
             "Upgrade memory_assets, or set MEMORY_DATA to another folder."
         )
     if found < VERSION:
@@ -171,7 +169,7 @@ def _check_version(store: Store) -> None:
 
 
 def _remove_branches(store: Store) -> None:
-    """Deletes what-ifs, whose tables are as old; one whose adoption was begun stays, since the next run finishes that."""
+    """Deletes what-if branches; one whose adoption has started is kept, because the next run finishes it."""
     for path in (store.root / "branches").glob("*"):
         record = path / "what_if.json"
         if not record.is_file() or json.loads(record.read_bytes()).get("state") != "adopting":
@@ -187,6 +185,6 @@ def _check_zone(store: Store) -> None:
     frozen = json.loads(path.read_text())["timezone"]
     if frozen != zone:
         raise SettingsError(
-            f"The days of {store.root} were cut in the zone {frozen}, but MEMORY_TIMEZONE is now {zone}. "
-            f"Set MEMORY_TIMEZONE={frozen}, or run `memory data rebuild` to cut all days anew in {zone}."
+            f"The days of {store.root} use the zone {frozen}, but MEMORY_TIMEZONE is {zone}. "
+            f"Set MEMORY_TIMEZONE={frozen}, or run `memory data rebuild` to rebuild all days in {zone}."
         )

@@ -118,14 +118,18 @@ def test_an_overload_is_retried_by_the_sdk():
         (Fault(413, raw=b"<h1>xyzzy is too large</h1>"), ModelRequestError, "413"),
         (Fault(422, "xyzzy said the gateway"), ModelRequestError, "422"),
         (Fault(307, headers={"location": "http://127.0.0.1:1/v1/messages"}), ModelSetupError, "another address"),
-        (HTML, ModelError, "is no JSON"),
+        (HTML, ModelError, "is not JSON"),
         (Fault(200, raw=b"", headers=JSON), ModelError, "MEMORY_MODEL_URL"),
         (Fault(200, raw=b"[]", headers=JSON), ModelError, "MEMORY_MODEL_URL"),
         (Fault(200, raw=b'{"content":[]}', headers=JSON), ModelError, "has no 'usage'"),
-        (Fault(200, raw=body_of(usage=None), headers=JSON), ModelError, "not shaped like a message"),
-        (Fault(200, raw=body_of(content="xyzzy"), headers=JSON), ModelError, "not shaped like a message"),
-        (Fault(200, raw=body_of(content=[]), headers=JSON), ModelError, "without a word (end_turn)"),
-        (Fault(200, raw=body_of(content=[{"type": "thinking", "thinking": "xyzzy"}]), headers=JSON), ModelError, "word"),
+        (Fault(200, raw=body_of(usage=None), headers=JSON), ModelError, "is not a message"),
+        (Fault(200, raw=body_of(content="xyzzy"), headers=JSON), ModelError, "is not a message"),
+        (Fault(200, raw=body_of(content=[]), headers=JSON), ModelError, "empty answer (end_turn)"),
+        (
+            Fault(200, raw=body_of(content=[{"type": "thinking", "thinking": "xyzzy"}]), headers=JSON),
+            ModelError,
+            "empty answer",
+        ),
         (Fault(is_dropped=True), ModelBusyError, "Cannot reach"),
     ],
 )
@@ -160,7 +164,7 @@ def test_the_servers_wish_to_be_left_alone_is_handed_on(status: int, headers: di
     error = failure(lambda body: Fault(status, "rate_limit_error", headers={**NOW, **headers}))
     assert isinstance(error, ModelBusyError)
     assert error.retry_after_seconds == seconds
-    assert ("left alone for" in str(error)) == bool(seconds)
+    assert ("asks to wait" in str(error)) == bool(seconds)
 
 
 def test_an_answer_that_takes_too_long_is_given_up():
@@ -187,10 +191,10 @@ def test_a_server_that_is_not_there_is_named():
             socket.EAI_NONAME,
             "http://user:hidden@gateway.invalid/v1",
             ModelSetupError,
-            "is called gateway.invalid. Check MEMORY_",
+            "no host gateway.invalid. Check MEMORY_",
         ),
-        (socket.EAI_AGAIN, "http://gateway.invalid", ModelBusyError, "Is the network up?"),
-        (socket.EAI_NONAME, "", ModelBusyError, "Is the network up?"),
+        (socket.EAI_AGAIN, "http://gateway.invalid", ModelBusyError, "Check the network."),
+        (socket.EAI_NONAME, "", ModelBusyError, "Check the network."),
     ],
     ids=["wrong", "offline", "vendor"],
 )
@@ -212,7 +216,7 @@ def test_user_and_password_of_an_address_stand_in_no_message():
 
 
 def test_an_address_that_ends_in_v1_is_told_to_leave_it_out():
-    with serve(lambda body: "said") as api, pytest.raises(ModelSetupError, match="MEMORY_MODEL_URL without its /v1"):
+    with serve(lambda body: "said") as api, pytest.raises(ModelSetupError, match="Remove /v1 from MEMORY_MODEL_URL"):
         AnthropicModel(NAME, url=f"{api.url}/v1", retries=0).ask(REQUEST)
 
 
@@ -220,7 +224,7 @@ def test_an_address_that_ends_in_v1_is_told_to_leave_it_out():
 def test_a_key_that_no_header_can_carry_is_told_before_anything_is_sent(key: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", key)
     with serve(lambda body: "said") as api:
-        with pytest.raises(ModelSetupError, match="ANTHROPIC_API_KEY holds characters that no key has") as caught:
+        with pytest.raises(ModelSetupError, match="ANTHROPIC_API_KEY contains invalid characters") as caught:
             AnthropicModel(NAME, url=api.url, retries=0).ask(REQUEST)
         assert api.requests == []
     assert key not in "".join(traceback.format_exception(caught.value))

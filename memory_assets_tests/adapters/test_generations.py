@@ -66,7 +66,7 @@ def test_a_full_disk_says_what_to_do(generations: Generations):
 
 def test_a_broken_generation_is_moved_aside_whole_and_its_number_is_not_used_again(generations: Generations):
     broken = publish(generations, "a")
-    aside = generations.quarantine()
+    aside = generations.quarantine(broken)
     assert aside is not None
     assert (aside / "file").read_text() == "a"
     assert generations.published() is None

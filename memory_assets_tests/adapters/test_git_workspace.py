@@ -203,7 +203,7 @@ def test_a_machine_without_git_is_told_to_install_it(tmp_path: Path, monkeypatch
 def test_a_broken_repository_is_named(workspace: GitWorkspace):
     subprocess.run(["rm", "-rf", str(workspace.root / ".git" / "objects")], check=True)
     (workspace.root / "MEMORY.md").write_text("one\n")
-    with pytest.raises(StoreError, match="Mend the repository"):
+    with pytest.raises(StoreError, match="Fix the repository"):
         workspace.commit("add", ["MEMORY.md"])
 
 

@@ -113,14 +113,14 @@ def test_a_task_is_reworded_completed_and_deleted_and_one_that_is_gone_does_not_
     [
         (Fault(401), "does not accept the token .401.. Check MEMORY_TODOIST_TOKEN"),
         (Fault(403), "does not accept the token .403.. Check MEMORY_TODOIST_TOKEN"),
-        (Fault(429, {"retry-after": "17"}), "asks to be left alone, for 17 s .429.; the next triage tries again"),
-        (Fault(503), "out of order .503.; the next triage tries again"),
+        (Fault(429, {"retry-after": "17"}), "asks for a pause of 17 s .429.; the next triage tries again"),
+        (Fault(503), "is not available .503.; the next triage tries again"),
         (
             Fault(302, {"location": "https://elsewhere.example"}),
-            "does not speak the Todoist API .302.. Check MEMORY_TODOIST_URL",
+            "is not the Todoist API .302.. Check MEMORY_TODOIST_URL",
         ),
-        (Fault(404), "does not speak the Todoist API .404.. Check MEMORY_TODOIST_URL"),
-        (Fault(400), "refuses a request as it is .400."),
+        (Fault(404), "is not the Todoist API .404.. Check MEMORY_TODOIST_URL"),
+        (Fault(400), "rejects a request .400."),
         (Fault(200, raw=b"<html>welcome</html>"), "cannot be read"),
         (Fault(200, raw=b'{"results": [{"id": "1"}], "next_cursor": null}'), "cannot be read"),
         (Fault(is_dropped=True), "Cannot reach Todoist at http://127.0.0.1"),
@@ -142,7 +142,7 @@ def test_without_an_answer_nothing_is_said_of_a_missing_task(api: TodoistApi, pa
     api.remove(gone)
     silent = path.format(id=gone["id"])
     api.fault = lambda method, asked: Fault(500) if asked == silent else None
-    with pytest.raises(TaskListError, match="out of order"):
+    with pytest.raises(TaskListError, match="is not available"):
         states(api, gone["id"])
 
 
@@ -155,7 +155,7 @@ def test_a_server_that_is_not_there_is_named_without_what_may_be_a_key(monkeypat
 @pytest.mark.parametrize("token", ["", "0123 456", "0123…", "abc\n"])
 def test_a_token_that_is_none_is_not_sent(api: TodoistApi, monkeypatch: pytest.MonkeyPatch, token: str):
     monkeypatch.setenv("MEMORY_TODOIST_TOKEN", token)
-    with pytest.raises(TaskListError, match="MEMORY_TODOIST_TOKEN is empty or holds characters"):
+    with pytest.raises(TaskListError, match="MEMORY_TODOIST_TOKEN is empty or contains invalid"):
         tasks_of(api).labelled(SINCE)
     assert api.requests == []
 

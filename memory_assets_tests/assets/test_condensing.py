@@ -107,7 +107,7 @@ def test_where_the_model_refuses_the_rules_stand_in(store: Store):
 def test_a_question_that_cannot_be_answered_is_told_and_the_rules_stand_in(store: Store):
     with serve(lambda _: Fault(400, "invalid_request_error", "This is too much.")) as broken:
         found = ask(with_url(store, broken.url))
-    assert "refuses a question" in str(found["problems"][0])
+    assert "rejects a request" in str(found["problems"][0])
     assert (found["reflector"], found["answers"]) == (REFLECTOR, [])
 
 

@@ -86,9 +86,9 @@ def test_while_todoist_is_down_nothing_is_lost(store: Store, api: TodoistApi):
     api.complete(api.named(FACT))
     api.fault = lambda method, path: Fault(503)
     (reason,) = asked(store)
-    assert reason is not None and "out of order (503); the next triage tries again" in reason
+    assert reason is not None and "is not available (503); the next triage tries again" in reason
     launch.triage(store)
-    assert "out of order (503)" in problem(store)
+    assert "is not available (503)" in problem(store)
     assert store.tables.read("decisions")["state"].to_list() == ["pending"]
     api.fault = lambda method, path: None
     launch.triage(store)

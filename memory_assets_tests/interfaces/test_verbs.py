@@ -96,7 +96,7 @@ def test_a_schema_names_what_is_needed_and_what_may_be_chosen():
         "type": "integer",
         "minimum": 1,
         "maximum": 15,
-        "description": "Return at most this many results: 1 to 10, up to 15 with the profile deep.",
+        "description": "Maximum results: 1 to 10, up to 15 with the profile deep.",
     }
 
 

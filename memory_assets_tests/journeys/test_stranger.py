@@ -44,7 +44,7 @@ def test_a_data_folder_that_cannot_be_made(capsys: pytest.CaptureFixture[str], m
     monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path / "home"))
     code, out, err = run(capsys, "ingest")
     assert (code, out) == (1, "")
-    assert "Set MEMORY_DATA to a folder that you may write" in err
+    assert "Set MEMORY_DATA to a writable folder" in err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a small disk is made with mount, which this platform has not")

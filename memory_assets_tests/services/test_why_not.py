@@ -85,7 +85,7 @@ def test_not_windowed(store: Store):
     archived = Range(
         id=range_id("s9", 0, 0), source_id="s9", harness="claude_code", path="/home/mira/s9.jsonl", generation=0, byte_from=0,
         byte_to=len(content), line_from=0, line_to=1, sha256="x", raw_hmac="", content_at=None, content_until=None,
-        conversation_id="s9", created_at=START.isoformat(), masked_count=0, masking_version="1",
+        conversation_id="s9", created_at=START, masked_count=0, masking_version="1",
     )  # fmt: skip
     store.archive.append(archived, content)
     record = row(

@@ -193,7 +193,7 @@ def test_rows_of_another_day_are_refused_and_the_old_ones_stay(tables: ParquetTa
 def test_a_part_that_a_table_cannot_have_is_refused_when_written_and_empty_when_read(
     tables: ParquetTables, table: str, part: str
 ):
-    with pytest.raises(TableError, match="cannot have a part"):
+    with pytest.raises(TableError, match="cannot have a partition"):
         tables.write(table, part, frame(table))
     tables.drop(table, part)
     assert tables.read(table, [part]).equals(frame(table))

@@ -58,7 +58,9 @@ def test_the_data_folders_own_file_cannot_name_another(tmp_path: Path):
 
 def test_a_wrong_zone_is_named_with_a_right_one(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MEMORY_TIMEZONE", "Atlantis")
-    with pytest.raises(SettingsError, match=r"MEMORY_TIMEZONE.*'Atlantis' is no time zone; use a name such as Europe/Berlin"):
+    with pytest.raises(
+        SettingsError, match=r"MEMORY_TIMEZONE.*'Atlantis' is not a time zone; use a name such as Europe/Berlin"
+    ):
         read_settings()
 
 
@@ -72,13 +74,13 @@ def test_a_wrong_value_is_named_with_its_variable(name: str, value: str, monkeyp
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("MEMORY_MODEL", "claude haiku", "holds no blanks"),
-        ("MEMORY_MODEL", "None", "say 'rules' to ask no model"),
-        ("MEMORY_MODEL", "off", "say 'rules' to ask no model"),
-        ("MEMORY_MODEL_URL", "gateway.example", "write it as http"),
-        ("MEMORY_MODEL_URL", "ftp://gateway.example", "write it as http"),
-        ("MEMORY_MODEL_URL", "https://", "write it as http"),
-        ("MEMORY_MODEL_URL", "http://gateway.example?key=1", "write it as http"),
+        ("MEMORY_MODEL", "claude haiku", "contains no blanks"),
+        ("MEMORY_MODEL", "None", "use 'rules' for no model"),
+        ("MEMORY_MODEL", "off", "use 'rules' for no model"),
+        ("MEMORY_MODEL_URL", "gateway.example", "use the form http"),
+        ("MEMORY_MODEL_URL", "ftp://gateway.example", "use the form http"),
+        ("MEMORY_MODEL_URL", "https://", "use the form http"),
+        ("MEMORY_MODEL_URL", "http://gateway.example?key=1", "use the form http"),
         ("MEMORY_MODEL_BATCHES", "sometimes", "'auto', 'always' or 'never'"),
         ("MEMORY_MODEL_AT_ONCE", "0", "greater than or equal to 1"),
         ("MEMORY_MODEL_TIMEOUT_SECONDS", "inf", "less than or equal to 3600"),

@@ -102,7 +102,7 @@ def _masked_since(store: Store, moment: datetime) -> list[str]:
     return [
         source
         for source, ranges in store.archive.sources().items()
-        if any(one.restated_at and datetime.fromisoformat(one.restated_at) >= moment for one in ranges)
+        if any(one.restated_at and one.restated_at >= moment for one in ranges)
     ]
 
 

@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import orjson
@@ -227,7 +227,7 @@ def _queue_range(raw: bytes, file: TranscriptFile, session: str, position: _Posi
         content_at=first,
         content_until=last,
         conversation_id=session,
-        created_at=intake.now.isoformat(),
+        created_at=intake.now,
         masked_count=0,
         masking_version=intake.masking_version,
         starts_with_newline=closes_a_line,
@@ -242,7 +242,8 @@ def _archive_waiting(intake: _Intake) -> None:
     """Masks and archives the waiting ranges in the order in which they were read."""
     masked = intake.mask([raw for _, raw in intake.waiting])
     for (entry, raw), (content, count) in zip(intake.waiting, masked, strict=True):
-        intake.archive.append(replace(entry, sha256=hashlib.sha256(content).hexdigest(), masked_count=count), content)
+        update = {"sha256": hashlib.sha256(content).hexdigest(), "masked_count": count}
+        intake.archive.append(entry.model_copy(update=update), content)
         intake.report.new_ranges += 1
         intake.report.new_bytes += len(raw)
     intake.waiting.clear()
@@ -255,7 +256,7 @@ def _is_whole_record(line: bytes) -> bool:
         return False
 
 
-def _times(lines: bytes) -> tuple[str | None, str | None]:
+def _times(lines: bytes) -> tuple[datetime | None, datetime | None]:
     """Returns the first and the last time stamp; impossible ones, such as 30 February, do not count."""
     moments = [moment for stamp in set(_TIMESTAMP.findall(lines)) if (moment := event_time(stamp.decode()))]
-    return (min(moments).isoformat(), max(moments).isoformat()) if moments else (None, None)
+    return min(moments, default=None), max(moments, default=None)

@@ -484,6 +484,6 @@ def test_a_model_is_chosen_in_the_settings_file(run: Run, tmp_path: Path, monkey
     assert (code, "claude-haiku-4-5 is configured" in out) == (0, True)
     assert (tmp_path / "store" / "memory.toml").read_text() == 'model = "claude-haiku-4-5"\n'
     code, _, err = run("model", "use", "no such model")
-    assert (code, "a model's name holds no blanks" in err) == (1, True)
+    assert (code, "a model's name contains no blanks" in err) == (1, True)
     monkeypatch.setenv("MEMORY_MODEL", "rules")
     assert "overrides" in run("model", "use", "claude-haiku-4-5")[2]

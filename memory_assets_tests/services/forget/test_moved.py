@@ -58,7 +58,7 @@ def test_the_archive_keeps_its_length_and_says_why_its_hash_is_another(store: St
     content = store.archive.read(entry.source_id, 0, 0, entry.byte_to)
     assert not stones.holds(content) and b"use uv for packages" in content
     assert store.archive.verify(entry.id) and entry.sha256 != before["sha256"][0]
-    assert (entry.restated_because, entry.restated_at) == ("words in it are forgotten", store.settings.clock().isoformat())
+    assert (entry.restated_because, entry.restated_at) == ("words in it are forgotten", store.settings.clock())
     index_sources(store.archive, store.tables)
     assert store.tables.read("records").select("line", "byte_from", "byte_to").equals(records)
 

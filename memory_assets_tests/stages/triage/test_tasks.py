@@ -321,7 +321,7 @@ def test_what_the_api_refuses_half_way_is_made_later(world: World, api: TodoistA
     world.propose(DATES, GAUGE, TIDY)
     world.triage()
     api.fault = lambda method, path: Fault(429, {"retry-after": "30"}) if method == "POST" and len(api.tasks) == 2 else None
-    with pytest.raises(TaskListError, match="left alone, for 30 s"):
+    with pytest.raises(TaskListError, match="a pause of 30 s"):
         send(world, api)
     assert contents(api) == [DATES, GAUGE]
     api.fault = lambda method, path: None

@@ -273,5 +273,5 @@ def _range(source: str, content: bytes) -> Range:
     return Range(
         id=range_id(source, 0, 0), source_id=source, harness="claude_code", path="/home/mira/.claude/projects/tidewatch/s1.jsonl", generation=0,
         byte_from=0, byte_to=len(content), line_from=0, line_to=content.count(b"\n"), sha256=hashlib.sha256(content).hexdigest(), raw_hmac="",
-        content_at=None, content_until=None, conversation_id="s1", created_at=START.isoformat(), masked_count=0, masking_version="1",
+        content_at=None, content_until=None, conversation_id="s1", created_at=START, masked_count=0, masking_version="1",
     )  # fmt: skip
