@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.brief.due import Trigger
     from memory_assets.stages.evaluate.gold import Evaluation, Shown
+    from memory_assets.stages.recall.cited_answer import CitedAnswer
     from memory_assets.stages.recall.neighbourhood import Neighbourhood
-    from memory_assets.stages.recall.reflect import Reflected
     from memory_assets.stages.recall.results import Answer
     from memory_assets.stages.triage.explain import Explanation
     from memory_assets.store.store import Store
@@ -172,7 +172,7 @@ class MemoryAgent:
         """
         request = self._resolved(RecallRequest.of(question, **options))
         store = self.store
-        from memory_assets.services.answer_dependencies import means_of
+        from memory_assets.services.answer_dependencies import dependencies_of
         from memory_assets.services.corpus import open_corpus
         from memory_assets.stages.recall.answering import answer
         from memory_assets.stages.recall.log import payload_of
@@ -181,7 +181,7 @@ class MemoryAgent:
         corpora, missing = open_corpus(store)
         session, person = request.own_session, asker or self.settings.owner
         who = Asker(now or self.settings.clock(), request.project, person, session, request.recent)
-        found = answer(request, corpora, who, means_of(store))
+        found = answer(request, corpora, who, dependencies_of(store))
         if not request.probe:
             memory_ids = [result.memory_id for result in found.results if result.kind in MEMORIES]
             shown_in = {"session": session} if session else {}
@@ -189,21 +189,21 @@ class MemoryAgent:
             self._note_recall(request.question, memory_ids, payload)
         return replace(found, notes=(*found.notes, *missing)) if missing else found
 
-    def answer(self, question: str | AnswerRequest, *, model: "Model | None" = None, **options: Any) -> "Reflected":
+    def answer(self, question: str | AnswerRequest, *, model: "Model | None" = None, **options: Any) -> "CitedAnswer":
         """Returns an answer from everything that is known, each sentence with its sources, or that it is not in memory.
 
         The model that the settings name writes it, or the one given; without one it quotes verbatim.
         """
         request = self._resolved(AnswerRequest.of(question, **options))
         from memory_assets.services.answer_inputs import answer_from_all
-        from memory_assets.stages.recall.log import payload_of_reflected
+        from memory_assets.stages.recall.log import payload_of_cited
         from memory_assets.stages.recall.results import Asker
 
         asker = Asker(self.settings.clock(), request.project, self.settings.owner)
         said = answer_from_all(self.store, request, asker, model)
         if not request.probe:
             memory_ids = [one.ref for one in said.citations if one.kind in MEMORIES]
-            self._note_recall(request.question, memory_ids, payload_of_reflected(said))
+            self._note_recall(request.question, memory_ids, payload_of_cited(said))
         return said
 
     def remember(self, text: str | requests.RememberRequest, **options: Any) -> "Noted":

@@ -10,7 +10,7 @@ from memory_assets.schema.protocols import Model
 from memory_assets.services.corpus import open_texts
 from memory_assets.services.models import open_model
 from memory_assets.services.prices import cost_of, prices_of
-from memory_assets.stages.recall.answering import Means
+from memory_assets.stages.recall.answering import AnswerDependencies
 from memory_assets.stages.recall.query import DEADLINE_SECONDS
 from memory_assets.store.store import Store
 from memory_assets.text.terms import query_terms
@@ -19,10 +19,10 @@ _readers: dict[tuple[Path, str, str], Model | None] = {}
 """Models by store, name and address, kept for the life of the process: opening a client takes half the deadline."""
 
 
-def means_of(store: Store) -> Means:
+def dependencies_of(store: Store) -> AnswerDependencies:
     """Returns what answers from the store may use."""
     settings = store.settings
-    return Means(
+    return AnswerDependencies(
         model=reader_of(store),
         price=lambda answer: cost_of(answer, prices_of(settings)),
         read_summaries=lambda: store.tables.read("category_summaries"),

@@ -1,6 +1,6 @@
 """Gathers what an answer over all tiers can rest on (MEMORY.md, memories, what was said word for word) and has it answered.
 
-Stands beside `corpus.py`: it opens and reads; `stages/recall/reflect.py` decides.
+Stands beside `corpus.py`: it opens and reads; `stages/recall/cited_answer.py` decides.
 """
 
 from dataclasses import dataclass, replace
@@ -12,14 +12,14 @@ from memory_assets.services.answer_dependencies import frequency_of
 from memory_assets.services.corpus import open_corpus
 from memory_assets.services.models import masked, open_model
 from memory_assets.services.prices import cost_of, prices_of
-from memory_assets.stages.recall.reflect import (
+from memory_assets.stages.recall.cited_answer import (
     DEADLINE_SECONDS,
-    Reflected,
+    CitedAnswer,
     Source,
+    answer_with_citations,
     lines_about,
-    reflect,
     source_of,
-    speaks_of,
+    weighted_share,
     weights_of,
 )
 from memory_assets.stages.recall.results import Asker, Cost
@@ -46,13 +46,13 @@ class Gathered:
     notes: tuple[str, ...]
 
 
-def answer_from_all(store: Store, request: AnswerRequest, asker: Asker, model: Model | None = None) -> Reflected:
+def answer_from_all(store: Store, request: AnswerRequest, asker: Asker, model: Model | None = None) -> CitedAnswer:
     """Returns the answer, put together by the model that is given, or by the one that the settings name."""
     began = perf_counter()
     question, found = request.question, gather(store, request, asker)
     reader = masked(model, store) if model else open_model(store, timeout_seconds=DEADLINE_SECONDS, retries=1)
     prices = prices_of(store.settings)
-    said = reflect(
+    said = answer_with_citations(
         question,
         found.sources,
         is_known=found.is_known,
@@ -75,7 +75,7 @@ def gather(store: Store, filters: AnswerRequest, asker: Asker) -> Gathered:
     stated = [replace(line, score=line.score * best) for line in lines]
     sources = {source.id: source for source in sorted((*found, *stated), key=lambda source: -source.score)}
     wanted = weights_of(question, lambda term: frequency_of(store, term))
-    is_told = any(speaks_of(result.text, wanted) >= TOLD for result in raw.results)
+    is_told = any(weighted_share(result.text, wanted) >= TOLD for result in raw.results)
     is_known = (known.is_known and bool(known.results)) or is_told or any(line.score >= SURE for line in lines)
     notes = tuple(dict.fromkeys((*known.notes, *raw.notes, *missing)))
     return Gathered(tuple(sources.values()), is_known, known.cost + raw.cost, notes)

@@ -17,13 +17,13 @@ from memory_assets.stages.distill.model.answer_rows import answers_by_window
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.standards import standards_of
 from memory_assets.stages.evaluate.calibration import (
-    Said,
-    by_observation,
+    ReviewHistory,
     calibrate,
     find_outcomes,
-    ruled_by_rules,
+    line_proposals,
+    outcomes_by_observation,
     sum_up,
-    that_add_a_line,
+    verdicts_of_rules,
 )
 from memory_assets.stages.evaluate.reruling import Flip, Limits, flips_of_gate, flips_of_triage, parse_limits
 from memory_assets.stages.triage.run import TRIAGE_VERSION
@@ -59,9 +59,9 @@ def calibration_of(store: Store) -> pl.DataFrame:
     return calibrate(verdicts, observations, read_proposals(tables), tables.read("model_reviews"), _said(store))
 
 
-def _said(store: Store) -> Said:
+def _said(store: Store) -> ReviewHistory:
     rules = rules_of(store.settings)
-    return Said(
+    return ReviewHistory(
         decisions=store.tables.read("decisions"),
         events=store.ledger.events(),
         entries=store.tables.read("entries"),
@@ -76,15 +76,15 @@ def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip
     """Yields the rows of the days that flip, the gate's first."""
     present, said = standards_of(store.settings), _said(store)
     limits = parse_limits(named, Limits(gate=present.limits))
-    added = that_add_a_line(read_proposals(store.tables))
+    added = line_proposals(read_proposals(store.tables))
     outcomes = find_outcomes(added, said)
     if any(one.startswith("gate.") for one in named):
         stored = dict(store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).iter_rows())
-        windows, asked = store.tables.read("windows"), by_observation(added, outcomes)
+        windows, asked = store.tables.read("windows"), outcomes_by_observation(added, outcomes)
         yield from flips_of_gate(_found(store, windows, days), windows, limits.gate, stored, asked, present)
     standing = read_standing(store.tables)
     proposals = [standing[row["proposal_id"]] for row in added if row["day"].isoformat() in set(days)]
-    ruled = {id: ruling["state"] for id, ruling in ruled_by_rules(said.events).items()}
+    ruled = {id: ruling["state"] for id, ruling in verdicts_of_rules(said.events).items()}
     yield from flips_of_triage(proposals, limits.triage, said.guarded, ruled, outcomes)
 
 

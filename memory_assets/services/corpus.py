@@ -5,7 +5,7 @@ The one place outside the assets where adapters are chosen. Without an embedder 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -21,7 +21,6 @@ from memory_assets.stages.embed.notes import hidden_sources, note_id
 from memory_assets.stages.embed.overlay import overlay
 from memory_assets.stages.embed.passages import cut_messages, cut_spans
 from memory_assets.stages.recall.lookups import rows_of
-from memory_assets.stages.recall.neighbours import Graph, read_graph
 from memory_assets.stages.recall.results import condition
 from memory_assets.stages.recall.search import Corpus
 from memory_assets.store.ledger import FORGOTTEN, NOTES
@@ -47,18 +46,6 @@ def _vectors(root: Path) -> ChromaIndex:
 @cache
 def _texts(root: Path) -> TextIndex:
     return TextIndex(root)
-
-
-def open_graph(store: Store) -> Graph:
-    """Returns the entity graph, read once for each time that it was made."""
-    parts = (store.tables.parts(table).get("all") for table in ("mentions", "entities"))
-    return _graph(store.root / "tables", tuple(part.fingerprint if part else "-" for part in parts))
-
-
-@lru_cache(maxsize=2)
-def _graph(root: Path, fingerprints: tuple[str, ...]) -> Graph:
-    tables = ParquetTables(root)
-    return read_graph(tables.read("mentions"), tables.read("entities"))
 
 
 @cache

@@ -16,7 +16,6 @@ from memory_assets_tests.bench.doors import doors
 from memory_assets_tests.bench.factors import factors
 from memory_assets_tests.bench.friction import friction
 from memory_assets_tests.bench.gold import gold
-from memory_assets_tests.bench.graph import graph
 from memory_assets_tests.bench.honesty import honesty
 from memory_assets_tests.bench.latency import latency
 from memory_assets_tests.bench.leaving_out import leaving_out
@@ -50,7 +49,6 @@ ROWS: dict[str, Callable[[bool], list[Row]]] = {
     "factors": factors,
     "latency": latency,
     "start": start,
-    "graph": graph,
     "friction": friction,
 }
 

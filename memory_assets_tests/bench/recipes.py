@@ -15,7 +15,7 @@ import numpy as np
 
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.recall.levels import Layout, score_levels
-from memory_assets.stages.recall.said import scale
+from memory_assets.stages.recall.message_search import scale
 from memory_assets.text.terms import STOP_WORDS, query_terms
 
 RRF_K = 60
@@ -33,7 +33,7 @@ class Recipes:
         """Returns the scores of all texts by the name of the recipe."""
         words, near = self._fts5(question), self.vectors @ vector
         levels = score_levels(self._layout, dict.fromkeys(query_terms(question), 1.0))
-        strong = 0.45 * scale(levels.row) + 0.3 * scale(near) + 0.25 * scale(levels.group)
+        strong = 0.45 * scale(levels["row"]) + 0.3 * scale(near) + 0.25 * scale(levels["group"])
         return {
             "SQLite FTS5": words,
             "vectors": near,

@@ -12,8 +12,8 @@ from memory_assets.runs.staleness import input_versions, unpaid, written_version
 from memory_assets.runs.steps.condensing import days_of
 from memory_assets.runs.steps.reflect import DROPPED
 from memory_assets.schema.tables import TABLES
-from memory_assets.stages.reflect.dropped import find_vanished
 from memory_assets.stages.reflect.gradient import DAY, MONTH, SMALL_TOKENS, SPANS, TABLE_OF, WEEK, Span
+from memory_assets.stages.reflect.reflector import find_unaccounted
 from memory_assets.stages.reflect.session import MOST_TOKENS
 from memory_assets.stages.reflect.timeline import commits_in
 from memory_assets.store.store import Store
@@ -63,7 +63,7 @@ def _vanished_in(store: Store, span: Span, parts: list[str] | None) -> pl.DataFr
     present = sorted(part for part in named if unpaid(written[part]) == unpaid(wanted.get(part, "")))
     told = store.tables.read(table, present)
     dropped = store.tables.read(DROPPED, [f"{span.name}-{part}" for part in present])
-    return find_vanished(span.name, _read_by(store, span, present), told, dropped)
+    return find_unaccounted(span.name, _read_by(store, span, present), told, dropped)
 
 
 def _read_by(store: Store, span: Span, parts: list[str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memory_assets.memory import Triggers
     from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.brief.due import Trigger
-    from memory_assets.stages.recall.neighbourhood import Known, Neighbourhood, Related
+    from memory_assets.stages.recall.neighbourhood import EntityView, Neighbourhood, RelatedEntity
     from memory_assets.stages.triage.explain import Explanation, Step
 
 SAYS = {"uses": "uses", "part_of": "is part of", "replaced_by": "was replaced by", "mentioned_together": "together with"}
@@ -102,7 +102,7 @@ def render_related(found: "Neighbourhood") -> Parts:
         yield _entity(known)
 
 
-def _entity(known: "Known") -> Tree:
+def _entity(known: "EntityView") -> Tree:
     also = f", also {', '.join(known.aliases)}" if known.aliases else ""
     where = f" · {', '.join(known.projects)}" if known.projects else ""
     count = f"{known.memory_count} memor{'y' if known.memory_count == 1 else 'ies'}"
@@ -117,7 +117,7 @@ def _entity(known: "Known") -> Tree:
     return tree
 
 
-def _relation(related: "Related") -> Text:
+def _relation(related: "RelatedEntity") -> Text:
     verb = (SAYS_IN_REVERSE if related.is_reverse else SAYS)[related.relation]
     return line((f"{verb} ", "dim"), (related.name, "cyan"), f" ({related.kind}) ×{related.memory_count}")
 

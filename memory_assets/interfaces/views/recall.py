@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from memory_assets.interfaces.views.lines import Parts, bold, dim, ranges, warning
 
 if TYPE_CHECKING:
-    from memory_assets.stages.recall.reflect import Citation, Reflected
+    from memory_assets.stages.recall.cited_answer import Citation, CitedAnswer
     from memory_assets.stages.recall.results import Answer, Recalled
 
 
@@ -30,7 +30,7 @@ def render_block(answer: "Answer") -> Parts:
         yield block
 
 
-def render_cited(said: "Reflected") -> Parts:
+def render_cited(said: "CitedAnswer") -> Parts:
     """Renders the sentences with their ids, then the source of each id."""
     if said.is_known and said.is_extractive:
         yield dim("Verbatim quotes, no model used.")

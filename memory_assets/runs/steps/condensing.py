@@ -25,15 +25,15 @@ from memory_assets.stages.embed.evidence import EVIDENCE
 from memory_assets.stages.embed.memories import fold_memories
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.gradient import DAY, SMALL_TOKENS, Span
-from memory_assets.stages.reflect.matter import Matter, matters_of_day, matters_of_period
 from memory_assets.stages.reflect.questions import (
     PRESSURES,
     Question,
+    condensed_by_model,
     needs_asking,
     open_question,
-    told_by_model,
 )
-from memory_assets.stages.reflect.reflector import Told, tell
+from memory_assets.stages.reflect.reflector import Condensed, condense_subjects
+from memory_assets.stages.reflect.subjects import Subject, subjects_of_day, subjects_of_period
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
@@ -77,7 +77,7 @@ class Condensing:
     def rows(self, first: date) -> pl.DataFrame:
         """Returns what is told of the part that begins on the day."""
         background = self.past.background(self.span.last_day(first))
-        return tell(self.span, self._matters(first, background), background, self._written)
+        return condense_subjects(self.span, self._subjects(first, background), background, self._written)
 
     def ask(self, model: Model, firsts: Iterable[date]) -> dict[str, ModelError]:
         """Asks what is open about the parts, and again where an answer was too long; returns why a question has no answer.
@@ -100,27 +100,27 @@ class Condensing:
         self.answers.write(StoredAnswer(question.key, answer, self.store.settings.clock()))
 
     def _questions(self, first: date) -> list[Question]:
-        matters = self._matters(first, self.past.background(self.span.last_day(first)))
-        return [self._question(matter) for matter in matters if needs_asking(matter)]
+        subjects = self._subjects(first, self.past.background(self.span.last_day(first)))
+        return [self._question(subject) for subject in subjects if needs_asking(subject)]
 
-    def _matters(self, first: date, background: Background) -> list[Matter]:
+    def _subjects(self, first: date, background: Background) -> list[Subject]:
         if self.span == DAY:
-            return matters_of_day(first, self.store.tables.read("observations", [first.isoformat()]), background)
+            return subjects_of_day(first, self.store.tables.read("observations", [first.isoformat()]), background)
         days = days_of(self.span, first)
         said, seen = self.store.tables.read("reflections", days), self.store.tables.read("observations", days)
-        return matters_of_period(self.span, first, said, seen, background)
+        return subjects_of_period(self.span, first, said, seen, background)
 
-    def _question(self, matter: Matter) -> Question:
-        return Question(matter, self.store.settings.model, self._memory_md)
+    def _question(self, subject: Subject) -> Question:
+        return Question(subject, self.store.settings.model, self._memory_md)
 
     @cached_property
     def _memory_md(self) -> str:
         return self.store.memory_md()
 
-    def _written(self, matter: Matter) -> Told | None:
-        if self.store.settings.model == RULES or not needs_asking(matter):
+    def _written(self, subject: Subject) -> Condensed | None:
+        if self.store.settings.model == RULES or not needs_asking(subject):
             return None
-        return told_by_model(self._question(matter), self.answers, self._price)
+        return condensed_by_model(self._question(subject), self.answers, self._price)
 
     def _price(self, answer: ModelAnswer) -> float | None:
         return cost_of(answer, self._prices)

@@ -15,10 +15,9 @@ from memory_assets.schema.tables import version_of
 from memory_assets.services.calibration import calibration_of
 from memory_assets.stages.evaluate.calibration import ENOUGH, NO, YES, sum_up
 from memory_assets.stages.evaluate.faults import FAULTS
-from memory_assets.stages.evaluate.gold import MEASURES, Evaluation, evaluate, sessions_in
+from memory_assets.stages.evaluate.gold import MEASURES, Evaluation, evaluate, evaluation_rows, sessions_in
 from memory_assets.stages.evaluate.labels import hash_of_labels, read_labels
 from memory_assets.stages.evaluate.quality import GATES, count_of, loosely_read, measure_day, share_of
-from memory_assets.stages.evaluate.rows import evaluation_rows
 from memory_assets.store.places import CHECKOUT
 from memory_assets.store.store import Store
 

@@ -10,7 +10,7 @@ from memory_assets.runs.materialise import Builder, Markdown, Report, Rows, Run
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.recall.log import OUTCOMES, by_day, log_recalls, shares
-from memory_assets.stages.recall.summaries import PAGES, page_of, render_page, replaced_page_of, summarise, superfluous
+from memory_assets.stages.recall.summaries import PAGES, page_of, pages_to_delete, render_page, replaced_page_of, summarise
 from memory_assets.store.ledger import RECALLED
 from memory_assets.store.store import Store
 from memory_assets.text.files import text_of, write_atomically
@@ -63,7 +63,7 @@ def write_page(store: Store, category: str, rows: pl.DataFrame) -> list[str]:
         changed.append(replaced_page_of(category, store.settings.clock()))
         write_atomically(store.workspace / changed[-1], before.encode())
     kept = (f"{PAGES}/{path.name}" for path in present.parent.glob(f"{category}.*.md"))
-    gone = superfluous(kept, store.settings.today(), store.settings.zone)
+    gone = pages_to_delete(kept, store.settings.today(), store.settings.zone)
     if page:
         write_atomically(present, page.encode())
     for place in gone if page else [*gone, page_of(category)]:

@@ -9,11 +9,11 @@ from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.runs.materialise import Builder, Report, Rows, Run
 from memory_assets.runs.steps.condensing import Past, condense, counts_of, days_of
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.dropped import list_dropped
 from memory_assets.stages.reflect.gradient import DAY, MONTH, SPANS, TABLE_OF, WEEK, Span
 from memory_assets.stages.reflect.proposals import NUMBERED, propose
+from memory_assets.stages.reflect.reflector import list_dropped
 from memory_assets.stages.reflect.session import long_sessions, reflect_on_sessions
-from memory_assets.stages.reflect.timeline import name_of_chapter, render_chapter, tell_week
+from memory_assets.stages.reflect.timeline import build_timeline, name_of_chapter, render_chapter
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_where_changed
 
@@ -113,7 +113,7 @@ def timeline(run: Run) -> Builder:
         first = date.fromisoformat(part)
         days = days_of(WEEK, first)
         seen, segments, said = (store.tables.read(table, days) for table in ("observations", "segments", "messages"))
-        return Rows(tell_week(first, seen, segments, said, store.tables.read("windows"), store.settings.zone))
+        return Rows(build_timeline(first, seen, segments, said, store.tables.read("windows"), store.settings.zone))
 
     return build
 

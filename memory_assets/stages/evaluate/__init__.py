@@ -1,4 +1,4 @@
-"""Evaluate: how good is what was distilled, by people's labels and by its own sources.
+"""Evaluate: measures how good the distilled facts are, by people's labels and by their own sources.
 
-It shares no rule with the stages that it measures: words are compared, evidence is weighed and repeats are found anew here.
+It shares no rule with the stages that it measures: comparing words, weighing evidence and finding repeats are implemented here.
 """

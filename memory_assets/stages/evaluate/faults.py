@@ -1,7 +1,7 @@
-"""What is wrong with a fact, as far as can be told from its words and the messages that it rests on.
+"""Finds the faults of a fact in its words and in the messages that it rests on.
 
-Takes texts, gives names of faults. None of this is shared with what extracts, grounds and gates: a fault that those cannot
-see is to be seen here.
+Takes texts, gives names of faults. Nothing is shared with the code that extracts, grounds and gates: it finds the faults that
+this code misses.
 """
 
 import re
@@ -16,13 +16,13 @@ Fault = Literal["ungrounded", "invented_time", "dangling", "conversational", "lo
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 GROUNDED = 0.5
-"""Share of a fact's content words that its evidence must hold. Of 2,437 facts of the rules each has all of them, of 171 facts
+"""Least share of a fact's content words in its evidence. Of 2,437 facts of the rules each has all of them, of 171 facts
 of a model all but one at least 0.56; against random messages of the same session 1.8 % reach it."""
 
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 _NO_WORD = re.compile(r"\W+")
 _ASCRIPTION = frozenset({"owner", "user", "want", "wanted", "decid", "decided", "correct", "corrected", "said"})
-"""Words with which a fact says whose it is; that they are the owner's is a fault of its own to miss."""
+"""Words that ascribe a fact to a person; a wrong ascription is the fault `owner_unheard`."""
 
 _CLOCK = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:])(?:\s?([ap])\.?m\b)?", re.I)
 _HOUR = re.compile(r"(?<![\d:.])(1[0-2]|[1-9])\s?([ap])\.?m\b", re.I)
@@ -61,7 +61,7 @@ class Source:
 
 
 def faults_of(text: str, author: str, sources: Sequence[Source]) -> list[Fault]:
-    """Returns the faults of a fact that is ascribed to the author and rests on the sources."""
+    """Returns the faults of a fact of the author that rests on the sources."""
     found: dict[Fault, bool] = {
         "ungrounded": support(text, sources) < GROUNDED,
         "invented_time": bool(clock_times(text) - set().union(*(clock_times(source.text) for source in sources))),
@@ -74,7 +74,7 @@ def faults_of(text: str, author: str, sources: Sequence[Source]) -> list[Fault]:
 
 
 def support(text: str, sources: Sequence[Source]) -> float:
-    """Returns the share of the fact's content words that the sources hold between them; 0 for a fact without any."""
+    """Returns the share of the fact's content words that the sources have together; 0 for a fact without any."""
     wanted = _words(text) - _ASCRIPTION
     held = frozenset[str]().union(*(_words(source.text) for source in sources))
     return len(wanted & held) / len(wanted) if wanted else 0.0
@@ -82,27 +82,23 @@ def support(text: str, sources: Sequence[Source]) -> float:
 
 @lru_cache(maxsize=50_000)
 def _words(text: str) -> frozenset[str]:
-    """Returns the content words, names taken apart and apostrophes left out: people type neither as facts do."""
+    """Returns the content words, with names split and apostrophes removed: messages and facts write these differently."""
     return content_words(_NO_WORD.sub(" ", _APOSTROPHE.sub("", text)))
 
 
 def clock_times(text: str) -> set[tuple[int, int]]:
-    """Returns the times of day that the text tells, as (hour, minute)."""
-    told = [(int(hour), int(minute), half.lower()) for hour, minute, half in _CLOCK.findall(text)]
-    told += [(int(hour), 0, half.lower()) for hour, half in _HOUR.findall(text)]
-    return {(_on_24_hours(hour, half), minute) for hour, minute, half in told if hour < 24}
-
-
-def _on_24_hours(hour: int, half: str) -> int:
-    return hour % 12 + 12 * (half == "p") if half else hour
+    """Returns the times of day in the text, as (hour, minute)."""
+    times = [*_CLOCK.findall(text), *((hour, "0", half) for hour, half in _HOUR.findall(text))]
+    found = ((int(hour), int(minute), half.lower()) for hour, minute, half in times)
+    return {(hour % 12 + 12 * (half == "p") if half else hour, minute) for hour, minute, half in found if hour < 24}
 
 
 def is_dangling(text: str) -> bool:
-    """Returns whether the fact, or the words that it quotes, begin with a word for something said before."""
+    """Returns whether the fact, or its quotation, begins with a word that refers to something before it."""
     quoted = _ASCRIBED.sub("", text, count=1)
     return bool(_DANGLING.match(_FILLER.sub("", quoted, count=1)))
 
 
 def speaks_for_owner(text: str, author: str) -> bool:
-    """Returns whether the fact says what the owner wants, thinks or decided."""
+    """Returns whether the fact states what the owner wants, thinks or decided."""
     return author == "owner" or bool(_FOR_THE_OWNER.search(text))

@@ -1,10 +1,10 @@
-"""Scores the observations of a store against labelled sessions, and tells what became of every label and fact.
+"""Scores the observations of a store against labelled sessions, and reports the outcome of every label and fact.
 
-Takes the tables and labels, gives an `Evaluation`. Sessions that the store does not hold are listed and left out of the
-figures; captured ones of which nothing was distilled count as what they are, nothing found.
+Takes the tables and labels, gives an `Evaluation` and the rows of the table `evaluation`. Sessions that the store does not have
+are listed and left out of the figures; a captured session without observations counts as nothing found.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,23 +15,28 @@ from memory_assets.errors import LabelsError
 from memory_assets.schema.protocols import Tables
 from memory_assets.stages.evaluate.labels import LabelledFact, LabelledSession, read_labels
 from memory_assets.stages.evaluate.recorded import read_against
-from memory_assets.stages.evaluate.score import REACH, Counts, Fact, Paired, Score, find_noise, is_placed, score
+from memory_assets.stages.evaluate.score import REACH, Counts, Fact, Score, find_noise, is_placed, score
 from memory_assets.stages.evaluate.wording import agreement, content_words, likeness
 
 Shown = Literal["misses", "wrong", "noise"]
 MEASURES = ("recall", "recall_high", "recall_owner_rules", "precision", "noise", "f1")
-"""Figures of an evaluation, in the order in which they are told; each is an attribute of `Counts`."""
+"""Figures of an evaluation, in their order; each is an attribute of `Counts`."""
+
+ALL = "all"
+"""In place of a session: the figures of all sessions."""
+
+COUNTS = ("allowed", "judged", "right", "noisy")
 
 FLOORS = {"recall": 0.30, "recall_owner_rules": 0.30, "precision": 0.20}
-"""What the rules must reach on sessions that are hard in the usual ways; a model reaches twice as much."""
+"""What the rules must reach on sessions of usual difficulty; a model reaches twice as much."""
 
 CEILINGS = {"noise": 0.10}
-"""One allowed fact in ten that labels call noise is where readers stop trusting the rest."""
+"""With more than one noise fact in ten, readers stop trusting the rest."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One label or fact that went wrong, and why, for whoever wants to mend a rule."""
+    """One label or fact with a wrong outcome, and why."""
 
     session: str
     what: str
@@ -43,22 +48,24 @@ class Finding:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How well a store's observations, or others', cover the labelled sessions."""
+    """How well the observations of a store cover the labelled sessions."""
 
     labels: Path
     score: Score
     missing: tuple[str, ...]
-    """Labelled sessions that the store does not hold."""
+    """Labelled sessions that the store does not have."""
     observers: tuple[str, ...]
-    """Who extracted the facts."""
+    """The extractors of the facts."""
     against: Score | None = None
     """The same sessions with the facts of another extractor."""
     shown: tuple[Finding, ...] = ()
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The measures that miss their floor or ceiling."""
-        return failed_measures(self.score.counts)
+        """The measures below their floor or above their ceiling."""
+        counts = self.score.counts
+        low = (name for name, floor in FLOORS.items() if getattr(counts, name) < floor)
+        return (*low, *(name for name, ceiling in CEILINGS.items() if getattr(counts, name) > ceiling))
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the evaluation for programs."""
@@ -68,24 +75,19 @@ class Evaluation:
             **_figures(self.score),
             "failed": self.failed,
             "missing": self.missing,
-            "per_session": [_of_session(one) for one in self.score.sessions],
+            "per_session": [
+                {"session": one.session, **_measures(one.counts), **asdict(one.counts)} for one in self.score.sessions
+            ],
             "against": _figures(self.against) if self.against else None,
             "shown": [asdict(finding) for finding in self.shown],
         }
 
 
-def failed_measures(counts: Counts) -> tuple[str, ...]:
-    """Returns the measures that miss their floor or ceiling."""
-    low = [name for name, floor in FLOORS.items() if getattr(counts, name) < floor]
-    return (*low, *(name for name, ceiling in CEILINGS.items() if getattr(counts, name) > ceiling))
-
-
 def evaluate(tables: Tables, folder: Path, *, against: Path | None = None, show: Shown | None = None) -> Evaluation:
-    """Returns how well the store covers the labels of the folder; raises `LabelsError` where it holds none of the sessions."""
+    """Returns how well the store covers the labels of the folder; raises `LabelsError` where it has none of the sessions."""
     labelled = read_labels(folder)
-    held = sessions_in(tables)
-    present = [one for one in labelled if one.session in held]
-    missing = tuple(one.session for one in labelled if one.session not in held)
+    captured = sessions_in(tables)
+    present = [one for one in labelled if one.session in captured]
     if not present:
         raise LabelsError(
             f"None of the {len(labelled)} labelled sessions in {folder} is in this store. Name the folder of their transcripts "
@@ -94,11 +96,12 @@ def evaluate(tables: Tables, folder: Path, *, against: Path | None = None, show:
     sessions = [one.session for one in present]
     facts = facts_of(tables, sessions)
     scored = score(present, facts)
+    observers = tables.scan("observations").filter(pl.col("session_id").is_in(sessions)).select("observer").unique().collect()
     return Evaluation(
         labels=folder,
         score=scored,
-        missing=missing,
-        observers=_observers(tables, sessions),
+        missing=tuple(one.session for one in labelled if one.session not in captured),
+        observers=tuple(sorted(observers["observer"])),
         against=score(present, read_against(against, tables, sessions)) if against else None,
         shown=tuple(find_faults(present, scored, facts, show)) if show else (),
     )
@@ -112,56 +115,44 @@ def facts_of(tables: Tables, sessions: Sequence[str]) -> list[Fact]:
 
 
 def find_faults(labelled: Sequence[LabelledSession], scored: Score, facts: Sequence[Fact], show: Shown) -> Iterator[Finding]:
-    """Yields the labels that nobody said, the allowed facts that no label says, or those that a noise label says."""
+    """Yields the labels without a fact, the allowed facts without a label, or the facts that match a noise label."""
     for labels, paired in zip(labelled, scored.sessions, strict=True):
-        own = [fact for fact in facts if fact.session == labels.session]
         if show == "misses":
-            yield from (_miss(labels.session, label, own) for label in paired.missed)
-        else:
-            yield from _wrong(labels, paired, show)
-
-
-def _miss(session: str, label: LabelledFact, facts: Iterable[Fact]) -> Finding:
-    said_by = f"{label.priority} {label.kind} of the {label.said_by}"
-    return Finding(session, label.id, label.text, label.evidence, f"{said_by}: {_why_missed(label, list(facts))}")
+            own = [fact for fact in facts if fact.session == labels.session]
+            for label in paired.missed:
+                why = f"{label.priority} {label.kind} of the {label.said_by}: {_why_missed(label, own)}"
+                yield Finding(labels.session, label.id, label.text, label.evidence, why)
+            continue
+        for fact, outcome in paired.outcomes:
+            why = "no label says it" if outcome == "wrong" and show == "wrong" else ""
+            if outcome == "noise":
+                noise = find_noise(fact, labels.noise)
+                why = f"noise: {noise.why or 'labelled as such'}" if noise else "noise"
+            if why:
+                yield Finding(labels.session, fact.id, fact.text, fact.lines, why)
 
 
 def _why_missed(label: LabelledFact, facts: Sequence[Fact]) -> str:
-    """Returns where the label stopped: held by the gate, said elsewhere, taken by another label, worded otherwise, or never."""
-    said = [fact for fact in facts if likeness(fact.text, label.text, label.key_terms)]
-    placed = [fact for fact in said if is_placed(fact, label)]
+    """Returns where the label was lost: held, found elsewhere, taken by another label, worded otherwise, or never found."""
+    alike = [fact for fact in facts if likeness(fact.text, label.text, label.key_terms)]
+    placed = [fact for fact in alike if is_placed(fact, label)]
     if held := [fact for fact in placed if fact.gate != "allow"]:
         return f"held as {held[0].id} ({held[0].reason})"
     if placed:
         return f"{placed[0].id} says it, and says another label better"
-    if said:
-        return f"{said[0].id} says it, from other records"
+    if alike:
+        return f"{alike[0].id} says it, from other records"
     words = content_words(label.text)
-    near = [(agreement(content_words(fact.text), words), fact) for fact in facts if is_placed(fact, label)]
+    near = [(agreement(content_words(fact.text), words), fact.id, fact.gate) for fact in facts if is_placed(fact, label)]
     if not near:
         return f"no observation within {REACH} records of its evidence"
-    best, fact = max(near, key=lambda entry: (entry[0], entry[1].id))
-    return f"nearest is {fact.id} ({fact.gate}, {best:.2f} alike)"
-
-
-def _wrong(labels: LabelledSession, paired: Paired, show: Shown) -> Iterator[Finding]:
-    for fact, outcome in paired.outcomes:
-        if outcome == "noise":
-            noise = find_noise(fact, labels.noise)
-            why = f"noise: {noise.why or 'labelled as such'}" if noise else "noise"
-            yield Finding(labels.session, fact.id, fact.text, fact.lines, why)
-        elif outcome == "wrong" and show == "wrong":
-            yield Finding(labels.session, fact.id, fact.text, fact.lines, "no label says it")
+    best, id, gate = max(near)
+    return f"nearest is {id} ({gate}, {best:.2f} alike)"
 
 
 def sessions_in(tables: Tables) -> set[str]:
-    """Returns the sessions that the store holds."""
+    """Returns the sessions of the store."""
     return set(tables.read("windows", columns=["session_id"])["session_id"])
-
-
-def _observers(tables: Tables, sessions: Sequence[str]) -> tuple[str, ...]:
-    rows = tables.scan("observations").filter(pl.col("session_id").is_in(list(sessions))).select("observer").unique().collect()
-    return tuple(sorted(rows["observer"]))
 
 
 def _figures(scored: Score) -> dict[str, Any]:
@@ -171,11 +162,20 @@ def _figures(scored: Score) -> dict[str, Any]:
         "allowed_per_session": round(scored.allowed_per_session, 2),
         "most_in_a_session": scored.most_in_a_session,
         "sessions_at_zero": scored.at_zero,
-        "measures": {name: round(getattr(scored.counts, name), 6) for name in MEASURES},
+        "measures": _measures(scored.counts),
         "intervals_90": scored.intervals,
     }
 
 
-def _of_session(one: Paired) -> dict[str, Any]:
-    measures = {name: round(getattr(one.counts, name), 6) for name in MEASURES}
-    return {"session": one.session, **measures, **asdict(one.counts)}
+def _measures(counts: Counts) -> dict[str, float]:
+    return {name: round(getattr(counts, name), 6) for name in MEASURES}
+
+
+def evaluation_rows(found: Evaluation, *, version: str, labels_hash: str) -> Iterator[dict[str, Any]]:
+    """Yields a row of `evaluation` for each session and measure; `version` is that of the rules of distillation."""
+    made_by = {"observer": ", ".join(found.observers), "distill_version": version, "labels_hash": labels_hash}
+    for session, counts in ((ALL, found.score.counts), *((one.session, one.counts) for one in found.score.sessions)):
+        for measure in (*MEASURES, *COUNTS):
+            low, high = found.score.intervals.get(measure, (None, None)) if session == ALL else (None, None)
+            value = float(getattr(counts, measure))
+            yield {"session_id": session, "measure": measure, "value": value, "low": low, "high": high, **made_by}

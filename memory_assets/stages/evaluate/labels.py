@@ -1,12 +1,11 @@
-"""Reads sessions that people labelled: one JSON file a session, with facts worth keeping and noise worth leaving.
+"""Reads sessions that people labelled: one JSON file a session, with facts to keep and noise to leave out.
 
-Takes a folder, gives `LabelledSession`s in order of their files; `docs/evaluation.md` describes the format. A file that
-cannot be used is named with the place in it and what to do. Fields that nothing here reads may be there as well.
+Takes a folder, gives `LabelledSession`s in order of their files; `docs/evaluation.md` describes the format. The error of an
+invalid file names the place in it and what to do. Unknown fields are ignored.
 """
 
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,7 +15,7 @@ from memory_assets.errors import LabelsError
 from memory_assets.schema.records import Priority, Verdict
 
 SHOWN = 3
-"""Faults of one file that are told at once."""
+"""Errors of one file that are reported at once."""
 
 Line = Annotated[int, Field(ge=0)]
 """Physical 0-based record number in the decompressed transcript."""
@@ -27,12 +26,12 @@ class _Labels(BaseModel):
 
 
 class LabelledFact(_Labels):
-    """Something that a reader wants remembered of a session."""
+    """A fact that a reader wants remembered of a session."""
 
     id: str = ""
     text: Annotated[str, Field(min_length=1)]
     kind: str = "fact"
-    """`rule`, `preference` and `correction` said by the owner are counted apart; other kinds are the reader's own words."""
+    """`rule`, `preference` and `correction` of the owner are counted separately; other kinds are free."""
     priority: Priority
     gate: Verdict = "allow"
     """`hold`: neither wanted nor wrong."""
@@ -40,9 +39,14 @@ class LabelledFact(_Labels):
     evidence: Annotated[tuple[Line, ...], Field(min_length=1)]
     key_terms: tuple[str, ...] = ()
 
+    @property
+    def is_owners_rule(self) -> bool:
+        """Whether it is a rule, preference or correction of the owner."""
+        return self.said_by == "owner" and self.kind in ("rule", "preference", "correction")
+
 
 class LabelledNoise(_Labels):
-    """Something that a naive extractor would keep, and should not."""
+    """Something that a naive extractor would keep and should not."""
 
     text: Annotated[str, Field(min_length=1)]
     evidence: tuple[Line, ...]
@@ -50,7 +54,7 @@ class LabelledNoise(_Labels):
 
 
 class LabelledSession(_Labels):
-    """What one reader says of one session."""
+    """The labels of one session."""
 
     session: Annotated[str, Field(min_length=1)]
     facts: tuple[LabelledFact, ...]
@@ -62,10 +66,14 @@ def read_labels(folder: Path) -> tuple[LabelledSession, ...]:
     files = label_files(folder)
     if not files:
         what = "is no folder" if not folder.is_dir() else "holds no *.json file"
-        raise LabelsError(f"There are no labelled sessions: {folder} {what}. docs/evaluation.md tells how to label some.")
-    labelled = [_read(path) for path in files]
-    _refuse_doubles(files, labelled)
-    return tuple(labelled)
+        raise LabelsError(f"There are no labelled sessions: {folder} {what}. docs/evaluation.md describes how to label some.")
+    found: dict[str, tuple[Path, LabelledSession]] = {}
+    for path in files:
+        one = _read(path)
+        if one.session in found:
+            raise _unusable(path, f"session {one.session} is labelled in {found[one.session][0].name} already")
+        found[one.session] = path, one
+    return tuple(one for _, one in found.values())
 
 
 def label_files(folder: Path) -> list[Path]:
@@ -92,27 +100,18 @@ def _read(path: Path) -> LabelledSession:
         raise _unusable(path, error.strerror or str(error)) from error
     except ValidationError as error:
         raise _unusable(path, "; ".join(_faults(error))) from error
-    ids = [fact.id or f"{number}" for number, fact in enumerate(labelled.facts)]
-    facts = [fact.model_copy(update={"id": id}) for id, fact in zip(ids, labelled.facts, strict=True)]
+    facts = (fact.model_copy(update={"id": fact.id or str(number)}) for number, fact in enumerate(labelled.facts))
     return labelled.model_copy(update={"facts": tuple(facts)})
 
 
 def _faults(error: ValidationError) -> list[str]:
-    """Returns where each fault is and what is wanted there, without the text that stands there."""
+    """Returns the place of each error and what is expected there, without the text."""
     faults = error.errors(include_input=False, include_url=False)
-    told = [f"{'.'.join(map(str, fault['loc'])) or 'the whole file'}: {fault['msg']}" for fault in faults[:SHOWN]]
-    return [*told, f"and {len(faults) - SHOWN} more"] if len(faults) > SHOWN else told
-
-
-def _refuse_doubles(files: Sequence[Path], labelled: Sequence[LabelledSession]) -> None:
-    first: dict[str, Path] = {}
-    for path, one in zip(files, labelled, strict=True):
-        if one.session in first:
-            raise _unusable(path, f"session {one.session} is labelled in {first[one.session].name} already")
-        first[one.session] = path
+    shown = [f"{'.'.join(map(str, fault['loc'])) or 'the whole file'}: {fault['msg']}" for fault in faults[:SHOWN]]
+    return [*shown, f"and {len(faults) - SHOWN} more"] if len(faults) > SHOWN else shown
 
 
 def _unusable(path: Path, fault: str) -> LabelsError:
     return LabelsError(
-        f"Cannot use the labels in {path}: {fault}. Mend it as docs/evaluation.md describes, or move it out of the folder."
+        f"Cannot use the labels in {path}: {fault}. Fix it as docs/evaluation.md describes, or move it out of the folder."
     )

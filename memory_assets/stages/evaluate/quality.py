@@ -1,4 +1,4 @@
-"""How good what was kept of a day is, told from its tables alone: mixes, junk, repeats, and faults of single facts.
+"""Measures the quality of a day's facts from its tables alone: mixes, junk, repeats, and faults of single facts.
 
 Takes the day's verdicts, observations and messages; gives the rows of the table `quality`. `find_faulty` and `find_repeated`
 name the facts, for checks.
@@ -34,11 +34,11 @@ JUNK = frozenset(
         "names too little",
     }
 )
-"""Reasons of the write gate that say a candidate is nothing to keep; the others say that it is a matter of room, of who may
-say it, or of what came after. A fact that is not useful enough (`LESS_USEFUL`, with its number) is junk, too."""
+"""Reasons of the write gate that mean junk; the others are about room, about who may say it, or about later facts. A fact that
+is not useful enough (`LESS_USEFUL`, with its number) is junk, too."""
 
 ASKED_FOR = frozenset({"rules", "segments"})
-"""Parse paths on which nothing was guessed: no model was asked, or it answered in the form that the prompt states."""
+"""Parse paths without guessing: no model was asked, or its answer had the form that the prompt asks for."""
 
 GATES = ("allow", "hold")
 MIXES = frozenset({"verdict", "reason", "parse_path", "priority", "category"})
@@ -60,7 +60,7 @@ def measure_day(day: date, verdicts: pl.DataFrame, observations: pl.DataFrame, m
 
 
 def find_faulty(observations: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
-    """Returns (id, day, gate, fault) for each fault of each fact, told by the messages that it rests on."""
+    """Returns (id, day, gate, fault) for each fault of each fact."""
     facts = observations.filter(pl.col("kind") == "fact")
     sources = _sources(facts, messages)
     found = [
@@ -72,9 +72,9 @@ def find_faulty(observations: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFr
 
 
 def find_repeated(observations: pl.DataFrame) -> pl.DataFrame:
-    """Returns (id, day, gate, same_as) of the facts that an earlier one of the same day and scope says.
+    """Returns (id, day, gate, same_as) of the facts that repeat an earlier one of the same day and scope.
 
-    An allowed fact repeats allowed ones only: that a held one said it before does no harm.
+    An allowed fact repeats only allowed ones: an earlier held one does no harm.
     """
     facts = observations.filter(pl.col("kind") == "fact").sort("event_at", "id")
     found: list[tuple[Any, ...]] = []
@@ -87,7 +87,7 @@ def find_repeated(observations: pl.DataFrame) -> pl.DataFrame:
 
 
 def _repeats(facts: pl.DataFrame) -> list[tuple[str, str]]:
-    """Returns (id, id of the first that says the same) of each repeat among facts that stand in order of time."""
+    """Returns (id, id of the first that says the same) of each repeat among facts in order of time."""
     order = {id: place for place, id in enumerate(facts["id"])}
     pairs = find_repeats(facts.with_columns(state=pl.lit("active"))).pairs.select("id", "repeats_id").iter_rows()
     first: dict[str, str] = {}
@@ -137,7 +137,7 @@ def share_of(quality: pl.DataFrame, measure: str, value: str) -> float | None:
 
 
 def loosely_read(quality: pl.DataFrame) -> float | None:
-    """Returns the share of candidates that were read from an answer in another form than was asked for."""
+    """Returns the share of candidates from answers in another form than the prompt asks for."""
     total = count_of(quality, "parse_path")
     return 1 - sum(count_of(quality, "parse_path", path) for path in ASKED_FOR) / total if total else None
 

@@ -1,7 +1,7 @@
-"""Facts to compare a store with: another extractor's, as JSON Lines, or a model's raw answers, read as the pipeline reads them.
+"""Reads facts to compare a store with: of another extractor as JSON Lines, or a model's raw answers.
 
-Raw answers lie in a folder, one file a session, named `<session>.answer.xml` (or with another ending). They go through parser,
-grounding and gate against the session's messages, all of them as one window, so that what is measured is the reading alone.
+Raw answers are files of a folder, one for each session, named `<session>.answer.xml` (or with another ending). They go through
+parser, grounding and gate against the session's messages as one window, so that the extraction alone is measured.
 """
 
 import json
@@ -19,8 +19,10 @@ from memory_assets.stages.evaluate.score import Fact
 
 
 def read_against(path: Path, tables: Tables, sessions: Sequence[str]) -> list[Fact]:
-    """Returns the facts of a file of JSON Lines, or those that a folder of raw answers holds of the sessions."""
-    return list(_answers(path, tables, sessions)) if path.is_dir() else _lines(path)
+    """Returns the facts of a file of JSON Lines, or of a folder of raw answers about the sessions."""
+    if path.is_dir():
+        return list(_answers(path, tables, sessions))
+    return [_fact(path, number, line) for number, line in enumerate(_text(path).splitlines(), start=1) if line.strip()]
 
 
 def _answers(folder: Path, tables: Tables, sessions: Sequence[str]) -> Iterator[Fact]:
@@ -44,10 +46,6 @@ def _read_as_one_window(session: str, answer: str, tables: Tables) -> Iterator[F
     observations = build_day(window, messages, answers=answers, allowances={session: MOST_ALLOWED})["observations"]
     for text, lines, gate, id, reason in observations.select("text", "lines", "gate", "id", "gate_reason").iter_rows():
         yield Fact(session, text, tuple(lines), gate, id, reason)
-
-
-def _lines(path: Path) -> list[Fact]:
-    return [_fact(path, number, line) for number, line in enumerate(_text(path).splitlines(), start=1) if line.strip()]
 
 
 def _fact(path: Path, number: int, line: str) -> Fact:

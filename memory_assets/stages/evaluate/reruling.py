@@ -1,9 +1,9 @@
-"""Rules on past rows again with other limits, and tells which of them would flip, beside what people made of those.
+"""Applies other limits to past rows and reports which verdicts would change, beside what people decided about them.
 
-Takes what was found in windows before the gate, or proposals, with limits that somebody names (`gate.least_useful=0.75`); gives
-flips. Writes nothing and asks nobody. The share of a session is planned anew, so that one row may flip for another's sake. A
-proposal is ruled on by itself: what was merged, or had been said before, stays what it is. Rows of which the present rules do
-not say what was said then (others made them) are left out.
+Takes the candidates of windows, or proposals, with named limits (`gate.least_useful=0.75`); gives flips. Nothing is written and
+no model is asked. The share of each session is planned again, so one row may flip because of another. A proposal is judged
+alone: a merged or repeated one keeps its state. Rows whose past verdict the present rules do not reproduce are
+left out.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,12 +22,10 @@ from memory_assets.stages.triage.auto import Limits as TriageLimits
 from memory_assets.stages.triage.auto import decide
 from memory_assets.stages.triage.lasting import line_of
 
-GATE, TRIAGE = "gate", "triage"
-
 
 @dataclass(frozen=True)
 class Limits:
-    """The numbers of both judges."""
+    """The limits of both judges."""
 
     gate: GateLimits = field(default_factory=GateLimits)
     triage: TriageLimits = field(default_factory=TriageLimits)
@@ -35,7 +33,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Flip:
-    """A past row that other limits rule on otherwise."""
+    """A past row that gets another verdict with other limits."""
 
     judge: Literal["gate", "triage"]
     id: str
@@ -47,13 +45,14 @@ class Flip:
     becomes: str
     why_becomes: str
     outcome: str
-    """What people made of it, as in the table `calibration`."""
+    """What people decided, as in the table `calibration`."""
 
 
 def names_of_limits() -> tuple[str, ...]:
     """Returns the limits that can be named, with the judge before the dot."""
-    judges = ((GATE, GateLimits), (TRIAGE, TriageLimits))
-    return tuple(f"{judge}.{one.name}" for judge, limits in judges for one in fields(limits))
+    return tuple(
+        f"{judge}.{one.name}" for judge, kind in (("gate", GateLimits), ("triage", TriageLimits)) for one in fields(kind)
+    )
 
 
 def parse_limits(named: Sequence[str], present: Limits = Limits()) -> Limits:
@@ -102,8 +101,8 @@ def flips_of_gate(
             id = candidate_id(was.candidate, one.segments)
             if was.verdict != becomes.verdict and stored.get(id) == was.verdict:
                 outcome = outcomes.get(id, "unseen") if was.verdict == "allow" else "unseen"
-                told = (was.verdict, was.reason, becomes.verdict, becomes.reason, outcome)
-                yield Flip(GATE, id, was.candidate.text, was.category, *told)
+                change = (was.verdict, was.reason, becomes.verdict, becomes.reason, outcome)
+                yield Flip("gate", id, was.candidate.text, was.category, *change)
 
 
 def flips_of_triage(
@@ -113,13 +112,13 @@ def flips_of_triage(
     ruled: Mapping[str, str],
     outcomes: Mapping[str, str],
 ) -> Iterator[Flip]:
-    """Yields the proposals (with all that confirmed them since) that flip; `ruled` is what rules made of them, by id.
+    """Yields the proposals (with all later confirmations) that flip; `ruled` are their verdicts by rules, by id.
 
-    `pending` is what is left to a model or a person.
+    Without a verdict a proposal is `pending`: left to a model or a person.
     """
     for row in proposals:
         plain = {**row, "text": line_of(row["text"]), "said": row["text"], "memory_state": "active"}
         was, becomes = decide(plain, (), guarded=guarded), decide(plain, (), guarded=guarded, limits=limits)
         if was.state != becomes.state and ruled.get(row["proposal_id"], "pending") == was.state:
-            told = (was.state, was.reason, becomes.state, becomes.reason, outcomes[row["proposal_id"]])
-            yield Flip(TRIAGE, row["proposal_id"], plain["text"], row["category"], *told)
+            change = (was.state, was.reason, becomes.state, becomes.reason, outcomes[row["proposal_id"]])
+            yield Flip("triage", row["proposal_id"], plain["text"], row["category"], *change)

@@ -1,14 +1,12 @@
-"""Scores facts against labelled sessions: recall by priority, the owner's rules, precision, noise, with intervals.
+"""Scores facts against labelled sessions: recall by priority, the owner's rules, precision and noise, with intervals.
 
-Takes labels and facts, whoever extracted them; gives figures, and for every fact and label what became of it. A fact is
-right when it says what a label says, neither denies what the other says plainly, and its lines lie near the label's
-evidence. Labels and facts are paired one to one, best first; a second fact for the same label is neither right nor wrong
-once, wrong after that.
+Takes labels and facts of any extractor; gives figures, and the outcome of every fact and label. A fact is right when it says
+what a label says, neither denies what the other says plainly, and its lines lie near the label's evidence. Labels and facts
+are paired one to one, best first; the second fact for a label is neither right nor wrong, further ones are wrong.
 """
 
 import random
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -16,14 +14,13 @@ from memory_assets.stages.evaluate.labels import LabelledFact, LabelledNoise, La
 from memory_assets.stages.evaluate.wording import agreement, content_words, likeness
 
 WEIGHTS = {"high": 3, "medium": 2, "low": 1}
-"""What a label of each priority weighs in recall."""
+"""Weight of a label of each priority in recall."""
 
-OWNERS_KINDS = frozenset({"rule", "preference", "correction"})
 REACH = 3
-"""Records between a fact's lines and a label's evidence that still count as the same place."""
+"""Records between a fact's lines and a label's evidence that count as the same place."""
 
 MOST_LINES = 12
-"""A fact that points at more records than this points at nothing."""
+"""A fact with more records matches no label."""
 
 SAYS_NOISE, NEAR_NOISE = 0.5, 0.2
 """Agreement with a noise label from which a fact is noise: anywhere, and on the same records."""
@@ -36,7 +33,7 @@ Outcome = Literal["right", "repeat", "neutral", "wrong", "noise"]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact that somebody extracted, with the records that it comes from."""
+    """One extracted fact, with the records that it comes from."""
 
     session: str
     text: str
@@ -44,12 +41,12 @@ class Fact:
     gate: str = "allow"
     id: str = ""
     reason: str = ""
-    """Why the write gate decided as it did, where that is known."""
+    """The write gate's reason, where it is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was wanted and got; counts of several sessions add up."""
+    """What was wanted and found; counts of several sessions can be added."""
 
     want: int = 0
     got: int = 0
@@ -101,16 +98,16 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """What became of one session's labels and facts."""
+    """The outcome of one session's labels and facts."""
 
     session: str
     counts: Counts
     outcomes: tuple[tuple[Fact, Outcome], ...]
     """Allowed facts, in order."""
     label_of: Mapping[int, LabelledFact]
-    """Place of a fact among the outcomes → the label that it says."""
+    """Place of a fact among the outcomes → the label that it matches."""
     missed: tuple[LabelledFact, ...]
-    """Wanted labels that no allowed fact says."""
+    """Wanted labels without an allowed fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +131,13 @@ class Score:
 
     @property
     def at_zero(self) -> tuple[str, ...]:
-        """Sessions of which nothing that was wanted was found."""
+        """Sessions in which no wanted label was found."""
         return tuple(one.session for one in self.sessions if not one.counts.got)
 
 
 def score(labelled: Sequence[LabelledSession], facts: Sequence[Fact], *, seed: int = 0) -> Score:
     """Returns how well the facts cover the labels of at least one session."""
-    by_session: dict[str, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        by_session[fact.session].append(fact)
-    sessions = tuple(pair(labels, by_session[labels.session]) for labels in labelled)
+    sessions = tuple(pair(labels, [fact for fact in facts if fact.session == labels.session]) for labels in labelled)
     return Score(sessions, sum((one.counts for one in sessions), Counts()), _intervals(sessions, seed))
 
 
@@ -151,11 +145,8 @@ def _intervals(sessions: Sequence[Paired], seed: int) -> dict[str, tuple[float, 
     rng = random.Random(seed)
     counts = [one.counts for one in sessions]
     drawn = [sum(rng.choices(counts, k=len(counts)), Counts()) for _ in range(RESAMPLES)]
-    found = {}
-    for name in ("recall", "recall_owner_rules", "precision"):
-        values = sorted(getattr(one, name) for one in drawn)
-        found[name] = (round(values[LOW], 3), round(values[HIGH], 3))
-    return found
+    values = {name: sorted(getattr(one, name) for one in drawn) for name in ("recall", "recall_owner_rules", "precision")}
+    return {name: (round(own[LOW], 3), round(own[HIGH], 3)) for name, own in values.items()}
 
 
 def pair(labels: LabelledSession, facts: Sequence[Fact]) -> Paired:
@@ -166,13 +157,14 @@ def pair(labels: LabelledSession, facts: Sequence[Fact]) -> Paired:
     outcomes: tuple[tuple[Fact, Outcome], ...] = tuple(
         (fact, _outcome(number, fact, labels, label_of, repeats)) for number, fact in enumerate(allowed)
     )
-    met = [label for place, label in enumerate(labels.facts) if label.gate != "hold" and place in place_of.values()]
-    missed = [label for place, label in enumerate(labels.facts) if label.gate != "hold" and place not in place_of.values()]
-    return Paired(labels.session, _counts(met, missed, outcomes), outcomes, label_of, tuple(missed))
+    wanted = [(place, label) for place, label in enumerate(labels.facts) if label.gate != "hold"]
+    met = [label for place, label in wanted if place in place_of.values()]
+    missed = tuple(label for place, label in wanted if place not in place_of.values())
+    return Paired(labels.session, _counts(met, missed, outcomes), outcomes, label_of, missed)
 
 
 def _matched(labels: Sequence[LabelledFact], facts: Sequence[Fact]) -> tuple[dict[int, int], set[int]]:
-    """Returns the place of the label that each fact says, one to one, and the facts that repeat one that is taken."""
+    """Returns the place of the label that each fact matches, one to one, and the facts that repeat such a label."""
     pairs = sorted(
         (
             (alike, number, place)
@@ -182,38 +174,35 @@ def _matched(labels: Sequence[LabelledFact], facts: Sequence[Fact]) -> tuple[dic
         ),
         reverse=True,
     )
-    place_of: dict[int, int] = {}
-    taken: set[int] = set()
-    for _, number, place in pairs:
-        if number not in place_of and place not in taken:
-            place_of[number] = place
-            taken.add(place)
-    repeats: set[int] = set()
-    repeated: set[int] = set()
-    for _, number, place in pairs:
-        if number not in place_of and number not in repeats and place not in repeated:
-            repeats.add(number)
-            repeated.add(place)
-    return place_of, repeats
+    place_of = _one_to_one((number, place) for _, number, place in pairs)
+    repeats = _one_to_one((number, place) for _, number, place in pairs if number not in place_of)
+    return place_of, set(repeats)
+
+
+def _one_to_one(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Returns the first pairs without a side that an earlier pair has."""
+    found: dict[int, int] = {}
+    for number, place in pairs:
+        if number not in found and place not in found.values():
+            found[number] = place
+    return found
 
 
 def is_placed(fact: Fact, label: LabelledFact) -> bool:
-    """Returns whether the fact points at few enough records, one of them near the label's evidence."""
+    """Returns whether the fact has few enough records, one of them near the label's evidence."""
     return 1 <= len(fact.lines) <= MOST_LINES and any(abs(a - b) <= REACH for a in fact.lines for b in label.evidence)
 
 
 def _outcome(
     number: int, fact: Fact, labels: LabelledSession, label_of: Mapping[int, LabelledFact], repeats: set[int]
 ) -> Outcome:
-    if number in label_of:
-        return "neutral" if label_of[number].gate == "hold" else "right"
-    if number in repeats:
-        return "repeat"
-    return "noise" if find_noise(fact, labels.noise) else "wrong"
+    if label := label_of.get(number):
+        return "neutral" if label.gate == "hold" else "right"
+    return "repeat" if number in repeats else "noise" if find_noise(fact, labels.noise) else "wrong"
 
 
 def find_noise(fact: Fact, noise: Sequence[LabelledNoise]) -> LabelledNoise | None:
-    """Returns the first noise label that the fact says, or says in part on the same records."""
+    """Returns the first noise label that the fact matches, or matches in part on the same records."""
     words, lines = content_words(fact.text), set(fact.lines)
     for label in noise:
         alike = agreement(words, content_words(label.text))
@@ -223,23 +212,19 @@ def find_noise(fact: Fact, noise: Sequence[LabelledNoise]) -> LabelledNoise | No
 
 
 def _counts(met: Sequence[LabelledFact], missed: Sequence[LabelledFact], outcomes: Sequence[tuple[Fact, Outcome]]) -> Counts:
-    wanted, told = [*met, *missed], [outcome for _, outcome in outcomes]
+    wanted, found = [*met, *missed], [outcome for _, outcome in outcomes]
     return Counts(
         want=sum(WEIGHTS[label.priority] for label in wanted),
         got=sum(WEIGHTS[label.priority] for label in met),
         want_high=sum(label.priority == "high" for label in wanted),
         got_high=sum(label.priority == "high" for label in met),
-        rules_want=sum(map(_is_owners_rule, wanted)),
-        rules_got=sum(map(_is_owners_rule, met)),
-        allowed=len(told),
-        judged=sum(outcome in ("right", "wrong", "noise") for outcome in told),
-        right=told.count("right"),
-        noisy=told.count("noise"),
+        rules_want=sum(label.is_owners_rule for label in wanted),
+        rules_got=sum(label.is_owners_rule for label in met),
+        allowed=len(found),
+        judged=sum(outcome in ("right", "wrong", "noise") for outcome in found),
+        right=found.count("right"),
+        noisy=found.count("noise"),
     )
-
-
-def _is_owners_rule(label: LabelledFact) -> bool:
-    return label.kind in OWNERS_KINDS and label.said_by == "owner"
 
 
 def _share(part: float, whole: float) -> float:

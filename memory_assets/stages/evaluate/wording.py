@@ -1,6 +1,6 @@
-"""Whether two texts say the same, by the words, numbers and denials in them.
+"""Compares two texts by their words, numbers and denials.
 
-Written for measuring, with rules and word lists of its own: what measures a thing does not share its eyes.
+Written for measuring, with rules and word lists of its own: the code that is measured must not be used to measure it.
 """
 
 import re
@@ -14,13 +14,13 @@ ALIKE_WITH_TERMS, TERMS = 0.15, 0.60
 """Agreement that suffices when so large a share of the label's key terms is named."""
 
 DENIED_WORDS = 4
-"""Content words behind a denial, within its clause, that count as denied: a longer clause goes on to other things."""
+"""Content words after a denial, within its clause, that count as denied: a longer clause goes on to other things."""
 
 DENIED_CHARS = 80
-"""Characters behind a denial in which its clause is looked for."""
+"""Characters after a denial in which the end of its clause is searched."""
 
 CONTRADICTED = 0.5
-"""Share of the words that one text denies which the other has to say plainly for the two to contradict each other."""
+"""Share of one text's denied words that the other states plainly, from which the two contradict each other."""
 
 MOST_CHARS = 300
 """A longer fact is several facts and matches nothing."""
@@ -49,7 +49,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 @lru_cache(maxsize=50_000)
 def content_words(text: str) -> frozenset[str]:
-    """Returns the stems of the words that carry meaning."""
+    """Returns the stems of the content words."""
     words = (word.strip(".:-/") for word in _WORD.findall(text.lower()))
     return frozenset(_stem(word) for word in words if len(word) >= 2 and word not in _EMPTY_WORDS)
 
@@ -93,26 +93,26 @@ def contradict(one: str, other: str) -> bool:
 
 
 def _is_denied(denied: frozenset[str], also_denied: frozenset[str], plain: frozenset[str]) -> bool:
-    """Returns whether most of the denied words that the other text has are plain there, and enough of all denied words."""
-    said_plainly = len(denied & plain)
-    return said_plainly > len(denied & also_denied) and said_plainly >= CONTRADICTED * len(denied)
+    """Returns whether the other text states plainly most of the denied words that it has, and enough of all of them."""
+    stated = len(denied & plain)
+    return stated > len(denied & also_denied) and stated >= CONTRADICTED * len(denied)
 
 
 @lru_cache(maxsize=50_000)
 def _by_denial(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Returns the stems right behind the denials of a text, and its other stems."""
+    """Returns the stems right after the denials of a text, and its other stems."""
     text = _DENIES_NOTHING.sub(" ", text)
     denied = frozenset[str]().union(*(_denied_behind(text[found.end() :]) for found in _DENIAL.finditer(text)))
     return denied, content_words(text) - denied
 
 
 def _denied_behind(text: str) -> frozenset[str]:
-    """Returns the stems of the first content words of the clause that a text begins with."""
+    """Returns the stems of the first content words of the first clause."""
     clause = _CLAUSE_END.split(text[:DENIED_CHARS], maxsplit=1)[0]
     words = [stems for word in _WORD.findall(clause) if (stems := content_words(word))]
     return frozenset[str]().union(*words[:DENIED_WORDS])
 
 
 def _differ_in_numbers(text: str, label: str) -> bool:
-    wanted, said = set(_NUMBER.findall(label)), set(_NUMBER.findall(text))
-    return bool(wanted and said and not wanted & said)
+    wanted, found = set(_NUMBER.findall(label)), set(_NUMBER.findall(text))
+    return bool(wanted and found and wanted.isdisjoint(found))

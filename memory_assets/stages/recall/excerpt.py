@@ -1,11 +1,10 @@
-"""What is shown of a message: the passage that was found, the rest of its message, and what was said before and after it.
+"""Makes the excerpt that is shown of a message: the passage found, the rest of its message, and the messages around it.
 
-"Yes, do that" says nothing alone. Where messages are shown with what stands beside them, more questions about labelled sessions
-are answered by the first five: 0.41 instead of 0.35.
+"Yes, do that" says nothing alone. With the messages around, more questions about labelled sessions are answered by the first
+five results: 0.41 instead of 0.35.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import Any
 
@@ -17,23 +16,15 @@ LONGEST = 600
 """Characters of an excerpt."""
 
 SHORTEST = 60
-"""Characters that are shown of what stands beside a message, at least; with less room it is left out."""
+"""Least characters shown of a neighbouring passage; with less room it is left out."""
 
 BESIDE = 2
-"""Passages on either side that are shown where there is room."""
+"""Passages on either side, where there is room."""
 
 BREAK = " ⏎ "
 """Between two messages."""
 
 CUT = "…"
-
-
-@dataclass(frozen=True)
-class Excerpt:
-    """A text on one line, and the records of the session that it is from, the found one first."""
-
-    text: str
-    lines: tuple[int, ...]
 
 
 def beside(texts: Texts, row: int, allowed: np.ndarray | None = None) -> list[tuple[str, int]]:
@@ -55,10 +46,11 @@ def _walk(texts: Texts, row: int, step: int, allowed: np.ndarray | None) -> Iter
         place += step
 
 
-def excerpt(found: Mapping[str, Any], others: Sequence[tuple[Mapping[str, Any], int]]) -> Excerpt:
-    """Returns the found passage in its message, and what fits of the other passages, each before (-1) or after it (1).
+def excerpt(found: Mapping[str, Any], others: Sequence[tuple[Mapping[str, Any], int]]) -> tuple[str, tuple[int, ...]]:
+    """Returns the found passage in its message, and as much as fits of the passages before (-1) and after (1) it.
 
-    `found` has `whole`, `char_from`, `char_to` and `line`, the others `passage` and `line`.
+    With the text, on one line, come the records of the session that it has, the found one first. `found` has `whole`,
+    `char_from`, `char_to` and `line`, the others `passage` and `line`.
     """
     text, lines = around(found["whole"], found["char_from"], found["char_to"]), [found["line"]]
     for other, side in others:
@@ -70,11 +62,11 @@ def excerpt(found: Mapping[str, Any], others: Sequence[tuple[Mapping[str, Any], 
         parts = (around(passage, near, near, room), text)
         text = joint.join(parts if side < 0 else reversed(parts))
         lines.append(other["line"])
-    return Excerpt(text, tuple(dict.fromkeys(lines)))
+    return text, tuple(dict.fromkeys(lines))
 
 
 def around(text: str, start: int, end: int, length: int = LONGEST) -> str:
-    """Returns the span of the text on one line, with as much of what stands around it as fits into `length` characters."""
+    """Returns the span of the text on one line, with as much text around it as fits into `length` characters."""
     room = max(length - (end - start) - 2, 0)
     low = max(start - room // 2, 0)
     high = min(low + (end - start) + room, len(text))

@@ -1,12 +1,11 @@
-"""BM25 of texts at three distances: the text itself, its surroundings, and the whole group (a session) that it stands in.
+"""BM25 of texts at three distances: the text itself, its surroundings, and its whole group (a session).
 
-Short messages say little alone: "yes, do that" is about whatever stands before it. So the same formula is computed over the
-term counts of a row, of the rows around it, and of its group; all from the postings, at the time of the question.
+Short messages say little alone: "yes, do that" is about the message before it. So the same formula is computed over the term
+counts of a row, of the rows around it, and of its group; all from the postings, when the question is asked.
 """
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,16 +15,16 @@ from memory_assets.text.bm25 import bm25
 
 
 class Layout:
-    """How the rows of a corpus stand to each other."""
+    """The groups of a corpus, and which rows are around each row."""
 
     def __init__(self, texts: Texts, reach: int) -> None:
         self.texts, self.reach = texts, reach
         rows, groups = np.arange(len(texts)), texts.groups
-        starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]]) if len(texts) else np.zeros(0, np.int64)
-        sizes = np.diff(np.r_[starts, len(texts)])
-        first, last = np.repeat(starts, sizes), np.repeat(starts + sizes, sizes)
-        self._low, self._high = np.maximum(rows - reach, first), np.minimum(rows + reach + 1, last)
         self.group_count = int(groups[-1]) + 1 if len(texts) else 0
+        self.group_numbers = {name: number for number, name in enumerate(texts.group_ids)}
+        self._starts = np.searchsorted(groups, np.arange(self.group_count + 1))
+        self._low = np.maximum(rows - reach, self._starts[groups])
+        self._high = np.minimum(rows + reach + 1, self._starts[groups + 1])
 
     def around(self, values: np.ndarray) -> np.ndarray:
         """Returns for each row the sum of the values of the rows around it, its own included; shape (rows,)."""
@@ -55,44 +54,15 @@ class Layout:
         return slice(bisect_left(order, first, start, end), bisect_right(order, last, start, end))
 
     @cached_property
-    def _starts(self) -> np.ndarray:
-        """Row at which each group begins, and the number of rows."""
-        return np.searchsorted(self.texts.groups, np.arange(self.group_count + 1))
-
-    @cached_property
-    def group_numbers(self) -> dict[str, int]:
-        """Number of each group, by its name."""
-        return {name: number for number, name in enumerate(self.texts.group_ids)}
-
-    @cached_property
-    def lengths_around(self) -> np.ndarray:
-        """Terms around each row."""
-        return self.around(self.texts.lengths)
-
-    @cached_property
-    def group_lengths(self) -> np.ndarray:
-        """Terms of each group."""
-        return np.bincount(self.texts.groups, self.texts.lengths, self.group_count)
-
-    @cached_property
-    def means(self) -> tuple[float, float]:
-        """Mean length of what is around a row, and of a group."""
-        around, group = (max(float(one.mean()), 1e-9) if len(one) else 1.0 for one in (self.lengths_around, self.group_lengths))
-        return around, group
+    def lengths(self) -> tuple[np.ndarray, np.ndarray]:
+        """Number of terms around each row, and of each group."""
+        return self.around(self.texts.lengths), np.bincount(self.texts.groups, self.texts.lengths, self.group_count)
 
 
-@dataclass(frozen=True)
-class Levels:
-    """BM25 of each row, by distance; arrays of shape (rows,)."""
-
-    row: np.ndarray
-    around: np.ndarray
-    group: np.ndarray
-
-
-def score_levels(layout: Layout, terms: Mapping[str, float]) -> Levels:
-    """Returns the scores of all rows for the weighted terms."""
-    texts, (around_mean, group_mean) = layout.texts, layout.means
+def score_levels(layout: Layout, terms: Mapping[str, float]) -> dict[str, np.ndarray]:
+    """Returns the scores of all rows for the weighted terms, each of shape (rows,): `row`, `around` and `group`."""
+    texts, (around_lengths, group_lengths) = layout.texts, layout.lengths
+    around_mean, group_mean = (max(float(one.mean()), 1e-9) if len(one) else 1.0 for one in layout.lengths)
     around, group = np.zeros(len(texts)), np.zeros(layout.group_count)
     for term, weight in terms.items():
         rows, counts = texts.postings(term)
@@ -100,8 +70,8 @@ def score_levels(layout: Layout, terms: Mapping[str, float]) -> Levels:
             continue
         spread = layout.spread(rows, counts)
         near = np.flatnonzero(spread)
-        around[near] += weight * bm25(spread[near], layout.lengths_around[near], around_mean, len(around))
+        around[near] += weight * bm25(spread[near], around_lengths[near], around_mean, len(around))
         sums = np.bincount(texts.groups[rows], counts, layout.group_count)
         held = np.flatnonzero(sums)
-        group[held] += weight * bm25(sums[held], layout.group_lengths[held], group_mean, len(group))
-    return Levels(texts.score(terms), around, group[texts.groups] if len(texts) else group)
+        group[held] += weight * bm25(sums[held], group_lengths[held], group_mean, len(group))
+    return {"row": texts.score(terms), "around": around, "group": group[texts.groups] if len(texts) else group}

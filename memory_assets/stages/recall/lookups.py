@@ -1,6 +1,6 @@
-"""What is worked out of something large once, and remembered while it is asked about; and rows of a frame by their ids.
+"""Caches what is computed from a large object, by its identity; and finds rows of a frame by their ids.
 
-Looking 60 ids up among 100,000 takes polars 3 ms, and a question does so several times.
+Finding 60 ids among 100,000 takes polars 3 ms, and a question does so several times.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,22 +10,22 @@ from typing import TypeVar
 import polars as pl
 
 REMEMBERED = 4
-"""Objects for each function: what is there now, and what was before for whoever is still at it."""
+"""Objects for each function: the present one, and earlier ones that other threads still use."""
 
 Large = TypeVar("Large")
 Found = TypeVar("Found")
 
 
-def remembered(work_out: Callable[[Large], Found]) -> Callable[[Large], Found]:
-    """Returns the function with what it gave for the objects that it was asked about last, told apart by identity."""
+def remembered(compute: Callable[[Large], Found]) -> Callable[[Large], Found]:
+    """Returns the function with a cache of its results for the last objects, compared by identity."""
     known: list[tuple[Large, Found]] = []
 
-    @wraps(work_out)
+    @wraps(compute)
     def look_up(large: Large) -> Found:
         for one, found in tuple(known):
             if one is large:
                 return found
-        found = work_out(large)
+        found = compute(large)
         known[:] = [(large, found), *known[: REMEMBERED - 1]]
         return found
 
@@ -33,7 +33,7 @@ def remembered(work_out: Callable[[Large], Found]) -> Callable[[Large], Found]:
 
 
 def rows_of(frame: pl.DataFrame, ids: Iterable[str]) -> pl.DataFrame:
-    """Returns the rows of those ids that are there, each once, in the order of the frame."""
+    """Returns the rows of those ids that exist, each once, in the order of the frame."""
     places = _places_in(frame)
     return frame[sorted({places[id] for id in ids if id in places})]
 

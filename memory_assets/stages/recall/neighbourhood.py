@@ -1,7 +1,7 @@
-"""What stands around a name: the entities it means, what they are used with or part of, and the memories that say so."""
+"""Finds the entities of a name, their relations, and the memories that name them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 import polars as pl
@@ -13,18 +13,18 @@ MOST_ENTITIES = 5
 MOST_RELATED = 12
 MOST_MEMORIES = 5
 MOST_SIMILAR = 8
-_ORDER = {"replaced_by": 0, "uses": 1, "part_of": 2, "mentioned_together": 3}
+_ORDER = ("replaced_by", "uses", "part_of", "mentioned_together")
 _SHOWN = ("active", "stale", "archived", "cold")
 
 
 @dataclass(frozen=True)
-class Related:
-    """Another entity, and how this one stands to it."""
+class RelatedEntity:
+    """Another entity, and its relation to this one."""
 
     relation: str
     """mentioned_together, uses, part_of or replaced_by."""
     is_reverse: bool
-    """It is the other one that uses, is part, was replaced."""
+    """Whether it is the other one that uses, is part, was replaced."""
     entity_id: str
     kind: str
     name: str
@@ -33,7 +33,7 @@ class Related:
 
 
 @dataclass(frozen=True)
-class Naming:
+class NamingMemory:
     """A memory that names the entity."""
 
     memory_id: str
@@ -42,8 +42,8 @@ class Naming:
 
 
 @dataclass(frozen=True)
-class Known:
-    """One entity with what surrounds it."""
+class EntityView:
+    """One entity with its relations and memories."""
 
     entity_id: str
     kind: str
@@ -53,19 +53,19 @@ class Known:
     memory_count: int
     first_event_at: datetime
     event_at: datetime
-    related: tuple[Related, ...]
-    memories: tuple[Naming, ...]
+    related: tuple[RelatedEntity, ...]
+    memories: tuple[NamingMemory, ...]
     """The newest that name it."""
 
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """The entities that a name means, the most often named first."""
+    """The entities of a name, the most often named first."""
 
     asked: str
-    entities: tuple[Known, ...]
-    similar: tuple[str, ...] = field(default=())
-    """Where no entity has the name: names that hold it."""
+    entities: tuple[EntityView, ...]
+    similar: tuple[str, ...] = ()
+    """Names that contain it, where no entity has the name."""
 
 
 def find_neighbourhood(
@@ -82,76 +82,54 @@ def find_neighbourhood(
     known_ids = memories.filter(pl.col("state") != "forgotten").select(memory_id="id")
     mentions = mentions.join(known_ids, on="memory_id", how="semi")
     entities = entities.join(mentions, on="entity_id", how="semi")
-    names = {other for name in _ways_to_say(asked) for other in (name, *names_of(name, own))} - {""}
-    spelt = entities.with_columns(_lower("name"), aliases_low=pl.col("aliases").list.eval(pl.element().str.to_lowercase()))
-    is_called = pl.col("name_low").is_in(list(names)) | pl.col("aliases_low").list.set_intersection(list(names)).list.len().gt(
-        0
-    )
-    ends_so = pl.any_horizontal(pl.col("name_low").str.ends_with(f"/{name}") for name in names) if names else pl.lit(False)
-    found = spelt.filter(is_called | ends_so).sort(["memory_count", "entity_id"], descending=[True, False]).head(MOST_ENTITIES)
+    names = sorted({other for name in _spellings(asked) for other in (name, *names_of(name, own))} - {""})
+    low = pl.col("name").str.to_lowercase()
+    aliases = pl.col("aliases").list.eval(pl.element().str.to_lowercase())
+    is_called = low.is_in(names) | (aliases.list.set_intersection(names).list.len() > 0)
+    ends_so = pl.any_horizontal(pl.lit(False), *(low.str.ends_with(f"/{name}") for name in names))
+    ordered = entities.sort(["memory_count", "entity_id"], descending=[True, False])
     known = tuple(
-        Known(
+        EntityView(
             **{column: row[column] for column in ("entity_id", "kind", "name", "memory_count", "first_event_at", "event_at")},
             aliases=tuple(row["aliases"]),
             projects=tuple(row["projects"]),
             related=tuple(_related(row["entity_id"], entities, relations)),
             memories=_naming(row["entity_id"], mentions, memories),
         )
-        for row in found.iter_rows(named=True)
+        for row in ordered.filter(is_called | ends_so).head(MOST_ENTITIES).iter_rows(named=True)
     )
-    return Neighbourhood(asked, known, () if known else _similar(asked, spelt))
+    if known or len(asked) < 2:
+        return Neighbourhood(asked, known)
+    similar = entities.filter(low.str.contains(asked.lower(), literal=True))
+    similar = similar.sort(["memory_count", "name"], descending=[True, False])["name"].unique(maintain_order=True)
+    return Neighbourhood(asked, (), tuple(similar.head(MOST_SIMILAR)))
 
 
-def _ways_to_say(asked: str) -> Iterator[str]:
+def _spellings(asked: str) -> Iterator[str]:
     yield asked.lower().rstrip("/")
     yield asked.lower().rstrip("/") + "/"
     for mention in mentions_of_name(asked):
         yield mention.name.lower()
 
 
-def _lower(column: str) -> pl.Expr:
-    return pl.col(column).str.to_lowercase().alias(f"{column}_low")
-
-
-def _related(entity_id: str, entities: pl.DataFrame, relations: pl.DataFrame) -> list[Related]:
+def _related(entity_id: str, entities: pl.DataFrame, relations: pl.DataFrame) -> Iterator[RelatedEntity]:
     sides = []
     for mine, other, is_reverse in (("source_id", "target_id", False), ("target_id", "source_id", True)):
-        rows = relations.filter(pl.col(mine) == entity_id).rename({other: "other", "kind": "relation"})
-        sides.append(rows.select("other", "relation", "memory_count", "weight", is_reverse=pl.lit(is_reverse)))
-    named = entities.select("kind", "name", other="entity_id")
-    rows = pl.concat(sides).join(named, on="other").sort(
-        [pl.col("relation").replace_strict(_ORDER, return_dtype=pl.Int8), "memory_count", "weight", "other"],
+        rows = relations.filter(pl.col(mine) == entity_id).rename({other: "entity_id", "kind": "relation"})
+        sides.append(rows.select("entity_id", "relation", "memory_count", "weight", is_reverse=pl.lit(is_reverse)))
+    rows = pl.concat(sides).join(entities.select("kind", "name", "entity_id"), on="entity_id").sort(
+        [pl.col("relation").cast(pl.Enum(_ORDER)), "memory_count", "weight", "entity_id"],
         descending=[False, True, True, False],
     )  # fmt: skip
     is_together = pl.col("relation") == "mentioned_together"
-    stated = rows.filter(~is_together)["other"].implode()
-    rows = rows.filter(~is_together | ~pl.col("other").is_in(stated)).head(MOST_RELATED)
-    return [
-        Related(
-            relation=row["relation"],
-            is_reverse=row["is_reverse"] and row["relation"] != "mentioned_together",
-            entity_id=row["other"],
-            kind=row["kind"],
-            name=row["name"],
-            memory_count=row["memory_count"],
-            weight=round(row["weight"], 3),
-        )
-        for row in rows.iter_rows(named=True)
-    ]
+    stated = rows.filter(~is_together)["entity_id"].implode()
+    rows = rows.filter(~is_together | ~pl.col("entity_id").is_in(stated)).head(MOST_RELATED)
+    for row in rows.with_columns(pl.col("is_reverse") & ~is_together).iter_rows(named=True):
+        yield RelatedEntity(**row | {"weight": round(row["weight"], 3)})
 
 
-def _naming(entity_id: str, mentions: pl.DataFrame, memories: pl.DataFrame) -> tuple[Naming, ...]:
+def _naming(entity_id: str, mentions: pl.DataFrame, memories: pl.DataFrame) -> tuple[NamingMemory, ...]:
     ids = mentions.filter(pl.col("entity_id") == entity_id)["memory_id"].implode()
     rows = memories.filter(pl.col("id").is_in(ids) & pl.col("state").is_in(_SHOWN))
     newest = rows.sort(["event_at", "id"], descending=[True, False]).head(MOST_MEMORIES)
-    return tuple(Naming(*row) for row in newest.select("id", "text", "event_at").iter_rows())
-
-
-def _similar(asked: str, spelt: pl.DataFrame) -> tuple[str, ...]:
-    low = asked.lower()
-    if len(low) < 2:
-        return ()
-    holding = spelt.filter(pl.col("name_low").str.contains(low, literal=True))
-    return tuple(
-        holding.sort(["memory_count", "name"], descending=[True, False])["name"].unique(maintain_order=True).head(MOST_SIMILAR)
-    )
+    return tuple(NamingMemory(*row) for row in newest.select("id", "text", "event_at").iter_rows())

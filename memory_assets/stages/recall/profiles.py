@@ -1,4 +1,4 @@
-"""How many memories a question gets, by how much room its asker has; never more than ten are put in front of a prompt."""
+"""The profiles of a recall: how many results it returns, and whether it searches messages and rewrites the question."""
 
 from dataclasses import dataclass, replace
 
@@ -7,20 +7,19 @@ from memory_assets.schema.requests import MOST, MOST_DEEP
 
 @dataclass(frozen=True)
 class Profile:
-    """How deep a recall goes."""
+    """How much a recall searches and returns."""
 
     name: str
     limit: int
-    searches_raw: bool
-    """Segments and raw messages are searched too."""
+    searches_messages: bool = False
     rewrites: bool = True
-    """A model, where one is named, may write the question anew."""
+    """Whether a model, where one is configured, may rewrite the question."""
 
 
 PROFILES = {
-    "lean": Profile("lean", 3, searches_raw=False, rewrites=False),
-    "balanced": Profile("balanced", 7, searches_raw=False),
-    "deep": Profile("deep", MOST, searches_raw=True),
+    "lean": Profile("lean", 3, rewrites=False),
+    "balanced": Profile("balanced", 7),
+    "deep": Profile("deep", MOST, searches_messages=True),
 }
 LONG_QUESTION_WORDS = 12
 
@@ -28,12 +27,11 @@ LONG_QUESTION_WORDS = 12
 def choose_profile(name: str, question: str, limit: int | None = None, *, is_listing: bool = False) -> Profile:
     """Returns the profile of that name; `auto` is balanced for a plain question and deep for a long one.
 
-    A listing of what was said, which somebody reads through, is ten long in every profile.
+    A listing of messages has ten results in every profile.
     """
     most = MOST_DEEP if name == "deep" else MOST
     if name == "auto":
         name = "deep" if len(question.split()) > LONG_QUESTION_WORDS else "balanced"
     profile = PROFILES[name]
-    if limit is None:
-        limit = MOST if is_listing else profile.limit
-    return replace(profile, limit=min(limit, most))
+    wanted = limit if limit is not None else MOST if is_listing else profile.limit
+    return replace(profile, limit=min(wanted, most))

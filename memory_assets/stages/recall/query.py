@@ -1,13 +1,11 @@
-"""Turns what somebody typed into what is worth searching for, never later than its deadline.
+"""Turns a typed question into a search query, within a deadline.
 
-Takes a question and the last messages of its conversation. Without a model it takes out greetings and politeness, and gives
-a vague question the rare words of those messages. A model, where one is named, writes the question anew; what it says is
-believed only when it is one short line that keeps the question's exact names, but for secrets, which are masked in what it is
-sent. A model that hangs is left behind in a thread
-that nobody waits for, not even the end of the process; after three failures in a row no model is asked for five minutes.
+Takes a question and the last messages of its conversation. Without a model it removes greetings and politeness, and adds the
+rare words of those messages to a vague question. A model, where one is configured, rewrites the question; its answer is used
+only when it is one short line with the question's exact names, except secrets, which are masked in what is sent. A model that
+hangs is left in a daemon thread that nothing waits for; after three failures in a row no model is asked for five minutes.
 """
 
-import hashlib
 import queue
 import re
 import threading
@@ -23,7 +21,7 @@ from memory_assets.stages.distill.model.serialise import fenced
 from memory_assets.stages.recall.wording import CHARS_A_MESSAGE, Frequency, exact_names, in_context
 
 DEADLINE_SECONDS = 2.0
-"""Of the whole rewrite; somebody is waiting for the answer."""
+"""Of the whole rewrite; the user is waiting for the answer."""
 
 FAILURES_IN_A_ROW = 3
 REST_SECONDS = 300.0
@@ -31,7 +29,7 @@ RECENT_MESSAGES = 5
 LONGEST_QUERY = 300
 ANSWER_TOKENS = 200
 LONG_WORDS = 25
-"""A question of more words says much that nobody searches for."""
+"""A question of more words has many that are no use in a search."""
 
 How = Literal["as asked", "cleaned", "with context", "rewritten"]
 _QUERY = re.compile(r"<query>\s*(.*?)\s*</query>", re.S)
@@ -39,26 +37,21 @@ _QUERY = re.compile(r"<query>\s*(.*?)\s*</query>", re.S)
 
 @dataclass(frozen=True)
 class Query:
-    """What is searched for, how it came from what was asked, and what that took."""
+    """What is searched for, how it was made from the question, and at what cost."""
 
     text: str
     context: str = ""
-    """Words of the last messages that a vague question leans on."""
+    """Words of the last messages that a vague question refers to."""
     how: How = "as asked"
     answer: ModelAnswer | None = None
-    """What the model said, where it was asked and came in time."""
+    """The model's answer, where it came in time."""
     model_calls: int = 0
     note: str | None = None
     """Why a model's rewrite is not used."""
 
-    @property
-    def whole(self) -> str:
-        """The text with the words that it leans on."""
-        return f"{self.text} {self.context}".strip()
-
 
 class Breaker:
-    """Stops asking after failures in a row, for a while; shared by the threads of a process."""
+    """A circuit breaker: stops calls for a while after failures in a row; shared by the threads of a process."""
 
     def __init__(self, failures: int = FAILURES_IN_A_ROW, rest_seconds: float = REST_SECONDS) -> None:
         self._most, self._rest_seconds = failures, rest_seconds
@@ -66,24 +59,22 @@ class Breaker:
         self._lock = threading.Lock()
 
     def allows(self, now: float) -> bool:
-        """Returns whether a call may be made; after the rest a single one is tried."""
+        """Returns whether a call may be made; after the pause a single one is tried."""
         with self._lock:
-            if self._failures < self._most:
-                return True
-            if now < self._rests_until:
-                return False
-            self._rests_until = now + self._rest_seconds
-            return True
+            is_open = self._failures >= self._most
+            if is_open and now >= self._rests_until:
+                is_open, self._rests_until = False, now + self._rest_seconds
+            return not is_open
 
     def note(self, now: float, *, is_failure: bool) -> None:
-        """Takes in how a call went."""
+        """Records the outcome of a call."""
         with self._lock:
             self._failures = self._failures + 1 if is_failure else 0
             self._rests_until = now + self._rest_seconds
 
 
 BREAKER = Breaker()
-"""Of this process."""
+"""The breaker of this process."""
 
 
 def rewrite(
@@ -97,8 +88,10 @@ def rewrite(
 ) -> Query:
     """Returns what to search for; `recent` are the last messages of the conversation, oldest first."""
     recent = tuple(recent)[-RECENT_MESSAGES:]
-    typed = _as_typed(question, recent, frequency)
-    if model is None or not is_worth_asking(question, recent):
+    plain = " ".join(question.split())
+    text, context = in_context(plain, recent, frequency)
+    typed = Query(text, context, "with context" if context else "as asked" if text == plain else "cleaned")
+    if model is None or not (recent or len(question.split()) > LONG_WORDS):  # a plain question is searched as it is
         return typed
     if not breaker.allows(time.monotonic()):
         return _unused(typed, f"{model.name} failed {FAILURES_IN_A_ROW} times in a row and is left alone for a while", calls=0)
@@ -111,37 +104,25 @@ def rewrite(
     return Query(_written(answer) or question, how="rewritten", answer=answer, model_calls=1)
 
 
-def _as_typed(question: str, recent: Sequence[str], frequency: Frequency | None) -> Query:
-    """Returns what is searched for without a model."""
-    plain = " ".join(question.split())
-    text, context = in_context(plain, recent, frequency)
-    return Query(text, context, "with context" if context else "as asked" if text == plain else "cleaned")
-
-
-def is_worth_asking(question: str, recent: Sequence[str]) -> bool:
-    """Returns whether a model could make the question clearer: a plain one of its own is searched as it is."""
-    return bool(recent) or len(question.split()) > LONG_WORDS
-
-
 def ask_in_time(model: Model, request: ModelRequest, deadline_seconds: float) -> ModelAnswer | str:
-    """Returns the answer, or in words why there is none by the deadline; whatever hangs is left behind."""
-    told: queue.SimpleQueue[ModelAnswer | str] = queue.SimpleQueue()
+    """Returns the answer, or why there is none by the deadline; a call that hangs is abandoned."""
+    answers: queue.SimpleQueue[ModelAnswer | str] = queue.SimpleQueue()
 
     def ask() -> None:
         try:
-            told.put(model.ask(request))
-        except Exception as error:  # whatever it was, the question is searched without the model
-            told.put(f"could not be asked ({type(error).__name__})")
+            answers.put(model.ask(request))
+        except Exception as error:  # any failure: the question is searched without the model
+            answers.put(f"could not be asked ({type(error).__name__})")
 
     threading.Thread(target=ask, name="rewrite", daemon=True).start()
     try:
-        return told.get(timeout=deadline_seconds)
+        return answers.get(timeout=deadline_seconds)
     except queue.Empty:
         return f"did not answer within {deadline_seconds:g} s"
 
 
 def problem_of(answer: ModelAnswer, question: str) -> str | None:
-    """Returns in words why the model's answer is no query that can be searched, or nothing."""
+    """Returns why the model's answer cannot be used as a query, or None."""
     text = _written(answer)
     if text is None or answer.stop_reason not in ("end_turn", "stop_sequence"):
         return "did not answer with a query"
@@ -157,20 +138,15 @@ def prompt() -> str:
     return files("memory_assets.stages.recall").joinpath("query.md").read_text(encoding="utf-8")
 
 
-def prompt_hash() -> str:
-    """Returns the hash of the prompt."""
-    return hashlib.sha256(prompt().encode()).hexdigest()[:12]
-
-
 def _request(question: str, recent: Sequence[str]) -> ModelRequest:
-    # Masked before it is cut: the end of a message may hold a value and not the name that tells of it.
+    # Masked before it is cut: the end of a message may hold a secret without the name that marks it as one.
     messages = "\n\n".join(f"[{number}] {_as_sent(message)[-CHARS_A_MESSAGE:]}" for number, message in enumerate(recent, 1))
     before = [fenced("last messages, oldest first", messages)] if messages else []
     return ModelRequest(prompt(), "\n\n".join([*before, fenced("question", question)]), ANSWER_TOKENS)
 
 
 def _as_sent(question: str) -> str:
-    """Returns what was typed as a model sees it, secrets masked; an answer cannot repeat these."""
+    """Returns the text with secrets masked; the exact names of an answer are compared with this."""
     from memory_assets.stages.capture.masking.redact import mask_text  # recall without a model does without it
 
     return mask_text(question)[0]

@@ -1,24 +1,36 @@
-"""What a recall is asked with, and what it answers: results that say what they are, where from, and what spoke for them."""
+"""Who asks a recall, and its answer: results with their source and score, and the block that is put in front of a prompt.
 
-from collections.abc import Mapping, Sequence
+The text of a memory in the block is quoted material, whoever wrote it: it cannot begin another line, open or close markup, or
+change the direction of writing, and a long one is cut. Capture removes these lines from transcripts, so that injected memories
+are not learnt again.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any, get_args
+from itertools import islice
+from typing import Any
 
 import polars as pl
 
-from memory_assets.schema.requests import CorpusName, Filters, State
+from memory_assets.schema.protocols import ModelAnswer
+from memory_assets.schema.requests import MOST, Filters
 from memory_assets.stages.distill.rows import short_id
-from memory_assets.stages.recall.render import render_block
-
-CORPORA = get_args(CorpusName)
-"""What can be searched: facts and narratives, narratives alone, and what was said, word for word."""
-
-ON_REQUEST = get_args(State)
-"""States that a question sees only where its filters include them; what was forgotten is never seen."""
 
 UNCERTAIN = 0.3
 """Confidence below which a memory is marked as uncertain."""
+
+LONGEST_LINE = 600
+"""Characters of one memory's text in the block; distilled facts have at most 300."""
+
+_MARKUP = re.compile(r"<(?=[/!?|]?[A-Za-z|])([^<>\n]{0,200})>?")
+_LINE_MARK = re.compile(r"(?<!\S)~(?!\S)")
+_FENCE = re.compile(r"`{3,}|~{3,}")
+_TAG = re.compile(r"[^\w .:-]")
+
+_SHARED = ("event_at", "path", "project", "person")
 
 
 def condition(filters: Filters, columns: Sequence[str]) -> pl.Expr:
@@ -36,13 +48,13 @@ def condition(filters: Filters, columns: Sequence[str]) -> pl.Expr:
 
 
 def _encodable(name: str | None) -> str | None:
-    """Returns the name with a question mark for each half of a character, which no name that is known can hold."""
+    """Returns the name with a question mark for each lone surrogate, which no known name can have."""
     return name if name is None else name.encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True)
 class Asker:
-    """Who asks, where and when: what the ranking prefers, and what it must not hand back; a `now` without a zone is UTC."""
+    """Who asks, where and when: what the ranking prefers and what it must not return; a `now` without a zone is UTC."""
 
     now: datetime
     project: str | None = None
@@ -60,7 +72,7 @@ class Asker:
 
 @dataclass(frozen=True)
 class Recalled:
-    """One result, with what speaks for it."""
+    """One result."""
 
     memory_id: str
     kind: str
@@ -78,52 +90,61 @@ class Recalled:
     project: str
     person: str = ""
     arms: tuple[str, ...] = ()
-    """Which arms found it: keyword, vector, context, graph."""
+    """The retrievers that found it: keyword, vector, context, session, memory."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """Factor → what the fused score was multiplied with."""
     tags: tuple[str, ...] = ()
     """uncertain, unconfirmed (inferred, and no other source says so), a state that is not active, `conflict:mem_…`."""
 
 
-def as_result(
+def result_of(
     row: Mapping[str, Any], now: datetime, *, score: float, arms: Sequence[str], weights: Mapping[str, float] | None = None
 ) -> Recalled:
     """Returns a row of `memories` as a result."""
     return Recalled(
+        **{name: row[name] for name in (*_SHARED, "kind", "text", "confidence", "category", "priority")},
         memory_id=row["id"],
-        kind=row["kind"],
-        text=row["text"],
         score=round(score, 6),
-        confidence=row["confidence"],
-        category=row["category"],
-        priority=row["priority"],
         age_days=max((now - row["event_at"]).days, 0),
-        event_at=row["event_at"],
         session=row["session_id"],
-        path=row["path"],
         lines=tuple(row["lines"]),
-        project=row["project"],
-        person=row["person"],
         arms=tuple(arms),
         weights=weights or {},
         tags=tags_of(row),
     )
 
 
+def message_result(row: Mapping[str, Any], now: datetime, *, text: str, score: float, arms: Sequence[str]) -> Recalled:
+    """Returns a row of a message as a result."""
+    return Recalled(
+        **{name: row[name] for name in _SHARED},
+        memory_id=row["message_id"],
+        kind="message",
+        text=text,
+        score=round(score, 6),
+        confidence=0.5,
+        category="raw",
+        priority="low",
+        age_days=max((now - row["event_at"]).days, 0),
+        session=row["session_id"],
+        lines=(row["line"],),
+        arms=tuple(arms),
+    )
+
+
 def tags_of(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns what a reader should know before trusting the memory."""
-    is_inferred = row["strength"] == "inferred" and row["author"] != "owner" and not row["confirmed_count"]
     tags = {
         row["state"]: row["state"] != "active",
         "uncertain": row["confidence"] < UNCERTAIN,
-        "unconfirmed": is_inferred,
+        "unconfirmed": row["strength"] == "inferred" and row["author"] != "owner" and not row["confirmed_count"],
         **{f"conflict:{short_id(other)}": True for other in row["conflicts_with"]},
     }
     return tuple(tag for tag, is_set in tags.items() if is_set)
 
 
-def surer_first(ordered: Sequence[Recalled]) -> list[Recalled]:
-    """Returns the results with, of two that cannot both hold, the one of higher confidence first."""
+def more_confident_first(ordered: Sequence[Recalled]) -> list[Recalled]:
+    """Returns the results with, of two that conflict, the one of higher confidence first."""
     found = list(ordered)
     places = {short_id(one.memory_id): place for place, one in enumerate(found)}
     for place, one in enumerate(ordered):
@@ -145,7 +166,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a recall took."""
+    """The cost of an answer."""
 
     embeddings: int = 0
     index_queries: int = 0
@@ -155,35 +176,68 @@ class Cost:
     seconds: float = field(default=0.0, compare=False)
 
     def __add__(self, other: "Cost") -> "Cost":
-        """Returns what both took together."""
+        """Returns the sum of both."""
         return Cost(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+
+def cost_of_call(answer: ModelAnswer, usd: float | None) -> Cost:
+    """Returns the cost of one answer of a model; an unknown price counts as 0."""
+    sent = answer.input_tokens + answer.cache_read_tokens + answer.cache_write_tokens
+    return Cost(model_calls=1, model_tokens=sent + answer.output_tokens, usd=usd or 0.0)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The results, best first, and how they came about."""
+    """The results, best first, and how they were found."""
 
     question: str
     profile: str
     results: tuple[Recalled, ...]
     considered: int
-    """Candidates that the arms found."""
+    """Number of candidates."""
     asked: str = ""
     """What was searched for, after cleaning and rewriting."""
     left_out: tuple[LeftOut, ...] = ()
     degraded: str | None = None
-    """`keyword` where vectors could not be asked, `vector` where words could not, `nothing` where neither could."""
+    """`keyword` or `vector`: the only retriever that worked; `nothing` where none did."""
     notes: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
-    """What took part beside words and vectors: rewrite, summaries, graph."""
+    """What was used beside words and vectors: rewrite, summaries."""
     cost: Cost = Cost()
     is_known: bool = True
-    """False: what was asked is not in memory."""
+    """False: the answer is not in memory."""
     likelihood: float = 1.0
     """How likely the answer is among what was searched."""
     tier: int = 2
-    """Where the answer was found: 1 summaries, 2 memories, 3 what was said word for word."""
+    """Where the answer was found: 1 summaries, 2 memories, 3 messages."""
 
     def render(self) -> str:
         """Returns the block that is put in front of a prompt."""
         return render_block(self.results)
+
+
+def render_block(memories: Iterable[Recalled]) -> str:
+    """Returns one line for each of the first ten memories: `~ text [tag] (confidence, age, category)`."""
+    return "\n".join(map(render_line, islice(memories, MOST)))
+
+
+def render_line(memory: Recalled) -> str:
+    """Returns the line of one memory."""
+    tags = "".join(f" [{_TAG.sub('', tag).replace(':', ' ')}]" for tag in memory.tags)
+    category = _TAG.sub("", memory.category)
+    return f"~ {one_line(memory.text)}{tags} ({memory.confidence:.2f}, {memory.age_days}d, {category})"
+
+
+def one_line(text: str, longest: int = LONGEST_LINE) -> str:
+    """Returns the text on one line, without what could pass for another line of the block or for markup around it."""
+    visible = "".join(_visible(character) for character in text)
+    quoted = _MARKUP.sub(r"‹\1›", _LINE_MARK.sub("≈", _FENCE.sub("''", " ".join(visible.split()))))
+    return quoted if len(quoted) <= longest else quoted[: longest - 1].rstrip() + "…"
+
+
+def _visible(character: str) -> str:
+    """Returns the character; a blank for a line break or control character, nothing for an invisible one."""
+    category = unicodedata.category(character)
+    if category in ("Cf", "Cs", "Co", "Cn"):
+        return ""
+    return " " if category in ("Cc", "Zl", "Zp", "Zs") else character

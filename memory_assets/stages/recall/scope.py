@@ -1,8 +1,8 @@
-"""Whose memories a question may see: those of the named or present project and person, as they stood at the time asked about.
+"""Decides whose memories a question may see: those of the named or present project and person, at the time asked about.
 
-Takes the question, who asks, the filters and the memories' own columns; says for each memory whether it is out, or away from
-where the question is asked. What one person likes is nothing to another: it comes back when its owner asks or is named. What
-belongs to another project stays a candidate, and yields to what is found at home (`cut`).
+Takes the question, who asks, the filters and the memories' own columns; gives for each memory whether it is out, or of
+another project. A person's preferences are returned only when that person asks or is named. Another project's memory stays a
+candidate, and is left out beside what this project has (`relevance`).
 """
 
 import re
@@ -19,9 +19,8 @@ _OWN = re.compile(
 )
 _MINE, _I = re.compile(r"\b(?:my|mine)\b", re.I), re.compile(r"\b(?:i|me)\b", re.I)
 
-
 GONE = ("superseded", "stale", "archived", "cold", "forgotten")
-"""States whose memories are not to come back through what was said, either."""
+"""States whose memories are not returned as the messages behind them, either."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +31,18 @@ class Scope:
     """Named in the question, else the one it is asked in."""
     is_project_named: bool
     persons: frozenset[str]
-    """Whose preferences may come back."""
+    """Whose preferences may be returned."""
     is_person_named: bool
     is_open: bool
-    """The asker is nobody of whom anything is known, so that nobody's preferences are taken for another's."""
+    """Nothing is known of the asker, so nobody's preferences can be mistaken for theirs."""
 
 
-def read_scope(question: str, asker: Asker, filters: Filters, projects: Collection[str], persons: Collection[str]) -> Scope:
+def parse_scope(question: str, asker: Asker, filters: Filters, projects: Collection[str], persons: Collection[str]) -> Scope:
     """Returns where the question looks, of the projects and persons that the memory knows."""
     named, people = _named(question, projects), _named(question, persons)
     me = filters.person or asker.person
-    here = named or frozenset({asker.project} if asker.project else ())
     return Scope(
-        here,
+        named or frozenset({asker.project} if asker.project else ()),
         bool(named),
         people or frozenset({me} if me else ()),
         bool(people),
@@ -53,10 +51,8 @@ def read_scope(question: str, asker: Asker, filters: Filters, projects: Collecti
 
 
 def is_out(scope: Scope) -> pl.Expr:
-    """Returns whether a memory is somebody's preference who neither asks nor is named."""
-    if scope.is_open:
-        return pl.lit(False)
-    return (pl.col("scope") == "person") & ~pl.col("person").is_in(list(scope.persons))
+    """Returns whether a memory is the preference of a person who neither asks nor is named."""
+    return pl.lit(False) if scope.is_open else (pl.col("scope") == "person") & ~pl.col("person").is_in(list(scope.persons))
 
 
 def is_away(scope: Scope) -> pl.Expr:
@@ -66,27 +62,23 @@ def is_away(scope: Scope) -> pl.Expr:
     return (pl.col("scope") == "project") & ~pl.col("project").is_in(list(scope.projects))
 
 
-def stood(memories: pl.DataFrame, filters: Filters) -> pl.DataFrame:
-    """Returns the memories with the state that they had at the end of the range asked about.
-
-    What was replaced only later was active then.
-    """
+def states_as_of(memories: pl.DataFrame, filters: Filters) -> pl.DataFrame:
+    """Returns the memories with their state at the end of the range asked about: replaced later means active then."""
     if filters.until is None:
         return memories
     later = memories.filter(pl.col("first_event_at") >= filters.until)["id"]
     was_active = (pl.col("state") == "superseded") & pl.col("superseded_by").is_in(later.to_list())
-    return memories.with_columns(pl.when(was_active).then(pl.lit("active")).otherwise(pl.col("state")).alias("state"))
+    return memories.with_columns(pl.when(was_active).then(pl.lit("active")).otherwise("state").alias("state"))
 
 
-def shadowed(memories: pl.DataFrame, sessions: pl.Series, scope: Scope, filters: Filters) -> pl.DataFrame:
-    """Returns where in these sessions stands what must not come back: lines of what was replaced, is stale or another's own.
+def hidden_lines(memories: pl.DataFrame, sessions: pl.Series, scope: Scope, filters: Filters) -> pl.DataFrame:
+    """Returns the lines of these sessions that must not be returned: of replaced and stale memories, and another person's own.
 
-    What is held is not among it: nobody has settled yet that it is wrong, and as it was said it may be read.
+    Lines of held memories may be returned: nobody has decided yet that these are wrong.
     """
-    there = memories.filter(pl.col("session_id").is_in(sessions.unique().implode()))
     gone = pl.col("state").is_in([state for state in GONE if state not in filters.include])
-    rows = there.filter(gone | is_out(scope)).select("session_id", pl.col("lines").alias("line")).explode("line")
-    return rows.drop_nulls("line").unique()
+    rows = memories.filter(pl.col("session_id").is_in(sessions.unique().implode()), gone | is_out(scope))
+    return rows.select("session_id", pl.col("lines").alias("line")).explode("line").drop_nulls("line").unique()
 
 
 def in_person(question: str, person: str | None) -> str:
@@ -97,10 +89,8 @@ def in_person(question: str, person: str | None) -> str:
     return _I.sub(name, _MINE.sub(f"{name}'s", question))
 
 
-def without(question: str, names: Collection[str]) -> str:
+def without_names(question: str, names: Collection[str]) -> str:
     """Returns the question without these names, unless nothing else would be left."""
-    if not names:
-        return question
     words = "|".join(re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name)))
     rest = " ".join(re.sub(rf"(?<![\w-])(?:{words})(?![\w-])(?:'s)?", " ", question, flags=re.I).split())
     return rest if re.search(r"\w{3}", rest) else question

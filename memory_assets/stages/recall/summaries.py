@@ -1,11 +1,11 @@
-"""Writes what is known in one category down as a few lines: the first thing that a broad question is answered from.
+"""Writes the category summaries: the first tier that a broad question is answered from.
 
 Takes the present memories; gives one summary for each category and project, and for each category and person where a memory
-follows a person. A line is a fact as it was said, the strongest distinct ones first (priority, confidence, latest), with the
-id of its memory; nothing is worded anew, so a summary is as true as its facts.
+concerns a person. A line is a fact in its own words, the strongest distinct ones first (priority, confidence, latest), with the
+id of its memory; nothing is reworded, so a summary is as true as its facts.
 
-A category's summaries are a page of the workspace, too, `summaries/CATEGORY.md`; the page that it replaces stays beside it,
-named after the moment at which it was replaced: all of the present day, of each day before the last one.
+The summaries of a category are also a page of the workspace, `summaries/CATEGORY.md`. The page that it replaces stays beside
+it, named after the moment of its replacement: all of the present day, and the last one of each earlier day.
 """
 
 import uuid
@@ -18,6 +18,7 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.tables import version_of
+from memory_assets.stages.distill.daily_log import MARKS
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.text.tokens import CHARS_A_TOKEN, count_tokens
 from memory_assets.text.words import likeness
@@ -28,14 +29,14 @@ MOST_FACTS = 12
 MOST_TOKENS = 600
 PAGES = "summaries"
 _STAMP = "%Y%m%dT%H%M%SZ"
+_GROUP = ("category", "scope", "project", "person")
 SAME = 0.6
-"""Likeness from which two facts say too much of the same for both to take up a line."""
+"""Likeness of two facts from which only one gets a line."""
 
 MOST_COMPARED = 60
-"""The strongest facts of a group that are looked at: a summary of twelve lines needs no more."""
+"""The strongest facts of a group that are compared: a summary of twelve lines needs no more."""
 
-MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
-_RANK = {"high": 0, "medium": 1, "low": 2}
+_RANK = {priority: rank for rank, priority in enumerate(MARKS)}
 
 Row = Mapping[str, Any]
 
@@ -44,16 +45,14 @@ def summarise(memories: pl.DataFrame) -> pl.DataFrame:
     """Returns the summaries of the active facts among the memories."""
     facts = memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact"))
     owned = facts.with_columns(
-        pl.when(pl.col("scope") == "project").then("project").otherwise(pl.lit("")).alias("project"),
-        pl.when(pl.col("scope") == "person").then("person").otherwise(pl.lit("")).alias("person"),
+        pl.when(pl.col("scope") == name).then(name).otherwise(pl.lit("")).alias(name) for name in ("project", "person")
     )
-    groups = owned.partition_by("category", "scope", "project", "person", as_dict=True, maintain_order=True)
-    rows = [_summary(key, group.to_dicts()) for key, group in sorted(groups.items())]
-    return schemas.frame_of("category_summaries", rows)
+    groups = owned.partition_by(*_GROUP, as_dict=True, maintain_order=True)
+    return schemas.frame_of("category_summaries", [_summary(key, group.to_dicts()) for key, group in sorted(groups.items())])
 
 
-def brought_up_to_date(summaries: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    """Returns the summaries with what was said since they were written named first: notes are known at once."""
+def with_newer_memories(summaries: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
+    """Returns the summaries with the memories since they were written first, so that notes are recalled at once."""
     latest = summaries["event_at"].max()
     newer = memories if latest is None else memories.filter(pl.col("event_at") > latest)
     if newer.is_empty():
@@ -85,8 +84,8 @@ def replaced_page_of(category: str, at: datetime) -> str:
     return f"{PAGES}/{category}.{at:{_STAMP}}.md"
 
 
-def superfluous(names: Iterable[str], today: date, zone: ZoneInfo) -> list[str]:
-    """Returns the replaced pages of one category that need not be kept: of days before today all but the last."""
+def pages_to_delete(names: Iterable[str], today: date, zone: ZoneInfo) -> list[str]:
+    """Returns the replaced pages of one category that are not kept: of days before today all but the last."""
     last: dict[date, str] = {}
     gone = []
     for name in sorted(names):
@@ -98,15 +97,11 @@ def superfluous(names: Iterable[str], today: date, zone: ZoneInfo) -> list[str]:
 
 
 def _summary(key: tuple[Any, ...], facts: Sequence[Row]) -> dict[str, Any]:
-    category, scope, project, person = map(str, key)
     kept = list(_fitting(_distinct(sorted(facts, key=_order)[:MOST_COMPARED])))
     text = "\n".join(map(_line, kept))
     return {
-        "summary_id": str(uuid.uuid5(NAMESPACE, "\x1f".join((category, scope, project, person)))),
-        "category": category,
-        "scope": scope,
-        "project": project,
-        "person": person,
+        "summary_id": str(uuid.uuid5(NAMESPACE, "\x1f".join(map(str, key)))),
+        **dict(zip(_GROUP, key, strict=True)),
         "text": text,
         "memory_ids": [fact["id"] for fact in kept],
         "fact_count": len(facts),

@@ -1,30 +1,30 @@
-"""Tells which tier a question is answered from: summaries, where it asks broadly for what they hold; else memories, then raw.
+"""Chooses the tier that answers a question: summaries, where it asks broadly for their content; else memories, then messages.
 
-Takes the words of a question; a broad one names a category of knowledge or a project ("what are our conventions", "what do we
-know about deployment of shop") and hardly anything else. The summaries suffice when they hold facts about everything else
-that it names. Searches nothing and embeds nothing: an answer of the first tier is the cheapest there is.
+Takes the words of a question; a broad one names a category or a project ("what are our conventions", "what do we know about
+deployment of shop") and hardly anything else. The summaries suffice when they have facts about every other topic that it
+names. Nothing is searched or embedded: an answer of the first tier is the cheapest there is.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from itertools import zip_longest
 
 import polars as pl
 
 from memory_assets.stages.recall.wording import clean, exact_names
 from memory_assets.text.terms import STOP_WORDS, query_terms, text_terms
 
-SUMMARIES, MEMORIES, RAW = 1, 2, 3
+SUMMARIES, MEMORIES, MESSAGES = 1, 2, 3
 """The tiers."""
 
-NAMES = {SUMMARIES: "summaries", MEMORIES: "memories", RAW: "word for word"}
+NAMES = {SUMMARIES: "summaries", MEMORIES: "memories", MESSAGES: "word for word"}
 MOST_SUMMARIES = 3
 SUFFICIENT = 2
-"""Facts that a summary must hold about a topic, to be an answer about it; a single one may be there by chance."""
+"""Least facts about a topic for an answer from summaries; a single one may be there by chance."""
 
 MOST_TOPICS = 2
-"""A question that names more than this, beside a category and a project, asks for something in particular."""
+"""A question with more topics, beside a category and a project, is not broad."""
 
 _NOUNS = (
     "conventions?|rules?|guidelines?|standards?|polic(?:y|ies)|preferences?|habits?|tastes?|architecture|design|structure"
@@ -74,7 +74,7 @@ _CUES = {
     for stem in query_terms(words)
 }
 _TOPICAL = frozenset(query_terms("deployments releases builds ci infrastructure infra"))
-"""Cues that are more than a category: the answer has to be about them."""
+"""Cues that are also topics: the answer has to be about them."""
 
 _TALK = frozenset(
     query_terms(
@@ -90,82 +90,68 @@ _TALK = frozenset(
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How broadly a question asks, and for what."""
+class TierChoice:
+    """The tier of a question, and what it asks the summaries for."""
 
     tier: int
-    reason: str
     categories: tuple[str, ...] = ()
     project: str | None = None
     topics: tuple[str, ...] = ()
     """Stems of what it names beside a category and a project."""
 
 
-@dataclass(frozen=True)
-class Summarised:
-    """Facts of summaries that answer a question, best first, and which summaries they stand in."""
-
-    memory_ids: tuple[str, ...]
-    summaries: tuple[str, ...]
-
-
-def is_open(question: str) -> bool:
-    """Returns whether the question has the form of one for what is known at large."""
+def is_broad(question: str) -> bool:
+    """Returns whether the question has the form of a broad one; the rest is found out by `choose_tier`."""
     return bool(_OPEN.search(question)) and not _NARROW.search(question)
 
 
-def read_question(question: str, projects: Collection[str], project: str | None = None) -> Reading:
-    """Returns which tier the question asks for; `projects` are the known ones, `project` is where its asker stands."""
-    if not is_open(question):
-        return Reading(MEMORIES, "it asks for something in particular")
+def choose_tier(question: str, projects: Collection[str], project: str | None = None) -> TierChoice:
+    """Returns the tier of the question; `projects` are the known ones, `project` is that of the asker."""
+    if not is_broad(question):
+        return TierChoice(MEMORIES)
     named = _named(question, projects)
     rest = _without(question, named)
-    if names := exact_names(rest):
-        return Reading(MEMORIES, f"it names {len(names)} thing{'s'[: len(names) > 1]} exactly")
     words = [word for word in query_terms(clean(rest)) if word not in STOP_WORDS]
     cues = {word: _CUES[word] for word in words if word in _CUES}
     topics = tuple(word for word in words if (word not in cues and word not in _TALK) or word in _TOPICAL)
-    if not cues and not named:
-        return Reading(MEMORIES, "it names no category and no project", topics=topics)
-    if len(topics) > MOST_TOPICS:
-        return Reading(MEMORIES, "it names more than a category and a project", topics=topics)
-    return Reading(SUMMARIES, "it asks for what is known at large", tuple(sorted(set(cues.values()))), named or project, topics)
+    if exact_names(rest) or not (cues or named) or len(topics) > MOST_TOPICS:
+        return TierChoice(MEMORIES, topics=topics)
+    return TierChoice(SUMMARIES, tuple(sorted(set(cues.values()))), named or project, topics)
 
 
-def find_summarised(reading: Reading, summaries: pl.DataFrame, texts: dict[str, str], person: str | None) -> Summarised | None:
-    """Returns the facts that answer the question, or nothing where the summaries do not suffice.
+def find_summarised(choice: TierChoice, summaries: pl.DataFrame, texts: Mapping[str, str], person: str | None) -> list[str]:
+    """Returns the ids of the facts that answer the question, best first; none where the summaries do not suffice.
 
     `texts` are the memories that may be shown, by id.
     """
-    if reading.tier != SUMMARIES:
-        return None
-    chosen = _fitting(reading, summaries, person)
-    ids = [[id for id in row["memory_ids"] if id in texts and _covers(texts[id], reading.topics)] for row in chosen]
-    found = tuple(dict.fromkeys(_in_turn(ids)))
-    if len(found) < (SUFFICIENT if reading.topics else 1):
-        return None
-    return Summarised(found, tuple(row["summary_id"] for row, kept in zip(chosen, ids, strict=True) if kept))
+    topics = set(choice.topics)
+    lists = [
+        [id for id in ids if id in texts and topics <= set(text_terms(texts[id]) if topics else ())]
+        for ids in _fitting(choice, summaries, person)["memory_ids"].to_list()
+    ]
+    in_turn = (id for row in zip_longest(*lists) for id in row if id is not None)
+    found = list(dict.fromkeys(in_turn))
+    return found if len(found) >= (SUFFICIENT if topics else 1) else []
 
 
-def _fitting(reading: Reading, summaries: pl.DataFrame, person: str | None) -> list[dict[str, Any]]:
-    """Returns the three summaries that fit best: of the project and the asker, in the categories, the fullest first."""
+def _fitting(choice: TierChoice, summaries: pl.DataFrame, person: str | None) -> pl.DataFrame:
+    """Returns the three summaries that fit best: of the project and the asker, in the categories, the largest first."""
     is_own = (pl.col("scope") != "person") | (pl.col("person") == (person or ""))
-    is_of = pl.col("category").is_in(list(reading.categories)) if reading.categories else pl.lit(True)
+    is_of = pl.col("category").is_in(list(choice.categories)) if choice.categories else pl.lit(True)
     rows = summaries.filter(is_own & is_of).sort(["fact_count", "event_at", "summary_id"], descending=[True, True, False])
-    if reading.project is not None:
-        wide = pl.col("scope") != "project"
-        here = pl.col("project").map_elements(_squashed, return_dtype=pl.String) == _squashed(reading.project)
-        rows = rows.filter(here | wide).with_columns(wide.alias("is_wide")).sort("is_wide", maintain_order=True)
-        if not reading.categories:  # a project alone is not asked for what holds everywhere
-            rows = rows.filter(~pl.col("is_wide"))
-    return rows.head(MOST_SUMMARIES).to_dicts()
+    if choice.project is not None:
+        is_wide = pl.col("scope") != "project"
+        here = pl.col("project").map_elements(_squashed, return_dtype=pl.String) == _squashed(choice.project)
+        # A question about a project alone does not ask for what holds everywhere.
+        rows = rows.filter(here | is_wide if choice.categories else here & ~is_wide).sort(is_wide, maintain_order=True)
+    return rows.head(MOST_SUMMARIES)
 
 
 def _named(question: str, projects: Collection[str]) -> str | None:
     """Returns the known project that the question names, the longest name first."""
     words = re.findall(r"[\w./-]*\w", question.lower())
-    said = {_squashed(" ".join(words[at : at + length])) for length in (1, 2, 3) for at in range(len(words) - length + 1)}
-    found = [name for name in projects if len(_squashed(name)) > 2 and _squashed(name) in said]
+    spans = {_squashed(" ".join(words[at : at + length])) for length in (1, 2, 3) for at in range(len(words) - length + 1)}
+    found = [name for name in projects if len(_squashed(name)) > 2 and _squashed(name) in spans]
     return max(found, key=lambda name: (len(name), name), default=None)
 
 
@@ -178,13 +164,3 @@ def _without(question: str, project: str | None) -> str:
 
 def _squashed(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def _covers(text: str, topics: Sequence[str]) -> bool:
-    return set(topics) <= set(text_terms(text)) if topics else True
-
-
-def _in_turn(lists: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yields the first of each list, then the second of each."""
-    for number in range(max(map(len, lists), default=0)):
-        yield from (ids[number] for ids in lists if number < len(ids))

@@ -1,11 +1,10 @@
-"""The time that a question names: since October, in March, in the last two weeks.
+"""Parses the time that a question names: since October, in March, in the last two weeks.
 
-Takes a question and the moment at which it is asked; gives the question without these words and the range that they mean, in
-whole days. What leaves it open whether time is meant (may, second) is left in the question.
+Takes a question and the moment at which it is asked; gives the question without these words, and the range in whole days.
+Words that may mean something else (may, second) stay in the question.
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -27,29 +26,25 @@ _SPAN = re.compile(
 
 @dataclass(frozen=True)
 class Timed:
-    """A question with the time it names taken out of its words."""
+    """A question without the time that it names, and that time."""
 
     text: str
     since: datetime | None = None
     until: datetime | None = None
-    """What was said before this moment."""
+    """The end of the range, exclusive."""
 
 
-def read_time(question: str, now: datetime) -> Timed:
-    """Returns the question without the first time that it names, and what that means; as it stands where it names none."""
+def parse_time(question: str, now: datetime) -> Timed:
+    """Returns the question without the first time that it names, and the range; the question unchanged where it names none."""
     found = _SPAN.search(question)
-    span = _span(found, now) if found else None
-    if found is None or span is None:
+    if found is None:
+        return Timed(question)
+    try:
+        since, until = _days(found, now) if found["day"] or found["unit"] else _calendar(found, now)
+    except (ValueError, OverflowError):  # no such date
         return Timed(question)
     rest = " ".join((question[: found.start()] + " " + question[found.end() :]).split())
-    return Timed(re.sub(r"\s+([?!.,])", r"\1", rest), *span)
-
-
-def _span(found: re.Match[str], now: datetime) -> tuple[datetime | None, datetime | None] | None:
-    try:
-        return _days(found, now) if found["day"] or found["unit"] else _calendar(found, now)
-    except (ValueError, OverflowError):
-        return None
+    return Timed(re.sub(r"\s+([?!.,])", r"\1", rest), since, until)
 
 
 def _days(found: re.Match[str], now: datetime) -> tuple[datetime, datetime | None]:
@@ -63,20 +58,15 @@ def _days(found: re.Match[str], now: datetime) -> tuple[datetime, datetime | Non
 
 
 def _calendar(found: re.Match[str], now: datetime) -> tuple[datetime | None, datetime | None]:
-    first, past = _month(found, now) if found["month"] else _date(found["iso"], now)
-    ranges: dict[str, Callable[[], tuple[datetime | None, datetime | None]]] = {
-        "since": lambda: (first, None),
-        "from": lambda: (first, None),
-        "after": lambda: (past, None),
-        "before": lambda: (None, first),
-        "until": lambda: (None, past),
-        "till": lambda: (None, past),
-    }
-    return ranges.get(found["how"].lower(), lambda: (first, past))()
+    first, end = _month(found, now) if found["month"] else _date(found["iso"], now)
+    how = found["how"].lower()
+    since = None if how in ("before", "until", "till") else end if how == "after" else first
+    until = first if how == "before" else None if how in ("since", "from", "after") else end
+    return since, until
 
 
 def _month(found: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
-    """Returns the month's first moment and the one after its last; without a year, the latest such month that has begun."""
+    """Returns the first moment of the month and of the next; without a year, of the latest such month that has begun."""
     number = MONTHS.index(found["month"].lower()) + 1
     year = int(found["year"]) if found["year"] else now.year - (number > now.month)
     first = now.replace(year=year, month=number, day=1, hour=0, minute=0, second=0, microsecond=0)

@@ -1,6 +1,6 @@
-"""Tells what a typed question is about: its manners taken out, its exact names kept, and what a vague one leans on.
+"""Analyses the wording of a question: removes politeness, finds exact names, and resolves what a vague one refers to.
 
-Takes the words of a question and of the messages before it; asks nobody.
+Takes the words of a question and of the messages before it; uses no model.
 """
 
 import re
@@ -12,10 +12,10 @@ from memory_assets.text.words import STOP
 CHARS_A_MESSAGE = 1_000
 RARE_TERMS = 6
 FEW_WORDS = 4
-"""A question that says "it" and has at most so many words of its own leans on the conversation before it."""
+"""A question with "it" and at most so many content words refers to the conversation before it."""
 
 Frequency = Callable[[str], int]
-"""How many texts of the memory hold a word."""
+"""The number of texts of the memory that have a word."""
 
 _GREETING = re.compile(
     r"^\W*(?:(?:hi|hello|hey|hiya|yo|good (?:morning|afternoon|evening)|dear)\b"
@@ -48,7 +48,7 @@ _LEANING = re.compile(r"^\W*(?:and|or|but|what about|how about|which|why|when|wh
 _NAMED = re.compile(
     r"\b(?:that|this|these|those|there|its|their)\s+(?!one\b|ones\b|is\b|was\b|are\b|were\b|again\b|\W)\w{3,}", re.I
 )
-""""That file" names what it points at."""
+""""That file" names what it refers to."""
 
 _TOKEN = re.compile(r"[\w@#~$%+-][\w./:@#~$%+-]*\w|\w")
 _EXACT = re.compile(r"\d|[_/\\@#$]|\w\.\w|^--?\w|[a-z][A-Z]")
@@ -63,23 +63,23 @@ TALK = STOP | frozenset(
     work working works worth would wrong yes yesterday yet
     """.split()
 )
-"""Words that say little of what is meant."""
+"""Words with little meaning of their own."""
 
 
 def in_context(question: str, recent: Sequence[str] = (), frequency: Frequency | None = None) -> tuple[str, str]:
-    """Returns the question without its manners, and of the last messages the rare words that a vague one leans on."""
+    """Returns the question without politeness, and the rare words of the last messages that a vague one refers to."""
     cleaned = clean(" ".join(question.split()))
     terms = rare_terms(recent, cleaned, frequency) if recent and is_vague(cleaned) else ()
     return cleaned, " ".join(terms)
 
 
 def one_line(text: str) -> str:
-    """Returns the text on one line, without what cannot be printed."""
+    """Returns the text on one line, without unprintable characters."""
     return " ".join("".join(ch if ch.isprintable() else " " for ch in text).split())
 
 
 def clean(question: str) -> str:
-    """Returns the question without greetings, politeness and run-up; as it stands where nothing else would be left."""
+    """Returns the question without greetings, politeness and opening phrases; unchanged where nothing would be left."""
     text = " ".join(_POLITE.sub(" ", question).split())
     before = None
     while before != text:
@@ -90,44 +90,39 @@ def clean(question: str) -> str:
 
 
 def is_vague(question: str) -> bool:
-    """Returns whether the question points at something that it does not name."""
-    own, points = list(_own_words(question)), bool(_POINTING.search(_NAMED.sub(" ", question)))
+    """Returns whether the question refers to something that it does not name."""
+    own = list(_content_words(question))
     if not own:
         return True
     if exact_names(question) or len(own) > FEW_WORDS:
         return False
-    return points or (len(own) == 1 and bool(_LEANING.search(question)))
+    return bool(_POINTING.search(_NAMED.sub(" ", question))) or (len(own) == 1 and bool(_LEANING.search(question)))
 
 
 def rare_terms(recent: Sequence[str], question: str, frequency: Frequency | None = None) -> tuple[str, ...]:
-    """Returns the words of the last messages that say most about what they were about, in the order in which they were said.
+    """Returns the most telling words of the last messages, in their order there.
 
-    Exact names come first, then what few memories hold (nothing is gained by a word that none holds), then the later word.
+    Exact names come first, then words of few memories (a word of none is no use), then longer words.
     """
-    known = {word.lower() for word in _own_words(question)}
-    found: dict[str, tuple[str, int, int]] = {}
-    place = 0
-    for number, message in enumerate(recent):
-        for word in _own_words(message[-CHARS_A_MESSAGE:]):
-            place += 1
-            if word.lower() not in known:
-                found[word.lower()] = (word, number, place)
-    ranked: list[tuple[tuple[int, int, int], str, int]] = []
-    for low, (word, number, said_at) in found.items():
-        count = frequency(low) if frequency else 1
-        if count:
-            ranked.append(((-number // 2, not _EXACT.search(word), count), word, said_at))
-    best = sorted(ranked, key=lambda one: (one[0], -len(one[1]), one[2]))[:RARE_TERMS]
-    return tuple(word for _, word, _ in sorted(best, key=lambda one: one[2]))
+    known = {word.lower() for word in _content_words(question)}
+    words = [(number, word) for number, message in enumerate(recent) for word in _content_words(message[-CHARS_A_MESSAGE:])]
+    latest = {word.lower(): (word, number, place) for place, (number, word) in enumerate(words)}
+    ranked = [
+        ((-number // 2, not _EXACT.search(word), count, -len(word), place), word, place)
+        for low, (word, number, place) in latest.items()
+        if low not in known and (count := frequency(low) if frequency else 1)
+    ]
+    best = sorted(sorted(ranked)[:RARE_TERMS], key=lambda one: one[2])
+    return tuple(word for _, word, _ in best)
 
 
 def exact_names(text: str) -> tuple[str, ...]:
-    """Returns the paths, flags, versions, numbers and identifiers that the text holds."""
+    """Returns the paths, flags, versions, numbers and identifiers in the text."""
     exact = [word for word in (found[0].strip("./:") for found in _TOKEN.finditer(text)) if _EXACT.search(word)]
     return tuple(dict.fromkeys([*exact, *(name for name in entities_of(text) if " " not in name and name in text)]))
 
 
-def _own_words(text: str) -> Iterator[str]:
+def _content_words(text: str) -> Iterator[str]:
     """Yields the words that say what a text is about."""
     for found in _TOKEN.finditer(text):
         word = found[0].strip("./:-+%")

@@ -1,4 +1,4 @@
-"""Days of observations become reflections, these become distillates of weeks and months, and proposals for MEMORY.md."""
+"""Condenses observations into reflections, these into distillates of weeks and months, and proposes lines for MEMORY.md."""
 
 from memory_assets.schema.tables import version_of
 

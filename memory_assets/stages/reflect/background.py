@@ -1,6 +1,6 @@
-"""What is known of facts beside their words when a day, a week or a month is told of: repeats, confirmations, replacements.
+"""What is known of facts beside their words: repeats, confirmations, replacements.
 
-Made from the memories as they stood at the end of that time; gives each fact its rank and tells why one is not told.
+Made from the memories at the end of the day, week or month; gives each fact its rank, and the reason to exclude it.
 """
 
 import math
@@ -18,8 +18,8 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Dropped:
-    """Why a fact is not told, and the memory that still holds it or what stands in its place."""
+class Exclusion:
+    """Why a fact is not written, and the memory that has it or replaces it."""
 
     reason: str
     kept_as: str
@@ -27,7 +27,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Background:
-    """Memories as they stood, by the observations they are made of."""
+    """The memories of a moment, by the observations they are made of."""
 
     memory_of: Mapping[str, str]
     session_counts: Mapping[str, int]
@@ -36,7 +36,7 @@ class Background:
 
     @classmethod
     def of(cls, memories: pl.DataFrame) -> "Background":
-        """Returns what the memories tell."""
+        """Returns the background from the table `memories`."""
         rows = memories.select("id", "observation_ids", "session_ids", "superseded_by", "state").to_dicts()
         return cls(
             {observation: row["id"] for row in rows for observation in row["observation_ids"]},
@@ -46,29 +46,34 @@ class Background:
         )
 
     def memory(self, observation_id: str) -> str:
-        """Returns the memory that the observation is part of; one that was never merged is its own."""
+        """Returns the memory of the observation; one that was never merged is its own."""
         return self.memory_of.get(observation_id, observation_id)
 
-    def rank(self, bullet: Bullet, is_owners: bool) -> tuple[Any, ...]:
-        """Returns what sorts the important first: 🔴, the owner's words, confirmed ones, what is exact for its length."""
-        confirmed = self.session_counts.get(self.memory(bullet.ids[0]), 1)
-        exactness = (1 + math.log1p(len(exact_names(bullet.text)))) / bullet.weight
-        return (ORDER[bullet.priority], not is_owners, -confirmed, -exactness, bullet.ids[0])
+    def ranked(self, bullets: Sequence[Bullet], facts: Sequence[Row]) -> list[Bullet]:
+        """Returns the important bullets first: 🔴, the owner's words, confirmed ones, those exact for their length."""
+        owners = {row["id"] for row in facts if row["author"] == "owner"}
 
-    def set_aside(self, facts: Sequence[Row]) -> dict[str, Dropped]:
-        """Returns the facts, given in order of time, that are not told whatever room there is, and why."""
-        found: dict[str, Dropped] = {}
+        def rank(bullet: Bullet) -> tuple[Any, ...]:
+            confirmed = self.session_counts.get(self.memory(bullet.ids[0]), 1)
+            exactness = (1 + math.log1p(len(exact_names(bullet.text)))) / bullet.weight
+            return (ORDER[bullet.priority], owners.isdisjoint(bullet.ids), -confirmed, -exactness, bullet.ids[0])
+
+        return sorted(bullets, key=rank)
+
+    def excluded(self, facts: Sequence[Row]) -> dict[str, Exclusion]:
+        """Returns the facts, given in order of time, that are not written whatever room there is, and why."""
+        found: dict[str, Exclusion] = {}
         resolved = find_resolved([row for row in facts if row["gate"] == "allow"])
         for row in facts:
             memory = self.memory(row["id"])
             if memory in self.forgotten:
-                found[row["id"]] = Dropped("forgotten", memory)
+                found[row["id"]] = Exclusion("forgotten", memory)
             elif row["gate"] != "allow":
-                found[row["id"]] = Dropped("held", memory)
+                found[row["id"]] = Exclusion("held", memory)
             elif replacement := self.replaced_by.get(memory):
-                found[row["id"]] = Dropped("replaced", replacement)
+                found[row["id"]] = Exclusion("replaced", replacement)
             elif solution := resolved.get(row["id"]):
-                found[row["id"]] = Dropped("resolved", self.memory(solution))
+                found[row["id"]] = Exclusion("resolved", self.memory(solution))
             elif row["priority"] == "low":
-                found[row["id"]] = Dropped("low", memory)
+                found[row["id"]] = Exclusion("low", memory)
         return found

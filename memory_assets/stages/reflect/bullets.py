@@ -1,27 +1,30 @@
-"""Bullets: the lines that reflections and distillates are made of, each a fact with the ids it rests on.
+"""The lines of reflections and distillates: each a fact with the ids it rests on.
 
     **operations**
     - 🔴 Deploy with `make deploy`. [mem_0f3a5c1e9b2d, mem_77c0de9a1b2c]
 
-`render` writes them under their categories, `parse_bullets` reads them again, so that a week is made from what its days say.
+`render` writes them below their categories; `parse_bullets` parses them again, so that a week is made from its days.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
+from memory_assets.stages.distill.daily_log import MARKS
 from memory_assets.stages.distill.rows import short_id
 
-MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
-ORDER = {"high": 0, "medium": 1, "low": 2}
-_PRIORITY_OF = {mark: priority for priority, mark in MARKS.items()}
+ORDER: dict[str, int] = {priority: rank for rank, priority in enumerate(MARKS)}
+_PRIORITY_OF: dict[str, str] = {mark: priority for priority, mark in MARKS.items()}
+_MARK_OF: dict[str, str] = {**MARKS}
 _CATEGORY = re.compile(r"^\*\*([a-z-]+)\*\*$")
 _BULLET = re.compile(r"^- ([🔴🟡🟢]) (.+) \[((?:mem_[0-9a-f]{12}(?:, )?)+)\]$")
 
 
 @dataclass(frozen=True)
 class Bullet:
-    """One fact and all observations that say it, the oldest first."""
+    """One fact and all its observations, the oldest first."""
 
     category: str
     priority: str
@@ -30,13 +33,18 @@ class Bullet:
 
     @property
     def line(self) -> str:
-        """The bullet as it is written."""
-        return f"- {MARKS[self.priority]} {' '.join(self.text.split())} [{', '.join(map(short_id, self.ids))}]"
+        """The rendered bullet."""
+        return f"- {_MARK_OF[self.priority]} {' '.join(self.text.split())} [{', '.join(map(short_id, self.ids))}]"
 
     @property
     def weight(self) -> int:
-        """Characters that it adds, its line ending included."""
+        """Characters of the line and its line ending."""
         return len(self.line) + 1
+
+
+def bullet_of(row: Mapping[str, Any]) -> Bullet:
+    """Returns an observation as a bullet."""
+    return Bullet(row["category"], row["priority"], row["text"], (row["id"],))
 
 
 def in_order(bullets: Sequence[Bullet]) -> list[Bullet]:
@@ -50,18 +58,14 @@ def heading(category: str) -> str:
 
 
 def render(bullets: Sequence[Bullet]) -> str:
-    """Returns Markdown: the bullets, given in their order on the page, under their categories."""
-    lines: list[str] = []
-    for before, bullet in zip([None, *bullets], bullets, strict=False):
-        if before is None or before.category != bullet.category:
-            lines.append(heading(bullet.category))
-        lines.append(bullet.line)
-    return "\n".join(lines)
+    """Returns Markdown: the bullets, given in their order on the page, below their categories."""
+    groups = groupby(bullets, key=lambda bullet: bullet.category)
+    return "\n".join(line for category, own in groups for line in (heading(category), *(bullet.line for bullet in own)))
 
 
 def parse_bullets(text: str, ids: Sequence[str]) -> Iterator[Bullet]:
-    """Yields the bullets of a rendered text; `ids` are the observations that it cites, in whole."""
-    whole: Mapping[str, str] = {short_id(id): id for id in ids}
+    """Yields the bullets of a rendered text; `ids` are the whole ids of the observations that it cites."""
+    whole = {short_id(id): id for id in ids}
     category = ""
     for line in text.splitlines():
         if found := _CATEGORY.match(line):

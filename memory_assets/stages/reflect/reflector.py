@@ -1,9 +1,9 @@
-"""Condenses what there is to tell of projects and people into reflections of a day and distillates of a week or month.
+"""Condenses the facts about projects and people into reflections of a day and distillates of a week or month.
 
-The rules tell facts whole, grouped by category, each with the ids it rests on. Where that is more than there is room for,
-level 1 keeps the most important ones (of a day every 🔴), and level 2 of a day the 🔴 alone, each cut to its first sentence.
-A small day passes through, and where no pressure helps everything notable is kept: a check warns. What a model wrote is told
-in its words instead, where it has answered. What is left out is listed with the reason.
+The rules keep facts whole, grouped by category, each with the ids it rests on. Where the facts exceed the room, level 1 keeps
+the most important ones (of a day every 🔴), and level 2 of a day the 🔴 alone, each cut to its first sentence. A small day is
+kept whole; where no level is short enough, every notable fact is kept and a check warns. A model's answer, where there is one,
+replaces that of the rules. Facts left out are listed with the reason.
 """
 
 import re
@@ -14,19 +14,20 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.records import SpanName
 from memory_assets.stages.reflect import DISTILLER, REFLECTOR
-from memory_assets.stages.reflect.background import Background, Dropped
+from memory_assets.stages.reflect.background import Background, Exclusion
 from memory_assets.stages.reflect.bullets import Bullet, heading, in_order, render
 from memory_assets.stages.reflect.gradient import DAY, TABLE_OF, Span
-from memory_assets.stages.reflect.matter import Matter
+from memory_assets.stages.reflect.subjects import Subject
 from memory_assets.text.tokens import CHARS_A_TOKEN, count_tokens
 
 _FIRST_SENTENCE = re.compile(r"^.{20,}?[.!?”](?=\s)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Told:
-    """What is told of a matter, who wrote it, and the pressure that it took."""
+class Condensed:
+    """What is written of a subject, by whom, and the level of pressure that it took."""
 
     bullets: Sequence[Bullet]
     level: int
@@ -39,36 +40,37 @@ class Told:
     """Why a model's words are not used."""
 
 
-def tell(
-    span: Span, matters: Iterable[Matter], background: Background, written: Callable[[Matter], Told | None] = lambda _: None
+def condense_subjects(
+    span: Span,
+    subjects: Iterable[Subject],
+    background: Background,
+    by_model: Callable[[Subject], Condensed | None] = lambda _: None,
 ) -> pl.DataFrame:
-    """Returns the rows of the span's table; `written` gives what a model wrote of a matter, if it did."""
-    rows = [_row(matter, written(matter) or condense(matter, background), background) for matter in matters]
+    """Returns the rows of the span's table; `by_model` gives a model's version of a subject, or None."""
+    rows = [_row(subject, by_model(subject) or condense(subject, background), background) for subject in subjects]
     return schemas.frame_of(TABLE_OF[span.name], rows).sort("reflection_id")
 
 
-def condense(matter: Matter, background: Background) -> Told:
-    """Returns what the rules tell of the matter."""
-    by = REFLECTOR if matter.span == DAY else DISTILLER
-    bullets, room = matter.bullets, matter.room
+def condense(subject: Subject, background: Background) -> Condensed:
+    """Returns the subject condensed by the rules."""
+    by = REFLECTOR if subject.span == DAY else DISTILLER
+    bullets, room = subject.bullets, subject.room
     if room is None or weigh(bullets) <= room:
-        return Told(bullets, 0, by)
-    owners = matter.owners
-    ranked = sorted(bullets, key=lambda bullet: background.rank(bullet, any(id in owners for id in bullet.ids)))
-    fitting = in_order(_fit(ranked, room, keeps_high=matter.span.keeps_high))
-    if weigh(fitting) <= room or not matter.span.keeps_high:
-        return Told(fitting, 1, by)
+        return Condensed(bullets, 0, by)
+    fitting = in_order(_fit(background.ranked(bullets, subject.facts), room, keeps_high=subject.span.keeps_high))
+    if weigh(fitting) <= room or not subject.span.keeps_high:
+        return Condensed(fitting, 1, by)
     cores = [replace(bullet, text=_core(bullet.text)) for bullet in bullets if bullet.priority == "high"]
-    return Told(cores if weigh(cores) <= room else bullets, 2, by)
+    return Condensed(cores if weigh(cores) <= room else bullets, 2, by)
 
 
 def weigh(bullets: Sequence[Bullet]) -> int:
-    """Returns about how many tokens the bullets take as they are written."""
+    """Returns about how many tokens the rendered bullets take."""
     return count_tokens(render(bullets))
 
 
 def _fit(ranked: Sequence[Bullet], room: int, *, keeps_high: bool) -> list[Bullet]:
-    """Returns the most important bullets as far as they fit, one at least; with `keeps_high` every 🔴."""
+    """Returns the most important bullets that fit, one at least; with `keeps_high` every 🔴."""
     left = room * CHARS_A_TOKEN
     kept: list[Bullet] = []
     for bullet in ranked:
@@ -85,34 +87,46 @@ def _core(text: str) -> str:
     return found[0] if found else text
 
 
-def _row(matter: Matter, told: Told, background: Background) -> dict[str, Any]:
-    """Returns the row: what is told, and for every other fact why it is not and what still holds it."""
-    text, cited = render(told.bullets), dict.fromkeys(id for bullet in told.bullets for id in bullet.ids)
-    reason = "left out" if told.prompt_hash else "no room"
+def _row(subject: Subject, condensed: Condensed, background: Background) -> dict[str, Any]:
+    """Returns the row, with the reason for every fact that is left out and the memory that has it."""
+    text, cited = render(condensed.bullets), dict.fromkeys(id for bullet in condensed.bullets for id in bullet.ids)
+    reason = "left out" if condensed.prompt_hash else "no room"
     dropped = {
-        row["id"]: matter.set_aside.get(row["id"]) or Dropped(reason, background.memory(row["id"]))
-        for row in matter.facts
-        if row["id"] not in cited
+        id: subject.excluded.get(id) or Exclusion(reason, background.memory(id))
+        for id in (row["id"] for row in subject.facts)
+        if id not in cited
     }
     return {
-        "reflection_id": matter.id,
-        "day": matter.first,
-        "until_on": matter.span.last_day(matter.first),
-        "project": matter.project,
-        "person": matter.person,
+        "reflection_id": subject.id,
+        "day": subject.first,
+        "until_on": subject.span.last_day(subject.first),
+        "project": subject.project,
+        "person": subject.person,
         "text": text,
         "observation_ids": list(cited),
-        "reflection_ids": list(matter.reflection_ids),
+        "reflection_ids": list(subject.reflection_ids),
         "dropped_ids": list(dropped),
         "dropped_why": [one.reason for one in dropped.values()],
         "dropped_to": [one.kept_as for one in dropped.values()],
-        "input_tokens": matter.observed_tokens,
-        "fact_tokens": matter.fact_tokens,
+        "input_tokens": subject.observed_tokens,
+        "fact_tokens": subject.fact_tokens,
         "output_tokens": count_tokens(text),
-        "level": told.level,
-        "reflector": told.reflector,
-        "answers": list(told.answers),
-        "prompt_hash": told.prompt_hash,
-        "cost_usd": told.cost_usd,
-        "problem": told.problem,
+        **{name: getattr(condensed, name) for name in ("level", "reflector", "prompt_hash", "cost_usd", "problem")},
+        "answers": list(condensed.answers),
     }
+
+
+def list_dropped(span: SpanName, condensed: pl.DataFrame) -> pl.DataFrame:
+    """Returns one row for each fact that the reflections, or the distillates of that span, leave out.
+
+    Rows of an earlier release have no reasons; they are rebuilt, and listed then.
+    """
+    lists = {"dropped_ids": "observation_id", "dropped_why": "reason", "dropped_to": "kept_as"}
+    rows = condensed.filter(pl.col("dropped_why").is_not_null()).explode(*lists, empty_as_null=False).rename(lists)
+    return rows.with_columns(span=pl.lit(span)).select(schemas.schema_of("dropped_facts").names()).sort("observation_id")
+
+
+def find_unaccounted(span: SpanName, read: Iterable[str], condensed: pl.DataFrame, dropped: pl.DataFrame) -> pl.DataFrame:
+    """Returns the observations that were read and are neither cited nor listed as dropped: `span` and `observation_id`."""
+    lost = sorted({*read} - {*condensed["observation_ids"].explode(), *dropped["observation_id"]})
+    return pl.DataFrame({"span": [span] * len(lost), "observation_id": lost}, {"span": pl.String, "observation_id": pl.String})

@@ -1,4 +1,4 @@
-"""Tells which problems of a day were solved on the same day: the solution and the root cause stay, the complaint goes."""
+"""Finds the problems of a day that were solved on the same day; the solution is kept, and so is the root cause."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,8 +23,8 @@ SHARED_WORDS = 0.5
 def find_resolved(facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Returns, by the id of each fact that states a problem, the id of the first later one that solves it.
 
-    Facts are given in order of time. A rule, what the owner insists on, and whatever names a cause or the solution itself,
-    is no mere problem.
+    Facts are given in order of time. A rule, an important statement of the owner, and a fact with a cause or a solution are not
+    problems.
     """
     solutions = [(number, fact) for number, fact in enumerate(facts) if _SOLUTION.search(fact["text"])]
     found: dict[str, str] = {}

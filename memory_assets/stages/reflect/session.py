@@ -1,10 +1,10 @@
-"""Condenses what a long session established into a short block of its own, for when it goes on after a compaction.
+"""Condenses what a long session established into a short block, for when the session goes on after a compaction.
 
 Takes windows, observations and memories; gives the rows of `session_reflections`. A session is long once so much of it was
-observed that a compaction takes from it what it may still need. Told are its own facts and no other session's: allowed ones,
-and those that the gate held only because a session may not leave so many. All of them where there is room, else the most
-important ones; one line for each memory, the oldest first, and none for what was replaced or resolved since. The observations
-stay as they are, so that the next compaction condenses them anew and nothing is condensed twice.
+observed that a compaction removes what it may still need. The block has only the session's own facts: allowed ones, and those
+held only because a session may not leave so many. It has all of them where there is room, else the most important ones; one
+line for each memory, the oldest first, and none for what was replaced or resolved since. The observations do not change, so
+that the next compaction condenses them again and nothing is condensed twice.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,25 +17,26 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.write_gate import NO_SHARE
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.bullets import Bullet
-from memory_assets.stages.reflect.matter import merge
+from memory_assets.stages.reflect.bullets import Bullet, bullet_of
+from memory_assets.stages.reflect.subjects import merge
 from memory_assets.text.tokens import CHARS_A_TOKEN, count_tokens
 
 SESSION_VERSION = version_of("session_reflections")
+_COPIED = ("session_id", "day", "project", "person", "window_count", "observed_tokens")
 
 REFLECTED_SHARE = 0.325
-"""Of the context, in tokens of messages that were observed. Observations are a fiftieth of them: counted themselves, none of 56
-real sessions would reach it; counted so, 37 do."""
+"""Of the context, in tokens of observed messages. Observations are a fiftieth of these: in tokens of observations none of 56
+real sessions would reach it; in tokens of messages 37 do."""
 
 MOST_TOKENS = 500
 """Of a block. With a briefing of 2,000 tokens it makes the 2,500 that Codex takes at the start of a session."""
 
 RESUMED_WITHIN = timedelta(days=30)
-"""Harnesses delete transcripts after that time, and nobody resumes what is gone."""
+"""Harnesses delete transcripts after that time; such a session cannot be resumed."""
 
 
 def long_sessions(windows: pl.DataFrame, *, context_tokens: int, now: datetime) -> pl.DataFrame:
-    """Returns the sessions that are long and may still go on, with what the last of their windows says of them."""
+    """Returns the long sessions that may still go on, with the columns of their last window."""
     observed = windows.filter((pl.col("status") == "observed") & pl.col("day").is_not_null()).sort("ended_at", "window_id")
     return (
         observed.group_by("session_id")
@@ -51,7 +52,7 @@ def long_sessions(windows: pl.DataFrame, *, context_tokens: int, now: datetime) 
 
 
 def reflect_on_sessions(sessions: pl.DataFrame, observations: pl.DataFrame, background: Background) -> pl.DataFrame:
-    """Returns the table `session_reflections`; a session without facts that may be told has no row."""
+    """Returns the table `session_reflections`; a session without allowed facts has no row."""
     is_own = pl.col("gate_reason") == NO_SHARE
     facts = observations.filter(pl.col("kind") == "fact").sort("event_at", "id")
     facts = facts.with_columns(gate=pl.when(is_own).then(pl.lit("allow")).otherwise("gate"))
@@ -62,27 +63,22 @@ def reflect_on_sessions(sessions: pl.DataFrame, observations: pl.DataFrame, back
 def _rows(sessions: pl.DataFrame, own: dict[Any, list[dict[str, Any]]], background: Background) -> Iterator[dict[str, Any]]:
     for session in sessions.iter_rows(named=True):
         facts = own.get(session["session_id"], [])
-        aside = background.set_aside(facts)
-        standing = [row for row in facts if row["id"] not in aside]
-        said = (Bullet(row["category"], row["priority"], row["text"], (row["id"],)) for row in standing)
-        owners = {row["id"] for row in standing if row["author"] == "owner"}
-        bullets = merge(said, background)
-        told = fitting(bullets, sorted(bullets, key=lambda one: background.rank(one, not owners.isdisjoint(one.ids))))
-        if told:
+        excluded = background.excluded(facts)
+        bullets = merge((bullet_of(row) for row in facts if row["id"] not in excluded), background)
+        if kept := _fitting(bullets, background.ranked(bullets, facts)):
             yield {
-                **{name: session[name] for name in ("session_id", "day", "project", "person", "window_count")},
-                "observed_tokens": session["observed_tokens"],
+                **{name: session[name] for name in _COPIED},
                 "fact_count": len(bullets),
-                "told_count": len(told),
-                "text": (text := "\n".join(one.line for one in told)),
-                "observation_ids": [id for one in told for id in one.ids],
+                "told_count": len(kept),
+                "text": (text := "\n".join(one.line for one in kept)),
+                "observation_ids": [id for one in kept for id in one.ids],
                 "tokens": count_tokens(text),
                 "reflector": SESSION_VERSION,
             }
 
 
-def fitting(bullets: Sequence[Bullet], ranked: Sequence[Bullet]) -> list[Bullet]:
-    """Returns the bullets in the order in which they were first said, the most important ones as far as they fit."""
+def _fitting(bullets: Sequence[Bullet], ranked: Sequence[Bullet]) -> list[Bullet]:
+    """Returns the most important bullets that fit, in their order in time."""
     left, kept = MOST_TOKENS * CHARS_A_TOKEN, set()
     for bullet in ranked:
         if bullet.weight <= left:

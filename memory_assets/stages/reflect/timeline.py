@@ -1,13 +1,14 @@
-"""Tells a finished week as a chapter: what was worked on, what was laid down and what was committed, day by day.
+"""Writes a finished week as a chapter: what was worked on, which rules and facts were established, and commits, day by day.
 
 Takes the week's narratives, facts, segments and messages; gives the table `timeline`, a row a sentence, and the chapter as
-Markdown. Every sentence cites the observations or the commits that it rests on. Commits are those that the sessions made
-themselves, as git reported them there; no repository is opened.
+Markdown. Every sentence cites its observations or commits. Commits are those that git printed in the sessions; no repository is
+opened.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -26,9 +27,11 @@ _COMMIT = re.compile(r"^\[[^\s\]]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (\S.*
 """What `git commit` prints."""
 
 Row = Mapping[str, Any]
+Key = tuple[str, date, str]
+"""Person, day, project."""
 
 
-def tell_week(
+def build_timeline(
     first: date,
     observations: pl.DataFrame,
     segments: pl.DataFrame,
@@ -38,15 +41,15 @@ def tell_week(
 ) -> pl.DataFrame:
     """Returns the sentences of the week that begins on `first`; the frames hold its days alone, `windows` may hold more."""
     lengths = dict(segments.select("segment_id", pl.col("message_ids").list.len()).iter_rows())
-    told: dict[tuple[str, date, str], list[Row]] = {}
+    observed: dict[Key, list[Row]] = defaultdict(list)
     for row in observations.sort("event_at", "id").iter_rows(named=True):
-        key = (row["person"], row["event_at"].astimezone(zone).date(), row["project"])
-        told.setdefault(key, []).append(row)
-    made = _commits(messages, windows, zone)
+        observed[_key(row, row["event_at"], zone)].append(row)
+    commits = _commits(messages, windows, zone)
     rows = []
-    for person, on, project in sorted({*told, *made}):
-        seen = told.get((person, on, project), [])
-        for sentence in (*_happened(seen, lengths), *_laid_down(seen), *_committed(made.get((person, on, project), []))):
+    for key in sorted({*observed, *commits}):
+        person, on, project = key
+        seen = observed[key]
+        for sentence in (*_happened(seen, lengths), *_established(seen), *_committed(list(commits[key].items()))):
             about = {"day": first, "on": on, "project": project, "person": person, "ordinal": len(rows)}
             rows.append(about | {"sentence_id": f"tl_{hash_of(on, person, project, sentence['text'])[:12]}"} | sentence)
     return schemas.frame_of("timeline", {row["sentence_id"]: row for row in rows}.values()).sort("ordinal")
@@ -63,25 +66,21 @@ def render_chapter(first: date, sentences: pl.DataFrame) -> str:
 
 def name_of_chapter(first: date) -> str:
     """Returns the file of the chapter below the workspace."""
-    year, week, _ = first.isocalendar()
-    return f"timeline/{year}-W{week:02d}.md"
+    return f"timeline/{first:%G-W%V}.md"
 
 
 def _happened(seen: Sequence[Row], lengths: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    """Yields what the longest conversations were about, in order of time."""
+    """Yields the narratives of the longest conversations, in order of time."""
     narratives = [row for row in seen if row["kind"] == "narrative"]
     longest = sorted(narratives, key=lambda row: (-lengths.get(row["segment_id"], 0), row["id"]))[:MOST_NARRATIVES]
-    for row in narratives:
-        if row in longest:
-            yield from _cited(row)
+    yield from (sentence for row in narratives if row in longest for sentence in _cited(row))
 
 
-def _laid_down(seen: Sequence[Row]) -> Iterator[dict[str, Any]]:
+def _established(seen: Sequence[Row]) -> Iterator[dict[str, Any]]:
     """Yields the 🔴 facts, the owner's first."""
     high = [row for row in seen if (row["kind"], row["gate"], row["priority"]) == ("fact", "allow", "high")]
     chosen = sorted(high, key=lambda row: (row["author"] != "owner", row["event_at"], row["id"]))[:MOST_FACTS]
-    for row in chosen:
-        yield from _cited(row)
+    yield from (sentence for row in chosen for sentence in _cited(row))
 
 
 def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
@@ -99,19 +98,19 @@ def _cited(row: Row) -> Iterator[dict[str, Any]]:
         yield {"text": ended, "observation_ids": [row["id"]], "commits": []}
 
 
-def _commits(
-    messages: pl.DataFrame, windows: pl.DataFrame, zone: ZoneInfo
-) -> dict[tuple[str, date, str], list[tuple[str, str]]]:
-    """Returns the hash and subject of each commit that a session made, by person, day and project."""
+def _key(owner: Row, at: datetime, zone: ZoneInfo) -> Key:
+    return owner["person"], at.astimezone(zone).date(), owner["project"]
+
+
+def _commits(messages: pl.DataFrame, windows: pl.DataFrame, zone: ZoneInfo) -> dict[Key, dict[str, str]]:
+    """Returns hash → subject of the commits that sessions made, by person, day and project."""
     about = {row["window_id"]: row for row in windows.select("window_id", "project", "person").iter_rows(named=True)}
-    found: dict[tuple[str, date, str], dict[str, str]] = {}
+    found: dict[Key, dict[str, str]] = defaultdict(dict)
     printed = messages.filter((pl.col("kind") == "tool_result") & pl.col("text").str.contains(r"(?m)^\[[^\]]+\] \S"))
     for row in printed.sort("event_at", "message_id").iter_rows(named=True):
-        window = about[row["window_id"]]
-        key = (window["person"], row["event_at"].astimezone(zone).date(), window["project"])
         for hash, subject in commits_in(row["text"]):
-            found.setdefault(key, {}).setdefault(hash, subject)
-    return {key: list(commits.items()) for key, commits in found.items()}
+            found[_key(about[row["window_id"]], row["event_at"], zone)].setdefault(hash, subject)
+    return found
 
 
 def commits_in(text: str) -> Iterable[tuple[str, str]]:

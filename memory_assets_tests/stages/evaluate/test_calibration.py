@@ -8,12 +8,12 @@ import pytest
 
 from memory_assets.stages.evaluate.calibration import (
     OUTCOMES,
-    Said,
+    ReviewHistory,
     calibrate,
     find_outcomes,
     interval_of,
+    line_proposals,
     sum_up,
-    that_add_a_line,
 )
 from memory_assets.stages.triage.run import TRIAGE_VERSION, list_entries
 from memory_assets.stages.triage.standing import read_proposals
@@ -29,15 +29,15 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
-def said(world: World) -> Said:
+def said(world: World) -> ReviewHistory:
     entries = list_entries(world.workspace, world.ledger, world.tables, world.rules)
     rules = world.rules
     how = {"now": rules.now, "review_days": 7, "guarded": rules.guarded, "triage_version": TRIAGE_VERSION}
-    return Said(world.tables.read("decisions"), world.ledger.events(), entries, **how)
+    return ReviewHistory(world.tables.read("decisions"), world.ledger.events(), entries, **how)
 
 
 def outcomes(world: World) -> dict[str, str]:
-    return find_outcomes(that_add_a_line(read_proposals(world.tables)), said(world))
+    return find_outcomes(line_proposals(read_proposals(world.tables)), said(world))
 
 
 def calibration(world: World, verdicts: pl.DataFrame | None = None, reviews: pl.DataFrame | None = None) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,17 +17,29 @@ from memory_assets.runs.steps.recall import write_category
 from memory_assets.schema.requests import MOST, RecallRequest
 from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall import answering
-from memory_assets.stages.recall.answering import Means, answer, within_budget
-from memory_assets.stages.recall.budget import BUDGET_TOKENS
+from memory_assets.stages.recall.answering import (
+    BUDGET_TOKENS,
+    LEAST,
+    MOST_IN_BUDGET,
+    AnswerDependencies,
+    answer,
+    budget_penalty,
+    fit,
+    within_budget,
+)
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.stages.recall.query import Breaker
-from memory_assets.stages.recall.results import Answer, Asker, Cost, as_result
+from memory_assets.stages.recall.results import Answer, Asker, Cost, Recalled, render_block, result_of
 from memory_assets.stages.recall.summaries import summarise
 from memory_assets.stages.recall.tiers import SUMMARIES
 from memory_assets.text.tokens import count_tokens
 from memory_assets_tests.factories import START, frame, row
 from memory_assets_tests.stages.distill.models import ScriptedModel
 
+ONE = Recalled(
+    memory_id="m", kind="fact", text="Use uv.", score=1.0, confidence=0.9, category="operations", priority="high", age_days=3,
+    event_at=START, session="s", path="p", lines=(1,), project="shop",
+)  # fmt: skip
 FACTS = {
     "d1": "Deploys of shop-api go through Buildkite.",
     "d2": "A deploy needs `make check` to pass first.",
@@ -59,7 +72,7 @@ class Searched:
     def __call__(self, question: str, corpus: Any, asker: Asker, **options: Any) -> Answer:
         self.asked.append((question, options))
         rows = self.memories.iter_rows(named=True)
-        results = [as_result(one, asker.now, score=1 - place / 10, arms=("keyword",)) for place, one in enumerate(rows)]
+        results = [result_of(one, asker.now, score=1 - place / 10, arms=("keyword",)) for place, one in enumerate(rows)]
         return Answer(question, options["profile"], tuple(results), len(results), asked=question, cost=Cost(1, 2))
 
 
@@ -75,11 +88,18 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Searched:
     return found
 
 
-def ask(searched: Searched, question: str, *, means: Means | None = None, recent: Sequence[str] = (), **options: Any) -> Answer:
-    means = means or Means(read_summaries=lambda: summarise(searched.memories), breaker=Breaker())
+def ask(
+    searched: Searched,
+    question: str,
+    *,
+    dependencies: AnswerDependencies | None = None,
+    recent: Sequence[str] = (),
+    **options: Any,
+) -> Answer:
+    dependencies = dependencies or AnswerDependencies(read_summaries=lambda: summarise(searched.memories), breaker=Breaker())
     asker = Asker(START, "shop-api", "ann", recent=recent)
     request = RecallRequest.of(question, **options)
-    return answer(request, Corpus(searched.memories), asker, means)  # type: ignore[arg-type]
+    return answer(request, Corpus(searched.memories), asker, dependencies)  # type: ignore[arg-type]
 
 
 # Tiers
@@ -101,7 +121,7 @@ def test_a_broad_question_stops_at_the_summaries_and_asks_no_index(searched: Sea
         ("what do we know about the deployment of shop-api?", {"profile": "deep"}),
         ("what do we know about the deployment of shop-api?", {"corpus": "messages"}),
         ("what do we know about the deployment of shop-api?", {"category": ["preferences"]}),
-        ("what do we know about the deployment of shop-api?", {"means": Means()}),
+        ("what do we know about the deployment of shop-api?", {"dependencies": AnswerDependencies()}),
     ],
 )
 def test_where_summaries_do_not_suffice_memories_are_searched(searched: Searched, question: str, options: dict[str, Any]):
@@ -112,7 +132,7 @@ def test_where_summaries_do_not_suffice_memories_are_searched(searched: Searched
 def test_summaries_name_no_memory_that_may_not_be_shown(searched: Searched):
     old = summarise(searched.memories)
     searched.memories = memories(d1={"state": "superseded"})
-    found = ask(searched, "what do we know about operations?", means=Means(read_summaries=lambda: old))
+    found = ask(searched, "what do we know about operations?", dependencies=AnswerDependencies(read_summaries=lambda: old))
     assert [one.memory_id for one in found.results] == ["d2", "o1"]
 
 
@@ -125,10 +145,10 @@ def test_what_was_noted_since_the_summaries_were_written_comes_first(searched: S
     )  # fmt: skip
     rule = {**note, "id": "n2", "text": "Never deploy drunk.", "category": "rules-conventions"}
     searched.memories = pl.concat([searched.memories, frame("memories", note, rule)])
-    means = Means(read_summaries=lambda: old)
-    found = ask(searched, "what do we know about the deployment of shop-api?", means=means)
+    dependencies = AnswerDependencies(read_summaries=lambda: old)
+    found = ask(searched, "what do we know about the deployment of shop-api?", dependencies=dependencies)
     assert [one.memory_id for one in found.results] == ["n1", "d1", "d2"]
-    assert [one.memory_id for one in ask(searched, "what are our conventions?", means=means).results] == ["n2"]
+    assert [one.memory_id for one in ask(searched, "what are our conventions?", dependencies=dependencies).results] == ["n2"]
 
 
 def test_what_is_over_the_profile_is_named(searched: Searched):
@@ -141,16 +161,16 @@ def test_what_is_over_the_profile_is_named(searched: Searched):
 
 def test_a_model_rewrites_in_balanced_and_deep_and_never_in_lean_or_in_budget_mode(searched: Searched):
     model = ScriptedModel("<query>port of the staging database of shop-api</query>")
-    means = Means(model, price=lambda said: 0.5, breaker=Breaker())
+    dependencies = AnswerDependencies(model, price=lambda said: 0.5, breaker=Breaker())
     for profile in ("balanced", "deep"):
-        found = ask(searched, "and which port?", means=means, recent=RECENT, profile=profile)
+        found = ask(searched, "and which port?", dependencies=dependencies, recent=RECENT, profile=profile)
         assert (found.question, searched.asked[-1][0]) == ("and which port?", "port of the staging database of shop-api")
         assert (found.asked, found.uses, found.cost.model_calls) == (searched.asked[-1][0], ("rewrite",), 1)
         assert (found.cost.embeddings, found.cost.index_queries, found.cost.usd) == (1, 2, 0.5)
         assert found.cost.model_tokens > 0
     asked = len(model.asked)
-    assert ask(searched, "and which port?", means=means, recent=RECENT, profile="lean").uses == ()
-    assert ask(searched, "and which port?", means=means, recent=RECENT, budget=True).cost.model_calls == 0
+    assert ask(searched, "and which port?", dependencies=dependencies, recent=RECENT, profile="lean").uses == ()
+    assert ask(searched, "and which port?", dependencies=dependencies, recent=RECENT, budget=True).cost.model_calls == 0
     assert len(model.asked) == asked
 
 
@@ -165,8 +185,8 @@ def test_a_hanging_model_delays_an_answer_by_no_more_than_its_deadline(searched:
         def ask(self, request: Any) -> Any:
             threading.Event().wait(20)
 
-    means, began = Means(Hanging("x"), breaker=Breaker(), deadline_seconds=0.2), time.monotonic()
-    found = ask(searched, "and which port?", means=means, recent=RECENT)
+    dependencies, began = AnswerDependencies(Hanging("x"), breaker=Breaker(), deadline_seconds=0.2), time.monotonic()
+    found = ask(searched, "and which port?", dependencies=dependencies, recent=RECENT)
     assert time.monotonic() - began < 0.2 + 0.25
     assert found.results
     assert found.notes[0] == "The question was not rewritten: scripted-1 did not answer within 0.2 s."
@@ -198,10 +218,37 @@ def test_budget_mode_hands_out_five_within_its_tokens_from_the_lean_profile(
 def test_in_budget_mode_what_was_dear_and_never_used_comes_later():
     dear = "The long story of the deploy pipeline. " * 6
     known = memories(d1={"text": dear, "recall_count": 5, "used_count": 0})
-    results = [as_result(one, START, score=1.0 - place / 100, arms=()) for place, one in enumerate(known.iter_rows(named=True))]
+    results = [result_of(one, START, score=1.0 - place / 100, arms=()) for place, one in enumerate(known.iter_rows(named=True))]
     found = within_budget(Answer("q", "lean", tuple(results), 3), known)
     assert [one.memory_id for one in found.results] == ["d2", "o1", "d1"]
     assert found.results[-1].weights == {"thrift": 0.82}
+
+
+@pytest.mark.parametrize(
+    ("changes", "counts"),
+    [
+        ({"text": "Use uv."}, 1.0),
+        ({"text": "x" * 300, "recall_count": 0}, 1.0),
+        ({"text": "x" * 300, "used_count": 1}, 1.0),
+        ({"text": "x" * 300, "recall_count": 1}, 0.9),
+        ({"text": "x" * 300, "recall_count": 5}, LEAST),
+        ({"text": "x" * 900, "recall_count": 50}, LEAST),
+    ],
+)
+def test_only_what_was_dear_handed_out_and_never_used_counts_less(changes: dict[str, Any], counts: float):
+    assert budget_penalty(row("memories", **{"recall_count": 9, "used_count": 0} | changes)) == pytest.approx(counts)
+
+
+def test_one_that_is_too_long_makes_room_for_a_shorter_one():
+    long, short = replace(ONE, text="x" * 590), replace(ONE, text="short")
+    assert fit([ONE, long, short], tokens=100) == (ONE, short)
+
+
+@given(st.lists(st.builds(lambda text: replace(ONE, text=text), st.text(max_size=700)), max_size=20))
+def test_a_block_of_budget_mode_stays_within_its_tokens_and_has_at_most_five(results: list[Recalled]):
+    kept = fit(results)
+    assert len(kept) <= MOST_IN_BUDGET
+    assert count_tokens(render_block(kept)) <= BUDGET_TOKENS
 
 
 # Through the facade

@@ -55,34 +55,33 @@ def test_what_may_not_be_shown_ends_what_stands_beside(texts: Texts):
 
 def test_a_short_message_is_shown_between_what_was_said_before_and_after_it():
     shown = excerpt(message("Yes, do that."), [(passage("Shall we use uv?", 3), -1), (passage("Done,\nuv it is.", 8), 1)])
-    assert shown.text == "Shall we use uv? ⏎ Yes, do that. ⏎ Done, uv it is."
-    assert shown.lines == (5, 3, 8)
+    assert shown == ("Shall we use uv? ⏎ Yes, do that. ⏎ Done, uv it is.", (5, 3, 8))
 
 
 def test_two_passages_of_one_message_are_not_parted():
     shown = excerpt(message("Yes."), [(passage("Shall we use uv?", 3), -1), (passage("I compared both.", 3), -1)])
-    assert (shown.text, shown.lines) == ("I compared both. Shall we use uv? ⏎ Yes.", (5, 3))
+    assert shown == ("I compared both. Shall we use uv? ⏎ Yes.", (5, 3))
 
 
 def test_a_long_message_leaves_no_room_for_others():
     long = {"whole": "word " * 300, "char_from": 600, "char_to": 900, "line": 5}
-    shown = excerpt(long, [(passage("Shall we use uv?", 3), -1)])
-    assert shown.lines == (5,)
-    assert (shown.text[0], shown.text[-1]) == ("…", "…")
+    shown, lines = excerpt(long, [(passage("Shall we use uv?", 3), -1)])
+    assert lines == (5,)
+    assert (shown[0], shown[-1]) == ("…", "…")
 
 
 def test_of_what_was_said_before_the_end_is_shown_and_of_what_was_said_after_the_beginning():
     before, after = f"first {'w ' * 200}asked", f"answered {'w ' * 200}last"
-    shown = excerpt(message("Yes."), [(passage(before, 3), -1), (passage(after, 8), 1)]).text
+    shown = excerpt(message("Yes."), [(passage(before, 3), -1), (passage(after, 8), 1)])[0]
     assert "asked ⏎ Yes. ⏎ answered" in shown
     assert shown.endswith("…")
 
 
 @given(st.text(max_size=900), st.lists(st.tuples(st.text(max_size=500), st.sampled_from([-1, 1])), max_size=4))
 def test_an_excerpt_is_one_line_and_never_too_long(text: str, others: list[tuple[str, int]]):
-    shown = excerpt(message(text), [(passage(said, 10 + place), side) for place, (said, side) in enumerate(others)])
-    assert len(shown.text) <= LONGEST
-    assert len(shown.text.splitlines()) <= 1
+    shown, _ = excerpt(message(text), [(passage(said, 10 + place), side) for place, (said, side) in enumerate(others)])
+    assert len(shown) <= LONGEST
+    assert len(shown.splitlines()) <= 1
 
 
 def test_a_passage_is_shown_with_what_stands_around_it():

@@ -38,18 +38,18 @@ def written_out(counts: list[int], lengths: list[int]) -> list[float]:
 def test_a_row_is_scored_by_itself_its_surroundings_and_its_group(texts: Texts):
     levels = score_levels(Layout(texts, 1), {"port": 1.0})
     n = [int(length) for length in texts.lengths]
-    assert levels.row.tolist() == pytest.approx(written_out([1, 0, 0, 1, 0], n))
+    assert levels["row"].tolist() == pytest.approx(written_out([1, 0, 0, 1, 0], n))
     near = [n[0] + n[1], sum(n[:3]), n[1] + n[2], n[3] + n[4], n[3] + n[4]]
-    assert levels.around.tolist() == pytest.approx(written_out([1, 1, 0, 1, 1], near))
+    assert levels["around"].tolist() == pytest.approx(written_out([1, 1, 0, 1, 1], near))
     of_groups = written_out([1, 1], [sum(n[:3]), sum(n[3:])])
-    assert levels.group.tolist() == pytest.approx([of_groups[0]] * 3 + [of_groups[1]] * 2)
+    assert levels["group"].tolist() == pytest.approx([of_groups[0]] * 3 + [of_groups[1]] * 2)
 
 
 def test_terms_add_up_by_their_weights(texts: Texts):
     layout = Layout(texts, 2)
     both, one, other = (score_levels(layout, t) for t in ({"port": 1.0, "lunch": 0.5}, {"port": 1.0}, {"lunch": 1.0}))
-    assert np.allclose(both.row, one.row + 0.5 * other.row)
-    assert np.allclose(both.group, one.group + 0.5 * other.group)
+    assert np.allclose(both["row"], one["row"] + 0.5 * other["row"])
+    assert np.allclose(both["group"], one["group"] + 0.5 * other["group"])
 
 
 def test_means_around_stop_at_the_ends_of_a_session(texts: Texts):
@@ -57,4 +57,4 @@ def test_means_around_stop_at_the_ends_of_a_session(texts: Texts):
 
 
 def test_an_unknown_term_scores_nothing(texts: Texts):
-    assert not score_levels(Layout(texts, 1), {"zebra": 1.0}).around.any()
+    assert not score_levels(Layout(texts, 1), {"zebra": 1.0})["around"].any()

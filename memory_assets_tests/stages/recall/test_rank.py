@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.schema.protocols import Hit
-from memory_assets.stages.recall.rank import FACTORS, age_days, decay, fuse, weights_of
+from memory_assets.stages.recall.rank import FACTORS, decay, fuse, weights_of
 from memory_assets.stages.recall.results import Asker
 from memory_assets_tests.factories import START, row
 
@@ -23,13 +23,13 @@ def test_fused_scores_lie_between_nothing_and_one_for_exactly_the_candidates(key
 
 
 @given(HITS)
-def test_an_arm_alone_keeps_its_order(hits: list[Hit]):
+def test_a_retriever_alone_keeps_its_order(hits: list[Hit]):
     fused = fuse(hits, [])
     best_first = sorted(hits, key=lambda hit: -hit.score)
     assert all(fused[a.id] >= fused[b.id] for a, b in itertools.pairwise(best_first))
 
 
-def test_what_both_arms_find_outranks_what_is_best_in_one():
+def test_what_both_retrievers_find_outranks_what_is_best_in_one():
     fused = fuse(
         [Hit("words", 9.0), Hit("both", 8.0), Hit("weak", 1.0)], [Hit("sense", 0.9), Hit("both", 0.8), Hit("far", 0.3)]
     )
@@ -42,7 +42,7 @@ def test_a_memory_fades_by_a_hundredth_a_day(days: int, counts: float):
 
 
 def test_a_memory_from_the_future_is_no_older_than_today():
-    assert age_days(START + timedelta(days=3), START) == 0.0
+    assert decay(START + timedelta(days=3), START) == 1.0
 
 
 @pytest.mark.parametrize(("category", "counts"), [("rules-conventions", 1.0), ("preferences", 0.7047), ("projects", 0.4966)])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.stages.capture.human_words import strip_memories
-from memory_assets.stages.recall.render import LONGEST_LINE, one_line, render_block, render_line
+from memory_assets.stages.recall.results import LONGEST_LINE, one_line, render_block, render_line
 
 
 @dataclass(frozen=True)

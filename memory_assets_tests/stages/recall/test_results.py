@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memory_assets.stages.distill.rows import short_id
-from memory_assets.stages.recall.results import as_result, surer_first
+from memory_assets.stages.recall.results import more_confident_first, result_of
 from memory_assets_tests.factories import START, row
 
 IDS = [f"{number}f3a5c1e-0000-5000-8000-000000000001" for number in range(3)]
@@ -14,7 +14,7 @@ IDS = [f"{number}f3a5c1e-0000-5000-8000-000000000001" for number in range(3)]
 def result(id: str, confidence: float, **changes):
     known = {"state": "active", "strength": "explicit", "author": "owner", "confirmed_count": 0, "event_at": START}
     memory = row("memories", id=id, confidence=confidence, **{**known, "conflicts_with": [], **changes})
-    return as_result(memory, START, score=confidence, arms=["keyword"])
+    return result_of(memory, START, score=confidence, arms=["keyword"])
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,6 @@ def test_a_result_is_marked_with_what_speaks_against_trusting_it(confidence: flo
 def test_of_two_that_conflict_both_are_marked_and_the_surer_comes_first():
     weak, sure = result(IDS[0], 0.4, conflicts_with=[IDS[1]]), result(IDS[1], 0.9, conflicts_with=[IDS[0]])
     other = replace(result(IDS[2], 0.5), score=0.95)
-    assert [one.memory_id for one in surer_first([weak, other, sure])] == [IDS[1], IDS[2], IDS[0]]
-    assert surer_first([sure, other, weak]) == [sure, other, weak]
+    assert [one.memory_id for one in more_confident_first([weak, other, sure])] == [IDS[1], IDS[2], IDS[0]]
+    assert more_confident_first([sure, other, weak]) == [sure, other, weak]
     assert weak.tags and sure.tags and not other.tags

@@ -7,7 +7,7 @@ import pytest
 
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.results import Asker
-from memory_assets.stages.recall.scope import Scope, in_person, is_away, is_out, read_scope, stood, without
+from memory_assets.stages.recall.scope import Scope, in_person, is_away, is_out, parse_scope, states_as_of, without_names
 from memory_assets_tests.factories import START, frame, row
 
 PROJECTS, PERSONS = {"heron", "kiln"}, {"ines", "tomasz"}
@@ -28,7 +28,7 @@ def memories() -> pl.DataFrame:
 
 
 def read(question: str, person: str | None = "ines", project: str | None = "heron", filters: Filters = Filters()) -> Scope:
-    return read_scope(question, Asker(START, project, person), filters, PROJECTS, PERSONS)
+    return parse_scope(question, Asker(START, project, person), filters, PROJECTS, PERSONS)
 
 
 def ids(expression: pl.Expr) -> list[str]:
@@ -63,9 +63,9 @@ def test_what_was_replaced_later_stood_at_the_time_asked_about():
         row("memories", id="old", state="superseded", superseded_by="new", first_event_at=START),
         row("memories", id="new", state="active", first_event_at=START + timedelta(days=30)),
     )
-    then = stood(found, Filters(until=START + timedelta(days=10)))
+    then = states_as_of(found, Filters(until=START + timedelta(days=10)))
     assert dict(then.select("id", "state").rows()) == {"old": "active", "new": "active"}
-    assert stood(found, Filters(until=START + timedelta(days=40)))["state"].to_list() == ["superseded", "active"]
+    assert states_as_of(found, Filters(until=START + timedelta(days=40)))["state"].to_list() == ["superseded", "active"]
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,6 @@ def test_my_and_i_become_a_name(question: str, asked: str):
 
 
 def test_a_projects_name_is_taken_out_unless_nothing_else_is_left():
-    assert without("Where does kiln's pipeline run?", {"kiln"}) == "Where does pipeline run?"
-    assert without("kiln", {"kiln"}) == "kiln"
-    assert without("the git-sync-like thing", {"git-sync"}) == "the git-sync-like thing"
+    assert without_names("Where does kiln's pipeline run?", {"kiln"}) == "Where does pipeline run?"
+    assert without_names("kiln", {"kiln"}) == "kiln"
+    assert without_names("the git-sync-like thing", {"git-sync"}) == "the git-sync-like thing"

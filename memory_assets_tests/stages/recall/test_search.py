@@ -15,7 +15,8 @@ from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import IndexFailedError, ModelError, QuestionError
 from memory_assets.schema.protocols import Hit
 from memory_assets.schema.requests import Filters
-from memory_assets.stages.recall.search import Answer, Asker, Corpus, search
+from memory_assets.stages.recall.results import Answer, Asker
+from memory_assets.stages.recall.search import Corpus, search
 from memory_assets_tests.factories import START, ReadsWhole, frame, row
 
 NOW = START + timedelta(days=10)

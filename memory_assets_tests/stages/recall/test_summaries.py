@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.schema.frames import checks_of
-from memory_assets.stages.recall.summaries import MOST_FACTS, MOST_TOKENS, summarise, superfluous
+from memory_assets.stages.recall.summaries import MOST_FACTS, MOST_TOKENS, pages_to_delete, summarise
 from memory_assets_tests.factories import START, frame, row
 
 
@@ -92,7 +92,7 @@ def test_of_replaced_pages_all_of_today_are_kept_and_of_days_before_the_last():
     kept = ("20260901T220500Z", "20260902T101500Z", "20260902T120000Z")
     gone = ("20260831T230000Z", "20260901T080000Z")
     names = [f"summaries/operations.{stamp}.md" for stamp in (*kept, *gone)]
-    found = superfluous(names, date(2026, 9, 2), ZoneInfo("Europe/London"))
+    found = pages_to_delete(names, date(2026, 9, 2), ZoneInfo("Europe/London"))
     assert found == [f"summaries/operations.{stamp}.md" for stamp in gone]
 
 

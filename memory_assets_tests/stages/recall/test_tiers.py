@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from memory_assets.stages.recall.summaries import summarise
-from memory_assets.stages.recall.tiers import MEMORIES, MOST_SUMMARIES, SUMMARIES, find_summarised, read_question
+from memory_assets.stages.recall.tiers import MEMORIES, MOST_SUMMARIES, SUMMARIES, choose_tier, find_summarised
 from memory_assets_tests.factories import frame, row
 
 PROJECTS = ("shop-api", "blog", "git-sync", "gauge feed")
@@ -75,18 +75,18 @@ NARROW = [
 
 @pytest.mark.parametrize(("question", "category", "project"), BROAD)
 def test_a_broad_question_is_answered_from_summaries(question: str, category: str, project: str | None):
-    found = read_question(question, PROJECTS)
+    found = choose_tier(question, PROJECTS)
     assert (found.tier, found.categories, found.project) == (SUMMARIES, (category,) if category else (), project), found
 
 
 @pytest.mark.parametrize("question", NARROW)
 def test_a_question_for_something_in_particular_is_not(question: str):
-    assert read_question(question, PROJECTS).tier == MEMORIES, read_question(question, PROJECTS)
+    assert choose_tier(question, PROJECTS).tier == MEMORIES, choose_tier(question, PROJECTS)
 
 
 def test_where_the_asker_stands_is_meant_unless_another_project_is_named():
-    assert read_question("what are our conventions", PROJECTS, "blog").project == "blog"
-    assert read_question("what are the conventions of shop-api", PROJECTS, "blog").project == "shop-api"
+    assert choose_tier("what are our conventions", PROJECTS, "blog").project == "blog"
+    assert choose_tier("what are the conventions of shop-api", PROJECTS, "blog").project == "shop-api"
 
 
 # What the summaries hold
@@ -119,8 +119,8 @@ FACTS = [
 def ask(question: str, *facts: dict[str, Any], project: str | None = None, person: str = "ann") -> list[str] | None:
     memories = frame("memories", *(facts or FACTS))
     texts = dict(memories.filter(pl.col("state") == "active").select("id", "text").iter_rows())
-    found = find_summarised(read_question(question, PROJECTS, project), summarise(memories), texts, person)
-    return list(found.memory_ids) if found else None
+    found = find_summarised(choose_tier(question, PROJECTS, project), summarise(memories), texts, person)
+    return found or None
 
 
 def test_a_topic_is_answered_with_the_facts_about_it():
@@ -150,10 +150,9 @@ def test_an_overview_of_a_project_takes_from_each_category_in_turn_and_not_what_
 
 def test_what_is_no_longer_shown_is_left_out_of_an_old_summary():
     memories = frame("memories", *FACTS)
-    reading = read_question("what do we know about operations", PROJECTS, "shop-api")
-    found = find_summarised(reading, summarise(memories), {"o1": "Backups of the orders database run at night."}, "ann")
-    assert found is not None
-    assert found.memory_ids == ("o1",)
+    choice = choose_tier("what do we know about operations", PROJECTS, "shop-api")
+    found = find_summarised(choice, summarise(memories), {"o1": "Backups of the orders database run at night."}, "ann")
+    assert found == ["o1"]
 
 
 def test_of_many_summaries_three_are_taken():

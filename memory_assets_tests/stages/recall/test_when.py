@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory_assets.stages.recall.when import Timed, read_time
+from memory_assets.stages.recall.when import Timed, parse_time
 
 NOW = datetime(2026, 11, 15, 12, 30, tzinfo=UTC)
 
@@ -28,9 +28,9 @@ def day(month: int, number: int, year: int = 2026) -> datetime:
     ],
 )
 def test_a_named_time_becomes_a_range(question: str, rest: str, since: datetime | None, until: datetime | None):
-    assert read_time(question, NOW) == Timed(rest, since, until)
+    assert parse_time(question, NOW) == Timed(rest, since, until)
 
 
 @pytest.mark.parametrize("question", ["May I deploy?", "Does it march on?", "Rules since 2026-13-45", "Which port?", ""])
 def test_a_question_without_a_time_stays_as_it_is(question: str):
-    assert read_time(question, NOW) == Timed(question)
+    assert parse_time(question, NOW) == Timed(question)

@@ -2,7 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
-from memory_assets.stages.recall.results import ON_REQUEST, Answer
+from memory_assets.schema.requests import State
+from memory_assets.stages.recall.results import Answer
 from memory_assets_tests.stages.recall.leaving_out import build
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -131,7 +132,7 @@ def test_any_name_can_be_a_project_person_or_session(agent: MemoryAgent, name: s
     recent=st.lists(st.text(max_size=80), max_size=7),
     names=st.tuples(*[st.none() | st.text(max_size=8)] * 3),
     now=st.none() | st.datetimes() | st.datetimes(timezones=st.just(UTC)),
-    include=st.lists(st.sampled_from(ON_REQUEST), max_size=3),
+    include=st.lists(st.sampled_from(get_args(State)), max_size=3),
 )
 @settings(max_examples=60)
 def test_nothing_but_an_answer_or_an_error_of_ours_comes_out(

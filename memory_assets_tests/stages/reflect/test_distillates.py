@@ -7,10 +7,9 @@ import polars as pl
 
 from memory_assets.schema.frames import check
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.dropped import find_vanished, list_dropped
 from memory_assets.stages.reflect.gradient import DAY, MONTH, TABLE_OF, WEEK, Span
-from memory_assets.stages.reflect.matter import matters_of_day, matters_of_period
-from memory_assets.stages.reflect.reflector import tell
+from memory_assets.stages.reflect.reflector import condense_subjects, find_unaccounted, list_dropped
+from memory_assets.stages.reflect.subjects import subjects_of_day, subjects_of_period
 from memory_assets.text.tokens import count_tokens
 from memory_assets_tests.factories import START, frame, row
 
@@ -29,11 +28,11 @@ def fact(number: int, text: str, day: date = MONDAY, **changes) -> dict:
 
 def reflect(observations: pl.DataFrame, background: Background = NOTHING_KNOWN) -> pl.DataFrame:
     days = observations.sort("day").group_by("day", maintain_order=True)
-    return pl.concat(tell(DAY, matters_of_day(day, own, background), background) for (day,), own in days)
+    return pl.concat(condense_subjects(DAY, subjects_of_day(day, own, background), background) for (day,), own in days)
 
 
 def distil(span: Span, first: date, days: pl.DataFrame, observations: pl.DataFrame, background: Background) -> pl.DataFrame:
-    return tell(span, matters_of_period(span, first, days, observations, background), background)
+    return condense_subjects(span, subjects_of_period(span, first, days, observations, background), background)
 
 
 def distil_all(span: Span, observations: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:
@@ -122,7 +121,7 @@ def test_a_thousand_observations_over_ninety_days_grow_shorter_with_age_and_none
         assert set(frame_["observation_ids"].explode()) <= facts.keys()
         dropped = list_dropped(span.name, frame_)
         check("dropped_facts", dropped)
-        assert find_vanished(span.name, read[span], frame_, dropped).is_empty()
+        assert find_unaccounted(span.name, read[span], frame_, dropped).is_empty()
         assert dropped["kept_as"].is_in(list(facts)).all()
         a_row_less = dropped.filter(pl.col("reason") == "no room")[1:]
-        assert find_vanished(span.name, read[span], frame_, a_row_less).height >= 1
+        assert find_unaccounted(span.name, read[span], frame_, a_row_less).height >= 1

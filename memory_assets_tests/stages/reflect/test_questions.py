@@ -12,16 +12,16 @@ from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.bullets import MARKS
 from memory_assets.stages.reflect.gradient import DAY, WEEK
-from memory_assets.stages.reflect.matter import Matter, matters_of_day
 from memory_assets.stages.reflect.questions import (
     PRESSURES,
     Question,
+    condensed_by_model,
     needs_asking,
     open_question,
-    read_bullets,
-    told_by_model,
+    parse_answer_bullets,
 )
-from memory_assets.stages.reflect.reflector import tell, weigh
+from memory_assets.stages.reflect.reflector import condense_subjects, weigh
+from memory_assets.stages.reflect.subjects import Subject, subjects_of_day
 from memory_assets_tests.factories import START, frame, row
 
 ON = date(2026, 8, 3)
@@ -37,13 +37,13 @@ def fact(number: int, text: str, **changes) -> dict:
 
 
 @pytest.fixture
-def matter() -> Matter:
+def subject() -> Subject:
     """Forty facts about ports and one 🔴 of the owner: more than there is room for."""
     facts = [fact(port, f"Service number {port} listens on port {port} of the harbor.") for port in PORTS]
     rule = fact(1, "Never open a port below 1024.", priority="high", author="owner", category="rules-conventions")
     held = fact(2, "Perhaps the ports move to a file.", gate="hold")
     told = fact(3, "They wrote down who listens where.", kind="narrative", gate="hold")
-    (found,) = matters_of_day(ON, frame("observations", rule, *facts, held, told), NOTHING_KNOWN)
+    (found,) = subjects_of_day(ON, frame("observations", rule, *facts, held, told), NOTHING_KNOWN)
     return found
 
 
@@ -68,14 +68,14 @@ def say(answers: AnswerStore, question: Question, text: str, *, stop: str = "end
     answers.write(StoredAnswer(question.key, ModelAnswer(text, "scripted-1", 1_000, 100, stop), NOW))
 
 
-def test_only_what_does_not_fit_is_asked_about(matter: Matter):
-    assert needs_asking(matter)
-    assert not needs_asking(replace(matter, room=None))
-    assert not needs_asking(replace(matter, room=10_000))
+def test_only_what_does_not_fit_is_asked_about(subject: Subject):
+    assert needs_asking(subject)
+    assert not needs_asking(replace(subject, room=None))
+    assert not needs_asking(replace(subject, room=10_000))
 
 
-def test_the_facts_to_tell_are_shown_with_their_ids_and_the_rest_apart(matter: Matter):
-    asked = Question(matter, "scripted-1", memory_md="- Use uv.").request().material
+def test_the_facts_to_tell_are_shown_with_their_ids_and_the_rest_apart(subject: Subject):
+    asked = Question(subject, "scripted-1", memory_md="- Use uv.").request().material
     observations = asked[asked.index("quoted observations") :]
     assert (
         f"🔴 Never open a port below 1024. {cite(1)}" in observations
@@ -83,11 +83,11 @@ def test_the_facts_to_tell_are_shown_with_their_ids_and_the_rest_apart(matter: M
     )
     assert "Perhaps" not in observations and "They wrote" not in observations
     assert all(text in asked for text in ("quoted held observations", "Perhaps the ports", "quoted narratives", "They wrote"))
-    assert "quoted MEMORY.md" in asked and asked.endswith(f"into at most {matter.room} tokens.")
+    assert "quoted MEMORY.md" in asked and asked.endswith(f"into at most {subject.room} tokens.")
 
 
-def test_what_memory_md_holds_makes_no_answer_worthless(matter: Matter):
-    assert Question(matter, "scripted-1", memory_md="- Use uv.").key == Question(matter, "scripted-1").key
+def test_what_memory_md_holds_makes_no_answer_worthless(subject: Subject):
+    assert Question(subject, "scripted-1", memory_md="- Use uv.").key == Question(subject, "scripted-1").key
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,12 @@ def test_what_memory_md_holds_makes_no_answer_worthless(matter: Matter):
         "Here is what I found:",
     ],
 )
-def test_a_line_that_nothing_bears_out_is_thrown_away(matter: Matter, line: str):
-    assert read_bullets(line, matter) == []
+def test_a_line_that_nothing_bears_out_is_thrown_away(subject: Subject, line: str):
+    assert parse_answer_bullets(line, subject) == []
 
 
-def test_lines_merge_and_a_high_fact_of_a_day_is_told_even_if_the_model_leaves_it_out(matter: Matter):
-    port, rule = read_bullets(short_answer(), matter)
+def test_lines_merge_and_a_high_fact_of_a_day_is_told_even_if_the_model_leaves_it_out(subject: Subject):
+    port, rule = parse_answer_bullets(short_answer(), subject)
     assert (port.text, port.priority, port.category) == (
         "Services listen on the port of their number, 6380 and 6381 among them.",
         "medium",
@@ -114,19 +114,19 @@ def test_lines_merge_and_a_high_fact_of_a_day_is_told_even_if_the_model_leaves_i
     )
     assert port.ids == (fact(6380, "")["id"], fact(6381, "")["id"])
     assert (rule.text, rule.priority) == ("Never open a port below 1024.", "high")
-    assert [bullet.text for bullet in read_bullets(short_answer(), replace(matter, span=WEEK))] == [port.text]
+    assert [bullet.text for bullet in parse_answer_bullets(short_answer(), replace(subject, span=WEEK))] == [port.text]
 
 
 @pytest.mark.parametrize("mark", ["", *MARKS.values(), "✅"])
-def test_a_mark_is_no_part_of_the_fact_and_does_not_raise_its_priority(matter: Matter, mark: str):
-    (found, *_) = read_bullets(f"* {mark} Port 6380 is taken. {cite(6380)}", replace(matter, span=WEEK))
+def test_a_mark_is_no_part_of_the_fact_and_does_not_raise_its_priority(subject: Subject, mark: str):
+    (found, *_) = parse_answer_bullets(f"* {mark} Port 6380 is taken. {cite(6380)}", replace(subject, span=WEEK))
     assert (found.text, found.priority) == ("Port 6380 is taken.", "medium")
 
 
 def test_an_answer_that_is_too_long_is_asked_for_again_with_growing_pressure_and_no_more_than_twice(
-    matter: Matter, answers: AnswerStore
+    subject: Subject, answers: AnswerStore
 ):
-    question = Question(matter, "scripted-1")
+    question = Question(subject, "scripted-1")
     for level in range(len(PRESSURES)):
         asked = open_question(question, answers)
         assert asked is not None and asked.level == level
@@ -135,49 +135,49 @@ def test_an_answer_that_is_too_long_is_asked_for_again_with_growing_pressure_and
     assert open_question(question, answers) is None
 
 
-def test_a_short_answer_settles_it_and_is_told_with_what_it_cost(matter: Matter, answers: AnswerStore):
-    question = Question(matter, "scripted-1")
+def test_a_short_answer_settles_it_and_is_told_with_what_it_cost(subject: Subject, answers: AnswerStore):
+    question = Question(subject, "scripted-1")
     say(answers, question, long_answer())
     second = open_question(question, answers)
     assert second is not None
     say(answers, second, short_answer())
     assert open_question(question, answers) is None
-    told = told_by_model(question, answers, lambda answer: answer.output_tokens / 1_000)
+    told = condensed_by_model(question, answers, lambda answer: answer.output_tokens / 1_000)
     assert told is not None
     assert (told.level, told.reflector, told.answers) == (1, "scripted-1", (question.key.name, second.key.name))
     assert (told.cost_usd, told.problem) == (0.2, None)
-    (found,) = tell(DAY, [matter], NOTHING_KNOWN, lambda _: told).to_dicts()
+    (found,) = condense_subjects(DAY, [subject], NOTHING_KNOWN, lambda _: told).to_dicts()
     assert found["text"].splitlines()[1].startswith("- 🟡 Services listen on the port of their number")
     assert set(found["dropped_why"]) == {"left out", "held"}
-    assert len(found["dropped_ids"]) + len(found["observation_ids"]) == len(matter.facts)
+    assert len(found["dropped_ids"]) + len(found["observation_ids"]) == len(subject.facts)
 
 
-def test_where_no_answer_shrinks_everything_notable_is_kept_and_the_reason_told(matter: Matter, answers: AnswerStore):
-    question = Question(replace(matter, fact_tokens=weigh(matter.bullets) // 2), "scripted-1")
+def test_where_no_answer_shrinks_everything_notable_is_kept_and_the_reason_told(subject: Subject, answers: AnswerStore):
+    question = Question(replace(subject, fact_tokens=weigh(subject.bullets) // 2), "scripted-1")
     for level in range(len(PRESSURES)):
         say(answers, replace(question, level=level), long_answer())
-    told = told_by_model(question, answers, lambda _: None)
+    told = condensed_by_model(question, answers, lambda _: None)
     assert told is not None
-    assert (told.bullets, told.level, told.problem) == (matter.bullets, 2, "no answer was smaller than the facts")
+    assert (told.bullets, told.level, told.problem) == (subject.bullets, 2, "no answer was smaller than the facts")
 
 
-def test_an_answer_of_which_no_line_holds_is_asked_for_again_and_loses_nothing(matter: Matter, answers: AnswerStore):
-    question = Question(matter, "scripted-1")
+def test_an_answer_of_which_no_line_holds_is_asked_for_again_and_loses_nothing(subject: Subject, answers: AnswerStore):
+    question = Question(subject, "scripted-1")
     for level in range(len(PRESSURES)):
         say(answers, replace(question, level=level), "I would rather not.")
-    told = told_by_model(question, answers, lambda _: None)
-    assert told is not None and (told.bullets, told.problem) == (matter.bullets, "no line of the answer holds")
+    told = condensed_by_model(question, answers, lambda _: None)
+    assert told is not None and (told.bullets, told.problem) == (subject.bullets, "no line of the answer holds")
 
 
-def test_a_refusal_is_not_asked_again_and_the_rules_tell_the_day(matter: Matter, answers: AnswerStore):
-    question = Question(matter, "scripted-1")
+def test_a_refusal_is_not_asked_again_and_the_rules_tell_the_day(subject: Subject, answers: AnswerStore):
+    question = Question(subject, "scripted-1")
     say(answers, question, "", stop="refusal")
     assert open_question(question, answers) is None
-    assert told_by_model(question, answers, lambda _: None) is None
+    assert condensed_by_model(question, answers, lambda _: None) is None
 
 
-def test_a_cut_answer_is_asked_for_again_shorter(matter: Matter, answers: AnswerStore):
-    question = Question(matter, "scripted-1")
+def test_a_cut_answer_is_asked_for_again_shorter(subject: Subject, answers: AnswerStore):
+    question = Question(subject, "scripted-1")
     say(answers, question, short_answer(), stop="max_tokens")
     again = open_question(question, answers)
     assert again is not None and again.level == 1

@@ -10,8 +10,8 @@ from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.reflect import gradient
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.gradient import SMALL_TOKENS
-from memory_assets.stages.reflect.matter import matters_of_day
-from memory_assets.stages.reflect.reflector import tell
+from memory_assets.stages.reflect.reflector import condense_subjects
+from memory_assets.stages.reflect.subjects import subjects_of_day
 from memory_assets.text.tokens import count_tokens
 from memory_assets_tests.factories import START, frame, row
 
@@ -35,7 +35,7 @@ def memory(*numbers: int, **changes) -> dict:
 
 def reflect(*observations: dict, memories: tuple[dict, ...] = ()) -> pl.DataFrame:
     background = Background.of(frame("memories", *memories))
-    return tell(gradient.DAY, matters_of_day(DAY, frame("observations", *observations), background), background)
+    return condense_subjects(gradient.DAY, subjects_of_day(DAY, frame("observations", *observations), background), background)
 
 
 def ids(*numbers: int) -> list[str]:

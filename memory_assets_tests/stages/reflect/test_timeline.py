@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema.frames import check
-from memory_assets.stages.reflect.timeline import commits_in, name_of_chapter, render_chapter, tell_week
+from memory_assets.stages.reflect.timeline import build_timeline, commits_in, name_of_chapter, render_chapter
 from memory_assets_tests.factories import START, frame, message, row
 
 MONDAY = date(2026, 8, 3)
@@ -20,17 +20,17 @@ def observed(number: int, text: str, *, days: int = 0, **changes) -> dict:
     return row("observations", id=f"{number:08x}-0000-5000-8000-000000000000", text=text, event_at=at, **plain | changes)
 
 
-def tell(*observations: dict, printed: str = PRINTED, lengths: dict[str, int] | None = None) -> pl.DataFrame:
+def condense_subjects(*observations: dict, printed: str = PRINTED, lengths: dict[str, int] | None = None) -> pl.DataFrame:
     segments = [row("segments", segment_id=name, message_ids=["m"] * count) for name, count in (lengths or {}).items()]
     windows = frame("windows", row("windows", window_id="w1", project="shop", person="mira"))
     said = frame("messages", message(printed, 7, kind="tool_result", author="tool", window_id="w1"))
-    found = tell_week(MONDAY, frame("observations", *observations), frame("segments", *segments), said, windows, UTC)
+    found = build_timeline(MONDAY, frame("observations", *observations), frame("segments", *segments), said, windows, UTC)
     return check("timeline", found)
 
 
 def test_a_day_tells_what_was_worked_on_laid_down_and_committed():
     fact = observed(2, "The owner: “use uv, never pip”", kind="fact", gate="allow", priority="high", author="owner")
-    found = tell(observed(1, "Packages were moved to uv."), fact)
+    found = condense_subjects(observed(1, "Packages were moved to uv."), fact)
     assert render_chapter(MONDAY, found) == (
         "# Week 32 of 2026: 2026-08-03 to 2026-08-09\n\n"
         "**Monday, 2026-08-03, shop.** Packages were moved to uv. [mem_000000010000] "
@@ -39,19 +39,19 @@ def test_a_day_tells_what_was_worked_on_laid_down_and_committed():
 
 
 def test_every_sentence_cites():
-    two = tell(observed(1, "Packages were moved to uv. The lock file is new."), printed="")
+    two = condense_subjects(observed(1, "Packages were moved to uv. The lock file is new."), printed="")
     assert two.select("text", "observation_ids").rows() == [
         ("Packages were moved to uv.", [observed(1, "")["id"]]),
         ("The lock file is new.", [observed(1, "")["id"]]),
     ]
-    found = tell(*(observed(n, f"Topic {n} was worked on", days=n % 3) for n in range(12)))
+    found = condense_subjects(*(observed(n, f"Topic {n} was worked on", days=n % 3) for n in range(12)))
     cites = found["observation_ids"].list.len() + found["commits"].list.len()
     assert cites.min() == 1
     assert found["on"].is_sorted()
 
 
 def test_of_a_long_day_the_longest_conversations_are_told_in_order_of_time():
-    found = tell(
+    found = condense_subjects(
         *(observed(n, f"Topic {n}.") for n in range(5)), printed="", lengths={"s0": 9, "s1": 1, "s2": 2, "s3": 8, "s4": 7}
     )
     assert found["text"].to_list() == ["Topic 0.", "Topic 3.", "Topic 4."]
@@ -59,7 +59,7 @@ def test_of_a_long_day_the_longest_conversations_are_told_in_order_of_time():
 
 def test_many_commits_are_one_sentence_that_cites_them_all():
     printed = "\n".join(f"[main abcdef{n}] Step {n}" for n in range(7))
-    (sentence,) = tell(printed=printed).to_dicts()
+    (sentence,) = condense_subjects(printed=printed).to_dicts()
     assert sentence["text"].endswith("“Step 4” and 2 more.")
     assert len(sentence["commits"]) == 7
 
@@ -69,5 +69,5 @@ def test_only_what_git_prints_is_a_commit():
 
 
 def test_a_quiet_week_has_no_chapter_and_weeks_are_named_as_calendars_do():
-    assert tell(printed="").is_empty()
+    assert condense_subjects(printed="").is_empty()
     assert name_of_chapter(date(2026, 12, 28)) == "timeline/2026-W53.md"

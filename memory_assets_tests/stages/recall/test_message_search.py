@@ -10,7 +10,7 @@ from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
 from memory_assets.stages.recall.levels import Layout
-from memory_assets.stages.recall.said import Learnt, Sought, adjust, find_said, lines_around, match_words
+from memory_assets.stages.recall.message_search import Origin, SearchQuery, adjust, find_messages, match_words
 
 SAID = {
     ("a", 1): "Where does the tunnel end?",
@@ -23,8 +23,8 @@ SAID = {
 
 
 def ids(texts: Texts, terms: str, **how) -> list[str]:
-    sought = Sought(terms, dict.fromkeys(terms.split(), 1.0), how.pop("vector", None), how.pop("words", None))
-    return [one.passage_id for one in find_said(sought, texts, Layout(texts, 2), how.pop("learnt", []), **how)]
+    query = SearchQuery(terms, dict.fromkeys(terms.split(), 1.0), how.pop("vector", None), how.pop("words", None))
+    return [one.passage_id for one in find_messages(query, texts, Layout(texts, 2), how.pop("origins", []), **how)]
 
 
 @pytest.fixture
@@ -49,8 +49,8 @@ def test_without_words_the_meaning_decides(texts: Texts):
 
 
 def test_what_a_fitting_memory_was_learnt_from_comes_first(texts: Texts):
-    learnt = [Learnt("b", lines_around(9), 1.0)]
-    assert ids(texts, "", learnt=learnt)[0] == "b9"
+    origins = [Origin("b", 9, 1.0)]
+    assert ids(texts, "", origins=origins)[0] == "b9"
 
 
 def test_only_rows_that_are_allowed_come_back(texts: Texts):

@@ -7,7 +7,7 @@ import pytest
 
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
-from memory_assets.stages.recall.needs import coverage, needs_of, speaks_of, unmet
+from memory_assets.stages.recall.query_coverage import coverage, covers_any, terms_of, uncovered_share
 
 TEXTS = {
     "cluster": "Heron is deployed to the kubernetes cluster.",
@@ -27,7 +27,7 @@ def texts(tmp_path: Path) -> Texts:
 
 
 def shares(question: str, texts: Texts, **known) -> dict[str, float]:
-    found = coverage(needs_of(question, texts, **known), texts)
+    found = coverage(terms_of(question, texts, **known), texts)
     return {id: round(float(found[row]), 2) for row, id in enumerate(texts.ids)}
 
 
@@ -45,8 +45,8 @@ def test_a_slip_of_the_fingers_is_read_as_the_known_word_beside_it(texts: Texts)
 
 
 def test_a_word_that_is_known_is_not_corrected(texts: Texts):
-    (need,) = needs_of("staging", texts)
-    assert [way for way, _ in need.ways] == [("stage",), ("stg",)]
+    (term,) = terms_of("staging", texts)
+    assert [terms for terms, _ in term.expansions] == [("stage",), ("stg",)]
 
 
 def test_the_name_of_a_project_says_where_and_not_what(texts: Texts):
@@ -54,18 +54,18 @@ def test_the_name_of_a_project_says_where_and_not_what(texts: Texts):
     assert shares("heron staging 5433", texts, names=["heron"])["port"] == 1.0
 
 
-def test_what_nobody_speaks_of_is_unmet(texts: Texts):
-    assert unmet(needs_of("quarterly horoscope", texts)) == 1.0
-    assert unmet(needs_of("kubernetes", texts)) == 0.0
-    assert unmet(needs_of("", texts)) == 0.0
+def test_what_nobody_speaks_of_is_uncovered_share(texts: Texts):
+    assert uncovered_share(terms_of("quarterly horoscope", texts)) == 1.0
+    assert uncovered_share(terms_of("kubernetes", texts)) == 0.0
+    assert uncovered_share(terms_of("", texts)) == 0.0
 
 
 def test_words_of_the_conversation_help_and_need_not_be_met(texts: Texts):
     alone, leaning = shares("and in production?", texts), shares("and in production?", texts, context="Postgres horoscope")
     assert leaning["other"] > leaning["port"] > alone["port"]
-    assert unmet(needs_of("production", texts, context="horoscope")) == 0.0
+    assert uncovered_share(terms_of("production", texts, context="horoscope")) == 0.0
 
 
 def test_a_number_is_an_exact_thing_and_only_its_text_names_it(texts: Texts):
-    exact = [need for need in needs_of("what is 5433?", texts) if need.is_exact]
-    assert [texts.ids[int(row)] for row in speaks_of(exact, texts).nonzero()[0]] == ["port"]
+    exact = [need for need in terms_of("what is 5433?", texts) if need.is_exact]
+    assert [texts.ids[int(row)] for row in covers_any(exact, texts).nonzero()[0]] == ["port"]

@@ -1,0 +1,295 @@
+"""Answers a question in sentences, each with the sources it rests on.
+
+Takes a question and sources of all tiers (lines of MEMORY.md, facts, narratives, messages), best first. A model writes the
+answer, which is checked: a sentence that cites nothing, cites what was not given, or has an exact name that its sources do
+not have is dropped and listed. Without a model, or where it fails, the answer is extractive: the sentences of the sources that
+cover most of the question. A question that no source answers gets "not in memory".
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+
+from memory_assets.schema.protocols import Model, ModelAnswer, ModelRequest
+from memory_assets.schema.records import MEMORY_MD
+from memory_assets.stages.distill.model.serialise import fenced
+from memory_assets.stages.distill.rows import short_id
+from memory_assets.stages.recall.query import ask_in_time
+from memory_assets.stages.recall.results import Cost, Recalled, cost_of_call, one_line
+from memory_assets.stages.recall.wording import Frequency, exact_names
+from memory_assets.text.sentences import plain, split_sentences
+from memory_assets.text.terms import query_terms, text_terms
+from memory_assets.text.tokens import CHARS_A_TOKEN
+from memory_assets.text.words import likeness
+
+DEADLINE_SECONDS = 60.0
+"""The user is waiting; after that the answer is extractive."""
+
+PROMPT_TOKENS = 6_000
+"""Of all sources together; the best come first."""
+
+CHARS_A_SOURCE = 1_000
+ANSWER_TOKENS = 1_000
+MOST_SENTENCES = 6
+CHARS_A_SENTENCE = 400
+USUAL_WORDS = 40
+"""Terms of a sentence; a longer one has some of the question's terms by chance."""
+
+WORTH = 0.4
+"""Least share of the best score for an extracted sentence."""
+
+SAME = 0.6
+"""Likeness from which two sentences say the same."""
+
+NOT_IN_MEMORY = "Not in memory."
+
+_NOTHING = re.compile(r"\W*not in memory\b", re.I)
+_GROUP = re.compile(r"\s*\[([^\[\]\n]{3,600})\]")
+_ID = re.compile(r"(?:mem|msg)_[\w-]+|MEMORY\.md:\d+")
+_ENDS = re.compile(r"""[.!?…]["'”’)`*]*$""")
+_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,4})\s+")
+MESSAGE = "message"
+"""A kind of source that is mostly about something else: only its sentences with terms of the question are quoted."""
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A source that the answer rests on."""
+
+    id: str
+    kind: str
+    """`MEMORY.md`, fact, narrative or message."""
+    text: str
+    session: str
+    path: str
+    lines: tuple[int, ...]
+    event_at: datetime | None
+    ref: str = ""
+    """The whole id, as in the tables."""
+
+
+@dataclass(frozen=True)
+class Source(Citation):
+    """Something in memory that an answer can cite by its id."""
+
+    score: float = 1.0
+
+    @property
+    def line(self) -> str:
+        """The source as it is shown to a model."""
+        on = f"{self.event_at:%Y-%m-%d}, " if self.event_at else ""
+        return f"[{self.id}] ({on}{self.kind}) {one_line(self.text, CHARS_A_SOURCE)}"
+
+
+@dataclass(frozen=True)
+class DroppedSentence:
+    """A sentence of a model that is not supported by its sources, and why."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class CitedAnswer:
+    """The answer, its sources, and its cost."""
+
+    question: str
+    text: str
+    """Sentences, each followed by the ids of its sources."""
+    is_known: bool
+    """False: the answer is not in memory."""
+    is_extractive: bool
+    """Whether the sentences are quoted from the sources."""
+    citations: tuple[Citation, ...] = ()
+    dropped: tuple[DroppedSentence, ...] = ()
+    cost: Cost = field(default_factory=Cost)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence and the ids it cites."""
+
+    text: str
+    ids: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.text} [{', '.join(self.ids)}]" if self.ids else self.text
+
+
+def answer_with_citations(
+    question: str,
+    sources: Sequence[Source],
+    *,
+    is_known: bool,
+    model: Model | None = None,
+    price: Callable[[ModelAnswer], float | None] = lambda _: None,
+    frequency: Frequency = lambda _: 1,
+    deadline_seconds: float = DEADLINE_SECONDS,
+) -> CitedAnswer:
+    """Returns the answer; the model is not asked where nothing is known."""
+    if not is_known or not sources:
+        return CitedAnswer(question, NOT_IN_MEMORY, is_known=False, is_extractive=model is None)
+    kept = _best_sentences(question, sources, frequency)
+    text, given = "\n".join(map(str, kept)), {source.id: source for source in reversed(sources)}
+    extractive = CitedAnswer(question, text or NOT_IN_MEMORY, bool(kept), True, _citations(kept, given))
+    if model is None:
+        return extractive
+    shown = fitting(sources)
+    found = ask_in_time(model, request_of(question, shown), deadline_seconds)
+    if isinstance(found, str):
+        note = f"{model.name} {found}; the answer is extractive."
+        return replace(extractive, cost=Cost(model_calls=1), notes=(note,))
+    left = len(sources) - len(shown)
+    notes = (f"{left} of {len(sources)} sources did not fit into the question to {model.name}.",) if left else ()
+    checked = _checked(question, found, shown, cost_of_call(found, price(found)), notes)
+    if checked.citations or not checked.is_known:
+        return checked
+    note = f"{found.model} answered nothing that its sources support ({found.stop_reason}); the answer is extractive."
+    return replace(extractive, cost=checked.cost, dropped=checked.dropped, notes=(*checked.notes, note))
+
+
+def source_of(result: Recalled) -> Source:
+    """Returns a result of recall as a source, cited as `mem_` or `msg_` and twelve characters."""
+    id = short_id(result.memory_id)
+    if result.kind == MESSAGE:
+        id = f"msg_{re.sub(r'[^0-9a-zA-Z]', '', result.memory_id.removeprefix('msg_'))[:12]}"
+    where = (result.session, result.path, result.lines, result.event_at)
+    return Source(id, result.kind, result.text, *where, result.memory_id, result.score)
+
+
+def weights_of(question: str, frequency: Frequency) -> dict[str, float]:
+    """Returns the weights of the question's terms: the fewer memories have a term, the higher."""
+    return {term: 1 / math.log(2 + frequency(term)) for term in query_terms(question)}
+
+
+def weighted_share(text: str, weights: Mapping[str, float]) -> float:
+    """Returns the weighted share of the question's terms in the text, from 0 to 1; less for a long text."""
+    terms = text_terms(text)
+    share = sum(weight for term, weight in weights.items() if term in terms) / (sum(weights.values()) or 1.0)
+    return share / max(len(terms) / USUAL_WORDS, 1.0)
+
+
+def lines_about(question: str, content: str, most: int = 8) -> list[Source]:
+    """Returns the lines of MEMORY.md with at least half of the question's terms, best first."""
+    wanted = set(query_terms(question))
+    found = []
+    for number, line in enumerate(content.splitlines(), 1):
+        text = line.strip()
+        share = len(wanted & set(text_terms(text))) / len(wanted) if wanted and not text.startswith("#") else 0.0
+        if share >= 0.5 and (share == 1.0 or len(wanted) > 2):
+            words = _LIST_MARK.sub("", text)
+            found.append(Source(f"{MEMORY_MD}:{number}", MEMORY_MD, words, "", MEMORY_MD, (number,), None, score=share))
+    return sorted(found, key=lambda source: -source.score)[:most]
+
+
+def fitting(sources: Sequence[Source], tokens: int = PROMPT_TOKENS) -> list[Source]:
+    """Returns the first sources that fit into so many tokens, each id once."""
+    kept: dict[str, Source] = {}
+    left = tokens * CHARS_A_TOKEN
+    for source in sources:
+        left -= len(source.line) + 1
+        if left < 0:
+            break
+        kept.setdefault(source.id, source)
+    return list(kept.values())
+
+
+def request_of(question: str, sources: Sequence[Source]) -> ModelRequest:
+    """Returns the request to the model."""
+    material = [fenced("sources", "\n".join(source.line for source in sources)), fenced("question", one_line(question, 2_000))]
+    return ModelRequest(prompt(), "\n\n".join(material), ANSWER_TOKENS)
+
+
+@cache
+def prompt() -> str:
+    """Returns the prompt."""
+    return files("memory_assets.stages.recall").joinpath("cited_answer.md").read_text(encoding="utf-8")
+
+
+def problem_of(sentence: Sentence, sources: Mapping[str, Source], question: str) -> str | None:
+    """Returns why a sentence is not supported, or None."""
+    if not sentence.ids:
+        return "it cites nothing"
+    if unknown := [id for id in sentence.ids if id not in sources]:
+        return f"it cites {', '.join(unknown)}, which it was not given"
+    given = " ".join(f"{sources[id].text} {sources[id].event_at or ''}" for id in sentence.ids) + f" {question}"
+    invented = [name for name in exact_names(sentence.text) if len(name) > 1 and name.lower() not in given.lower()]
+    return f"its sources do not name {', '.join(invented)}" if invented else None
+
+
+def _checked(question: str, answer: ModelAnswer, shown: Sequence[Source], cost: Cost, notes: tuple[str, ...]) -> CitedAnswer:
+    if _NOTHING.match(answer.text):
+        return CitedAnswer(question, NOT_IN_MEMORY, is_known=False, is_extractive=False, cost=cost, notes=notes)
+    given = {source.id: source for source in shown}
+    judged = [(sentence, problem_of(sentence, given, question)) for sentence in parse_sentences(answer.text)]
+    kept = [sentence for sentence, problem in judged if problem is None]
+    dropped = tuple(DroppedSentence(sentence.text, problem) for sentence, problem in judged if problem)
+    if dropped:
+        notes = (*notes, f"{len(dropped)} of {len(judged)} sentences of {answer.model} were dropped.")
+    return CitedAnswer(question, " ".join(map(str, kept)), True, False, _citations(kept, given), dropped, cost, notes)
+
+
+def _best_sentences(question: str, sources: Sequence[Source], frequency: Frequency) -> list[Sentence]:
+    """Returns the sentences that cover most of the question, no two of them alike."""
+    weights = weights_of(question, frequency)
+    top = max((source.score for source in sources), default=0.0) or 1.0
+    scored: list[tuple[float, Sentence]] = []
+    for source in sources:
+        for text in split_sentences(plain(source.text)) if source.kind == MESSAGE else [plain(source.text)]:
+            share = weighted_share(text, weights)
+            if share or source.kind != MESSAGE:
+                sentence = Sentence(one_line(text, CHARS_A_SENTENCE), (source.id,))
+                scored.append((source.score / top * (0.3 + share), sentence))
+    best = sorted(scored, key=lambda one: -one[0])
+    kept: list[Sentence] = []
+    for score, sentence in best:
+        if len(kept) == MOST_SENTENCES or score < WORTH * best[0][0]:
+            break
+        if all(likeness(sentence.text, other.text) < SAME for other in kept):
+            kept.append(sentence)
+    return kept
+
+
+def parse_sentences(text: str) -> Iterator[Sentence]:
+    """Yields the sentences of an answer with the ids that each cites; those before a cited one on a line cite nothing."""
+    for line in text.splitlines():
+        yield from _parse_line(_LIST_MARK.sub("", line).strip())
+
+
+def _parse_line(line: str) -> Iterator[Sentence]:
+    text, ids = "", list[str]()
+    for between, cited in _pieces(line):
+        words = between.lstrip(" .!?;,") if ids else between.strip()
+        goes_on = bool(ids) and not (_ENDS.search(text) or between[:1] in tuple(".!?") or words[:1].isupper())
+        if words and ids and not goes_on:
+            yield Sentence(text, tuple(dict.fromkeys(ids)))
+            text, ids = "", []
+        found = split_sentences(f"{text} {words}" if text else words) if words else [text]
+        if goes_on and len(found) > 1:
+            yield Sentence(found.pop(0), tuple(dict.fromkeys(ids)))
+            ids = []
+        yield from (Sentence(one, ()) for one in found[:-1])
+        text, ids = found[-1], [*ids, *cited]
+    if text:
+        yield Sentence(text, tuple(dict.fromkeys(ids)))
+
+
+def _pieces(line: str) -> Iterator[tuple[str, list[str]]]:
+    """Yields the text before each group of citations with its ids, and the rest of the line with none."""
+    at = 0
+    for group in _GROUP.finditer(line):
+        cited = _ID.findall(group[1])
+        if cited and not _ID.sub("", group[1]).strip(" ,;"):
+            yield line[at : group.start()], cited
+            at = group.end()
+    yield line[at:], []
+
+
+def _citations(sentences: Sequence[Sentence], sources: Mapping[str, Source]) -> tuple[Citation, ...]:
+    cited = dict.fromkeys(id for sentence in sentences for id in sentence.ids)
+    return tuple(Citation(*(getattr(sources[id], one.name) for one in fields(Citation))) for id in cited)

@@ -1,0 +1,188 @@
+"""Finds messages, verbatim, by the words of a question in and around them.
+
+Every passage is scored by its words, its meaning, the words and the meaning around it, the words of its whole session, and the
+fit of the memories that were learnt there. Scores are scaled to 0-1 over all passages and averaged; meaning weighs half as
+much again as words. For the best passages, each word of the question is compared with each of the passage by its meaning in
+context. A message is as good as its best passage.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from memory_assets.schema.protocols import Texts
+from memory_assets.stages.embed.project import PASSAGES_A_LINE
+from memory_assets.stages.recall.levels import Layout, score_levels
+
+REACH = 2
+"""Passages on either side that a passage is read together with: about one exchange."""
+
+LINES_AROUND = 2
+"""Records on either side of a memory's evidence to which its fit counts."""
+
+CANDIDATES = 60
+"""Messages that are read and judged one by one."""
+
+COMPARED = 300
+"""Passages whose words are compared one by one with those of the question."""
+
+MEANING = 1.5
+"""Weight of a score of meaning beside one of words; on questions about labelled sessions from 1.5 to 2 much the same."""
+
+HIGH = 0.5
+"""Share of a retriever's best score from which the retriever is named in the result."""
+
+SPEAKER_BONUS = 0.15
+"""Added where the question names the speaker."""
+
+SPEAKER = r"^(\w{2,30}): "
+"""The speaker in a chat; elsewhere it is the person of the session."""
+
+QUESTION_MALUS = 0.05
+"""Subtracted from questions: statements answer better."""
+
+STEP_MALUS, STEP_CHARS = 0.1, 200
+"""Subtracted from short remarks of an assistant on the way to its answer: about four times more seldom the answer to a
+labelled question than their share of messages."""
+
+RETRIEVER_OF = {
+    "row": "keyword", "vector": "vector", "around": "context", "meant": "context", "group": "session", "near": "memory",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SearchQuery:
+    """What is searched for: terms with their weights, and the question's vector where there is one."""
+
+    text: str
+    terms: Mapping[str, float]
+    vector: np.ndarray | None = None
+    words: np.ndarray | None = None
+    """Codes of the meanings of its words, int8, shape (words, 48)."""
+
+
+@dataclass(frozen=True)
+class MessageHit:
+    """A message that was found: its best passage, the score, and the retrievers in which it is among the best."""
+
+    passage_id: str
+    row: int
+    """In the texts."""
+    score: float
+    retrievers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a memory was learnt, and how well that memory fits the question."""
+
+    session: str
+    line: int
+    score: float
+
+
+def find_messages(
+    query: SearchQuery, texts: Texts, layout: Layout, origins: Sequence[Origin], allowed: np.ndarray | None = None
+) -> list[MessageHit]:
+    """Returns the best messages, best first, each by its best passage; `allowed` says which rows may be returned."""
+    scaled = {name: scale(values) for name, values in _scores(query, texts, layout, origins).items()} if len(texts) else {}
+    if not scaled:
+        return []
+    weights = {name: MEANING if name in ("vector", "meant") else 1.0 for name in scaled}
+    total = sum(weights.values())
+    fused = np.zeros(len(texts))
+    for name, values in scaled.items():
+        fused += weights[name] / total * values
+    if allowed is not None:
+        fused = np.where(allowed, fused, -np.inf)
+    if query.words is not None and len(query.words):
+        fused = _with_words(fused, total, query.words, texts)
+    return [
+        MessageHit(
+            texts.ids[row],
+            row,
+            float(fused[row]),
+            tuple(dict.fromkeys(RETRIEVER_OF[name] for name, values in scaled.items() if values[row] >= HIGH)),
+        )
+        for row in _best_rows(fused, texts.parents)
+        if np.isfinite(fused[row])
+    ]
+
+
+def _scores(query: SearchQuery, texts: Texts, layout: Layout, origins: Sequence[Origin]) -> dict[str, np.ndarray]:
+    scores = score_levels(layout, query.terms)
+    if query.vector is not None and texts.vectors.shape[1] == len(query.vector):
+        near = texts.vectors.astype(np.float32, copy=False) @ query.vector
+        scores |= {"vector": near, "meant": layout.mean_around(near)}
+    scores["near"] = np.zeros(len(texts))
+    for one in origins:
+        first, last = max(one.line - LINES_AROUND, 0), one.line + LINES_AROUND + 1
+        rows = layout.rows_within(one.session, first * PASSAGES_A_LINE, last * PASSAGES_A_LINE - 1)
+        scores["near"][rows] = np.maximum(scores["near"][rows], one.score)
+    return {name: values for name, values in scores.items() if values.any()}
+
+
+def _with_words(fused: np.ndarray, weight: float, asked: np.ndarray, texts: Texts) -> np.ndarray:
+    """Returns the scores of the best rows, weighted by `weight`, with the fit of their words to those of the question."""
+    count = min(COMPARED, len(fused))
+    rows = np.sort(np.argpartition(-fused, count - 1)[:count])
+    rows = rows[np.isfinite(fused[rows])]
+    if not len(rows):
+        return fused
+    fits = scale(match_words(asked, [texts.words_of(int(row)) for row in rows]))
+    scores = np.full(len(fused), -np.inf)
+    scores[rows] = (weight * fused[rows] + MEANING * fits) / (weight + MEANING)
+    return scores
+
+
+def match_words(asked: np.ndarray, texts: Sequence[np.ndarray]) -> np.ndarray:
+    """Returns for each text the mean, over the words of the question, of the product with its most similar word.
+
+    A text without codes gets the least value of the others.
+    """
+    sizes = np.array([len(words) for words in texts])
+    coded = np.flatnonzero(sizes)
+    if not len(coded):
+        return np.zeros(len(texts))
+    words = np.concatenate([texts[int(place)] for place in coded]).astype(np.float32)
+    starts = np.cumsum(sizes[coded]) - sizes[coded]
+    best = np.maximum.reduceat(asked.astype(np.float32) @ words.T, starts, axis=1).mean(axis=0)
+    matched = np.full(len(texts), best.min())
+    matched[coded] = best
+    return matched
+
+
+def scale(values: np.ndarray) -> np.ndarray:
+    """Returns the values scaled to 0-1; all 0 where they do not differ."""
+    low, high = values.min(), values.max()
+    return (values - low) / (high - low) if high > low else np.zeros_like(values)
+
+
+def _best_rows(scores: np.ndarray, parents: np.ndarray) -> list[int]:
+    """Returns the best row of each of the best parents, best first."""
+    count = min(CANDIDATES * 8, len(scores))
+    top = np.argpartition(-scores, count - 1)[:count]
+    best: dict[int, int] = {}
+    for row in top[np.lexsort((top, -scores[top]))]:
+        best.setdefault(int(parents[row]), int(row))
+        if len(best) == CANDIDATES:
+            break
+    return list(best.values())
+
+
+def adjust(found: pl.DataFrame, question: str) -> pl.DataFrame:
+    """Returns the messages with their `score` adjusted by speaker, form and role, best first.
+
+    `found` has columns `score`, `passage`, `author`, `role` and `person`.
+    """
+    named = list({word.lower() for word in re.findall(r"\w+", question)})
+    introduced = pl.col("passage").str.extract(SPEAKER).str.to_lowercase()
+    person = pl.when(pl.col("author") == "owner").then(pl.col("person").str.to_lowercase())
+    speaks = pl.coalesce(introduced, person).is_in(named).fill_null(False)
+    asks = pl.col("passage").str.strip_chars_end().str.ends_with("?")
+    passes = (pl.col("role") == "step") & (pl.col("passage").str.len_chars() < STEP_CHARS)
+    change = SPEAKER_BONUS * speaks - QUESTION_MALUS * asks - STEP_MALUS * passes
+    return found.with_columns(score=pl.col("score") + change).sort("score", descending=True, maintain_order=True)

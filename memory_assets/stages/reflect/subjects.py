@@ -1,0 +1,112 @@
+"""Collects the facts about each project and person: of a day from observations, of weeks and months from reflections.
+
+Decides nothing but which facts are excluded for reasons other than room. What the rules or a model write of a subject becomes a
+row of its table.
+"""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+import polars as pl
+
+from memory_assets.stages.reflect.background import Background, Exclusion, Row
+from memory_assets.stages.reflect.bullets import ORDER, Bullet, bullet_of, in_order, parse_bullets
+from memory_assets.stages.reflect.gradient import DAY, SMALL_TOKENS, Span
+
+NAMESPACE = uuid.UUID("5f0f8c1e-6a0f-4d55-9d0e-2a6b8f6f6b10")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One project and person in a span of time."""
+
+    span: Span
+    first: date
+    project: str
+    person: str
+    facts: Sequence[Row]
+    """All that were read, in order of time."""
+    bullets: Sequence[Bullet]
+    """The facts that may be written, one for each memory, in their order on the page."""
+    excluded: dict[str, Exclusion]
+    room: int | None
+    """Tokens; None where all fit."""
+    observed_tokens: int
+    fact_tokens: int
+    narratives: Sequence[str] = ()
+    reflection_ids: Sequence[str] = ()
+
+    @property
+    def id(self) -> str:
+        """The id of its reflection or distillate."""
+        scope = "" if self.span == DAY else f"{self.span.name}\x1f"
+        return str(uuid.uuid5(NAMESPACE, f"{scope}{self.first}\x1f{self.project}\x1f{self.person}"))
+
+
+def subjects_of_day(day: date, observations: pl.DataFrame, background: Background) -> list[Subject]:
+    """Returns the subjects of the day; a project without allowed facts has none."""
+    allowed = (pl.col("kind") == "fact") & (pl.col("gate") == "allow")
+    ordered = observations.sort("event_at", "id")
+    observed_tokens, fact_tokens = _tokens(ordered), _tokens(ordered.filter(allowed))
+    share = DAY.share_left(observed_tokens, fact_tokens, is_small=fact_tokens <= SMALL_TOKENS)
+    found = []
+    for key, group in ordered.group_by("project", "person", maintain_order=True):
+        if own := _tokens(group.filter(allowed)):
+            facts = group.filter(pl.col("kind") == "fact").to_dicts()
+            room = int(share * own) if observed_tokens > SMALL_TOKENS else None
+            narratives = group.filter(pl.col("kind") == "narrative")["text"].to_list()
+            tokens = {"room": room, "observed_tokens": _tokens(group), "fact_tokens": own}
+            found.append(_subject(DAY, day, key, facts, map(bullet_of, facts), background, narratives=narratives, **tokens))
+    return found
+
+
+def subjects_of_period(
+    span: Span, first: date, reflections: pl.DataFrame, observations: pl.DataFrame, background: Background
+) -> list[Subject]:
+    """Returns the subjects of the week or month that begins on `first`; both frames have only its days."""
+    share = span.share_left(int(reflections["input_tokens"].sum()), int(reflections["fact_tokens"].sum()))
+    found = []
+    for key, group in reflections.sort("day").group_by("project", "person", maintain_order=True):
+        bullets = [bullet for row in group.to_dicts() for bullet in parse_bullets(row["text"], row["observation_ids"])]
+        cited = pl.col("id").is_in({id for bullet in bullets for id in bullet.ids})
+        facts, own = observations.filter(cited).sort("event_at", "id").to_dicts(), int(group["fact_tokens"].sum())
+        tokens = {"room": int(share * own), "observed_tokens": int(group["input_tokens"].sum()), "fact_tokens": own}
+        ids = group["reflection_id"].to_list()
+        found.append(_subject(span, first, key, facts, bullets, background, reflection_ids=ids, **tokens))
+    return found
+
+
+def _subject(
+    span: Span,
+    first: date,
+    key: tuple[Any, ...],
+    facts: list[dict[str, Any]],
+    bullets: Iterable[Bullet],
+    background: Background,
+    **rest: Any,
+) -> Subject:
+    (project, person), excluded = map(str, key), background.excluded(facts)
+    kept = [bullet for bullet in bullets if not all(id in excluded for id in bullet.ids)]
+    return Subject(span, first, project, person, facts, in_order(merge(kept, background)), excluded, **rest)
+
+
+def _tokens(observations: pl.DataFrame) -> int:
+    return int(observations["tokens"].sum())
+
+
+def merge(bullets: Iterable[Bullet], background: Background) -> list[Bullet]:
+    """Returns one bullet for each memory, in its newest words and with all ids; the bullets are given in order of time."""
+    groups: dict[str, list[Bullet]] = {}
+    for bullet in bullets:
+        groups.setdefault(background.memory(bullet.ids[0]), []).append(bullet)
+    return [
+        replace(
+            members[-1],
+            priority=min((bullet.priority for bullet in members), key=ORDER.__getitem__),
+            ids=tuple(dict.fromkeys(id for bullet in members for id in bullet.ids)),
+        )
+        for members in groups.values()
+    ]

@@ -1,0 +1,180 @@
+"""How relevant a candidate is, where the list of results ends, and whether the answer is in memory at all."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from memory_assets.adapters.text_index import TextIndex
+from memory_assets.schema.protocols import Texts
+from memory_assets.schema.requests import Filters
+from memory_assets.stages.recall.parsed_question import ParsedQuestion, parse_question
+from memory_assets.stages.recall.relevance import (
+    KNOWN,
+    WORDS,
+    Signals,
+    answerability,
+    belongs,
+    judge_memories,
+    relevance,
+)
+from memory_assets.stages.recall.results import Asker
+from memory_assets_tests.factories import START, frame, row
+
+# Which candidates belong
+
+COUNT = 6
+SHARES = arrays.arrays(np.float64, COUNT, elements=st.floats(0, 1))
+
+
+def signals(cosine: list[float], coverage: list[float] | None = None, away: list[bool] | None = None, **changes) -> Signals:
+    none = np.zeros(len(cosine))
+    said = none if coverage is None else np.array(coverage)
+    return Signals(np.array(cosine), said, np.array(away) if away else none.astype(bool), **changes)
+
+
+def kept(found: Signals, **how) -> list[bool]:
+    return belongs(found, relevance(found), **how).tolist()
+
+
+def test_what_is_far_behind_the_best_stays_out():
+    assert kept(signals([0.8, 0.7, 0.4])) == [True, True, False]
+
+
+def test_when_nothing_is_near_nothing_belongs():
+    assert kept(signals([0.25, 0.2])) == [False, False]
+    assert kept(signals([])) == []
+
+
+def test_a_doubt_asks_for_more():
+    assert kept(signals([0.5]), doubt=0.25) == [False]
+
+
+def test_what_says_as_much_as_any_belongs_though_its_meaning_is_far():
+    assert kept(signals([0.5, 0.0, 0.0], [0.5, 0.5, 0.1])) == [True, True, False]
+
+
+def test_another_project_yields_to_this_one_and_answers_where_this_one_does_not():
+    assert kept(signals([0.5, 0.6], away=[False, True])) == [True, False]
+    assert kept(signals([0.1, 0.6], away=[False, True])) == [False, True]
+
+
+def test_who_names_the_number_leaves_its_twins_behind():
+    found = signals([0.57, 0.60], [1.0, 0.4], names_exact=np.array([True, False]))
+    assert kept(found) == [True, False]
+
+
+def test_a_persons_name_alone_is_no_answer():
+    assert kept(signals([0.45], is_person_named=True)) == [False]
+
+
+def test_few_memories_left_by_filters_are_looked_at_more_kindly():
+    assert kept(signals([0.2, 0.15]), filtered_to=2) == [True, True]
+
+
+@given(SHARES, SHARES, arrays.arrays(np.bool_, COUNT))
+def test_the_best_of_here_is_never_left_out_for_a_lesser_one_of_here(
+    cosine: np.ndarray, coverage: np.ndarray, away: np.ndarray
+):
+    found = Signals(cosine, coverage, away)
+    relevant = relevance(found)
+    stays = belongs(found, relevant)
+    assert stays.shape == (COUNT,)
+    at_home = np.flatnonzero(~away)
+    for one in at_home:
+        for other in at_home:
+            if stays[other] and relevant[one] > relevant[other] and coverage[one] > coverage[other]:
+                assert stays[one]
+
+
+@pytest.mark.parametrize(("cosine", "coverage"), [(-0.3, 0.0), (0.0, 0.0)])
+def test_relevance_is_never_below_nothing(cosine: float, coverage: float):
+    assert relevance(signals([cosine], [coverage])).tolist() == [0.0]
+
+
+# Memories
+
+NOW = START + timedelta(days=40)
+FACTS = {
+    "uv": ("Dependencies are installed with uv.", {}),
+    "port": ("Postgres listens on 5433 in staging.", {"event_at": START + timedelta(days=30)}),
+    "editor": ("Tomasz works in Neovim.", {"scope": "person", "person": "tomasz"}),
+}
+
+
+def memories() -> pl.DataFrame:
+    plain = {"scope": "project", "project": "heron", "person": "ines", "event_at": START}
+    return frame("memories", *(row("memories", id=id, text=text, **plain | changes) for id, (text, changes) in FACTS.items()))
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Texts:
+    index = TextIndex(tmp_path)
+    said = {"id": list(FACTS), "corpus": ["memories"] * len(FACTS), "text": [text for text, _ in FACTS.values()]}
+    index.update(pl.DataFrame(said), [])
+    found = index.open("memories")
+    assert found is not None
+    return found
+
+
+def read(question: str, texts: Texts | None) -> ParsedQuestion:
+    asker = Asker(NOW, "heron", "ines")
+    return parse_question(question, asker, Filters(), texts=texts, projects={"heron"}, persons={"ines", "tomasz"})
+
+
+def test_the_most_relevant_comes_first_and_the_rest_have_reasons(texts: Texts):
+    judged = judge_memories(
+        read("How are dependencies installed?", texts), memories(), texts, {"uv": 0.7, "port": 0.2, "editor": 0.6}
+    )
+    assert [(one.id, one.reason) for one in judged] == [
+        ("uv", ""), ("port", "not relevant"), ("editor", "another person's"),
+    ]  # fmt: skip
+
+
+def test_without_words_the_cosines_judge_and_without_cosines_the_words(texts: Texts):
+    (best, *_) = judge_memories(read("How are dependencies installed?", None), memories(), None, {"uv": 0.7})
+    assert (best.id, best.reason, best.relevance) == ("uv", "", 0.7)
+    (best, *_) = judge_memories(read("How are dependencies installed?", texts), memories(), texts, {})
+    assert (best.id, best.reason, best.relevance) == ("uv", "", pytest.approx(WORDS))
+
+
+def test_what_was_said_in_the_time_named_comes_before_what_was_not(texts: Texts):
+    cosines = {"uv": 0.5, "port": 0.5}
+    judged = judge_memories(read("What was said since 2026-09-01?", texts), memories(), texts, cosines)
+    assert judged[0].id == "port"
+
+
+def test_a_name_that_nobody_ever_said_is_told(texts: Texts):
+    assert read("How do we sign the Android app with --no-verify-ssl?", texts).unknown_names == ("Android", "--no-verify-ssl")
+    assert read("Does Postgres listen?", texts).unknown_names == ()
+
+
+def test_no_candidates_are_no_judgements(texts: Texts):
+    assert judge_memories(read("anything", texts), memories().clear(), texts, {}) == []
+
+
+# Whether the answer is known
+
+SHARE, TEXTS = st.floats(0, 1), st.integers(0, 10**6)
+
+
+@given(st.floats(0, 2), SHARE, TEXTS)
+def test_it_is_a_probability(relevance: float, uncovered: float, texts: int):
+    assert 0 <= answerability(relevance, uncovered, texts) <= 1
+
+
+@given(st.floats(0, 1.5), SHARE, TEXTS)
+def test_more_relevance_makes_it_likelier_and_an_unknown_name_less_likely(relevance: float, uncovered: float, texts: int):
+    likely = answerability(relevance, uncovered, texts)
+    assert answerability(relevance + 0.1, uncovered, texts) > likely
+    assert answerability(relevance, uncovered, texts, names_unknown=True) < likely
+
+
+def test_uncovered_words_say_little_in_a_small_memory_and_much_in_a_large_one():
+    assert answerability(0.5, 0.8, 50) > 0.4
+    assert answerability(0.5, 0.8, 50_000) < KNOWN
