@@ -15,7 +15,7 @@ import numpy as np
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.recall.wording import TALK
 from memory_assets.text.aliases import LONGEST_ALIAS, names_of, words_in
-from memory_assets.text.bm25 import rarity
+from memory_assets.text.bm25 import idf
 from memory_assets.text.terms import query_terms, text_terms
 
 TALK_WEIGHT = 0.2
@@ -105,7 +105,7 @@ def _term(term: str, others: Sequence[tuple[str, ...]], texts: Texts, share: flo
     if not is_covered and share:
         near = [((form,), MISSPELT) for form in _spelt_nearly(term, texts)]
         expansions, is_covered = expansions + near, bool(near)
-    return QueryTerm(term, rarity(len(texts), count) * share, tuple(expansions), is_covered)
+    return QueryTerm(term, idf(len(texts), count) * share, tuple(expansions), is_covered)
 
 
 def _have_all(texts: Texts, terms: Sequence[str]) -> bool:
