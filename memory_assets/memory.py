@@ -262,7 +262,7 @@ class MemoryAgent:
 
     def pending(self) -> tuple[Pending, ...]:
         """Returns the proposals that wait for a decision, in order of their ids, as the ledger knows by now."""
-        from memory_assets.stages.triage.standing import read_proposals
+        from memory_assets.stages.triage.current import read_proposals
 
         tables = self.store.tables
         decided = ["proposal_id", "state", "reason", "expires_at", "section", "text", "entry"]

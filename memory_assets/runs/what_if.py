@@ -36,7 +36,7 @@ from memory_assets.stages.distill.model.questions import prompt_hash
 from memory_assets.stages.distill.standards import standards_of
 from memory_assets.stages.triage.decisions import RULES as BY_RULES
 from memory_assets.stages.triage.projects import memory_files
-from memory_assets.stages.triage.run import retire, stand
+from memory_assets.stages.triage.run import entry_statuses, retire
 from memory_assets.store.settings import RULES, Settings, changed_settings
 from memory_assets.store.settings_file import Value, write_settings
 from memory_assets.store.store import Store
@@ -307,7 +307,7 @@ def _leave(place: Place, settings: Settings) -> bool:
     """Notes which lines that rules promoted nothing says any more, and has them go with the branch's next triage."""
     branch = place.open(settings)
     before, rules = GitWorkspace(place.before / "workspace"), rules_of(settings)
-    was, now = (stand(before, branch.ledger, tables, rules) for tables in (place.tables_before, branch.tables))
+    was, now = (entry_statuses(before, branch.ledger, tables, rules) for tables in (place.tables_before, branch.tables))
     leaving = [
         one.promotion.target
         for one, then in zip(was, now, strict=True)
@@ -321,7 +321,7 @@ def _retire(store: Store, proposal_ids: Collection[str]) -> bool:
     """Has the lines of these proposals go, as far as nothing says them in this store; returns whether any has to."""
     with store.lock():
         workspace, rules = workspace_of(store), rules_of(store.settings)
-        standing = stand(workspace, store.ledger, store.tables, rules)
+        standing = entry_statuses(workspace, store.ledger, store.tables, rules)
         ours = ((one.promotion.target, one.memory) for one in standing if one.promotion)
         silent = [id for id, memory in ours if id in proposal_ids and not _stands(memory)]
         retire(silent, workspace, store.ledger, store.tables, rules)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from memory_assets.stages.brief.lessons import Lesson, render_lessons, standing
+from memory_assets.stages.brief.lessons import Lesson, active_lessons, render_lessons
 from memory_assets.stages.embed.notes import hidden_sources
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.text.files import text_of
@@ -21,7 +21,7 @@ def lessons_of(store: "Store") -> list[Lesson]:
     if found.is_empty():
         return []
     hidden = hidden_sources(store.ledger.events([FORGOTTEN])) | _replaced(store, found)
-    return standing(found, store.settings.owner, hidden)
+    return active_lessons(found, store.settings.owner, hidden)
 
 
 def lessons_are_behind(store: "Store") -> bool:

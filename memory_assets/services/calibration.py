@@ -26,8 +26,8 @@ from memory_assets.stages.evaluate.calibration import (
     verdicts_of_rules,
 )
 from memory_assets.stages.evaluate.reruling import Flip, Limits, flips_of_gate, flips_of_triage, parse_limits
+from memory_assets.stages.triage.current import read_current, read_proposals
 from memory_assets.stages.triage.run import TRIAGE_VERSION
-from memory_assets.stages.triage.standing import read_proposals, read_standing
 from memory_assets.store.store import Store
 
 By = Literal["reason", "category", "version"]
@@ -82,7 +82,7 @@ def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip
         stored = dict(store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).iter_rows())
         windows, asked = store.tables.read("windows"), outcomes_by_observation(added, outcomes)
         yield from flips_of_gate(_found(store, windows, days), windows, limits.gate, stored, asked, present)
-    standing = read_standing(store.tables)
+    standing = read_current(store.tables)
     proposals = [standing[row["proposal_id"]] for row in added if row["day"].isoformat() in set(days)]
     ruled = {id: ruling["state"] for id, ruling in verdicts_of_rules(said.events).items()}
     yield from flips_of_triage(proposals, limits.triage, said.guarded, ruled, outcomes)

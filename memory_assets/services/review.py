@@ -17,11 +17,11 @@ from memory_assets.schema.protocols import Task, TaskList
 from memory_assets.services.which_store import is_sample
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.friction.review import Shown
+from memory_assets.stages.friction.review import FrictionItem
 from memory_assets.stages.reflect.proposals import section_of
 from memory_assets.stages.triage.human import put_back
-from memory_assets.stages.triage.run import REVIEW_MD, Rules, Surface, read_surface
-from memory_assets.stages.triage.tasks import bring_in_step, look, read_now
+from memory_assets.stages.triage.run import REVIEW_MD, ReviewFile, TriageRules, read_review_file
+from memory_assets.stages.triage.tasks import fetch_tasks, sync_tasks, unapplied_decisions
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import replace_if_same
@@ -30,12 +30,12 @@ GUARDED = ("preferences", "rules-conventions")
 """Categories whose sections take only the owner's own words."""
 
 
-def rules_of(settings: Settings) -> Rules:
+def rules_of(settings: Settings) -> TriageRules:
     """Returns the rules of a triage with these settings."""
     order = [section_of(category, settings.sections, settings.owner) for category in settings.sections]
     guarded = frozenset(section_of(category, settings.sections, settings.owner).casefold() for category in GUARDED)
     how = {"trust_after": settings.trust_after, "zone": settings.zone}
-    return Rules(settings.clock(), settings.owner, settings.review_days, order, guarded, **how)
+    return TriageRules(settings.clock(), settings.owner, settings.review_days, order, guarded, **how)
 
 
 def workspace_of(store: Store) -> GitWorkspace:
@@ -71,8 +71,8 @@ def review_warnings(store: Store) -> tuple[str, ...]:
     return _surface(store).reading.warnings
 
 
-def _surface(store: Store) -> Surface:
-    return read_surface(GitWorkspace(store.workspace), store.ledger, store.tables, rules_of(store.settings))
+def _surface(store: Store) -> ReviewFile:
+    return read_review_file(GitWorkspace(store.workspace), store.ledger, store.tables, rules_of(store.settings))
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def look_at_tasks(store: Store) -> Looked:
     if tasks is None:
         return Looked()
     try:
-        found = look(tasks, store.ledger)
+        found = fetch_tasks(tasks, store.ledger)
     except TaskListError as error:
         return Looked(problem=str(error))
     stones = tombstones_of(store)
@@ -109,11 +109,11 @@ def tasks_say(store: Store, looked: Looked) -> str:
     """Returns the hash of what the tasks decide that no triage has heard; empty where they decide nothing."""
     if not looked.found:
         return ""
-    said = read_now(looked.found, store.ledger, store.tables, rules_of(store.settings))
+    said = unapplied_decisions(looked.found, store.ledger, store.tables, rules_of(store.settings))
     return hash_of(said) if said.approved or said.rejected or said.edited else ""
 
 
-def keep_tasks_in_step(store: Store, shown: Mapping[str, Shown]) -> tuple[dict[str, int], str]:
+def keep_tasks_in_step(store: Store, shown: Mapping[str, FrictionItem]) -> tuple[dict[str, int], str]:
     """Lets the tasks ask about what waits, and about nothing else; returns what was done, by kind, and what went wrong.
 
     Holds a lock of its own, and not the store's: a server far away may take its time.
@@ -124,7 +124,7 @@ def keep_tasks_in_step(store: Store, shown: Mapping[str, Shown]) -> tuple[dict[s
     decisions, stones = store.tables.read("decisions"), tombstones_of(store)
     try:
         with filelock.FileLock(store.root / "tasks.lock", timeout=0, mode=0o600):
-            done = bring_in_step(
+            done = sync_tasks(
                 tasks,
                 decisions,
                 store.ledger,

@@ -24,10 +24,11 @@ _SPECIFIC = re.compile(
 def stems_of(text: str) -> frozenset[str]:
     """Returns the stems of the content words."""
     words = (word.strip(".:-/") for word in _WORD.findall(text.lower()))
-    return frozenset(_stem(word) for word in words if len(word) >= 2 and word not in STOP)
+    return frozenset(stem(word) for word in words if len(word) >= 2 and word not in STOP)
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Returns the word without its ending, so that its forms are equal."""
     endings = (ending for ending in _ENDINGS if word.endswith(ending) and len(word) - len(ending) >= 4)
     return word.removesuffix(next(endings, "")) if word.isalpha() else word
 

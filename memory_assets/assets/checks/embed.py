@@ -9,7 +9,7 @@ from memory_assets.assets.checks.common import rows_check, verdict
 from memory_assets.runs.steps.embed import notes_of
 from memory_assets.services.corpus import open_texts, open_vectors
 from memory_assets.stages.embed.evidence import EVIDENCE, allowed_facts
-from memory_assets.stages.embed.homes import find_orphans
+from memory_assets.stages.embed.locator import find_orphans
 from memory_assets.stages.embed.mentions import READ_STATES
 from memory_assets.stages.embed.project import RETRIEVABLE
 from memory_assets.stages.embed.repeats import MOST_SHARE, find_repeats

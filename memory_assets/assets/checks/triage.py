@@ -6,14 +6,11 @@ import polars as pl
 from memory_assets.assets.checks.common import rows_check, verdict
 from memory_assets.services.review import workspace_of
 from memory_assets.stages.embed.notes import LEDGER
+from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.memory_md import MOST_BYTES, MOST_ENTRIES, read_entries
 from memory_assets.stages.triage.patches import PATCHED
 from memory_assets.stages.triage.projects import memory_files
-from memory_assets.stages.triage.promote import MOVED, PROMOTED, RETIRED, lost_lines
-from memory_assets.stages.triage.run import (
-    read_memory,
-)
-from memory_assets.stages.triage.standing import read_proposals
+from memory_assets.stages.triage.promote import MOVED, PROMOTED, RETIRED, lost_lines, read_memory
 from memory_assets.store.ledger import Event
 from memory_assets.store.store import Store
 

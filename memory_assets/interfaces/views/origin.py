@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.brief.due import Trigger
     from memory_assets.stages.recall.neighbourhood import EntityView, Neighbourhood, RelatedEntity
-    from memory_assets.stages.triage.explain import Explanation, Step
+    from memory_assets.stages.triage.explain import Explanation, ProvenanceStep
 
 SAYS = {"uses": "uses", "part_of": "is part of", "replaced_by": "was replaced by", "mentioned_together": "together with"}
 SAYS_IN_REVERSE = {"uses": "is used by", "part_of": "holds", "replaced_by": "replaced"}
@@ -48,12 +48,12 @@ def _chain(explanation: "Explanation") -> Parts:
         yield warning("There is no archived record behind it.")
 
 
-def _grow(tree: Tree, steps: Iterable["Step"]) -> None:
+def _grow(tree: Tree, steps: Iterable["ProvenanceStep"]) -> None:
     for step in steps:
         _grow(tree.add(_step(step)), step.behind)
 
 
-def _step(step: "Step") -> Text:
+def _step(step: "ProvenanceStep") -> Text:
     if step.kind == "record":
         return _record(step)
     words = bold(step.kind, f" {step.id}")
@@ -63,7 +63,7 @@ def _step(step: "Step") -> Text:
     return words
 
 
-def _record(step: "Step") -> Text:
+def _record(step: "ProvenanceStep") -> Text:
     """Returns where the record is, and whether its bytes are still those that were read."""
     facts = step.facts
     is_unchanged, style = facts["is_unchanged"], "green" if facts["is_unchanged"] else "bold red"

@@ -15,7 +15,7 @@ from memory_assets.services.which_store import is_sample
 from memory_assets.stages.brief.briefing import render_briefing, render_session
 from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.triage.projects import FOLDER, path_of
-from memory_assets.stages.triage.run import read_memory
+from memory_assets.stages.triage.promote import read_memory
 from memory_assets.store.ready import file_name
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically, write_where_changed

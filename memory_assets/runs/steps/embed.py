@@ -23,7 +23,7 @@ from memory_assets.stages.embed.notes import note_rows, with_notes, without_corr
 from memory_assets.stages.embed.overlay import read_present
 from memory_assets.stages.embed.passages import make_passages
 from memory_assets.stages.embed.picture import render_picture
-from memory_assets.stages.embed.project import RETRIEVABLE, Plan, hashes_of, plan_texts, plan_vectors, text_rows
+from memory_assets.stages.embed.project import RETRIEVABLE, IndexPlan, hashes_of, plan_texts, plan_vectors, text_rows
 from memory_assets.stages.embed.uses import OWN_WORDS, plan_uses, sessions_shown
 from memory_assets.store.ledger import IGNORED, NOTES, RECALLED, USED, Event
 from memory_assets.store.store import Store
@@ -202,7 +202,7 @@ class _Kept:
         write_json(self._path, {"generation": generation, "version": self._version, "rows": rows})
 
 
-def _publish(index, kept: _Kept, plan: Plan, rows: dict[str, str], *, rebuild: bool) -> Report:
+def _publish(index, kept: _Kept, plan: IndexPlan, rows: dict[str, str], *, rebuild: bool) -> Report:
     if not plan.is_empty or rebuild:
         kept.write(index.update(plan.upserts, plan.deletes, rebuild=rebuild), rows)
     changed = {"upserted": plan.upserts.height, "deleted": len(plan.deletes)}

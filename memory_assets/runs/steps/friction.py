@@ -14,8 +14,8 @@ from memory_assets.schema.frames import empty
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.friction.detect import detect
 from memory_assets.stages.friction.number import number, rows_of
-from memory_assets.stages.friction.stale import Line, Statement
-from memory_assets.stages.friction.week import DAYS, Session, Week, read_week
+from memory_assets.stages.friction.stale import MemoryLine, Statement
+from memory_assets.stages.friction.week import DAYS, SessionInfo, Week, read_week
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage.decisions import APPROVED, REJECTED
 from memory_assets.stages.triage.memory_md import read_entries
@@ -79,7 +79,7 @@ class FrictionFinder:
     def _embedder(self) -> LocalEmbedder:
         return LocalEmbedder(self._store.settings.embedding_model)
 
-    def _lines(self, day: date) -> tuple[list[Line], Mapping[str, str]]:
+    def _lines(self, day: date) -> tuple[list[MemoryLine], Mapping[str, str]]:
         """Returns the dated lines of MEMORY.md as it stood when the day ended, and how each is written, by its text.
 
         So a day finds the same whenever it is looked at: what was written since must not hide what led to it.
@@ -89,7 +89,9 @@ class FrictionFinder:
         content = self._store.memory_md() if committed is None else committed.decode("utf-8", "replace")
         raw = [line.rstrip("\r") for line in content.split("\n")]
         entries = read_entries(content)
-        return [Line(one.on, one.section, one.text) for one in entries], {one.text: raw[one.number - 1] for one in entries}
+        return [MemoryLine(one.on, one.section, one.text) for one in entries], {
+            one.text: raw[one.number - 1] for one in entries
+        }
 
 
 def _facts(store: Store, days: list[str]) -> pl.DataFrame:
@@ -103,7 +105,8 @@ def _statements(observations: pl.DataFrame, week: Week) -> list[Statement]:
     return [
         Statement(
             row["text"],
-            week.sessions.get(row["session_id"]) or Session(row["session_id"], row["project"], row["folder"], row["person"]),
+            week.sessions.get(row["session_id"])
+            or SessionInfo(row["session_id"], row["project"], row["folder"], row["person"]),
             tuple(row["message_ids"]),
             row["event_at"],
         )

@@ -15,15 +15,15 @@ from memory_assets.stages.friction.review import show_frictions
 from memory_assets.stages.triage.batch import ask_in_batches, read_verdicts
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.patches import FOLDER
+from memory_assets.stages.triage.promote import read_memory
 from memory_assets.stages.triage.run import (
     REVIEW_MD,
     amend,
+    apply_review_edits,
     decide_all,
     earn_trust,
-    hear_person,
     list_entries,
-    look,
-    read_memory,
+    read_settled_review,
     session_days,
     waits_for_review,
     write_approved_patches,
@@ -31,7 +31,7 @@ from memory_assets.stages.triage.run import (
     write_review,
 )
 from memory_assets.stages.triage.tasks import KINDS as TASK_KINDS
-from memory_assets.stages.triage.tasks import hear_tasks, open_tasks
+from memory_assets.stages.triage.tasks import apply_task_changes, open_tasks
 from memory_assets.store.store import Store
 
 
@@ -68,11 +68,11 @@ def decisions(run: Run) -> Builder:
     store = run.store
     with store.lock():
         workspace, rules = workspace_of(store), rules_of(store.settings)
-    seen, looked = look(workspace), look_at_tasks(store)  # a server may be slow: others write meanwhile
+    seen, looked = read_settled_review(workspace), look_at_tasks(store)  # a server may be slow: others write meanwhile
 
     def build(_: str) -> Rows:
-        heard = hear_person(workspace, store.ledger, store.tables, rules, seen)
-        there = hear_tasks(looked.found, store.ledger, store.tables, rules)
+        heard = apply_review_edits(workspace, store.ledger, store.tables, rules, seen)
+        there = apply_task_changes(looked.found, store.ledger, store.tables, rules)
         warnings = [*heard.warnings, *there.warnings, *([looked.problem] if looked.problem else [])]
         frame = decide_all(workspace, store.ledger, store.tables, rules)
         return Rows(frame, {"heard": heard.counts, "tasks": there.counts, "warnings": warnings}, warnings=warnings)

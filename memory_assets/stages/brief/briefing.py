@@ -1,9 +1,9 @@
-"""The briefing, kept ready as a file: what the next session should know at once.
+"""Renders the briefing: what the next session should know at once, kept ready as a file.
 
-What comes in is MEMORY.md as it lies on disk, the present memories, how many proposals wait, and, where known, the task at
-hand, an excerpt of the log, and what comes up that day or the next. It holds no clock, so it stays the same byte for byte until
-something in it changes, and prompt caches survive. It keeps within its budget in the order of importance: what comes up, rules,
-lessons, what else MEMORY.md says, the task, 🔴 facts, the log. What is cut is named.
+Takes MEMORY.md as it is on disk, the present memories, the number of pending proposals, and, if known, the current task, an
+excerpt of the log, and the triggers of that day or the next. It contains no clock time, so it stays the same byte for byte
+until its content changes, and prompt caches survive. It keeps within its budget in order of importance: triggers, rules,
+lessons, the rest of MEMORY.md, the task, 🔴 facts, the log. It names what was cut.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,12 +25,12 @@ RECALLED_WITH_EACH = 2
 THE_REST = "All of it is in MEMORY.md and the daily logs; `memory recall QUESTION` finds what helps."
 THIS_SESSION = "## This session so far"
 FIRST_SECTIONS = ("Hard Rules",)
-"""Sections of MEMORY.md that come before the others, whatever their place in the file; the owner's follows them."""
+"""Sections of MEMORY.md that come first, wherever they are in the file; the owner's follows them."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """One section of the briefing; `lines` may be cut from the end."""
+class BriefingSection:
+    """One section of the briefing; `lines` can be cut from the end."""
 
     title: str
     lines: Sequence[str]
@@ -53,8 +53,8 @@ def render_briefing(
 ) -> str:
     """Returns the briefing within the budget; `as_of` is the day of the newest memory.
 
-    With a project, only its facts and the owner's own are shown, and the sections of its own file (`project_md`) come with
-    those of MEMORY.md; `log` are lines of the last day's log, `due` are the triggers that come up, `lessons` those that hold.
+    With a project, only its facts and the owner's own are shown, and the sections of its file (`project_md`) follow those of
+    MEMORY.md; `log` holds lines of the last day's log, `due` the due triggers, `lessons` the active lessons.
     """
     head = [f"# Memory briefing{f' (known up to {as_of})' if as_of else ''}"]
     if pending:
@@ -63,38 +63,35 @@ def render_briefing(
     of_memory = _memory_parts(known, owner)
     rules = [part for part in of_memory if part.title.casefold() in {"", *(name.casefold() for name in FIRST_SECTIONS)}]
     parts = [
-        Part("Coming up", due_lines(due, project)),
+        BriefingSection("Coming up", due_lines(due, project)),
         *rules,
-        Part("Lessons", lesson_lines(lessons, known, project)),
+        BriefingSection("Lessons", lesson_lines(lessons, known, project)),
         *(part for part in of_memory if part not in rules),
-        Part("Current task", [task] if task else []),
-        Part("Recent facts", _recent(memories, known, owner, project)),
-        Part("Last log", [line.rstrip() for line in log if line.strip()]),
+        BriefingSection("Current task", [task] if task else []),
+        BriefingSection("Recent facts", _recent(memories, known, owner, project)),
+        BriefingSection("Last log", [line.rstrip() for line in log if line.strip()]),
     ]
     return _fit(head, [part for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN)
 
 
-def render_session(told: Mapping[str, Any]) -> str:
-    """Returns what stands below the briefing of a session that goes on; `told` is its row of `session_reflections`."""
-    left_out, asked = told["fact_count"] - told["told_count"], f"--session {told['session_id']} --include held"
+def render_session(row: Mapping[str, Any]) -> str:
+    """Returns the part of a continued session, which follows the briefing; `row` is from `session_reflections`."""
+    left_out, asked = row["fact_count"] - row["told_count"], f"--session {row['session_id']} --include held"
     more = f"\n_{left_out} more: `memory recall QUESTION {asked}` finds them._" if left_out else ""
-    return f"{THIS_SESSION}\n{told['text']}{more}\n"
+    return f"{THIS_SESSION}\n{row['text']}{more}\n"
 
 
 def due_lines(due: Sequence[Trigger], project: str | None = None) -> list[str]:
-    """Returns what comes up, each with what to recall; the day is named, so that the lines are the same today and tomorrow."""
-    near = [one for one in due if project is None or one.project == project]
-    return [line for one in near[:MOST_DUE] for line in _due(one)]
+    """Returns the due triggers with their memories; the day is a date, so that the lines are the same today and tomorrow."""
+    lines = []
+    for one in [one for one in due if project is None or one.project == project][:MOST_DUE]:
+        lines.append(f"- ⏰ {one.trigger_on:%a %Y-%m-%d}: “{one.text}” [{one.project}, said {one.said_at:%Y-%m-%d}]")
+        lines += [f"  - {text}" for text in one.memories[:RECALLED_WITH_EACH]]
+    return lines
 
 
-def _due(one: Trigger) -> list[str]:
-    said = f"said {one.said_at:%Y-%m-%d}"
-    first = f"- ⏰ {one.trigger_on:%a %Y-%m-%d}: “{one.text}” [{one.project}, {said}]"
-    return [first, *(f"  - {text}" for text in one.memories[:RECALLED_WITH_EACH])]
-
-
-def _fit(head: Sequence[str], parts: Sequence[Part], budget: int) -> str:
-    """Returns the parts in order, each as far as it fits; a line that does not fit ends its part, not the briefing."""
+def _fit(head: Sequence[str], parts: Sequence[BriefingSection], budget: int) -> str:
+    """Returns the sections in order, each as far as it fits; a line that does not fit ends its section, not the briefing."""
     everything = [*head, *(line for part in parts for line in _block(part, part.lines))]
     if _length(everything) <= budget:
         return "\n".join(everything) + "\n"
@@ -112,23 +109,23 @@ def _fit(head: Sequence[str], parts: Sequence[Part], budget: int) -> str:
     return "\n".join([*lines, "", _cut_note(cut)]) + "\n"
 
 
-def _block(part: Part, lines: Sequence[str]) -> list[str]:
+def _block(part: BriefingSection, lines: Sequence[str]) -> list[str]:
     return ["", *([f"## {part.title}"] if part.title else []), *lines]
 
 
-def _cut_note(parts: Sequence[Part]) -> str:
+def _cut_note(parts: Sequence[BriefingSection]) -> str:
     names = [_name(part) for part in parts]
     more = f" and {len(names) - NAMED_CUTS} more" if len(names) > NAMED_CUTS else ""
     named = ", ".join(names[:NAMED_CUTS]) + more
     return f"_Cut to fit: {named}. {THE_REST}_"
 
 
-def _longest_note(parts: Sequence[Part]) -> str:
-    """Returns the longest note that cutting can need: which parts are cut is known only when the room for it is."""
+def _longest_note(parts: Sequence[BriefingSection]) -> str:
+    """Returns the longest possible note on cut sections, to reserve room before the cuts are known."""
     return _cut_note(sorted(parts, key=lambda part: len(_name(part)), reverse=True))
 
 
-def _name(part: Part) -> str:
+def _name(part: BriefingSection) -> str:
     return (part.title or "the beginning of MEMORY.md")[:40]
 
 
@@ -137,28 +134,25 @@ def _length(lines: Sequence[str]) -> int:
 
 
 def _joined(memory_md: str, project_md: str) -> str:
-    """Returns MEMORY.md with the sections of a project's file behind its own; what stands above them is not repeated."""
+    """Returns MEMORY.md followed by the sections of a project's file, without the text above them."""
     plain = project_md.removeprefix("\ufeff").replace("\r\n", "\n")
     sections = plain[plain.find("## ") :] if "## " in plain else ""
     return f"{memory_md}\n{sections}" if sections else memory_md
 
 
-def _memory_parts(memory_md: str, owner: str) -> list[Part]:
-    """Returns the sections of MEMORY.md with the rules first, without its title and blank lines."""
-    parts: list[tuple[str, list[str]]] = [("", [])]
-    lines = parts[0][1]
+def _memory_parts(memory_md: str, owner: str) -> list[BriefingSection]:
+    """Returns the sections of MEMORY.md, rules first, without title and blank lines."""
+    top: list[str] = []
+    lines, sections = top, dict[str, tuple[str, list[str]]]()
     for line in memory_md.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"):
         if line.startswith("## "):
             title = line[3:].strip()
-            same = next((own for name, own in parts if name and name.casefold() == title.casefold()), None)
-            lines = [] if same is None else same
-            parts += [] if same is not None else [(title, lines)]
+            _, lines = sections.setdefault(title.casefold(), (title, []))
         elif line.strip() and not line.startswith("# "):
             lines.append(line.rstrip())
     first = [name.casefold() for name in (*FIRST_SECTIONS, owner)]
-    ranks = {name: rank for rank, name in enumerate(first)}
-    ordered = sorted(parts[1:], key=lambda part: ranks.get(part[0].casefold(), len(first)))
-    return [Part(title, lines) for title, lines in [parts[0], *ordered]]
+    ordered = sorted(sections, key=lambda name: first.index(name) if name in first else len(first))
+    return [BriefingSection("", top), *(BriefingSection(*sections[name]) for name in ordered)]
 
 
 def _recent(memories: pl.DataFrame, memory_md: str, owner: str, project: str | None) -> list[str]:

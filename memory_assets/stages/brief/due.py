@@ -1,6 +1,6 @@
-"""Which triggers come up on a day: the day before theirs and on the day itself; those past at capture never.
+"""Finds the triggers due on a day: on their date and the day before, never those that were past at capture.
 
-Takes the tables `triggers` and `memories` and a day in the owner's zone; gives triggers with the memories to recall then.
+Takes the tables `triggers` and `memories` and a day in the owner's zone; returns triggers with the memories to recall.
 """
 
 from collections.abc import Collection
@@ -11,23 +11,23 @@ from typing import Any, Literal
 import polars as pl
 
 AHEAD = timedelta(days=1)
-"""A day before there is still something that can be done."""
+"""A day earlier there is still time to act."""
 
-Standing = Literal["waiting", "due", "over", "past"]
+TriggerState = Literal["waiting", "due", "over", "past"]
 RECALLABLE = ("active", "stale", "archived", "cold")
 
 
 @dataclass(frozen=True)
 class Trigger:
-    """A day that somebody named, and what to recall when it comes."""
+    """A date that somebody named, and what to recall on it."""
 
     trigger_id: str
     trigger_on: date
     expression: str
     text: str
-    """The sentence that names the day."""
-    state: Standing
-    """waiting; due (today or tomorrow); over; past (it was over when the message was captured, and never came up)."""
+    """The sentence with the date."""
+    state: TriggerState
+    """waiting; due (today or tomorrow); over; past (it was over when the message was captured)."""
     said_at: datetime
     author: str
     message_id: str
@@ -37,34 +37,27 @@ class Trigger:
     project: str
     person: str
     memory_ids: tuple[str, ...]
-    """The present memories to recall with it."""
+    """The present memories to recall."""
     memories: tuple[str, ...]
-    """What they say."""
+    """Their texts."""
 
 
 def find_due(
-    triggers: pl.DataFrame,
-    memories: pl.DataFrame,
-    *,
-    today: date,
-    is_all: bool = False,
-    hidden: Collection[str] = (),
+    triggers: pl.DataFrame, memories: pl.DataFrame, *, today: date, is_all: bool = False, hidden: Collection[str] = ()
 ) -> tuple[Trigger, ...]:
-    """Returns the triggers that come up on the day, the earliest first; with `is_all` those still waiting, too.
+    """Returns the triggers due on the day, the earliest first; with `is_all` those still waiting, too.
 
-    `hidden` are messages that carry what is forgotten.
+    `hidden` are messages with forgotten content.
     """
-    ahead = triggers.filter(
-        (pl.col("state") == "due") & (pl.col("trigger_on") >= today) & ~pl.col("message_id").is_in(list(hidden))
-    )
-    wanted = ahead if is_all else ahead.filter(pl.col("trigger_on") <= today + AHEAD)
-    chosen = wanted.sort("trigger_on", "said_at", "trigger_id").to_dicts()
+    is_ahead = pl.col("trigger_on").is_between(today, date.max if is_all else today + AHEAD)
+    due = triggers.filter((pl.col("state") == "due") & is_ahead & ~pl.col("message_id").is_in(list(hidden)))
+    chosen = due.sort("trigger_on", "said_at", "trigger_id").to_dicts()
     known = _known(memories, {id for row in chosen for id in row["memory_ids"]})
     return tuple(_trigger(row, known, today) for row in chosen)
 
 
-def standing(state: str, trigger_on: date, today: date) -> Standing:
-    """Returns how a trigger stands on the day."""
+def trigger_state(state: str, trigger_on: date, today: date) -> TriggerState:
+    """Returns the state of a trigger on the day."""
     if state == "past":
         return "past"
     if trigger_on < today:
@@ -78,7 +71,7 @@ def _trigger(row: dict[str, Any], known: dict[str, tuple[str, str]], today: date
     return Trigger(
         **{name: row[name] for name in same},
         text=row["quote"],
-        state=standing(row["state"], row["trigger_on"], today),
+        state=trigger_state(row["state"], row["trigger_on"], today),
         session=row["session_id"],
         memory_ids=tuple(found),
         memories=tuple(found.values()),
@@ -86,9 +79,7 @@ def _trigger(row: dict[str, Any], known: dict[str, tuple[str, str]], today: date
 
 
 def _known(memories: pl.DataFrame, observation_ids: Collection[str]) -> dict[str, tuple[str, str]]:
-    """Returns, for each observation, the memory that it is part of: its id and what it says."""
-    shown = (
-        memories.filter(pl.col("state").is_in(RECALLABLE)).select("id", "text", "observation_ids").explode("observation_ids")
-    )
-    found = shown.filter(pl.col("observation_ids").is_in(sorted(observation_ids)))
+    """Returns the memory of each observation: its id and text."""
+    shown = memories.filter(pl.col("state").is_in(RECALLABLE)).select("id", "text", "observation_ids")
+    found = shown.explode("observation_ids").filter(pl.col("observation_ids").is_in(sorted(observation_ids)))
     return {observation: (id, text) for id, text, observation in found.iter_rows()}

@@ -1,6 +1,6 @@
-"""Lessons as they stand: what the owner taught, without what they took back, each once and the newest first.
+"""Selects the active lessons: what the owner taught, without what they took back, each once and the newest first.
 
-Takes the table `lessons`; gives those that hold, the lines of the briefing, and the file lessons.md.
+Takes the table `lessons`; returns the active ones, the lines of the briefing, and the file lessons.md.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-MOST_TOLD = 10
-"""Lessons in the briefing; all of them are in lessons.md."""
+MOST_SHOWN = 10
+"""Lessons in the briefing; lessons.md has all."""
 
 HEAD = """# Lessons
 
@@ -20,18 +20,18 @@ MEMORY.md or say it in a session.
 Lesson = Mapping[str, Any]
 
 
-def standing(lessons: pl.DataFrame, owner: str, hidden: Collection[str] = ()) -> list[Lesson]:
-    """Returns the owner's lessons that hold; `hidden` are messages that carry what is forgotten or was replaced."""
+def active_lessons(lessons: pl.DataFrame, owner: str, hidden: Collection[str] = ()) -> list[Lesson]:
+    """Returns the owner's active lessons; `hidden` are messages with forgotten or replaced content."""
     own = lessons.filter((pl.col("person") == owner) & ~pl.col("message_id").is_in(list(hidden)))
     kept: list[Lesson] = []
     for lesson in own.sort(["said_at", "lesson_id"], descending=[True, False]).iter_rows(named=True):
-        if not any(_settles(later, lesson) for later in kept):
+        if not any(_replaces(later, lesson) for later in kept):
             kept.append(lesson)
     return kept
 
 
-def _settles(later: Lesson, earlier: Lesson) -> bool:
-    """Returns whether the later lesson says the same as the earlier one, or the contrary, about the same project."""
+def _replaces(later: Lesson, earlier: Lesson) -> bool:
+    """Returns whether the later lesson repeats or reverses the earlier one of the same project."""
     if later["project"] != earlier["project"]:
         return False
     if later["text"].lower() == earlier["text"].lower():
@@ -41,14 +41,14 @@ def _settles(later: Lesson, earlier: Lesson) -> bool:
 
 
 def lesson_lines(lessons: Sequence[Lesson], memory_md: str, project: str | None = None) -> list[str]:
-    """Returns the lines of the briefing, without what MEMORY.md says already."""
+    """Returns the lines of the briefing, without lessons in MEMORY.md."""
     near = [one for one in lessons if project is None or one["project"] == project]
-    told = [one for one in near if one["text"].rstrip(".") not in memory_md]
-    return [f"- {one['text']} [{one['project']}]" for one in told[:MOST_TOLD]]
+    new = [one for one in near if one["text"].rstrip(".") not in memory_md]
+    return [f"- {one['text']} [{one['project']}]" for one in new[:MOST_SHOWN]]
 
 
 def render_lessons(lessons: Sequence[Lesson]) -> str:
-    """Returns the content of lessons.md; empty where there are none."""
+    """Returns the content of lessons.md; empty if there are none."""
     if not lessons:
         return ""
     lines = [HEAD]

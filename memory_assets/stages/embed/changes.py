@@ -1,8 +1,8 @@
-"""Reads what a sentence says has been given up, and what came in its place.
+"""Reads which name a sentence says was replaced, and by what.
 
-"We moved from Jenkins to Buildkite", "uses Redis, not Memcached", "uv instead of pip": the pair of names stands in one clause,
-next to words that speak of a change. Questions, conditions and ideas change nothing. Whether somebody ever asserted what is
-gone is decided in `conflicts`.
+"We moved from Jenkins to Buildkite", "uses Redis, not Memcached", "uv instead of pip": both names are in one clause, next to
+words of change. Questions, conditions and ideas change nothing. Whether the old name was ever asserted is decided in
+`conflicts`.
 """
 
 import re
@@ -43,9 +43,8 @@ _PATTERNS = tuple(
     )
 )
 _IDEA = re.compile(
-    r"\?|\b(?:if|whether|could|would|might|may|maybe|perhaps|consider|wonder|should we|shall we|could we|propose|suggest|"
-    r"option|alternativ\w+|for example|e\.g\.|imagine|plan(?:s|ned)? to|later|someday)\b",
-    re.IGNORECASE,
+    r"(?i)\?|\b(?:if|whether|could|would|might|may|maybe|perhaps|consider|wonder|should we|shall we|could we|propose|suggest|"
+    r"option|alternativ\w+|for example|e\.g\.|imagine|plan(?:s|ned)? to|later|someday)\b"
 )
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=[\"“`A-Z(—-])|\n+|\s—\s")
 _LEADING = re.compile(r"^(?:the|a|an|our|version|port)\s+|[`'\"“”]", re.IGNORECASE)
@@ -61,7 +60,7 @@ _EMPTY = frozenset(
 
 @dataclass(frozen=True)
 class Change:
-    """What was given up and what came instead, in lower case, and the clause that says so."""
+    """The old and the new name, in lower case, and the clause that says so."""
 
     gone: str
     came: str
@@ -70,7 +69,7 @@ class Change:
 
 @lru_cache(maxsize=16_384)
 def read_changes(text: str) -> tuple[Change, ...]:
-    """Returns the changes that the text states as facts or as rules, in order."""
+    """Returns the changes that the text states as facts or rules, in order."""
     found = [
         Change(gone, came, clause)
         for clause in clauses_of(text)
@@ -82,11 +81,11 @@ def read_changes(text: str) -> tuple[Change, ...]:
 
 
 def clauses_of(text: str) -> tuple[str, ...]:
-    """Returns the sentences of the text that state something: no question, no condition, no idea."""
+    """Returns the statements of the text: no questions, conditions or ideas."""
     return tuple(clause for clause in _SENTENCE.split(text) if clause and not _IDEA.search(clause))
 
 
 def _name(phrase: str) -> str:
-    """Returns the name in lower case without article and quotes; nothing where the phrase begins with an empty word."""
+    """Returns the name in lower case without article and quotes; empty if the phrase begins with an empty word."""
     name = " ".join(_LEADING.sub("", _TRAILING.sub("", phrase.strip())).lower().rstrip(".,:;-").split())
     return "" if not name or name.split()[0] in _EMPTY else name

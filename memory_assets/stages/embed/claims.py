@@ -1,45 +1,39 @@
-"""Tells whether two sentences make the same claim, which similarity alone cannot.
+"""Decides whether two sentences make the same claim, which similarity alone cannot.
 
 MiniLM ranks near-misses above paraphrases (5432 against 5433: 0.955; never against always force-push: 0.970; a true
-paraphrase: 0.849 or 0.599), so cosine only finds candidates. Two claims are the same when their numbers with units,
-identifiers and versions agree, they say yes or no alike, use no word against its opposite, keep what stands behind a word
-of direction ("instead of", "depends on"), speak of the same things, and both of the present or both of the past.
+paraphrase: 0.849 or 0.599), so cosine only finds candidates. Two claims are the same if their numbers with units, identifiers
+and versions agree, both are negated or neither is, they use no opposite words, the same words follow a word of direction
+("instead of", "depends on"), they name the same things, and both are about the present or both about the past.
 """
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from memory_assets.stages.embed.changes import read_changes
+from memory_assets.text.words import stem
 
 _TOKEN = re.compile(r"[\w./:@#~+-]*\w[\w./:@#~+-]*", re.UNICODE)
 _SPECIFIC = re.compile(r"\d|[/_@#~]|\w\.\w|\w-\w|[a-z][A-Z]|^--?\w")
 _QUOTED = re.compile(r"`([^`]+)`")
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|none|without|cannot|nor|avoid|stop|"
-    r"don'?t|doesn'?t|isn'?t|aren'?t|won'?t|can'?t|shouldn'?t|didn'?t|wasn'?t)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:not|no|never|none|without|cannot|nor|avoid|stop|"
+    r"don'?t|doesn'?t|isn'?t|aren'?t|won'?t|can'?t|shouldn'?t|didn'?t|wasn'?t)\b"
 )
 _PAST = re.compile(
-    r"\b(?:was|were|had|used to|previously|formerly|earlier|originally|at first|back then|yesterday|ago|until|"
-    r"last (?:week|month|year|night|time)|didn['’]?t|wasn['’]?t|weren['’]?t|no longer)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:was|were|had|used to|previously|formerly|earlier|originally|at first|back then|yesterday|ago|until|"
+    r"last (?:week|month|year|night|time)|didn['’]?t|wasn['’]?t|weren['’]?t|no longer)\b"
 )
 _STOP = frozenset(
     """a an and are as at be been but by do does for from had has have if in into is it its of on or our so than
     that the their then there these this to use used uses using was we were when which will with you your""".split()
 )
-_OPPOSITES: dict[str, str] = {
-    word: other
-    for one, other_ in (
-        ("always", "never"), ("enable", "disable"), ("enabled", "disabled"), ("on", "off"), ("before", "after"),
-        ("allow", "deny"), ("add", "remove"), ("start", "stop"), ("increase", "decrease"), ("min", "max"),
-        ("minimum", "maximum"), ("sync", "async"),
-        ("include", "exclude"), ("public", "private"), ("local", "remote"), ("read", "write"), ("staging", "production"),
-        ("first", "last"), ("above", "below"), ("with", "without"), ("required", "optional"), ("true", "false"),
-    )
-    for word, other in ((one, other_), (other_, one))
-}  # fmt: skip
+_OPPOSITES = (
+    "always never, enable disable, enabled disabled, on off, before after, allow deny, add remove, start stop, "
+    "increase decrease, min max, minimum maximum, sync async, include exclude, public private, local remote, read write, "
+    "staging production, first last, above below, with without, required optional, true false"
+)
 _NUMBERS: dict[str, str] = dict(
     zip("two three four five six seven eight nine ten eleven twelve".split(), map(str, range(2, 13)), strict=True)
 )
@@ -47,21 +41,20 @@ _UNITS = frozenset(
     """ms second minute hour day week month quarter year byte kb mb gb tb percent character line token time""".split()
 )
 _DIRECTION = re.compile(
-    r"\b(?:instead of|rather than|before|after|over|than|from|into|depends? on|calls?|imports?|extends|owns|blocks)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:instead of|rather than|before|after|over|than|from|into|depends? on|calls?|imports?|extends|owns|blocks)\b"
 )
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence taken apart."""
+    """The parts of a sentence that identify its claim."""
 
     normal: str
     specifics: frozenset[str]
     names: frozenset[str]
     words: frozenset[str]
     behind: frozenset[tuple[str, str]]
-    """Words of direction, each with the word that follows."""
+    """Words of direction, each with the next word."""
     is_negated: bool
 
 
@@ -84,17 +77,15 @@ def tokens_of(text: str) -> list[str]:
 
 
 def is_past(text: str) -> bool:
-    """Returns whether the text tells how things were."""
+    """Returns whether the text is about the past."""
     return _PAST.search(text) is not None
 
 
 def _quantities(tokens: list[str]) -> set[str]:
-    """Returns the numbers written out, in digits, and every number together with its unit."""
-    found: set[str] = set()
-    for token, after in zip(tokens, [*tokens[1:], ""], strict=False):
+    """Returns number words in digits, and every number together with its unit."""
+    found = {_NUMBERS[token.lower()] for token in tokens if token.lower() in _NUMBERS}
+    for token, after in pairwise([*tokens, ""]):
         number, unit = _NUMBERS.get(token.lower(), token), after.lower().removesuffix("s") if after != "ms" else after
-        if token.lower() in _NUMBERS:
-            found.add(number)
         if number[:1].isdigit() and unit in _UNITS:
             found.add(f"{number} {unit}")
     return found
@@ -110,15 +101,15 @@ def _behind(text: str) -> frozenset[tuple[str, str]]:
 
 
 def same_claim(newer: str, older: str, similarity: float) -> str | None:
-    """Returns why the two merge, or None; the newer wording must hold every specific that the older one had."""
+    """Returns why the two merge, or None; the newer wording must contain every specific of the older one."""
     a, b = read_claim(newer), read_claim(older)
     if newer == older or (a.normal and a.normal == b.normal):
         return "same words"
     if not (b.specifics <= a.specifics and b.names <= a.names | a.words):
         return None
-    if _numbers(a) != _numbers(b) or a.is_negated != b.is_negated or _are_opposed(a, b) or _are_turned_round(a, b):
+    if _numbers(a) != _numbers(b) or a.is_negated != b.is_negated or _are_opposed(a, b) or _are_reversed(a, b):
         return None
-    if is_past(newer) != is_past(older) or _gives_up(newer, older):
+    if is_past(newer) != is_past(older) or _replaces(newer, older):
         return None
     shared = len(a.words & b.words) / max(min(len(a.words), len(b.words)), 1)
     if similarity >= 0.85 and shared >= 0.4:
@@ -128,8 +119,8 @@ def same_claim(newer: str, older: str, similarity: float) -> str | None:
     return None
 
 
-def _gives_up(newer: str, older: str) -> bool:
-    """Returns whether the newer sentence says that something was given up which the older one only names."""
+def _replaces(newer: str, older: str) -> bool:
+    """Returns whether the newer sentence says that something was replaced which the older one only names."""
     gone = {change.gone for change in read_changes(newer)} - {change.gone for change in read_changes(older)}
     return any(name in read_claim(older).normal for name in gone)
 
@@ -140,23 +131,18 @@ def _numbers(claim: Claim) -> frozenset[str]:
 
 def _are_opposed(a: Claim, b: Claim) -> bool:
     only_a, only_b = a.words - b.words, b.words - a.words
-    return any(other in only_b for word in only_a for other in _STEMMED_OPPOSITES.get(word, ()))
+    return any(pair & only_a and pair & only_b for pair in _OPPOSITE_STEMS)
 
 
-def _are_turned_round(a: Claim, b: Claim) -> bool:
-    """Returns whether both use the same word of direction and different things follow it."""
+def _are_reversed(a: Claim, b: Claim) -> bool:
+    """Returns whether different words follow the same word of direction."""
     ours, theirs = dict(sorted(a.behind)), dict(sorted(b.behind))
     return any(ours[word] != theirs[word] for word in ours.keys() & theirs.keys())
 
 
-def stem(word: str) -> str:
-    """Returns the word without its ending, so that forms of one word are equal."""
-    for suffix in ("ing", "ies", "ed", "es", "s"):
-        if word.isalpha() and word.endswith(suffix) and len(word) - len(suffix) >= 4:
-            return word[: -len(suffix)]
-    return word
+def stem_pairs(pairs: str) -> frozenset[frozenset[str]]:
+    """Returns the pairs of words, separated by commas, as pairs of stems."""
+    return frozenset(frozenset(map(stem, pair.split())) for pair in pairs.split(", "))
 
 
-_STEMMED_OPPOSITES: dict[str, set[str]] = {}
-for _word, _other in _OPPOSITES.items():  # words are compared by their stems
-    _STEMMED_OPPOSITES.setdefault(stem(_word), set()).add(stem(_other))
+_OPPOSITE_STEMS = stem_pairs(_OPPOSITES)

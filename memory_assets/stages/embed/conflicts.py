@@ -1,14 +1,14 @@
-"""Tells whether two statements about one subject cannot both hold, and how.
+"""Decides whether two statements about one subject contradict each other, and how.
 
-Retiring facts by similarity invalidates unrelated ones, so a conflict is read from the words, and in doubt there is none:
+Invalidating facts by similarity hits unrelated ones, so a conflict is read from the words; in doubt there is none:
 
-    replaced      the newer one says that what the older one asserts was given up for something else
+    replaced      the newer one says that what the older one asserts was replaced by something else
     opposite      the same words, one with and one without a "not" (or enabled and disabled, required and optional)
     other value   the same words around another value, in a place that holds one value at a time: a port, a limit, a
                   version something runs on, one of several tools that exclude each other
 
-Flags, paths, positions in a list, measurements, what happens to be green or broken at the moment, and what is told of the
-past conflict with nothing. Who said it, and which of the two stands, is decided in the fold.
+Flags, paths, positions in a list, measurements, momentary states and statements about the past conflict with nothing. Who said
+it, and which of the two holds, is decided in `memories`.
 """
 
 import re
@@ -17,16 +17,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memory_assets.stages.embed.changes import Change, clauses_of, read_changes
-from memory_assets.stages.embed.claims import Claim, is_past, read_claim, stem, tokens_of
+from memory_assets.stages.embed.claims import Claim, is_past, read_claim, stem_pairs, tokens_of
 from memory_assets.stages.embed.concepts import concept_words
+from memory_assets.text.words import stem
 
 REPLACED, OPPOSITE, OTHER_VALUE = "replaced", "opposite", "other value"
 
 CONSIDERED_FROM = 0.5
-"""Cosine from which two statements are read side by side; what decides is read from their words."""
+"""Cosine from which two statements are compared by their words."""
 
 _HALF, _NEARLY_ALL = 0.5, 0.8
-"""Shares of words: of a subject that a change speaks of, and of two statements that differ in a no."""
+"""Shares of common words: with the subject of a change, and between two statements that differ in a negation."""
 
 _ALTERNATIVES: tuple[frozenset[str], ...] = tuple(
     frozenset(group.split())
@@ -38,15 +39,12 @@ _ALTERNATIVES: tuple[frozenset[str], ...] = tuple(
         "monday tuesday wednesday thursday friday saturday sunday", "mondays tuesdays wednesdays thursdays fridays",
     )
 )  # fmt: skip
-"""Words of which one place takes one: choosing one of a group is choosing against the others."""
+"""Exclusive choices: choosing one of a group rejects the others."""
 
-_OPPOSED = frozenset(
-    frozenset(stem(word) for word in pair.split())
-    for pair in (
-        "enable disable", "enabled disabled", "allow deny", "allowed denied", "allow forbid", "allowed forbidden",
-        "required optional", "mandatory optional", "true false", "include exclude", "public private", "before after",
-    )
-)  # fmt: skip
+_OPPOSED = stem_pairs(
+    "enable disable, enabled disabled, allow deny, allowed denied, allow forbid, allowed forbidden, required optional, "
+    "mandatory optional, true false, include exclude, public private, before after"
+)
 _NEGATIONS = frozenset(
     stem(word)
     for word in """not no never none without cannot nor avoid stop don't doesn't isn't aren't won't can't shouldn't didn't
@@ -67,26 +65,25 @@ _MOMENTARY = frozenset(
     merged committed open opened closed clean dirty found work works working needed necessary sure left today
     currently""".split()
 )
-"""Words of the moment: at another moment it is otherwise, and both statements are right."""
+"""Momentary states: both statements can be right at different moments."""
 
 _EPISODE = frozenset(
     """problem issue error bug fix change commit task coverage count total size duration speed latency throughput score ratio
     progress remaining status result""".split()
 )
-"""What there is one of in each piece of work, or what is measured anew each time."""
+"""Belongs to one piece of work, or is measured again each time."""
 
 _EACH = re.compile(r"\b(?:every|each|any|all|no)\b", re.IGNORECASE)
 _LISTED = frozenset(
     """step item point phase option adr issue pr line lines chapter section milestone part row case round attempt task rule
     question figure table commit ticket story level day week example batch test tests""".split()
 )
-"""Words before a number that only says which one is meant."""
+"""Words before a number that is only an index."""
 
 _PLAIN_FILLING = frozenset("the our now always please must should currently".split())
 _SEVERAL = re.compile(
-    r"\b(?:also|or|either|both|such as|for example|e\.g\.|one of|another|some|besides|as well|including|sometimes|usually|"
-    r"(?:^|\s)an?\s+\w+\s+(?:is|are))\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:also|or|either|both|such as|for example|e\.g\.|one of|another|some|besides|as well|including|sometimes|usually|"
+    r"(?:^|\s)an?\s+\w+\s+(?:is|are))\b"
 )
 _HEDGED = re.compile(r"\?\W*$|\b(?:could|might|maybe|perhaps|probably|consider|what if|will|would|going to|wonder)\b", re.I)
 _BE = frozenset("is are be stays remains equals = :".split())
@@ -96,10 +93,9 @@ _HOLDS_ONE = frozenset(
 )
 _SET = re.compile(
     r"(?:\b(?:runs?|runs? only|listens?|lives?|hosted|deployed|pinned|set|defaults?|default|limited|capped|bound|expires?|"
-    r"times out|retries|retry|stays|based|written|deploys?|released?|happens?|due)\s+"
-    r"(?:on|in|at|to|after|every|by|within|up to|with)(?:\s+(?:port|version|python|node|go|region))?|"
-    r"\b(?:needs?|requires?|takes?|waits?|keeps?|uses?|use|using|prefers?|prefer|wants?|with|for|in|by|on|via)|"
-    r"\b(?:at least|at most|up to|exactly))$"
+    r"times out|retries|retry|stays|based|written|deploys?|released?|happens?|due)\s+(?:on|in|at|to|after|every|by|within|"
+    r"up to|with)(?:\s+(?:port|version|python|node|go|region))?|\b(?:needs?|requires?|takes?|waits?|keeps?|uses?|use|using|"
+    r"prefers?|prefer|wants?|with|for|in|by|on|via)|\b(?:at least|at most|up to|exactly))$"
 )
 _CHOICE = re.compile(r"\b(?:use|uses|using|prefer|prefers|with|in|by|on|via|to|is|are|wants?|like|likes|choose|runs on)$")
 _USE = (
@@ -110,30 +106,30 @@ _NUMBER_OR_CODE = re.compile(r"^v?\d[\w.]*$|^[a-z]{2}-[a-z]+-\d$|^\d+(?:ms|s|m|h
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """What is looked at in one statement."""
+class _Features:
+    """The compared features of one statement."""
 
     claim: Claim
     changes: tuple[Change, ...]
     asserted: tuple[str, ...]
-    """Its sentences that state how things are."""
+    """Its sentences about the present."""
     plain: tuple[str, ...]
-    """Its words in order, lower case, without articles and words that only fill."""
+    """Its words in order, lower case, without articles and filler words."""
     core: frozenset[str]
-    """Stems of what it is about: no negation, no filling."""
+    """Stems of its subject: no negations, no filler words."""
     words: frozenset[str]
     is_open: bool
-    """It asks, guesses or plans."""
+    """It is a question, a guess or a plan."""
     is_past: bool
     names_several: bool
     is_of_each: bool
 
 
 @lru_cache(maxsize=65_536)
-def _read(text: str) -> _Reading:
+def _read(text: str) -> _Features:
     claim, tokens = read_claim(text), [token.lower().replace("’", "'").strip("`'\"") for token in tokens_of(text)]
     stems = {stem(token) for token in tokens} | claim.words
-    return _Reading(
+    return _Features(
         claim=claim,
         changes=read_changes(text),
         asserted=tuple(clause for clause in clauses_of(text) if not is_past(clause) and not _HEDGED.search(clause)),
@@ -150,7 +146,7 @@ def _read(text: str) -> _Reading:
 def find_conflict(newer: str, older: str) -> str | None:
     """Returns how the newer statement conflicts with the older one, or None."""
     a, b = _read(newer), _read(older)
-    if any(_gives_up(change, sentence, b.changes) for change in a.changes for sentence in b.asserted):
+    if any(_replaces(change, sentence, b.changes) for change in a.changes for sentence in b.asserted):
         return REPLACED
     if a.is_open or b.is_open or a.is_past or b.is_past:
         return None
@@ -161,8 +157,8 @@ def find_conflict(newer: str, older: str) -> str | None:
     return OTHER_VALUE if _differ_in_a_value(a, b) else None
 
 
-def _gives_up(change: Change, older: str, before: Sequence[Change]) -> bool:
-    """Returns whether the older sentence asserts, of the subject of the change, what was given up."""
+def _replaces(change: Change, older: str, before: Sequence[Change]) -> bool:
+    """Returns whether the older sentence asserts the replaced name about the subject of the change."""
     if not _holds(older, change.gone):
         return False
     if any((change.gone, change.came) == (other.came, other.gone) for other in before):
@@ -176,7 +172,7 @@ def _gives_up(change: Change, older: str, before: Sequence[Change]) -> bool:
         return not about or _relies_on(older, change.gone)
     opening = next((word for word in map(stem, older.lower().split()) if word in asserted.words - _FILLING), "")
     names = {name for name in asserted.specifics | asserted.names if not _is_part(name, change)}
-    names |= {opening} & about  # what a statement begins with is what it is about
+    names |= {opening} & about  # a statement begins with its subject
     return names <= said.specifics | said.names | said.words and len(about & subject) >= _HALF * len(about)
 
 
@@ -194,7 +190,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _relies_on(text: str, name: str) -> bool:
-    """Returns whether the text says that the name is what is used, so that a general change speaks of it."""
+    """Returns whether the text says that the name is in use, so that a general change applies to it."""
     return re.search(rf"{_USE}(?:the\s+)?[`'\"]?{re.escape(name)}(?![\w/-]|\.\w)", text, re.IGNORECASE) is not None
 
 
@@ -202,8 +198,8 @@ def _holds(text: str, name: str) -> bool:
     return re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", text, re.IGNORECASE) is not None
 
 
-def _are_opposite(newer: _Reading, older: _Reading) -> bool:
-    """Returns whether both say the same of the same, one of them with a no."""
+def _are_opposite(newer: _Features, older: _Features) -> bool:
+    """Returns whether both say the same about the same subject, one of them negated."""
     a, b = newer.claim, older.claim
     if a.specifics != b.specifics or not a.names <= b.names | b.words or not b.names <= a.names | a.words:
         return False
@@ -215,8 +211,8 @@ def _are_opposite(newer: _Reading, older: _Reading) -> bool:
     return bool(said) and len(said & before) >= _NEARLY_ALL * len(said | before)
 
 
-def _differ_in_a_value(newer: _Reading, older: _Reading) -> bool:
-    """Returns whether the two are the same words around one value each, where only one value can be."""
+def _differ_in_a_value(newer: _Features, older: _Features) -> bool:
+    """Returns whether the two are the same words around different values, in a place for one value."""
     a, b = newer.plain, older.plain
     places = [n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y]
     if len(a) != len(b) or len(places) != 1:
@@ -226,7 +222,7 @@ def _differ_in_a_value(newer: _Reading, older: _Reading) -> bool:
         return False
     if not newer.is_of_each and {*head, *tail} & _EPISODE:
         return False
-    if _exclude(one, other):
+    if any({one, other} <= group for group in _ALTERNATIVES):
         return _CHOICE.search(" ".join(head)) is not None
     return bool(_NUMBER_OR_CODE.match(one) and _NUMBER_OR_CODE.match(other)) and _takes_one_value(head, tail)
 
@@ -237,7 +233,3 @@ def _takes_one_value(head: Sequence[str], tail: Sequence[str]) -> bool:
     if head[-1] in _HOLDS_ONE or head[-1] in _BE:
         return len(head) > 1 and head[0] not in ("a", "an", "another", "some", "one")
     return _SET.search(" ".join(head)) is not None and len(head) > 1
-
-
-def _exclude(one: str, other: str) -> bool:
-    return one != other and any(one in group and other in group for group in _ALTERNATIVES)

@@ -1,4 +1,4 @@
-"""Encodes the texts of a day, each distinct text once; vectors that are known are taken over by the hash of their text."""
+"""Encodes the texts of a day, each distinct text once; known vectors are reused by the hash of their text."""
 
 from datetime import date
 
@@ -10,24 +10,16 @@ from memory_assets.schema.protocols import Embedder
 
 
 def encode_day(day: date, observations: pl.DataFrame, embedder: Embedder, known: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Returns the embeddings of the day's texts; `known` holds rows whose vectors need not be made again."""
+    """Returns the embeddings of the day's texts; `known` holds reusable rows."""
     wanted = observations.select("text_hash", "text").unique("text_hash").sort("text_hash")
     vectors = _known_vectors(known, embedder)
     missing = wanted.filter(~pl.col("text_hash").is_in(list(vectors))).sort(pl.col("text").str.len_chars(), "text_hash")
     if missing.height:
         made = embedder.encode(missing["text"].to_list())
         vectors |= dict(zip(missing["text_hash"], made, strict=True))
-    rows = [
-        {
-            "text_hash": text_hash,
-            "day": day,
-            "model": embedder.name,
-            "model_version": embedder.version,
-            "dimension": len(vectors[text_hash]),
-            "vector": vectors[text_hash].tolist(),
-        }
-        for text_hash in wanted["text_hash"]
-    ]
+    common = {"day": day, "model": embedder.name, "model_version": embedder.version}
+    found = ((text_hash, vectors[text_hash]) for text_hash in wanted["text_hash"])
+    rows = ({"text_hash": h, **common, "dimension": len(vector), "vector": vector.tolist()} for h, vector in found)
     return schemas.frame_of("embeddings", rows)
 
 
@@ -39,7 +31,7 @@ def _known_vectors(known: pl.DataFrame | None, embedder: Embedder) -> dict[str, 
 
 
 def matrix_of(text_hashes: pl.Series, embeddings: pl.DataFrame) -> np.ndarray:
-    """Returns the vectors of the texts, float32, shape (texts, dimension); a text without one is a row of zeros."""
+    """Returns the vectors of the texts, float32, shape (texts, dimension); zeros for a text without one."""
     distinct = embeddings.unique("text_hash", keep="first", maintain_order=True)
     if distinct.is_empty():
         return np.zeros((len(text_hashes), 1), dtype=np.float32)

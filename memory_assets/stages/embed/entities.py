@@ -1,8 +1,7 @@
-"""Recognises what a text names: files, commands, flags, packages, services, hosts, people, decisions, tickets, identifiers.
+"""Recognises entities in a text: files, commands, flags, packages, services, hosts, people, decisions, tickets, identifiers.
 
-Takes a text, gives mentions with their kind and their usual name. It is made for precision: what is named by its shape
-(`shapes`) or stands in the list of names (`names`) is an entity; a plain English word never is, backticks or not. Knows
-nothing of memories.
+Takes a text, returns mentions with their kind and usual name. Precision comes first: only a known shape (`shapes`) or a listed
+name (`names`) is an entity; a plain English word never is, backticks or not. Knows nothing of memories.
 """
 
 from functools import lru_cache
@@ -17,7 +16,7 @@ ENTITIES_VERSION = version_of("mentions")
 LOCAL_KINDS: frozenset[EntityKind] = frozenset(
     {"file", "folder", "flag", "adr", "ticket", "branch", "commit", "identifier", "variable"}
 )
-"""Kinds whose names mean something in one project only: its README.md is not another project's."""
+"""Kinds whose names are local to a project: its README.md is not another project's."""
 
 LONGEST_NAME = 120
 
@@ -29,7 +28,6 @@ RECOGNISERS: tuple[Recogniser, ...] = (
     shapes.find_packages,
     shapes.find_hosts,
     shapes.find_flags,
-    shapes.find_variables,
     names.find_known,
     shapes.find_people,
     shapes.find_identifiers,
@@ -40,7 +38,7 @@ RECOGNISERS: tuple[Recogniser, ...] = (
 
 @lru_cache(maxsize=16_384)
 def mentions_in(text: str) -> tuple[Mention, ...]:
-    """Returns what the text names, in order; of overlapping names the first recogniser's stays."""
+    """Returns the mentions of the text, in order; of overlapping ones that of the first recogniser."""
     code = code_spans(text)
     taken: list[Mention] = []
     for recognise in RECOGNISERS:
@@ -52,5 +50,5 @@ def mentions_in(text: str) -> tuple[Mention, ...]:
 
 
 def mentions_of_name(name: str) -> tuple[Mention, ...]:
-    """Returns what a name that stands alone is, as if it stood between backticks."""
+    """Returns what a single name is, as if it were between backticks."""
     return mentions_in(f"`{name.strip(' `')}`")

@@ -1,16 +1,15 @@
-"""What other sources said of a memory: who confirmed it, who contradicted it, and what that does to its confidence.
+"""Weighs what other sources said of a memory: who confirmed it, who contradicted it, and the resulting confidence.
 
-Edges between observations come in; `plan_evidence` returns the events that the ledger does not hold yet, `weigh_evidence`
-reads the ledger back. An event names both observations, their messages, text hashes and sources, so it can be written once:
-its id is made from the two observations, and a source that already spoke of a memory is not heard twice, whatever its words
-became in a later distillation. An event of ours counts only while an edge still says so, so a rule that was wrong is undone
-by a better one, and a fold up to some day needs nothing but the observations of that day.
+Takes edges between observations; `plan_evidence` returns the events that the ledger lacks, `weigh_evidence` reads the ledger
+back. An event names both observations, their messages, text hashes and sources, so it is written once: its id is made from the
+two observations, and a source counts once per memory, however its words change in a later distillation. An event of ours
+counts only while an edge still supports it, so a better rule undoes a wrong one, and a fold up to some day needs only the
+observations of that day.
 
-A source is a session with all its forks and sub-agents: they repeat one another. What the gate held neither confirms nor
-contradicts, nor does what was only echoed (`echoes`).
+A source is a session with all its forks and sub-agents: they repeat one another. Held observations neither confirm nor
+contradict, nor do echoes (`echoes`).
 """
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,13 +17,13 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.stages.embed.clusters import find_roots
-from memory_assets.stages.embed.homes import Homes, about
-from memory_assets.stages.embed.merge import CONFLICT, NORMS
+from memory_assets.schema.frames import hash_of
+from memory_assets.stages.embed.locator import MemoryLocator, references
+from memory_assets.stages.embed.merge import CONFLICT, NORMS, find_roots
 from memory_assets.store.ledger import CONFIRMED, CONTRADICTED, Event, Planned
 
 RAISED, LOWERED = 0.1, 0.2
-"""What one more source adds, and what one that says otherwise takes away: the seeds' rule for items (A77)."""
+"""What one more source adds, and what a contradicting one takes away: the seeds' rule for items (A77)."""
 
 EVIDENCE = (CONFIRMED, CONTRADICTED)
 _COLUMNS = ["id", "session_id", "category", "author", "event_at", "text_hash", "message_ids"]
@@ -34,7 +33,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Conflict:
-    """Two memories that cannot both hold, with the observations that say so."""
+    """Two contradicting memories, with their contradicting observations."""
 
     newer: Row
     older: Row
@@ -46,21 +45,21 @@ class Conflict:
 
 @dataclass
 class Evidence:
-    """What the ledger holds of each memory: sources and when they spoke, in ISO 8601."""
+    """The ledger's evidence by memory: sources and their times, in ISO 8601."""
 
     confirmed: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     """Memory → the sources that say it, the first one included."""
     contradicted: dict[str, dict[str, tuple[str, bool]]] = field(default_factory=lambda: defaultdict(dict))
-    """Memory → the sources that say otherwise, and whether each lowers the confidence."""
+    """Memory → the sources that contradict it, and whether each lowers the confidence."""
     conflicts: list[Conflict] = field(default_factory=list)
-    """Conflicts that the ledger knows, in the order in which the newer of each spoke."""
+    """Conflicts in the ledger, in order of their newer observations."""
 
     def confirmations(self, root: str) -> int:
         """Returns how many other sources said the same."""
         return max(len(self.confirmed.get(root, ())) - 1, 0)
 
     def confidence(self, root: str, start: float) -> float:
-        """Returns the confidence after everybody spoke, in order, never below 0 or above 1."""
+        """Returns the confidence after all evidence in order, between 0 and 1."""
         said = sorted((at, source) for source, at in self.confirmed.get(root, {}).items())[1:]
         otherwise = [(at, -LOWERED) for at, lowers in self.contradicted.get(root, {}).values() if lowers]
         for _, change in sorted([*((at, RAISED) for at, _ in said), *otherwise]):
@@ -69,7 +68,7 @@ class Evidence:
 
 
 def families_of(windows: pl.DataFrame) -> dict[str, str]:
-    """Returns the session that each forked or spawned one goes back to."""
+    """Returns the root session of each forked or spawned one."""
     links = windows.select("session_id", "parent_session_id").drop_nulls().unique().sort("session_id", "parent_session_id")
     parents = dict(links.iter_rows())
     found = {}
@@ -83,12 +82,12 @@ def families_of(windows: pl.DataFrame) -> dict[str, str]:
 
 
 def allowed_facts(observations: pl.DataFrame) -> pl.DataFrame:
-    """Returns what may confirm and contradict, in order of event time."""
+    """Returns the facts that can confirm and contradict, in order of event time."""
     return observations.filter((pl.col("gate") == "allow") & (pl.col("kind") == "fact")).sort("event_at", "id")
 
 
 def find_conflicts(facts: pl.DataFrame, merges: pl.DataFrame, roots: Mapping[str, str]) -> list[Conflict]:
-    """Returns the conflicts between allowed facts of different memories, in the order in which the newer of each spoke."""
+    """Returns the conflicts between allowed facts of different memories, in order of their newer observations."""
     edges = merges.filter(pl.col("relation") == CONFLICT).select("newer_id", "older_id", "reason", "similarity").rows()
     rows = _rows(facts, {id for edge in edges for id in edge[:2]})
     found = [
@@ -107,21 +106,23 @@ def _rows(facts: pl.DataFrame, ids: Collection[str]) -> dict[str, Row]:
 def weigh_evidence(
     facts: pl.DataFrame, conflicts: Sequence[Conflict], roots: Mapping[str, str], events: Sequence[Event]
 ) -> Evidence:
-    """Returns what the ledger's events say of the present memories."""
+    """Returns the ledger's evidence about the present memories."""
     events = [event for event in events if event.kind in EVIDENCE]
-    evidence, homes = Evidence(), Homes(facts, roots, events)
+    evidence, locator = Evidence(), MemoryLocator(facts, roots, events)
     between: dict[tuple[str, str], list[Conflict]] = defaultdict(list)
     for one in conflicts:
         between[one.newer_root, one.older_root].append(one)
     known: set[tuple[str, str]] = set()
     for event in events:
-        sides = [homes.find(one) for one in about(event)]
+        sides = [locator.find(one) for one in references(event)]
         if len(sides) != 2:
             continue
         older, newer = sides
         if event.kind == CONFIRMED:
             if root := next((root for root in older if root in newer), None):
-                _hear(evidence.confirmed[root], event)
+                sources = evidence.confirmed[root]
+                for source, at in zip(event.payload["sources"], event.payload["said_at"], strict=True):
+                    sources[source] = min(sources.get(source, at), at)
         elif pair := next(((b, a) for a in older for b in newer if (b, a) in between), None):
             known.add(pair)
             source, at = event.payload["sources"][1], event.payload["said_at"][1]
@@ -131,13 +132,8 @@ def weigh_evidence(
     return evidence
 
 
-def _hear(sources: dict[str, str], event: Event) -> None:
-    for source, at in zip(event.payload["sources"], event.payload["said_at"], strict=True):
-        sources[source] = min(sources.get(source, at), at)
-
-
 def _may_lower(conflict: Conflict) -> bool:
-    """Returns whether the newer one weakens the older: what the owner wants is weakened by the owner's own words alone."""
+    """Returns whether the newer one weakens the older: only the owner's own words weaken the owner's wishes."""
     is_owners_wish = conflict.older["author"] == "owner" and conflict.older["category"] in NORMS
     return conflict.newer["author"] == "owner" or not is_owners_wish
 
@@ -149,10 +145,10 @@ def plan_evidence(
     families: Mapping[str, str],
     echoes: Collection[str] = (),
 ) -> list[Planned]:
-    """Returns the events that the edges ask for and the ledger does not hold, in the order in which the newer sides spoke.
+    """Returns the events that follow from the edges and are not in the ledger, in order of their newer observations.
 
     `families` maps a session to the one it was forked from or spawned by; `echoes` are observations that repeat a memory
-    which their session had been shown.
+    that their session was shown.
     """
     facts = allowed_facts(observations)
     roots = find_roots(observations.sort("event_at", "id")["id"].to_list(), merges)
@@ -187,27 +183,27 @@ def _confirmations(
     planned = []
     for root, members in clusters.items():
         first, known = _family(members[0], families), evidence.confirmed.get(root, {})
-        # Where an older source arrived since, one event has to name it, or it would be taken for the first that confirmed.
-        heard = {first, *(known if first in known else ())}
+        # If an older source arrived since, one event has to name it, or it would count as the first confirmation.
+        counted = {first, *(known if first in known else ())}
         for row in members[1:]:
-            if _family(row, families) not in heard and row["id"] in nearest and row["id"] not in echoes:
+            if _family(row, families) not in counted and row["id"] in nearest and row["id"] not in echoes:
                 older, similarity, reason = nearest[row["id"]]
                 planned.append(_plan(CONFIRMED, row, rows[older], families, similarity, reason))
-                heard.add(_family(row, families))
+                counted.add(_family(row, families))
     return planned
 
 
 def _contradictions(
     conflicts: Sequence[Conflict], evidence: Evidence, families: Mapping[str, str], echoes: Collection[str]
 ) -> list[Planned]:
-    heard = {(root, source) for root, sources in evidence.contradicted.items() for source in sources}
+    counted = {(root, source) for root, sources in evidence.contradicted.items() for source in sources}
     planned = []
     for one in conflicts:
-        speaks = one.newer["author"] == "owner" or _differ(one.newer, one.older, families)
+        is_source = one.newer["author"] == "owner" or _differ(one.newer, one.older, families)
         source = (one.older_root, _family(one.newer, families))
-        if speaks and source not in heard and one.newer["id"] not in echoes:
+        if is_source and source not in counted and one.newer["id"] not in echoes:
             planned.append(_plan(CONTRADICTED, one.newer, one.older, families, one.similarity, one.reason))
-            heard.add(source)
+            counted.add(source)
     return planned
 
 
@@ -216,20 +212,17 @@ def _family(row: Row, families: Mapping[str, str]) -> str:
 
 
 def _differ(newer: Row, older: Row, families: Mapping[str, str]) -> bool:
-    """Returns whether the two come from different sources: other sessions, and no message in common."""
+    """Returns whether the two come from different sources: other sessions, and no common message."""
     return _family(newer, families) != _family(older, families) and not set(newer["message_ids"]) & set(older["message_ids"])
 
 
 def _plan(kind: str, newer: Row, older: Row, families: Mapping[str, str], similarity: float, reason: str) -> Planned:
-    ends = (older, newer)
+    ends, columns = (older, newer), {"observation_ids": "id", "text_hashes": "text_hash", "message_ids": "message_ids"}
     payload = {
-        "observation_ids": [row["id"] for row in ends],
-        "text_hashes": [row["text_hash"] for row in ends],
-        "message_ids": [row["message_ids"] for row in ends],
+        **{name: [row[column] for row in ends] for name, column in columns.items()},
         "sources": [_family(row, families) for row in ends],
         "said_at": [row["event_at"].isoformat() for row in ends],
         "similarity": similarity,
         "reason": reason,
     }
-    name = hashlib.sha256("\x1f".join([kind, older["id"], newer["id"]]).encode()).hexdigest()[:24]
-    return Planned(f"rule-{name}", kind, older["id"], payload)
+    return Planned(f"rule-{hash_of(kind, older['id'], newer['id'])}", kind, older["id"], payload)

@@ -1,38 +1,38 @@
-"""Makes the entity graph from mentions: the tables `entities` and `relations`, in polars.
+"""Builds the entity graph from mentions: the tables `entities` and `relations`.
 
-An entity is what mentions agree on. Two entities stand together where two memories name both, or one that names few things.
-Takes tables, gives tables; the words themselves are read in `mentions`.
+An entity is what mentions agree on. Two entities are related if two memories name both, or one memory that names few things.
+Takes tables, returns tables; `mentions` reads the words.
 """
 
 import polars as pl
 
 from memory_assets.schema import frames as schemas
-from memory_assets.stages.embed.mentions import settle
+from memory_assets.stages.embed.mentions import resolve_entities
 from memory_assets.text.aliases import Own, names_of
 
 STATED = ("uses", "part_of", "replaced_by")
 TOGETHER = "mentioned_together"
 
 MOST_IN_A_MEMORY = 12
-"""Names in one memory beyond which it is a list, and says nothing of how they stand to each other."""
+"""Names in one memory above which it is a list, and relates nothing."""
 
 FEW_IN_A_MEMORY = 4
-"""Names in one memory up to which it alone is enough to say that two of them belong together."""
+"""Names in one memory up to which it alone relates two of them."""
 
 MOST_ALIASES = 12
 LONGEST_ALIAS = 60
 ORIGINS = ("project", "person")
-"""Kinds that a memory has by where it comes from; standing beside them says nothing more."""
+"""Kinds that come from the memory's origin; a common mention with them means nothing."""
 
 ALIASED = ("service", "tool", "package", "command")
-"""Kinds whose other names developers know; a file is called as it is called."""
+"""Kinds with well-known aliases; a file has none."""
 
 
 def build_entities(mentions: pl.DataFrame, memories: pl.DataFrame, own: Own | None = None) -> pl.DataFrame:
     """Returns the table `entities`; `own` are the owner's aliases."""
     dated = memories.select("first_event_at", "event_at", memory_id="id")
     grouped = (
-        settle(mentions, memories)
+        resolve_entities(mentions, memories)
         .join(dated, on="memory_id")
         .sort("event_at", "memory_id", "kind", "name")
         .group_by("entity_id", "entity_kind", "entity_name", "entity_project", maintain_order=True)
@@ -45,16 +45,14 @@ def build_entities(mentions: pl.DataFrame, memories: pl.DataFrame, own: Own | No
         )
         .rename({"entity_kind": "kind", "entity_name": "name", "entity_project": "project"})
     )
-    aliases = [
-        _aliases(kind, name, spellings, own)
-        for kind, name, spellings in grouped.select("kind", "name", "spellings").iter_rows()
-    ]
-    named = grouped.with_columns(pl.Series("aliases", aliases, dtype=pl.List(pl.String)))
-    return named.select(list(schemas.schema_of("entities"))).sort("entity_id")
+    named = grouped.select("kind", "name", "spellings").iter_rows()
+    aliases = [_aliases(kind, name, spellings, own) for kind, name, spellings in named]
+    aliased = grouped.with_columns(pl.Series("aliases", aliases, dtype=pl.List(pl.String)))
+    return aliased.select(list(schemas.schema_of("entities"))).sort("entity_id")
 
 
 def _aliases(kind: str, name: str, spellings: list[str], own: Own | None) -> list[str]:
-    """Returns the other names, those in the memories first; spellings that differ in case alone are one."""
+    """Returns the aliases, those in the memories first; spellings that differ only in case are one."""
     known = names_of(name, own) if kind in ALIASED else ()
     found: dict[str, str] = {}
     for spelling in (*spellings, *known):
@@ -83,19 +81,14 @@ def build_relations(mentions: pl.DataFrame, entities: pl.DataFrame, memories: pl
         )
         .join(counts.rename({"entity_id": "source_id", "memory_count": "source_count"}), on="source_id")
         .join(counts.rename({"entity_id": "target_id", "memory_count": "target_count"}), on="target_id")
-        .with_columns(_weight().alias("weight"))
+        .with_columns(weight=(pl.col("memory_count") / (pl.col("source_count") * pl.col("target_count")).sqrt()).clip(0.0, 1.0))
         .select(list(schemas.schema_of("relations")))
         .sort("source_id", "target_id", "kind")
     )
 
 
-def _weight() -> pl.Expr:
-    mean = (pl.col("source_count") * pl.col("target_count")).cast(pl.Float64).sqrt()
-    return (pl.col("memory_count") / mean).clip(0.0, 1.0)
-
-
 def _together(named: pl.DataFrame) -> pl.DataFrame:
-    """Returns pairs named in one memory: in two memories, or in one that names few things."""
+    """Returns pairs named together: in two memories, or in one that names few things."""
     things = named.filter(~pl.col("kind").is_in(ORIGINS)).select("memory_id", "entity_id")
     things = things.with_columns(pl.len().over("memory_id").alias("among")).filter(pl.col("among") <= MOST_IN_A_MEMORY)
     pairs = things.join(things.drop("among"), on="memory_id").filter(pl.col("entity_id") < pl.col("entity_id_right"))
@@ -105,17 +98,17 @@ def _together(named: pl.DataFrame) -> pl.DataFrame:
 
 
 def _stated(mentions: pl.DataFrame) -> pl.DataFrame:
-    """Returns what memories say outright."""
+    """Returns the relations that memories state."""
     keyed = mentions.select("memory_id", pl.format("{}/{}", "kind", "name").alias("other"), target_id="entity_id")
-    found = []
-    for relation in STATED:
-        said = mentions.select("memory_id", pl.col(relation).alias("other"), source_id="entity_id")
-        found.append(_evidence(said.explode("other").drop_nulls("other").join(keyed, on=["memory_id", "other"]), relation))
-    return pl.concat(found)
+    said = (
+        mentions.select("memory_id", pl.col(kind).alias("other"), source_id="entity_id").explode("other") for kind in STATED
+    )
+    joined = (frame.drop_nulls("other").join(keyed, on=["memory_id", "other"]) for frame in said)
+    return pl.concat(_evidence(frame, kind) for frame, kind in zip(joined, STATED, strict=True))
 
 
 def _contained(named: pl.DataFrame) -> pl.DataFrame:
-    """Returns files and folders with the folder that their path names, where a memory of the project names that, too."""
+    """Returns files and folders with their parent folder, if a memory of the project names that, too."""
     paths = named.filter(pl.col("kind").is_in(["file", "folder"]))
     folders = paths.filter(pl.col("kind") == "folder").select("name", "project", target_id="entity_id").unique()
     above = pl.col("name").str.strip_chars_end("/").str.replace(r"[^/]+$", "")
@@ -125,7 +118,7 @@ def _contained(named: pl.DataFrame) -> pl.DataFrame:
 
 
 def _superseding(named: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    """Returns the one thing of its kind in a superseded memory with the one that the newer memory names instead."""
+    """Returns the only thing of its kind in a superseded memory with its counterpart in the newer memory."""
     pairs = memories.drop_nulls("superseded_by").select(old="id", new="superseded_by")
     things = named.filter(~pl.col("kind").is_in(ORIGINS)).select("memory_id", "kind", "entity_id")
     gone, came = (

@@ -1,9 +1,9 @@
-"""What Claude Code and Codex remember by themselves, read from their Markdown files: one fact for each paragraph or list item.
+"""Reads the memories that Claude Code and Codex keep in Markdown files: one fact per paragraph or list item.
 
-Takes the text of a file, gives observations that no session made: their path and lines are those of the file, their words
-count as a file's and make nobody's rule. They are a mirror: what is no longer in the file is no longer there. What a harness
-remembers is in part what it heard in the sessions that are observed anyway, so it is merged with nothing, neither confirms nor
-contradicts, and never becomes a proposal.
+Takes the text of a file, returns observations without a session: path and lines are those of the file, and the author is the
+file, so they make nobody's rule. They mirror the file: what is removed there disappears. A harness remembers in part what it
+saw in the observed sessions, so its memories are merged with nothing, neither confirm nor contradict, and never become a
+proposal.
 """
 
 import re
@@ -20,24 +20,23 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.records import Harness
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.masking.redact import mask_text
-from memory_assets.stages.distill.items import entities_of
-from memory_assets.stages.distill.rows import NAMESPACE, SCHEMA_VERSION, scope_of, text_hash
+from memory_assets.stages.distill.rows import NAMESPACE, scope_of, text_hash
 from memory_assets.stages.distill.taxonomy import TAXONOMY_VERSION, categorise
-from memory_assets.text.tokens import count_tokens
+from memory_assets.stages.embed.notes import row_without_session
 
 READER_VERSION = version_of("harness_memories")
 
 SHORTEST, LONGEST = 12, 2_000
-"""Characters of an item: what the write gate calls too short, and what is a document and no fact."""
+"""Characters of an item: shorter is too short for the write gate, longer is a document."""
 
 FEW_WORDS = 6
-"""An item of fewer words is told with the heading that it stands under."""
+"""An item of fewer words gets its heading as a prefix."""
 
 CONFIDENCE = 0.5
-"""A model inferred it, and nobody has looked at it."""
+"""A model inferred it, and nobody reviewed it."""
 
 EARLIEST = datetime(2024, 1, 2, tzinfo=UTC)
-"""Days begin in 2024; a file that claims to be older was copied by something that knew no better."""
+"""Days begin in 2024; an older file time is a copying error."""
 
 _ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)")
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*")
@@ -47,46 +46,47 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 @dataclass(frozen=True)
 class MemoryFile:
-    """A file in which a harness keeps what it remembers."""
+    """A memory file of a harness."""
 
     harness: Harness
     path: Path
     beside: str
-    """The folder of transcripts that it lies beside; empty where it is about no project."""
+    """The folder of transcripts beside it; empty if it belongs to no project."""
     size: int
     mtime_ns: int
 
 
 @dataclass(frozen=True)
-class Item:
-    """A paragraph or a list item, on one line, and the lines of the file that it stands on (from 0)."""
+class MemoryItem:
+    """A paragraph or a list item as one line, and its lines in the file (from 0)."""
 
     text: str
     lines: tuple[int, ...]
 
 
-def read_items(text: str) -> list[Item]:
-    """Returns the facts of a Markdown file; front matter, headings, code, tables and comments are none."""
+def parse_items(text: str) -> list[MemoryItem]:
+    """Returns the facts of a Markdown file, without front matter, headings, code, tables and comments."""
     blanked = _COMMENT.sub(lambda found: "\n" * found.group().count("\n"), text)
-    items = (Item(_plain(words), lines) for words, lines in _blocks(blanked.splitlines()))
+    plain = ((_LINK.sub(r"\1", words).replace("**", "").replace("\x00", ""), at) for words, at in _blocks(blanked.splitlines()))
+    items = (MemoryItem(" ".join(words.split()), lines) for words, lines in plain)
     return [item for item in items if len(item.text) <= LONGEST]
 
 
 def rows_of(file: MemoryFile, text: str, *, project: str, person: str, now: datetime, zone: tzinfo) -> list[dict[str, Any]]:
-    """Returns the observations that the file makes, secrets masked; they are as old as the last change of the file."""
+    """Returns the file's observations, secrets masked, dated by the last change of the file."""
     at = min(max(datetime.fromtimestamp(file.mtime_ns / 1e9, UTC), EARLIEST), now)
-    found = {text_hash(masked): (masked, item) for item in read_items(text) for masked in [mask_text(item.text)[0]]}
+    found = {text_hash(masked): (masked, item) for item in parse_items(text) for masked in [mask_text(item.text)[0]]}
     about = {"project": project, "person": person, "event_at": at, "day": at.astimezone(zone).date()}
     return [_row(file, digest, masked, item) | about for digest, (masked, item) in found.items()]
 
 
 def with_harness_memories(observations: pl.DataFrame, remembered: pl.DataFrame) -> pl.DataFrame:
-    """Returns the observations and what harnesses remember, forgotten or corrected as any other."""
+    """Returns the observations with the memories of harnesses."""
     return pl.concat([observations, remembered]) if remembered.height else observations
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yields paragraphs and list items with their lines; one of a few words begins with its heading."""
+    """Yields paragraphs and list items with their lines; a short one begins with its heading."""
     heading, words, taken = "", "", []
     is_code = False
     first = _front_matter(lines)
@@ -114,26 +114,15 @@ def _front_matter(lines: Sequence[str]) -> int:
     return next((number + 1 for number, line in enumerate(lines[1:], 1) if line.strip() == "---"), 0)
 
 
-def _plain(words: str) -> str:
-    return " ".join(_LINK.sub(r"\1", words).replace("**", "").replace("\x00", "").split())
-
-
-def _row(file: MemoryFile, digest: str, text: str, item: Item) -> dict[str, Any]:
+def _row(file: MemoryFile, digest: str, text: str, item: MemoryItem) -> dict[str, Any]:
     category, confidence = categorise(text, "fact", "file")
     return {
+        **row_without_session(file.harness, text),
         "id": str(uuid.uuid5(NAMESPACE, f"{file.harness}/{file.path}/{digest}")),
         "session_id": f"memory of {file.harness}",
-        "window_id": file.harness,
-        "segment_id": file.harness,
         "path": str(file.path),
-        "trigger": "ended",
-        "kind": "fact",
-        "text": text,
-        "text_hash": digest,
         "priority": "medium",
-        "gate": "allow",
         "gate_reason": "remembered by the harness",
-        "gate_confidence": 1.0,
         "category": category,
         "category_confidence": confidence,
         "taxonomy_version": TAXONOMY_VERSION,
@@ -142,16 +131,8 @@ def _row(file: MemoryFile, digest: str, text: str, item: Item) -> dict[str, Any]
         "sentiment": "neutral",
         "author": "file",
         "scope": scope_of(category) if file.beside else "everyone",
-        "folder": "",
-        "entities": list(entities_of(text)),
-        "clock_times": [],
         "lines": list(item.lines),
-        "message_ids": [],
-        "quote": "",
-        "tokens": count_tokens(text),
         "observer": file.harness,
-        "prompt_hash": None,
-        "schema_version": SCHEMA_VERSION,
     }
 
 

@@ -1,4 +1,4 @@
-"""A name in a text, and what finds such names."""
+"""A mention of an entity in a text, and the interface of its recognisers."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -11,7 +11,7 @@ _CODE = re.compile(r"`([^`\n]{1,200})`")
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name in a text, as it is usually written, and how it was written here."""
+    """A name in a text: its usual spelling and the one used here."""
 
     kind: EntityKind
     name: str
@@ -22,11 +22,11 @@ class Mention:
 
 Span = tuple[int, int]
 Recogniser = Callable[[str, tuple[Span, ...]], Iterable[Mention]]
-"""Takes a text and where it stands between backticks."""
+"""Takes a text and its spans between backticks."""
 
 
 def code_spans(text: str) -> tuple[Span, ...]:
-    """Returns where text stands between backticks."""
+    """Returns the spans between backticks."""
     return tuple((match.start(1), match.end(1)) for match in _CODE.finditer(text))
 
 
@@ -36,5 +36,5 @@ def inside(position: int, spans: tuple[Span, ...]) -> bool:
 
 
 def mention(kind: EntityKind, name: str, match: re.Match[str], group: int | str = 0) -> Mention:
-    """Returns the mention that the match, or one of its groups, is."""
+    """Returns the match, or one of its groups, as a mention."""
     return Mention(kind, name, match[group], match.start(group), match.end(group))

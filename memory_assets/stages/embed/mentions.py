@@ -1,7 +1,7 @@
-"""Reads what each memory names and what its words say of how names stand to each other: the table `mentions`.
+"""Reads the names in each memory and the relations that its words state: the table `mentions`.
 
-Only memories whose words changed are read again. Names become entities with all memories in view: `syncer.go` is the one file
-of the project that ends so, `git-sync` is a project where memories come from one of that name.
+Only memories whose words changed are read again. Names are resolved to entities with all memories in view: `syncer.go` is the
+only file of the project with that ending, `git-sync` is a project if memories come from one of that name.
 """
 
 import re
@@ -19,7 +19,7 @@ from memory_assets.stages.embed.entities import ENTITIES_VERSION, LOCAL_KINDS, m
 from memory_assets.stages.embed.mention import Mention, code_spans
 
 READ_STATES = ("active", "superseded", "stale", "archived", "cold")
-"""What the write gate holds back connects nothing, and what is forgotten names nothing."""
+"""Held and forgotten memories are not part of the graph."""
 
 MOST_SPELLINGS = 8
 
@@ -31,9 +31,8 @@ _WHOLES = frozenset({"file", "folder", "package", "repository"})
 _PARTS = frozenset({"identifier", "variable", "flag", "file", "folder"})
 _USED = frozenset({"service", "tool", "package", "host", "command"})
 _USING = re.compile(
-    r"\b(?:(?<!to )use[sd]?|using|depends on|built (?:with|on)|runs (?:on|in|with)|deployed (?:to|on|with|via)|written in"
-    r"|hosted (?:on|by)|powered by|stored in|served by)\s+(?:the\s+|our\s+|a\s+|an\s+)?[`'\"]?$",
-    re.IGNORECASE,
+    r"(?i)\b(?:(?<!to )use[sd]?|using|depends on|built (?:with|on)|runs (?:on|in|with)|deployed (?:to|on|with|via)|written in"
+    r"|hosted (?:on|by)|powered by|stored in|served by)\s+(?:the\s+|our\s+|a\s+|an\s+)?[`'\"]?$"
 )
 _UNSURE = re.compile(
     r"\b(?:not|never|n't|no longer|instead of|rather than|could|might|should we|would|if|without|stop)\b|\?", re.IGNORECASE
@@ -41,11 +40,11 @@ _UNSURE = re.compile(
 _ROOT_FILES = re.compile(
     r"(?:README|CHANGELOG|LICENSE|CONTRIBUTING|AGENTS|CLAUDE|SKILL|MEMORY|index|__init__|package\.json|go\.mod)", re.I
 )
-"""Files that many folders have: the bare name means the one at the root, or says too little."""
+"""Files of many folders: the bare name means the one at the root, or is ambiguous."""
 
 
 def read_mentions(memories: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """Returns the table `mentions`; rows of `known` are kept for memories whose words did not change."""
+    """Returns the table `mentions`; rows of `known` are kept for unchanged memories."""
     readable = memories.filter(pl.col("state").is_in(READ_STATES)).select(_SOURCE)
     hashes = {row["id"]: _hash(row) for row in readable.iter_rows(named=True)}
     kept = known.filter(
@@ -62,7 +61,7 @@ def _hash(memory: Mapping[str, Any]) -> str:
 
 
 def _read(memory: Mapping[str, Any], read_from: str) -> list[dict[str, Any]]:
-    """Returns a row for each name in the memory; the project and the person that it is from are named by it, too."""
+    """Returns a row for each name in the memory, its project and person included."""
     rows: dict[str, dict[str, Any]] = {}
     own = {"project": memory["project"], "person": memory["person"]}
     named = [(kind, name, name) for kind, name in own.items() if name]
@@ -70,7 +69,8 @@ def _read(memory: Mapping[str, Any], read_from: str) -> list[dict[str, Any]]:
     mentions = [mention for text in memory["wordings"] for mention in mentions_in(text)]
     mentions += [mention for name in memory["entities"] if name not in together for mention in mentions_of_name(name)]
     for kind, name, said in (*named, *((one.kind, one.name, one.said) for one in mentions)):
-        row = rows.setdefault(f"{kind}/{name}", _empty_row(memory["id"], kind, name, read_from))
+        empty = {"memory_id": memory["id"], "kind": kind, "name": name, "entity_id": "", "read_from": read_from}
+        row = rows.setdefault(f"{kind}/{name}", empty | {"said": [], "uses": [], "part_of": [], "replaced_by": []})
         if said != name and said not in row["said"] and len(row["said"]) < MOST_SPELLINGS:
             row["said"].append(said)
     for text in memory["wordings"]:
@@ -80,13 +80,8 @@ def _read(memory: Mapping[str, Any], read_from: str) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def _empty_row(memory_id: str, kind: str, name: str, read_from: str) -> dict[str, Any]:
-    row = {"memory_id": memory_id, "kind": kind, "name": name, "said": [], "entity_id": "", "read_from": read_from}
-    return row | {"uses": [], "part_of": [], "replaced_by": []}
-
-
 def _stated(text: str, project: str) -> Iterator[tuple[str, str, str]]:
-    """Yields (name, relation, other name) as the words of the text have it; in doubt nothing."""
+    """Yields the (name, relation, other name) that the text states; in doubt nothing."""
     mentions = mentions_in(text)
     yield from _commands_with_flags(text, mentions)
     for one, other in pairwise(mentions):
@@ -104,7 +99,7 @@ def _stated(text: str, project: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _commands_with_flags(text: str, mentions: Sequence[Mention]) -> Iterator[tuple[str, str, str]]:
-    """Yields the flags that stand behind a command between the same backticks."""
+    """Yields the flags of a command between the same backticks."""
     for start, end in code_spans(text):
         inside = [mention for mention in mentions if start <= mention.start and mention.end <= end]
         if inside and inside[0].kind == "command":
@@ -112,33 +107,33 @@ def _commands_with_flags(text: str, mentions: Sequence[Mention]) -> Iterator[tup
 
 
 def _are_alike(gone: str, came: str) -> bool:
-    """Returns whether one can take the other's place: a flag a flag's, but a package a tool's or a service's."""
+    """Returns whether one can replace the other: a flag a flag, but a package also a tool or a service."""
     kinds = {name.split("/")[0] for name in (gone, came)}
     return len(kinds) == 1 or kinds <= {"service", "tool", "package", "command", "host"}
 
 
 def key_of(mention: Mention) -> str:
-    """Returns the mention's kind and name as one word of the table."""
+    """Returns the mention's kind and name as one key."""
     return f"{mention.kind}/{mention.name}"
 
 
 def _with_entities(mentions: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    settled = settle(mentions, memories).select("memory_id", "kind", "name", "entity_id")
+    settled = resolve_entities(mentions, memories).select("memory_id", "kind", "name", "entity_id")
     found = mentions.drop("entity_id").join(settled, on=["memory_id", "kind", "name"])
     return found.select(list(schemas.schema_of("mentions")))
 
 
-def settle(mentions: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    """Returns the mentions with the entity that each is, judged with all names of its project in view.
+def resolve_entities(mentions: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
+    """Returns the mentions with their entities, resolved with all names of the project in view.
 
-    Adds `entity_id` and what it is made from: `entity_kind`, `entity_name` and `entity_project`.
+    Adds `entity_id` and its parts `entity_kind`, `entity_name` and `entity_project`.
     """
     from_project = memories.select(memory_id="id", project="project")
     placed = mentions.drop("entity_id").join(from_project, on="memory_id")
     names = placed.select("kind", "name", "project").unique()
     projects = {name.lower() for name in names.filter(pl.col("kind") == "project")["name"]}
     longer = _longer_names(names)
-    rows = [(*row, *_settled(row[0], row[1], row[2], projects, longer)) for row in names.iter_rows()]
+    rows = [(*row, *_resolve(row[0], row[1], row[2], projects, longer)) for row in names.iter_rows()]
     columns = ("kind", "name", "project", "entity_kind", "entity_name", "entity_project")
     found = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
     ids = pl.Series("entity_id", [entity_id(row[3], row[4], row[5]) for row in rows], dtype=pl.String)
@@ -149,33 +144,25 @@ Longer = Mapping[tuple[str, str, str], str]
 """(project, kind, short name) → the one longer name of the project that ends with it."""
 
 
-def _settled(kind: str, name: str, project: str, projects: Collection[str], longer: Longer) -> tuple[str, str, str]:
-    """Returns kind, name and project of the entity that a name in a memory of the project is."""
+def _resolve(kind: str, name: str, project: str, projects: Collection[str], longer: Longer) -> tuple[str, str, str]:
+    """Returns kind, name and project of the entity behind a name in a memory of the project."""
     plain = name.rstrip("/").lower()
-    if plain in projects and (
-        kind == "project" or (kind in ("identifier", "command", "folder", "package") and _is_telling(plain))
-    ):
+    is_no_word = not plain.isalpha()  # it means the project everywhere
+    if plain in projects and (kind == "project" or (kind in ("identifier", "command", "folder", "package") and is_no_word)):
         return "project", plain, ""
     name = longer.get((project, kind, name), name)
     return kind, name, project if kind in LOCAL_KINDS and "#" not in name[1:] else ""
 
 
-def _is_telling(name: str) -> bool:
-    """Returns whether a project's name is no plain word, so that it means the project wherever it stands."""
-    return not name.isalpha()
-
-
 def _longer_names(names: pl.DataFrame) -> dict[tuple[str, str, str], str]:
-    """Returns the short names of files and identifiers that only one longer name of the same project ends with."""
+    """Returns the short names of files and identifiers with exactly one longer name in the project that ends with them."""
     ends: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     marks = {"file": "/", "identifier": "."}
     shorts: set[tuple[str, str, str]] = set()
     for kind, name, project in names.filter(pl.col("kind").is_in(list(marks))).select("kind", "name", "project").iter_rows():
         parts = name.split(marks[kind])
         shorts.add((project, kind, name))
-        if name.startswith(("/", "~")):
-            continue
-        for cut in range(1, len(parts)):
+        for cut in range(1, len(parts) if not name.startswith(("/", "~")) else 1):
             ends[project, kind, marks[kind].join(parts[cut:])].add(name)
     longest = {short: {one for one in wholes if not ends.get((short[0], short[1], one))} for short, wholes in ends.items()}
     return {

@@ -1,31 +1,28 @@
-"""Finds pairs of observations that say the same, or that cannot both hold.
+"""Finds pairs of observations that say the same, or that contradict each other.
 
-Edges are facts about pairs of texts, so they do not depend on the order of arrival: the newer of a pair is the later by event
-time. Only pairs with at least one observation that was not compared before are looked at; within one project, or within
-what one person says of their own. A conflict needs the same scope besides, and the same category unless the newer one states
-the change. Narratives merge only with the very same text. What an edge does to a memory is decided in `memories` and
-`evidence`.
+An edge is a fact about two texts, so it does not depend on the order of arrival: the newer of a pair is the later by event
+time. Only pairs with an observation that was not compared before are examined, within one project, or within what one person
+says of their own. A conflict also needs the same scope, and the same category unless the newer one states the change.
+Narratives merge only with the same text. `memories` and `evidence` decide what an edge does to a memory.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 import polars as pl
 
 from memory_assets.schema import frames as schemas
-from memory_assets.schema.tables import version_of
 from memory_assets.stages.embed.claims import same_claim
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, REPLACED, find_conflict
 from memory_assets.stages.embed.encode import matrix_of
 
-MERGE_VERSION = version_of("merges")
 SAME, CONFLICT = "same", "conflict"
 CANDIDATE = 0.75
 """Cosine from which a pair may merge; measured paraphrases lie at 0.85 and 0.90, the lowest that read the same at 0.75."""
 
 BLOCK_ROWS = 2_000
 NORMS = frozenset({"preferences", "rules-conventions"})
-"""Categories of what ought to be; the same wish is filed under either."""
+"""Categories of wishes and rules; the same wish can have either."""
 
 _NEEDED = ["id", "kind", "text", "text_hash", "category", "author", "scope", "project", "person", "event_at"]
 
@@ -33,12 +30,11 @@ _NEEDED = ["id", "kind", "text", "text_hash", "category", "author", "scope", "pr
 def find_edges(
     observations: pl.DataFrame, embeddings: pl.DataFrame, previous: pl.DataFrame, compared: Collection[str]
 ) -> pl.DataFrame:
-    """Returns all edges: those of `previous` whose ends are still there, and those of observations not in `compared`."""
+    """Returns all edges: those of `previous` whose observations still exist, and those of observations not in `compared`."""
     facts = observations.select(_NEEDED).sort("event_at", "id")
     present = facts["id"].implode()
     kept = previous.filter(pl.col("newer_id").is_in(present) & pl.col("older_id").is_in(present))
-    known = set(compared)
-    is_new = np.array([id not in known for id in facts["id"]], dtype=bool)
+    is_new = (~facts["id"].is_in(list(compared))).to_numpy()
     if not is_new.any():
         return kept
     rows = facts.to_dicts()
@@ -47,7 +43,7 @@ def find_edges(
 
 
 def _near_pairs(facts: pl.DataFrame, embeddings: pl.DataFrame, is_new: np.ndarray) -> Iterator[tuple[int, int, float]]:
-    """Yields (older row, newer row, cosine) of pairs near enough to be judged, at least one of them new."""
+    """Yields (older row, newer row, cosine) of the pairs to compare, at least one of them new."""
     vectors = matrix_of(facts["text_hash"], embeddings)
     fresh = np.flatnonzero(is_new)
     for start in range(0, len(fresh), BLOCK_ROWS):
@@ -64,8 +60,7 @@ def _judge(newer: dict, older: dict, cosine: float) -> dict | None:
     if newer["kind"] != older["kind"] or not _share_scope(newer, older):
         return None
     if newer["kind"] == "narrative":
-        is_same = newer["text_hash"] == older["text_hash"]
-        return _edge(newer, older, cosine, SAME, "same words") if is_same else None
+        return _edge(newer, older, cosine, SAME, "same words") if newer["text_hash"] == older["text_hash"] else None
     how = find_conflict(newer["text"], older["text"]) if newer["scope"] == older["scope"] else None
     if how and (how == REPLACED or _are_filed_alike(newer, older)):
         return _edge(newer, older, cosine, CONFLICT, how)
@@ -80,9 +75,9 @@ def _edge(newer: dict, older: dict, cosine: float, relation: str, reason: str) -
 
 
 def _share_scope(a: dict, b: dict) -> bool:
-    """Returns whether the two concern the same: one project, one person of their own, or everyone.
+    """Returns whether the two have a common scope: one project, one person, or everyone.
 
-    What the owner says of a project and of their own in that project is one statement; said in two projects it is two.
+    In one project, the owner's statements about it and about themselves can be the same; in two projects they cannot.
     """
     if a["scope"] == b["scope"] and a["scope"] != "project":
         return a["scope"] == "everyone" or a["person"] == b["person"]
@@ -93,5 +88,17 @@ def _share_scope(a: dict, b: dict) -> bool:
 
 
 def _are_filed_alike(a: dict, b: dict) -> bool:
-    """Returns whether the two have one category; a change that is stated names its subject and needs no such help."""
+    """Returns whether the two have one category; a stated change names its subject and does not need this."""
     return a["category"] == b["category"] or {a["category"], b["category"]} <= NORMS
+
+
+def find_roots(ids: Sequence[str], merges: pl.DataFrame) -> dict[str, str]:
+    """Returns the oldest observation of each one's cluster; `ids` are ordered by event time."""
+    same = merges.filter(pl.col("relation") == SAME).sort(["similarity", "older_id"], descending=[True, False])
+    nearest: dict[str, str] = {}
+    for newer, older in same.select("newer_id", "older_id").iter_rows():
+        nearest.setdefault(newer, older)
+    roots: dict[str, str] = {}
+    for id in ids:
+        roots[id] = roots.get(nearest.get(id, id), id)
+    return roots

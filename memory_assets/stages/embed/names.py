@@ -1,4 +1,4 @@
-"""Recognises by a list, `names.toml`: services, tools and packages by their names, and commands by their programs."""
+"""Recognises listed names (`names.toml`): services, tools and packages, and commands by their programs."""
 
 import re
 import tomllib
@@ -21,7 +21,7 @@ _BEFORE_COMMAND = re.compile(r"^(?:\$\s+|sudo\s+|[A-Z_]+=\S+\s+)+")
 
 
 def find_known(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
-    """Yields services, tools and packages; those that are English words, too, only as they are spelt and within a sentence."""
+    """Yields services, tools and packages; names that are English words only in their spelling and within a sentence."""
     names, exact = known_names(), _exact_names()
     for match in _known_pattern().finditer(text):
         kind, name = names[match[0].lower()]
@@ -31,7 +31,7 @@ def find_known(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
 
 
 def find_commands(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
-    """Yields programs with their subcommands; the flags behind them are mentions of their own."""
+    """Yields programs with their subcommands; their flags are separate mentions."""
     for start, end in code:
         words = text[start:end]
         offset = match.end() if (match := _BEFORE_COMMAND.match(words)) else 0
@@ -42,7 +42,7 @@ def find_commands(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
 
 
 def _command(said: str) -> str | None:
-    """Returns what of the words between backticks is a program, with its subcommand where it has any."""
+    """Returns the program at the beginning of the words between backticks, with its subcommand if it has one."""
     known, (first, *rest) = _programs(), said.split() or [""]
     if not _PROGRAM.fullmatch(first):
         return None
@@ -56,7 +56,7 @@ def _command(said: str) -> str | None:
 
 @cache
 def known_names() -> dict[str, tuple[EntityKind, str]]:
-    """Returns, for each known name in lower case and for its other names, its kind and its usual spelling."""
+    """Returns kind and usual spelling of each known name and its aliases, by lower case."""
     found: dict[str, tuple[EntityKind, str]] = {}
     for kind in KINDS:
         for spelling in (*_table()[kind]["any"], *_table()[kind]["exact"]):
@@ -70,13 +70,13 @@ def known_names() -> dict[str, tuple[EntityKind, str]]:
 
 @cache
 def no_entity(kind: str) -> frozenset[str]:
-    """Returns the words that are no entity of the kind although they look like one."""
+    """Returns the words that look like an entity of the kind and are none."""
     return frozenset(_table()["no"][kind])
 
 
 @cache
 def _exact_names() -> dict[str, str]:
-    """Returns the names that are English words, too: lower case → as it is spelt."""
+    """Returns the names that are also English words: lower case → spelling."""
     return {spelling.lower(): spelling for kind in KINDS for spelling in _table()[kind]["exact"]}
 
 
@@ -88,7 +88,7 @@ def _known_pattern() -> re.Pattern[str]:
 
 @cache
 def _programs() -> dict[str, bool]:
-    """Returns the programs, and whether a subcommand belongs to their name."""
+    """Returns the programs, and whether a subcommand belongs to the name."""
     command = _table()["command"]
     return dict.fromkeys(command["alone"], False) | dict.fromkeys(command["with"], True)
 

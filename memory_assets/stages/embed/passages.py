@@ -1,8 +1,8 @@
-"""Cuts what was said into passages of a few sentences, and gives each its vector and the codes of its words.
+"""Cuts messages into passages of a few sentences, each with its vector and the codes of its words.
 
-One vector of a long message is about everything and near to nothing, so a message is found by its best passage. Only what
-people and assistants said in words is cut; calls and outputs of tools are not. A passage knows the part that its message
-plays: a turn of the owner, the answer that ends the assistant's turn, or a step on the way to it.
+One vector of a long message is about everything and near to nothing, so a message is found by its best passage. Only the words
+of people and assistants are cut; tool calls and outputs are not. A passage has the role of its message: a turn of the owner,
+the answer that ends the assistant's turn, or a step before it.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ PASSAGE_CHARS = 500
 messages much less."""
 
 MOST_VECTORS = 24
-"""Passages of one message that get a vector; of pastes beyond 12,000 characters the rest is found by its words."""
+"""Passages of one message that get a vector; the rest of longer pastes is found by its words."""
 
 SPEAKERS = ("owner", "assistant", "subagent")
 
@@ -28,7 +28,7 @@ _BREAK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)")
 
 
 def spoken(messages: pl.DataFrame) -> pl.DataFrame:
-    """Returns the messages that people and assistants said in words, each with its role in the turn, in order."""
+    """Returns the messages of people and assistants, each with its role in the turn, in order."""
     said = messages.filter(pl.col("author").is_in(SPEAKERS) & (pl.col("kind") == "text") & (pl.col("text").str.len_chars() > 0))
     said = said.sort("window_id", "ordinal")
     follows = pl.col("author").shift(-1).over("window_id")
@@ -43,7 +43,7 @@ def spoken(messages: pl.DataFrame) -> pl.DataFrame:
 
 
 def cut_spans(text: str) -> list[tuple[int, int]]:
-    """Returns where the passages of a text lie, in order: paragraphs and list items together, long ones cut at a space."""
+    """Returns the spans of the passages, in order: paragraphs and list items joined, long ones cut at a space."""
     spans: list[tuple[int, int]] = []
     for start, end in _pieces(text):
         if spans and end - spans[-1][0] <= PASSAGE_CHARS:
@@ -75,18 +75,12 @@ def _cut_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def cut_messages(messages: pl.DataFrame) -> pl.DataFrame:
-    """Returns the passages of the messages, with their text; one row each, without vectors."""
+    """Returns the passages of the messages with their text, without vectors."""
     rows = [
         {
+            **{name: row[name] for name in _OF_THE_MESSAGE},
             "id": f"{row['message_id']}#{number}",
-            "message_id": row["message_id"],
-            "session_id": row["session_id"],
-            "window_id": row["window_id"],
-            "line": row["line"],
             "number": number,
-            "author": row["author"],
-            "role": row["role"],
-            "event_at": row["event_at"],
             "char_from": start,
             "char_to": end,
             "text": row["text"][start:end],
@@ -98,39 +92,28 @@ def cut_messages(messages: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={**schema, "text": pl.String}, orient="row")
 
 
-_CUT = (
-    "id message_id session_id window_id line number author role event_at char_from char_to".split()
-)  # what is known before a vector is made
-
-
+_OF_THE_MESSAGE = "message_id session_id window_id line author role event_at".split()
+_CUT = ("id", *_OF_THE_MESSAGE, "number", "char_from", "char_to")
 _MADE = ("vector", "words")
 
 
 def make_passages(day: date, messages: pl.DataFrame, embedder: Embedder, known: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Returns the table `passages` of a day; `known` holds rows whose vectors need not be made again."""
+    """Returns the table `passages` of a day; `known` holds reusable rows."""
     cut = cut_messages(messages)
     hashes = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in cut["text"]]
     texts = {h: text for h, text, number in zip(hashes, cut["text"], cut["number"], strict=True) if number < MOST_VECTORS}
     made = _read(texts, embedder, known)
-    return schemas.frame_of(
-        "passages",
-        (
-            {
-                **{name: row[name] for name in _CUT},
-                "day": day,
-                "text_hash": text_hash,
-                "model": embedder.name,
-                "model_version": embedder.version,
-                **dict(zip(_MADE, made[text_hash] if row["number"] < MOST_VECTORS else (None, None), strict=True)),
-            }
-            for row, text_hash in zip(cut.iter_rows(named=True), hashes, strict=True)
-        ),
-    )
+    common = {"day": day, "model": embedder.name, "model_version": embedder.version}
+    rows = []
+    for row, text_hash in zip(cut.drop("text").iter_rows(named=True), hashes, strict=True):
+        vector, words = made[text_hash] if row["number"] < MOST_VECTORS else (None, None)
+        rows.append({**row, **common, "text_hash": text_hash, "vector": vector, "words": words})
+    return schemas.frame_of("passages", rows)
 
 
 def _read(texts: dict[str, str], embedder: Embedder, known: pl.DataFrame | None) -> dict[str, tuple[list[float], bytes]]:
-    """Returns the vector of each text and the codes of its words, by the text's hash."""
-    found: dict[str, tuple[list[float], bytes]] = {}
+    """Returns the vector of each text and the codes of its words, by the hash of the text."""
+    found = {}
     if known is not None and not known.is_empty():
         same = known.filter((pl.col("model") == embedder.name) & (pl.col("model_version") == embedder.version))
         rows = same.drop_nulls(_MADE).select("text_hash", *_MADE).iter_rows()

@@ -1,6 +1,6 @@
-"""Draws the strongest part of the entity graph as an SVG: the things that memories most often name together.
+"""Draws the strongest part of the entity graph as an SVG: what memories most often name together.
 
-Takes the tables `entities` and `relations`, gives text; the same tables give the same picture.
+Takes the tables `entities` and `relations`, returns text; equal tables give equal pictures.
 """
 
 from collections.abc import Sequence
@@ -33,19 +33,17 @@ def render_picture(entities: pl.DataFrame, relations: pl.DataFrame) -> str:
     shown = [*(_line(edge, places) for edge in edges), *(_node(known[id], places[id]) for id in ids)]
     kinds = sorted({known[id]["kind"] for id in ids})
     legend = [_legend(row, kind) for row, kind in enumerate(kinds)]
-    note = (
-        [] if ids else [f'<text x="{WIDTH // 2}" y="{HEIGHT // 2}" text-anchor="middle">Nothing is named together yet.</text>']
-    )
+    empty = f'<text x="{WIDTH // 2}" y="{HEIGHT // 2}" text-anchor="middle">Nothing is named together yet.</text>'
+    note = [] if ids else [empty]
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">'
     paper = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>'
     return "\n".join([head, paper, *shown, *legend, *note, "</svg>\n"])
 
 
 def strongest(relations: pl.DataFrame) -> list[dict[str, Any]]:
-    """Returns the relations on which most memories rest, of at most `MOST_NODES` entities; of two entities, the strongest."""
-    ordered = relations.sort(
-        ["memory_count", "weight", "source_id", "target_id", "kind"], descending=[True, True, False, False, False]
-    )
+    """Returns the relations with most memories, of at most `MOST_NODES` entities; one per pair of entities."""
+    columns = ["memory_count", "weight", "source_id", "target_id", "kind"]
+    ordered = relations.sort(columns, descending=[True, True, False, False, False])
     chosen: dict[tuple[str, str], dict[str, Any]] = {}
     nodes: set[str] = set()
     for row in ordered.head(MOST_EDGES * 4).iter_rows(named=True):
@@ -57,7 +55,7 @@ def strongest(relations: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _layout(ids: Sequence[str], edges: Sequence[dict[str, Any]]) -> list[tuple[float, float]]:
-    """Returns a place for each: what is related attracts, everything else keeps its distance (Fruchterman and Reingold)."""
+    """Returns a position for each: relations attract, everything else repels (Fruchterman and Reingold)."""
     if not ids:
         return []
     places = np.random.default_rng(0).uniform(-1, 1, (len(ids), 2))

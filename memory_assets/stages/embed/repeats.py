@@ -1,8 +1,8 @@
-"""Finds memories that repeat one another, with a measure that shares nothing with merging.
+"""Finds memories that repeat one another, with a measure independent of merging.
 
-A frame of memories comes in, pairs come out: two memories of one scope whose sets of words overlap by four fifths, with equal
-numbers and the same polarity. Vectors, claims and the merge rules are not consulted, so the share of repeats says how well
-those work. Rare words are indexed, so memories that share none of theirs are never compared.
+Takes a frame of memories, returns pairs: two memories of one scope whose sets of words overlap by four fifths, with equal
+numbers and the same polarity. It uses no vectors, claims or merge rules, so the share of repeats measures how well those work.
+Only rare words are indexed, so memories without a common rare word are never compared.
 """
 
 import math
@@ -16,13 +16,13 @@ from typing import Any
 import polars as pl
 
 SAME = Fraction(4, 5)
-"""Jaccard overlap from which two sets of words are taken for one statement."""
+"""Jaccard overlap from which two sets of words are one statement."""
 
 MOST_SHARE = 0.02
-"""More repeats than this for each allowed memory, and merging does not do its work."""
+"""Repeats per allowed memory above which merging fails."""
 
 ALLOWED = ("active", "stale", "archived", "cold")
-"""States of what the gate let in and nothing replaced."""
+"""States of allowed memories that were not replaced."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
@@ -35,7 +35,7 @@ _PAIR_SCHEMA = {"id": pl.String, "repeats_id": pl.String, "overlap": pl.Float64}
 
 @dataclass(frozen=True)
 class Repeats:
-    """The pairs that repeat one another, and among how many memories they were found."""
+    """The repeating pairs, and the number of memories compared."""
 
     pairs: pl.DataFrame
     """id, repeats_id and overlap, in order of the ids."""
@@ -43,13 +43,13 @@ class Repeats:
 
     @property
     def share(self) -> float:
-        """Pairs for each allowed memory."""
+        """Pairs per allowed memory."""
         return self.pairs.height / self.allowed if self.allowed else 0.0
 
 
 @dataclass(frozen=True)
-class _Said:
-    """What the measure sees of one memory."""
+class _Fingerprint:
+    """The compared features of one memory."""
 
     id: str
     words: frozenset[str]
@@ -60,7 +60,7 @@ class _Said:
 def find_repeats(memories: pl.DataFrame) -> Repeats:
     """Returns the repeats among the allowed facts."""
     facts = memories.filter(pl.col("state").is_in(ALLOWED) & (pl.col("kind") == "fact")).sort("id")
-    scopes: dict[tuple[str, ...], list[_Said]] = defaultdict(list)
+    scopes: dict[tuple[str, ...], list[_Fingerprint]] = defaultdict(list)
     for row in facts.select("id", "text", "scope", "project", "person").iter_rows(named=True):
         scopes[_scope_of(row)].append(_read(row["id"], row["text"]))
     found = sorted(pair for said in scopes.values() for pair in _pairs(said))
@@ -68,35 +68,31 @@ def find_repeats(memories: pl.DataFrame) -> Repeats:
 
 
 def _scope_of(row: dict[str, Any]) -> tuple[str, ...]:
-    """Returns whom the memory concerns: a project, a person wherever they work, or everyone."""
+    """Returns the scope of the memory: a project, a person in all projects, or everyone."""
     return {"project": ("project", row["project"]), "person": ("person", row["person"])}.get(row["scope"], ("everyone",))
 
 
-def _read(id: str, text: str) -> _Said:
+def _read(id: str, text: str) -> _Fingerprint:
     words = [word.lower() for word in _WORD.findall(text.replace("’", "'"))]
-    return _Said(id, frozenset(words), tuple(sorted(_NUMBER.findall(text))), sum(word in _NO for word in words) % 2 == 1)
+    return _Fingerprint(id, frozenset(words), tuple(sorted(_NUMBER.findall(text))), sum(word in _NO for word in words) % 2 == 1)
 
 
-def _pairs(said: list[_Said]) -> Iterator[tuple[str, str, float]]:
+def _pairs(said: list[_Fingerprint]) -> Iterator[tuple[str, str, float]]:
     """Yields the pairs of one scope.
 
     Two sets that overlap by the share must have a word in common among the rarest `n - share * n + 1` of either (the prefix
     filter of set-similarity joins), so only memories that meet there are compared.
     """
     frequency = Counter(word for one in said for word in one.words)
-    met: dict[str, list[_Said]] = defaultdict(list)
+    met: dict[str, list[_Fingerprint]] = defaultdict(list)
     for one in said:
         rarest = sorted(one.words, key=lambda word: (frequency[word], word))
         prefix = rarest[: len(rarest) - math.ceil(SAME * len(rarest)) + 1]
         others = {other.id: other for word in prefix for other in met[word]}
         for other in others.values():
-            if _is_repeat(one, other):
+            is_alike = one.numbers == other.numbers and one.is_negated == other.is_negated
+            if is_alike and len(one.words & other.words) >= SAME * len(one.words | other.words):
                 first, second = sorted((one.id, other.id))
                 yield first, second, round(len(one.words & other.words) / len(one.words | other.words), 4)
         for word in prefix:
             met[word].append(one)
-
-
-def _is_repeat(one: _Said, other: _Said) -> bool:
-    same_kind = one.numbers == other.numbers and one.is_negated == other.is_negated
-    return same_kind and len(one.words & other.words) >= SAME * len(one.words | other.words)

@@ -1,8 +1,7 @@
-"""Recognises by their shape: addresses, paths, numbered things, flags, variables, handles, identifiers, commits."""
+"""Recognises entities by their shape: addresses, paths, numbers, flags, variables, handles, identifiers, commits."""
 
 import re
 from collections.abc import Iterator
-from ipaddress import AddressValueError, IPv4Address
 
 from memory_assets.stages.embed.mention import Mention, Span, inside, mention
 from memory_assets.stages.embed.names import known_names, no_entity
@@ -19,9 +18,8 @@ _ADR = re.compile(r"\bADR[-_ ]?(\d{1,5})\b", re.IGNORECASE)
 _STANDARD = re.compile(r"\b(RFC|PEP)[- ]?(\d{1,5})\b|\b(CVE-\d{4}-\d{4,7})\b")
 _TICKET_URL = re.compile(r"^/([\w.-]+/[\w.-]+)/(?:pull|issues|-/merge_requests)/(\d+)")
 _TICKET = re.compile(
-    r"(?<![\w&#])(?:(?P<repository>[\w-]+/[\w.-]+)#(?P<there>\d{1,6})"
-    r"|(?i:(?:PR|MR|issue|pull request|merge request|bug|ticket|fixe|close)s?)\s*#?(?P<told>\d{1,6})|#(?P<bare>\d{2,5}))"
-    r"\b(?![\w%]|\.\d)"
+    r"(?<![\w&#])(?:(?P<repository>[\w-]+/[\w.-]+)#(?P<there>\d{1,6})|(?i:(?:PR|MR|issue|pull request|merge request|bug|ticket"
+    r"|fixe|close)s?)\s*#?(?P<told>\d{1,6})|#(?P<bare>\d{2,5}))\b(?![\w%]|\.\d)"
 )
 _KEY = re.compile(r"(?<![\w-])([A-Z][A-Z0-9]{1,9})-(\d{1,6})\b(?![-\w]|\.\w)")
 _EXTENSIONS = (
@@ -71,7 +69,7 @@ _CALL = re.compile(r"([a-z][a-z0-9]{2,})\([^()`\n]{0,60}\)")
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+){1,4}")
 _ERROR_CODE = re.compile(r"[A-Z]{1,6}\d{3,5}")
 _MISTYPED = re.compile(r"[A-Z]+[a-z]?s?|[A-Za-z]?[a-z]+[A-Z]")
-"""Abbreviations in the plural, and a shift key held too long."""
+"""Abbreviations in the plural, and accidental capitals."""
 _RECEIVERS = frozenset("self this cls ctx req res err cfg opts args kwargs www std".split())
 
 
@@ -112,11 +110,7 @@ def find_hosts(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
 
 
 def _is_address(text: str) -> bool:
-    try:
-        IPv4Address(text)
-    except AddressValueError:
-        return False
-    return True
+    return all(int(part) < 256 and (part == "0" or part[0] != "0") for part in text.split("."))
 
 
 def find_numbered(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
@@ -141,11 +135,9 @@ def find_paths(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
             name = match[1].removeprefix("./")
             if name.lower() not in known_names() and not name.startswith("../..") and _is_file(name):
                 yield mention("file", name, match, 1)
-    for match in _REFERENCE.finditer(text):
-        if branch := _branch(match[1]):
-            yield mention("branch", branch, match)
-    for match in _BRANCH.finditer(text):
-        if branch := _branch(match[1]):
+    for match in (*_REFERENCE.finditer(text), *_BRANCH.finditer(text)):
+        branch = match[1].removeprefix("origin/").rstrip(".,")
+        if branch and branch not in ("main", "master", "HEAD", "foo", "bar"):
             yield mention("branch", branch, match)
     for match in _FOLDER.finditer(text):
         said = match[1].rstrip(".")
@@ -158,18 +150,14 @@ def find_paths(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
 
 def _is_file(name: str) -> bool:
     *above, last = name.split("/")
-    if any(_FILE.fullmatch(part) for part in above):  # "go.mod/package.json" are two
-        return False
     stem, _, extension = last.rpartition(".")
-    return (
-        (len(stem) > 1 or last.startswith("."))
-        and not stem.isdigit()
-        and not (extension == "env" and stem in ("process", "import.meta", "os"))
-    )
+    is_two = any(_FILE.fullmatch(part) for part in above)  # "go.mod/package.json"
+    is_code = stem.isdigit() or (extension == "env" and stem in ("process", "import.meta", "os"))
+    return (len(stem) > 1 or last.startswith(".")) and not is_two and not is_code
 
 
 def _is_folder(name: str, said: str) -> bool:
-    """Returns whether the path is one and no pair of words ("docs/tests") or a placeholder."""
+    """Returns whether the path is a folder, not a pair of words ("docs/tests") or a placeholder."""
     parts = [part for part in name.strip("~/").split("/") if part]
     if not parts or not re.search(r"[a-z]{2}", name):
         return False
@@ -177,29 +165,19 @@ def _is_folder(name: str, said: str) -> bool:
     return said.endswith("/") or said.startswith(("~", "/", ".")) or not plain or len(parts) > 2
 
 
-def _branch(name: str) -> str | None:
-    name = name.removeprefix("origin/").rstrip(".,")
-    return None if name in ("main", "master", "HEAD", "foo", "bar") else name
-
-
 def find_commits(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
     """Yields commits, by their first seven digits."""
-    for match in _COMMIT.finditer(text):
-        yield mention("commit", match[1][:7], match)
+    return (mention("commit", match[1][:7], match) for match in _COMMIT.finditer(text))
 
 
 def find_flags(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
-    """Yields flags."""
-    return (mention("flag", match[1], match, 1) for match in _FLAG.finditer(text))
-
-
-def find_variables(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
-    """Yields environment variables and constants."""
-    return (mention("variable", match[1], match, 1) for match in _VARIABLE.finditer(text))
+    """Yields flags, then environment variables and constants."""
+    yield from (mention("flag", match[1], match, 1) for match in _FLAG.finditer(text))
+    yield from (mention("variable", match[1], match, 1) for match in _VARIABLE.finditer(text))
 
 
 def find_packages(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
-    """Yields packages by their scope, or behind a command that installs them."""
+    """Yields packages with a scope, or after a command that installs them."""
     for match in _PACKAGE.finditer(text):
         yield mention("package", match[1], match, 1)
     for match in _INSTALLED.finditer(text):
@@ -216,7 +194,7 @@ def find_people(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
 
 
 def find_identifiers(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
-    """Yields what only code is called: mixed case, underscores, dots, calls, hyphens between backticks."""
+    """Yields names in code: mixed case, underscores, dots, calls, hyphens between backticks."""
     for match in _DOTTED.finditer(text):
         name, parts = match[1].replace("::", "."), re.split(r"\.|::", match[1])
         is_code = inside(match.start(), code) or bool(match[2])
@@ -243,8 +221,5 @@ def _is_kebab(text: str) -> bool:
     if not _KEBAB.fullmatch(text):
         return False
     parts = text.split("-")
-    return (
-        all(len(part) > 1 for part in parts)
-        and parts[0] not in no_entity("prefixes")
-        and parts[-1] not in no_entity("suffixes")
-    )
+    is_plain = parts[0] in no_entity("prefixes") or parts[-1] in no_entity("suffixes")
+    return all(len(part) > 1 for part in parts) and not is_plain

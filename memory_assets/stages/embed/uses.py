@@ -1,12 +1,11 @@
-"""Tells which memories a session took up after it had been shown them, and what that does to their rank.
+"""Detects which memories a session used after they were shown to it, and derives the boost of their rank.
 
-A memory that comes back in the session's own words (its id, a run of its words, or most of them in one line) was used; one of
-which nothing came back, though the session went on, was shown for nothing. Each is an event, written once for a session and a
-memory; a later use outweighs that it was ignored at first, and what is said outright (`memory data feedback`) outweighs both.
-Probes leave no trace of what they recalled, and a session in which no person ever spoke proves nothing.
+A memory that recurs in the session's own words (its id, a run of its words, or most of them in one line) was used; one that
+does not recur, although the session went on, was ignored. Each is an event, written once per session and memory; a later use
+outweighs an earlier ignored one, and explicit feedback (`memory data feedback`) outweighs both. Probes leave no trace of what
+they recalled, and a session without a person's turn proves nothing.
 """
 
-import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,16 +14,17 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.schema.frames import hash_of
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.embed.claims import read_claim
 from memory_assets.stages.embed.echoes import REPEATED
 from memory_assets.store.ledger import FEEDBACK, IGNORED, RECALLED, USED, Event, Planned
 
 USED_ADDS, IGNORED_TAKES, MOST = 0.1, 0.05, 0.3
-"""What one session adds to a memory's boost or takes from it, and how far that may go, either way."""
+"""What one session adds to a memory's boost or subtracts from it, and the limit in both directions."""
 
 RUN = 6
-"""Words in a row from which a line quotes a memory; fewer are a turn of phrase."""
+"""Consecutive words from which a line quotes a memory."""
 
 OWN_WORDS = ("owner", "assistant", "subagent")
 _WORD = re.compile(r"\w+")
@@ -32,17 +32,13 @@ _WORD = re.compile(r"\w+")
 
 def sessions_shown(events: Iterable[Event]) -> frozenset[str]:
     """Returns the sessions that were shown memories."""
-    return frozenset(
-        event.payload["session"]
-        for event in events
-        if event.kind == RECALLED and event.payload.get("session") and event.payload["memory_ids"]
-    )
+    return frozenset(session for session, _ in _first_shown(events))
 
 
 def plan_uses(events: Sequence[Event], wordings: Mapping[str, Sequence[str]], messages: pl.DataFrame) -> list[Planned]:
-    """Returns the events that say what became of each memory in each session that was shown it.
+    """Returns the events for each memory and each session that was shown it: used or ignored.
 
-    `wordings` are those of each memory; `messages` (session_id, author, event_at, text) the own words of the sessions.
+    `wordings` are those of each memory; `messages` (session_id, author, event_at, text) those of the sessions.
     """
     spoken = {str(key[0]): rows.sort("event_at").to_dicts() for key, rows in messages.group_by("session_id")}
     planned: list[Planned] = []
@@ -51,7 +47,7 @@ def plan_uses(events: Sequence[Event], wordings: Mapping[str, Sequence[str]], me
         after = [one for one in said if one["event_at"] > shown_at]
         if memory_id not in wordings or not any(one["author"] == "owner" for one in said):
             continue
-        used = next((one for one in after if takes_up(one["text"], memory_id, wordings[memory_id])), None)
+        used = next((one for one in after if uses_memory(one["text"], memory_id, wordings[memory_id])), None)
         if used is not None:
             planned.append(_plan(USED, session, memory_id, used["event_at"]))
         elif any(one["author"] != "owner" for one in after):
@@ -68,8 +64,8 @@ def _first_shown(events: Iterable[Event]) -> dict[tuple[str, str], datetime]:
     return found
 
 
-def takes_up(text: str, memory_id: str, wordings: Sequence[str]) -> bool:
-    """Returns whether the text cites the memory, quotes it, or says in one line most of what it says."""
+def uses_memory(text: str, memory_id: str, wordings: Sequence[str]) -> bool:
+    """Returns whether the text cites the memory, quotes it, or has most of its words in one line."""
     if short_id(memory_id) in text:
         return True
     runs = {run for wording in wordings for run in _runs(wording)}
@@ -89,27 +85,27 @@ def _runs(text: str) -> set[tuple[str, ...]]:
 
 
 def _plan(kind: str, session: str, memory_id: str, at: datetime) -> Planned:
-    name = hashlib.sha256("\x1f".join([kind, session, memory_id]).encode()).hexdigest()[:24]
-    return Planned(f"rule-{name}", kind, session, {"memory_ids": [memory_id], "session": session, "at": at.isoformat()})
+    payload = {"memory_ids": [memory_id], "session": session, "at": at.isoformat()}
+    return Planned(f"rule-{hash_of(kind, session, memory_id)}", kind, session, payload)
 
 
 def boosts(events: Sequence[Event], roots: Mapping[str, str]) -> dict[str, float]:
-    """Returns what sessions and people made of each memory, between -0.3 and 0.3; of one session the clearest word counts."""
-    heard: dict[str, dict[str, tuple[int, float]]] = defaultdict(dict)
+    """Returns the boost of each memory, between -0.3 and 0.3; per session the clearest signal counts."""
+    found: dict[str, dict[str, tuple[int, float]]] = defaultdict(dict)
     for event in events:
-        word = _word_of(event)
-        if word is None:
+        signal = _signal_of(event)
+        if signal is None:
             continue
         source = event.payload.get("session") or event.id
         for root in {roots[id] for id in event.payload["memory_ids"] if id in roots}:
-            if source not in heard[root] or heard[root][source][0] <= word[0]:
-                heard[root][source] = word
-    sums = {root: sum(change for _, change in words.values()) for root, words in heard.items()}
+            if signal[0] >= found[root].get(source, signal)[0]:
+                found[root][source] = signal
+    sums = {root: sum(change for _, change in signals.values()) for root, signals in found.items()}
     return {root: round(min(max(total, -MOST), MOST), 4) for root, total in sums.items()}
 
 
-def _word_of(event: Event) -> tuple[int, float] | None:
-    """Returns how clear a word the event is, and what it changes."""
+def _signal_of(event: Event) -> tuple[int, float] | None:
+    """Returns how clear the signal is, and what it changes."""
     payload: Mapping[str, Any] = event.payload
     if event.kind == FEEDBACK:
         return 2, USED_ADDS if payload["used"] else -IGNORED_TAKES

@@ -18,7 +18,7 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.stages.triage import decisions as decided
 from memory_assets.stages.triage import promote
-from memory_assets.stages.triage.auto import is_friction, says_the_same, what_lacks
+from memory_assets.stages.triage.auto import is_friction, missing_for_promotion, says_the_same
 from memory_assets.stages.triage.lasting import line_of
 from memory_assets.stages.triage.memory_md import normal, read_entries
 from memory_assets.store.ledger import Event
@@ -211,7 +211,7 @@ def _of_proposals(
         outcome = outcomes[row["proposal_id"]]
         plain = {"reason": "", "category": row["category"], "outcome": outcome, "error": None}
         ruling = by_rules.get(row["proposal_id"])
-        lacking = "; ".join(what_lacks(row, history.guarded)) or "nobody ruled on it yet"
+        lacking = "; ".join(missing_for_promotion(row, history.guarded)) or "nobody ruled on it yet"
         reason, verdict = (ruling["reason"], ruling["state"]) if ruling else (lacking, LEFT)
         version = ruling.get("version", UNRECORDED) if ruling else history.triage_version
         yield plain | {"judge": "rules", "verdict": verdict, "reason": _named(reason), "version": version}

@@ -18,8 +18,7 @@ from memory_assets.stages.distill.day import WindowFindings, judge_findings
 from memory_assets.stages.distill.rows import candidate_id
 from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, Standards
 from memory_assets.stages.distill.write_gate import GateLimits
-from memory_assets.stages.triage.auto import Limits as TriageLimits
-from memory_assets.stages.triage.auto import decide
+from memory_assets.stages.triage.auto import TriageLimits, decide
 from memory_assets.stages.triage.lasting import line_of
 
 

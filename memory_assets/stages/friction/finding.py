@@ -1,93 +1,80 @@
-"""What a friction is: where it happened, what it cost, and the change that would end it."""
+"""A recurring problem: where it happened, what it cost, and the change of one file that would end it."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 
-from memory_assets.schema.records import FrictionKind
-from memory_assets.stages.friction.week import Session
+from memory_assets.schema.records import MEMORY_MD, FrictionKind
+from memory_assets.stages.friction.week import SessionInfo
 
 AGENTS_MD = "AGENTS.md"
 RULES_SECTION, TROUBLE_SECTION = "Hard Rules", "Known Trouble"
 
 LEAST_MINUTES, MOST_MINUTES = 1.0, 30.0
-"""What one occurrence is taken to have cost: reading and mending it takes a minute, and nobody stays at it for longer than
-half an hour without a break that belongs to something else."""
+"""Estimated cost of one occurrence: reading and fixing takes at least a minute, and a gap of more than half an hour belongs to
+something else."""
 
 
 @dataclass(frozen=True)
 class Occurrence:
-    """One time that it happened, and the messages that show it."""
+    """One time that the problem happened, and the messages that show it."""
 
-    session: Session
+    session: SessionInfo
     message_ids: tuple[str, ...]
     at: datetime
-    minutes: float = LEAST_MINUTES
+    worked: timedelta = timedelta(0)
+    """From its beginning to its end."""
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A friction, and the exact change of one file that would end it."""
+class RecurringProblem:
+    """A problem of several sessions, and the exact change of one file that would end it."""
 
     kind: FrictionKind
     subject: str
-    """What makes it the same friction on another day."""
+    """Identifies the problem on another day."""
     title: str
-    target: str
-    """`MEMORY.md`, or the path of another file."""
     section: str
     new: str
-    """Text that comes; empty where something only goes."""
+    """Text to add; empty for a removal."""
     occurrences: tuple[Occurrence, ...]
+    file: str = AGENTS_MD
+    """`MEMORY.md`, or the path of another file, relative to the project's folder."""
     old: str = ""
-    """Text that goes; empty where something is only added."""
+    """Text to remove; empty for an addition."""
+
+    @property
+    def session(self) -> SessionInfo:
+        """The latest session of the folder with the most occurrences."""
+        folders = [one.session.folder for one in self.occurrences]
+        return max(self.occurrences, key=lambda one: (folders.count(one.session.folder), one.at)).session
+
+    @property
+    def target(self) -> str:
+        """`MEMORY.md`, or the path of another file."""
+        return self.file if self.file == MEMORY_MD else str(PurePosixPath(self.session.folder or ".") / self.file)
 
     @property
     def session_ids(self) -> tuple[str, ...]:
-        """The sessions that it happened in, in order of time."""
-        ordered = sorted(self.occurrences, key=lambda one: (one.at, one.session.id))
-        return tuple(dict.fromkeys(one.session.id for one in ordered))
+        """The affected sessions, in order of time."""
+        return tuple(dict.fromkeys(one.session.id for one in self._in_order))
 
     @property
     def message_ids(self) -> tuple[str, ...]:
         """The messages that show it, in order of time."""
-        ordered = sorted(self.occurrences, key=lambda one: (one.at, one.session.id))
-        return tuple(dict.fromkeys(id for one in ordered for id in one.message_ids))
+        return tuple(dict.fromkeys(id for one in self._in_order for id in one.message_ids))
 
     @property
     def minutes(self) -> float:
-        """What one occurrence costs on average."""
-        return sum(one.minutes for one in self.occurrences) / len(self.occurrences)
+        """The average cost of one occurrence."""
+        minutes = (one.worked.total_seconds() / 60 for one in self.occurrences)
+        return sum(min(max(each, LEAST_MINUTES), MOST_MINUTES) for each in minutes) / len(self.occurrences)
 
     @property
     def severity(self) -> float:
-        """Frequency times impact: the sessions affected, times the minutes that one occurrence costs."""
+        """The number of affected sessions, times the minutes that one occurrence costs."""
         return len(self.session_ids) * self.minutes
 
-
-def minutes_between(start: datetime, end: datetime) -> float:
-    """Returns the minutes from one moment to the other, at least one and at most thirty."""
-    return min(max((end - start).total_seconds() / 60, LEAST_MINUTES), MOST_MINUTES)
-
-
-def most_common_session(occurrences: Iterable[Occurrence]) -> Session:
-    """Returns the latest session of the folder in which most of it happened."""
-    found = list(occurrences)
-    counts = {one.session.folder: sum(other.session.folder == one.session.folder for other in found) for one in found}
-    return max(found, key=lambda one: (counts[one.session.folder], one.at)).session
-
-
-def agents_md(session: Session) -> str:
-    """Returns the path of the file that tells agents how to work in the session's project."""
-    return str(PurePosixPath(session.folder or ".") / AGENTS_MD)
-
-
-def skill_md(session: Session, name: str) -> str:
-    """Returns the path of a skill of the session's project."""
-    return str(PurePosixPath(session.folder or ".") / ".claude" / "skills" / name / "SKILL.md")
-
-
-def sessions_in(occurrences: Iterable[Occurrence]) -> int:
-    """Returns in how many sessions it happened."""
-    return len({one.session.id for one in occurrences})
+    @property
+    def _in_order(self) -> list[Occurrence]:
+        return sorted(self.occurrences, key=lambda one: (one.at, one.session.id))

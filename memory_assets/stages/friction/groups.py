@@ -1,4 +1,4 @@
-"""Groups texts that say the same in other words: clusters over embeddings, by the mean similarity of all their pairs."""
+"""Groups texts with the same meaning: average-linkage clusters over embeddings."""
 
 import numpy as np
 
@@ -6,22 +6,20 @@ import numpy as np
 def cluster(similarity: np.ndarray, least: float) -> list[list[int]]:
     """Returns the groups of row numbers whose mean similarity is at least `least`, each ascending; lone rows are groups.
 
-    `similarity` is square and symmetric. The two groups that are nearest to each other are joined first.
+    `similarity` is square and symmetric. The two nearest groups are joined first.
     """
     groups = [[row] for row in range(len(similarity))]
     between = similarity.astype(np.float64).copy()
     np.fill_diagonal(between, -np.inf)
     while len(groups) > 1:
-        one, other = divmod(int(np.argmax(between)), len(groups))
-        if between[one, other] < least:
+        first, second = sorted(divmod(int(np.argmax(between)), len(groups)))
+        if between[first, second] < least:
             break
-        first, second = sorted((one, other))
-        sizes = len(groups[first]), len(groups[second])
-        joined = (between[first] * sizes[0] + between[second] * sizes[1]) / sum(sizes)
+        weights = len(groups[first]), len(groups[second])
+        joined = (between[first] * weights[0] + between[second] * weights[1]) / sum(weights)
         joined[[first, second]] = -np.inf
         between[first], between[:, first] = joined, joined
-        groups[first] += groups[second]
-        del groups[second]
+        groups[first] += groups.pop(second)
         between = np.delete(np.delete(between, second, 0), second, 1)
     return [sorted(group) for group in groups]
 

@@ -1,12 +1,12 @@
-"""How frictions are shown in REVIEW.md: a section of their own for each day, with target, size and evidence below each.
+"""Renders recurring problems for REVIEW.md: a section for each day, with target, size and evidence below each item.
 
     ## Friction Fixes (auto-detected 2026-02-22)
     - [ ] `f-20260222-001` **Use `uv`, never `pip`.** — _3 of 20 sessions, 3 minutes each: severity 9_
       Target: `/home/mira/code/shop/AGENTS.md`, Hard Rules (approved, it becomes a patch file)
       Evidence: sessions of 2026-02-18, 2026-02-20, 2026-02-21
 
-The lines below an item are ours and are written anew each time; what a person writes among them stays. They do not name the
-item: whoever deletes its line rejects it, and need not delete them.
+The lines below an item are rewritten each time; what a person writes among them stays. They do not name the item, so deleting
+its line alone rejects it.
 """
 
 import re
@@ -26,20 +26,20 @@ MOST_DAYS = 7
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What stands around a friction's item."""
+class FrictionItem:
+    """What REVIEW.md shows around the item of a recurring problem."""
 
     heading: str
     why: str
     details: tuple[str, ...]
 
 
-def show_frictions(frictions: pl.DataFrame, days: Mapping[str, date]) -> dict[str, Shown]:
-    """Returns what stands around each friction by its id; `days` are the local days of sessions."""
-    return {row["proposal_id"]: _shown(row, days) for row in frictions.iter_rows(named=True)}
+def show_frictions(frictions: pl.DataFrame, days: Mapping[str, date]) -> dict[str, FrictionItem]:
+    """Returns the review item of each recurring problem by its id; `days` are the local days of sessions."""
+    return {row["proposal_id"]: _item(row, days) for row in frictions.iter_rows(named=True)}
 
 
-def _shown(row: Mapping[str, Any], days: Mapping[str, date]) -> Shown:
+def _item(row: Mapping[str, Any], days: Mapping[str, date]) -> FrictionItem:
     each = f"{row['minutes']:.0f} minute{'' if round(row['minutes']) == 1 else 's'} each"
     size = f"{row['session_count']} of {row['week_session_count']} sessions, {each}: severity {row['severity']:.0f}"
     is_line = row["text"] == row["new"]
@@ -50,4 +50,4 @@ def _shown(row: Mapping[str, Any], days: Mapping[str, date]) -> Shown:
     told = f"Evidence: sessions of {', '.join(seen) or row['event_on'].isoformat()}"
     now = [f"Now: `{row['entry']}`"] if row["entry"] else []
     details = tuple(f"  {line}" for line in (where + patched, *now, told))
-    return Shown(HEADING.format(day=row["day"].isoformat()), why.replace("`", ""), details)
+    return FrictionItem(HEADING.format(day=row["day"].isoformat()), why.replace("`", ""), details)

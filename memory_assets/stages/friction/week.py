@@ -1,7 +1,7 @@
-"""Reads seven days as frictions are looked for in: who said what, and which calls were made with what outcome.
+"""Reads the messages of seven days as turns of people, replies of assistants, and tool calls with their results.
 
-Takes messages and sessions of the days; gives turns of people, replies of assistants and calls, in order, each with its
-session. A session and the sub-agents that it started are one session here.
+Takes messages and sessions of the days; returns records in order, each with its session. A session and the sub-agents that it
+started are one session here.
 """
 
 import re
@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 import orjson
@@ -26,8 +27,8 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Session:
-    """Where a session took place, and whose it is."""
+class SessionInfo:
+    """The project, folder and owner of a session."""
 
     id: str
     project: str
@@ -36,8 +37,8 @@ class Session:
 
 
 @dataclass(frozen=True)
-class Edit:
-    """A change of a file: what went, what came."""
+class FileEdit:
+    """One replacement in a file."""
 
     path: str
     old: str
@@ -45,20 +46,18 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Call:
-    """A call of a tool, with its result where there is one."""
+class ToolCall:
+    """A tool call, with its result if there is one."""
 
-    session: Session
+    session: SessionInfo
     place: int
-    """Its place in the session."""
+    """Position in the session."""
     message_id: str
     at: datetime
     tool: str
     command: str
-    """The command line, where the tool is a shell."""
-    query: str = ""
-    """What was looked for, where the tool searches the web."""
-    edit: Edit | None = None
+    """The command line, if the tool is a shell."""
+    edit: FileEdit | None = None
     result_id: str | None = None
     done_at: datetime | None = None
     output: str = ""
@@ -71,10 +70,10 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Said:
+class Utterance:
     """A turn of a person or a reply of an assistant."""
 
-    session: Session
+    session: SessionInfo
     place: int
     message_id: str
     at: datetime
@@ -84,35 +83,34 @@ class Said:
 
 @dataclass(frozen=True)
 class Week:
-    """Seven days, in order of sessions and, within each, of what happened."""
+    """Seven days, ordered by session and, within each, by time."""
 
-    calls: tuple[Call, ...] = ()
-    said: tuple[Said, ...] = ()
-    sessions: Mapping[str, Session] = field(default_factory=dict)
+    calls: tuple[ToolCall, ...] = ()
+    utterances: tuple[Utterance, ...] = ()
+    sessions: Mapping[str, SessionInfo] = field(default_factory=dict)
 
-    def calls_by_session(self) -> dict[str, list[Call]]:
+    def calls_by_session(self) -> dict[str, list[ToolCall]]:
         """Returns the calls of each session in order."""
-        return _by_session(self.calls)
+        return {id: list(calls) for id, calls in groupby(self.calls, lambda one: one.session.id)}
 
-    def said_by_session(self) -> dict[str, list[Said]]:
+    def utterances_by_session(self) -> dict[str, list[Utterance]]:
         """Returns the turns and replies of each session in order."""
-        return _by_session(self.said)
+        return {id: list(found) for id, found in groupby(self.utterances, lambda one: one.session.id)}
 
 
 def read_week(messages: pl.DataFrame, sessions: pl.DataFrame) -> Week:
     """Returns the week of these messages; `sessions` are the rows of the same days."""
-    known = _sessions(sessions)
-    calls: list[Call] = []
-    said: list[Said] = []
-    ordered = messages.sort("event_at", "window_id", "ordinal")
+    known = {
+        row["session_id"]: SessionInfo(row["session_id"], row["project"], row["folder"], row["person"])
+        for row in sessions.sort("session_id", "day").iter_rows(named=True)
+        if row["session_id"] == main_session(row["session_id"])
+    }
     by_session: dict[str, list[Row]] = defaultdict(list)
-    for row in ordered.iter_rows(named=True):
+    for row in messages.sort("event_at", "window_id", "ordinal").iter_rows(named=True):
         by_session[main_session(row["session_id"])].append(row)
-    for id, rows in sorted(by_session.items()):
-        session = known.get(id) or Session(id, "", "", "")
-        calls += _calls(session, rows)
-        said += _said(session, rows)
-    return Week(tuple(calls), tuple(said), known)
+    owners = [(known.get(id) or SessionInfo(id, "", "", ""), rows) for id, rows in sorted(by_session.items())]
+    calls = tuple(call for session, rows in owners for call in _calls(session, rows))
+    return Week(calls, tuple(one for session, rows in owners for one in _utterances(session, rows)), known)
 
 
 def main_session(session_id: str) -> str:
@@ -120,49 +118,29 @@ def main_session(session_id: str) -> str:
     return session_id.partition("/agent-")[0]
 
 
-def _sessions(sessions: pl.DataFrame) -> dict[str, Session]:
-    rows = sessions.sort("session_id", "day").iter_rows(named=True)
-    return {
-        row["session_id"]: Session(row["session_id"], row["project"], row["folder"], row["person"])
-        for row in rows
-        if row["session_id"] == main_session(row["session_id"])
-    }
-
-
-def _said(session: Session, rows: Sequence[Row]) -> Iterator[Said]:
+def _utterances(session: SessionInfo, rows: Sequence[Row]) -> Iterator[Utterance]:
     for place, row in enumerate(rows):
-        if row["kind"] != "text" or row["author"] not in ("owner", "assistant"):
-            continue
         is_owner = row["author"] == "owner" and row["is_user_turn"]
-        if is_owner or row["author"] == "assistant":
-            yield Said(session, place, row["message_id"], row["event_at"], row["text"], is_owner)
+        if row["kind"] == "text" and (is_owner or row["author"] == "assistant"):
+            yield Utterance(session, place, row["message_id"], row["event_at"], row["text"], is_owner)
 
 
-def _calls(session: Session, rows: Sequence[Row]) -> list[Call]:
+def _calls(session: SessionInfo, rows: Sequence[Row]) -> list[ToolCall]:
     """Returns the calls with their results: a result belongs to the first open call of its tool, by the same agent."""
-    found: list[Call] = []
+    found: list[ToolCall] = []
     waiting: dict[tuple[str, str | None], list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         if row["author"] in ("assistant", "subagent"):
             for tool, given in _CALL.findall(row["text"]) if "[toolCall " in row["text"] else ():
                 waiting[row["session_id"], tool].append(len(found))
-                found.append(_call(session, place, row, tool, given))
+                arguments = _arguments(given)
+                command, edit = _command(arguments, given), _edit(arguments)
+                found.append(ToolCall(session, place, row["message_id"], row["event_at"], tool, command, edit))
         elif row["kind"] == "tool_result" and (open_calls := waiting[row["session_id"], row["tool_name"]]):
+            result = {"result_id": row["message_id"], "done_at": row["event_at"], "output": row["text"]}
             number = open_calls.pop(0)
-            found[number] = _answered(found[number], row)
+            found[number] = replace(found[number], **result, is_failed=row["is_error"])
     return found
-
-
-def _call(session: Session, place: int, row: Row, tool: str, given: str) -> Call:
-    arguments = _arguments(given)
-    command = _command(arguments, given)
-    query = arguments.get("query") or arguments.get("url") or "" if isinstance(arguments, Mapping) and not command else ""
-    edit = _edit(arguments)
-    return Call(session, place, row["message_id"], row["event_at"], tool, command, str(query), edit)
-
-
-def _answered(call: Call, row: Row) -> Call:
-    return replace(call, result_id=row["message_id"], done_at=row["event_at"], output=row["text"], is_failed=row["is_error"])
 
 
 def _arguments(given: str) -> Any:
@@ -173,7 +151,7 @@ def _arguments(given: str) -> Any:
 
 
 def _command(arguments: Any, given: str) -> str:
-    """Returns the command line of a shell's call, also of one that was cut."""
+    """Returns the command line of a shell call, also of a truncated one."""
     if isinstance(arguments, Mapping):
         return shell_command(arguments)
     if found := _CUT_COMMAND.search(given):
@@ -184,8 +162,8 @@ def _command(arguments: Any, given: str) -> str:
     return shell_command(given) if "cmd:" in given else ""
 
 
-def _edit(arguments: Any) -> Edit | None:
-    """Returns the change that a call makes, where it is one change of one file."""
+def _edit(arguments: Any) -> FileEdit | None:
+    """Returns the change that a call makes, if it is one change of one file."""
     if isinstance(arguments, Mapping):
         path = arguments.get("file_path") or arguments.get("path")
         several = arguments.get("edits")
@@ -193,17 +171,10 @@ def _edit(arguments: Any) -> Edit | None:
         if not isinstance(path, str) or len(changes) != 1 or not isinstance(changes[0], Mapping):
             return None
         old, new = (changes[0].get(a, changes[0].get(b)) for a, b in (("old_string", "oldText"), ("new_string", "newText")))
-        return Edit(path, old, new) if isinstance(old, str) and isinstance(new, str) else None
+        return FileEdit(path, old, new) if isinstance(old, str) and isinstance(new, str) else None
     paths = _PATCHED_FILE.findall(arguments) if isinstance(arguments, str) else []
     if len(paths) != 1:
         return None
     lines = arguments.partition(paths[0])[2].splitlines()
     old, new = ("\n".join(line[1:] for line in lines if line.startswith(mark)) for mark in "-+")
-    return Edit(paths[0].strip(), old, new) if old or new else None
-
-
-def _by_session(things: Sequence[Any]) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = defaultdict(list)
-    for thing in things:
-        found[thing.session.id].append(thing)
-    return dict(found)
+    return FileEdit(paths[0].strip(), old, new) if old or new else None

@@ -1,11 +1,11 @@
-"""One promise of the store and whether it holds."""
+"""The result of one check of the store."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Check:
-    """A promise, its outcome, what was found, and what to do where it is broken."""
+    """A promise, whether it holds, what was found, and what to do if it does not."""
 
     name: str
     promise: str

@@ -1,14 +1,14 @@
 """Tier 1: what rules can decide about a proposal, and why.
 
-An amendment is carried out where the owner's own correction asks for it, and is over where its line has changed by hand; every
-other change of a line waits for a person. Of what would be a new line:
+An amendment is carried out if the owner's own correction asks for it, and rejected if its line has been changed by hand; every
+other change of a line waits for a person. For a new line:
 
-Rejected: too short, an instruction artefact, something that passes (`lasting.py`), an exact duplicate, replaced or forgotten
-since, hardly believed, or the same as what a person rejected. Merged: an entry or an earlier proposal that waits says the same.
-Promoted: believed (over 0.8), specific (names a decision record, a path or a command), confirmed by a second session, and, for
-rules and what is the owner's, said in the owner's own words. What a category's earned trust covers needs none of this but the
-owner's own words. Of the rest a model's review may decide; everything else waits for a person. Sensitive lines (`sensitive.py`)
-and those that only pasted text says (`pasted.py`) wait for a person in any case.
+Rejected: too short, an instruction artefact, short-lived (`lasting.py`), an exact duplicate, replaced or forgotten since, low
+confidence, or the same as what a person rejected. Merged: an entry or an earlier pending proposal says the same. Promoted:
+confident (over 0.8), specific (names a decision record, a path or a command), confirmed by a second session, and, for rules and
+personal sections, in the owner's own words. A category with earned trust only needs the owner's own words. A model's review may
+decide the rest; everything else waits for a person. So do, in any case, sensitive lines (`sensitive.py`) and those that only
+pasted text says (`pasted.py`).
 """
 
 import re
@@ -21,54 +21,46 @@ from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.embed.claims import read_claim, same_claim
 from memory_assets.stages.triage.batch import PROMOTE, REJECT, problem_of
 from memory_assets.stages.triage.decisions import RULES
-from memory_assets.stages.triage.lasting import line_of, why_passing
+from memory_assets.stages.triage.lasting import line_of, why_short_lived
 from memory_assets.stages.triage.memory_md import Entry, normal, render_entry
 from memory_assets.stages.triage.pasted import PASTED
 from memory_assets.stages.triage.sensitive import sensitive_reason
 
-SHORTEST = 12
-PROMOTED_ABOVE = 0.8
-REJECTED_BELOW = 0.3
-CONFIRMING_SESSIONS = 2
-"""The rules observer's own confidence is not enough: two sessions must have said it."""
-
 BY_OWNER = "corrected by the owner"
 ADOPTED = "the owner adopted settings by which nothing says it"
-"""The only reasons for which a line is replaced, or goes, without asking."""
+"""The only reasons to replace or remove a line without asking."""
 
 GIVEN_UP = {"superseded": "a newer fact has replaced it", "forgotten": "its memory was forgotten"}
-"""States of a memory that is not to be proposed any more, and why."""
+"""States of a memory that must not be proposed any more, and why."""
 
 SIMILAR_WORDS = 0.8
 _ARTEFACT = re.compile(
-    r"^(?:add (?:this )?after|replace (?:this|the (?:line|text|following))|"
-    r"insert (?:this|the following)|see (?:above|below))\b",
-    re.IGNORECASE,
+    r"(?i)^(?:add (?:this )?after|replace (?:this|the (?:line|text|following))|"
+    r"insert (?:this|the following)|see (?:above|below))\b"
 )
 _SPECIFIC = re.compile(
-    r"\bADR[- ]?\d+|(?:^|[\s`(\"'])(?:~|\.{0,2})/[\w.-]+|`[^`]+`|(?:^|\s)--[a-z][\w-]+|"
-    r"\b[\w-]+\.(?:py|ts|js|go|rs|toml|ya?ml|json|md|sh|sql|cfg|ini)\b|"
-    r"\b(?:uv|pip|npm|pnpm|git|docker|cargo|pytest|kubectl|ssh|psql|redis-cli|apt)\s+[a-z-]+|"
+    r"(?i)\bADR[- ]?\d+|(?:^|[\s`(\"'])(?:~|\.{0,2})/[\w.-]+|`[^`]+`|(?:^|\s)--[a-z][\w-]+|\b[\w-]+\.(?:py|ts|js|go|rs|toml|"
+    r"ya?ml|json|md|sh|sql|cfg|ini)\b|\b(?:uv|pip|npm|pnpm|git|docker|cargo|pytest|kubectl|ssh|psql|redis-cli|apt)\s+[a-z-]+|"
     r"\bmake (?:[\w-]+ [A-Z_]+=|all|bench|build|check|clean|deploy|dev|docs|fmt|install|lint|release|run|setup|test)\b|"
-    r"\bgo (?:build|fmt|generate|get|install|mod|run|test|vet)\b|\b(?:fly|brew) (?:deploy|install|launch|secrets|tap|update)\b",
-    re.IGNORECASE,
+    r"\bgo (?:build|fmt|generate|get|install|mod|run|test|vet)\b|\b(?:fly|brew) (?:deploy|install|launch|secrets|tap|update)\b"
 )
-"""What a person could look up or type. `make`, `go` and `fly` are words of their own, so only their commands count."""
+"""What a person could look up or type. `make`, `go` and `fly` are English words, so only their commands count."""
 
 
 @dataclass(frozen=True)
-class Limits:
-    """The numbers that rules decide by; others than these are for asking what they would change."""
+class TriageLimits:
+    """The thresholds of the rules; other values are for what-if questions."""
 
-    shortest: int = SHORTEST
-    promoted_above: float = PROMOTED_ABOVE
-    rejected_below: float = REJECTED_BELOW
-    confirming_sessions: int = CONFIRMING_SESSIONS
+    shortest: int = 12
+    promoted_above: float = 0.8
+    rejected_below: float = 0.3
+    confirming_sessions: int = 2
+    """The observer's confidence alone is not enough."""
 
 
 @dataclass(frozen=True)
 class Ruling:
-    """What the rules say: a state, or pending, and why."""
+    """What the rules decide: a state, or pending, and why."""
 
     state: str
     reason: str
@@ -81,8 +73,8 @@ class Ruling:
 
 
 @dataclass(frozen=True)
-class Other:
-    """An earlier proposal, and where it stands."""
+class EarlierProposal:
+    """An earlier proposal, and its state."""
 
     proposal_id: str
     text: str
@@ -95,16 +87,15 @@ def decide(
     entries: Sequence[Entry],
     *,
     guarded: frozenset[str],
-    others: Sequence[Other] = (),
-    frictions: Sequence[Other] = (),
+    others: Sequence[EarlierProposal] = (),
+    frictions: Sequence[EarlierProposal] = (),
     trusted: Mapping[str, str] = MappingProxyType({}),
-    limits: Limits = Limits(),
+    limits: TriageLimits = TriageLimits(),
 ) -> Ruling:
     """Returns the ruling on one proposal.
 
-    `guarded` are the sections that only the owner's own words may enter; `trusted` the categories whose high-priority
-    proposals need no tick, each with what earned it that. What has to wait is asked about as the friction that says the
-    same, which tells what it costs.
+    `guarded` are the sections that take only the owner's own words; `trusted` the categories whose high-priority proposals
+    need no approval, each with the reason. A pending proposal is merged into a recurring problem that says the same.
     """
     text = proposal["text"]
     if len(text.strip()) < limits.shortest:
@@ -115,23 +106,23 @@ def decide(
         return Ruling("rejected", "an exact duplicate of an entry")
     if proposal.get("memory_state") in GIVEN_UP:
         return Ruling("rejected", GIVEN_UP[proposal["memory_state"]])
-    if passing := _passing(proposal, limits):
-        return Ruling("rejected", passing)
+    if reason := _short_lived(proposal, limits):
+        return Ruling("rejected", reason)
     if proposal["confidence"] < limits.rejected_below:
         return Ruling("rejected", f"confidence below {limits.rejected_below}")
     ruling = _entry_like(text, entries) or _repeat_of(text, others) or _promote_or_wait(proposal, guarded, trusted, limits)
     return (_repeat_of(text, frictions) if ruling.state == "pending" else None) or ruling
 
 
-def _passing(proposal: Mapping[str, Any], limits: Limits) -> str | None:
-    """Returns why it is nothing for months; what a person has worded anew is not asked."""
+def _short_lived(proposal: Mapping[str, Any], limits: TriageLimits) -> str | None:
+    """Returns why the proposal is short-lived; one that a person reworded is not checked."""
     said = proposal.get("said", proposal["text"])
     is_repeated = len(proposal["session_ids"]) >= limits.confirming_sessions
-    return why_passing(said, is_repeated=is_repeated) if proposal["text"] == line_of(said) else None
+    return why_short_lived(said, is_repeated=is_repeated) if proposal["text"] == line_of(said) else None
 
 
 def decide_amendment(amendment: Mapping[str, Any], lines: Collection[str]) -> Ruling:
-    """Returns the ruling on a change of an entry; `lines` are the entries of the file as they are written."""
+    """Returns the ruling on a change of an entry; `lines` are the present entries as written."""
     if amendment["entry"] not in lines:
         return Ruling("rejected", "the line was changed or removed since")
     if amendment["reason"] in (BY_OWNER, ADOPTED):
@@ -140,29 +131,22 @@ def decide_amendment(amendment: Mapping[str, Any], lines: Collection[str]) -> Ru
 
 
 def is_friction(decision: Mapping[str, Any]) -> bool:
-    """Returns whether the decision is about what goes wrong again and again, by its id."""
+    """Returns whether the decision is about a recurring problem, by its id."""
     return decision["proposal_id"].startswith("f-")
 
 
 def decide_friction(
-    friction: Mapping[str, Any],
-    lines: Collection[str],
-    decisions: Sequence[Mapping[str, Any]],
-    entries: Sequence[Entry] = (),
+    friction: Mapping[str, Any], lines: Collection[str], decisions: Sequence[Mapping[str, Any]], entries: Sequence[Entry] = ()
 ) -> Ruling:
-    """Returns the ruling on a friction: a person decides, unless its line is gone or an entry says it already."""
-    if friction["entry"] is None:
-        said = _entry_like(friction["text"], entries) if friction["target"] == MEMORY_MD else None
-        return said or Ruling("pending", friction["title"])
-    if friction["entry"] not in lines:
+    """Returns the ruling on a recurring problem: a person decides, unless its line is gone or an entry says it already."""
+    pending, entry = Ruling("pending", friction["title"]), friction["entry"]
+    if entry is None:
+        return (_entry_like(friction["text"], entries) if friction["target"] == MEMORY_MD else None) or pending
+    if entry not in lines:
         return Ruling("rejected", "the line was changed or removed since")
-    asking = (
-        row for row in decisions if row["entry"] == friction["entry"] and row["state"] == "pending" and not is_friction(row)
-    )
+    asking = (row for row in decisions if row["entry"] == entry and row["state"] == "pending" and not is_friction(row))
     other = next(asking, None)
-    return (
-        Ruling("merged", f"{other['proposal_id']} asks about the same line") if other else Ruling("pending", friction["title"])
-    )
+    return Ruling("merged", f"{other['proposal_id']} asks about the same line") if other else pending
 
 
 def says_the_same(newer: str, older: str) -> bool:
@@ -173,14 +157,14 @@ def says_the_same(newer: str, older: str) -> bool:
 
 
 def _entry_like(text: str, entries: Sequence[Entry]) -> Ruling | None:
-    similar = next((entry for entry in entries if says_the_same(text, entry.text)), None)
-    if similar is None:
-        return None
-    line = render_entry(similar.on, similar.text)
-    return Ruling("merged", f"entry of {similar.on} in {similar.section} says the same", line)
+    for entry in entries:
+        if says_the_same(text, entry.text):
+            line = render_entry(entry.on, entry.text)
+            return Ruling("merged", f"entry of {entry.on} in {entry.section} says the same", line)
+    return None
 
 
-def _repeat_of(text: str, others: Sequence[Other]) -> Ruling | None:
+def _repeat_of(text: str, others: Sequence[EarlierProposal]) -> Ruling | None:
     for other in others:
         is_rejected = other.state == "rejected" and other.is_by_person
         if (is_rejected or other.state == "pending") and says_the_same(text, other.text):
@@ -191,34 +175,29 @@ def _repeat_of(text: str, others: Sequence[Other]) -> Ruling | None:
 
 
 def follow_review(review: Mapping[str, Any], proposal: Mapping[str, Any], guarded: frozenset[str]) -> Ruling:
-    """Returns what a model's review (a row of `model_reviews`) makes of a proposal that rules left to a person."""
-    said = {"tier": 2, "actor": review["model"]}
+    """Returns the ruling of a model's review (a row of `model_reviews`) on a proposal that rules left to a person."""
+    model = review["model"]
     if review["verdict"] == REJECT:
-        return Ruling("rejected", f"{review['model']}: {review['reason']}", **said)
+        return Ruling("rejected", f"{model}: {review['reason']}", tier=2, actor=model)
     if review["verdict"] != PROMOTE:
-        return Ruling("pending", f"{review['model']} asks: {review['reason']}")
-    reworded = {**proposal, "text": review["text"]}
-    if problem := (
-        is_barred(proposal, guarded) or is_barred(reworded, guarded) or problem_of(review["text"], proposal["text"])
-    ):
-        return Ruling("pending", f"{review['model']} would promote it, but {problem}")
-    return Ruling("promoted", f"{review['model']} found it worth keeping", text=review["text"], **said)
+        return Ruling("pending", f"{model} asks: {review['reason']}")
+    problem = needs_person(proposal, guarded) or needs_person({**proposal, "text": review["text"]}, guarded)
+    if problem := problem or problem_of(review["text"], proposal["text"]):
+        return Ruling("pending", f"{model} would promote it, but {problem}")
+    return Ruling("promoted", f"{model} found it worth keeping", text=review["text"], tier=2, actor=model)
 
 
-def is_barred(proposal: Mapping[str, Any], guarded: frozenset[str]) -> str | None:
-    """Returns why the proposal may not be promoted without a person, or nothing."""
+def needs_person(proposal: Mapping[str, Any], guarded: frozenset[str]) -> str | None:
+    """Returns why the proposal must not be promoted without a person, or None."""
     if proposal["section"].casefold() in guarded and proposal["author"] != "owner":
         return f"{proposal['section']} takes only the owner's own words"
     return sensitive_reason(proposal["text"]) or (PASTED if proposal.get("typed_session_ids") == [] else None)
 
 
-def _typed_sessions(proposal: Mapping[str, Any]) -> Sequence[str]:
-    """Returns the sessions that say it outside pasted text; all of them where nobody looked."""
-    return proposal.get("typed_session_ids", proposal["session_ids"])
-
-
-def what_lacks(proposal: Mapping[str, Any], guarded: frozenset[str], limits: Limits = Limits()) -> list[str]:
-    """Returns why rules cannot promote the proposal by themselves."""
+def missing_for_promotion(
+    proposal: Mapping[str, Any], guarded: frozenset[str], limits: TriageLimits = TriageLimits()
+) -> list[str]:
+    """Returns why rules cannot promote the proposal."""
     missing = []
     if proposal.get("memory_state", "active") != "active":
         missing.append(f"its memory is {proposal['memory_state']} by now")
@@ -228,18 +207,17 @@ def what_lacks(proposal: Mapping[str, Any], guarded: frozenset[str], limits: Lim
         missing.append("names no decision record, path or command")
     if len(proposal["session_ids"]) < limits.confirming_sessions:
         missing.append("no second session confirms it")
-    elif 0 < len(_typed_sessions(proposal)) < limits.confirming_sessions:
+    elif 0 < len(proposal.get("typed_session_ids", proposal["session_ids"])) < limits.confirming_sessions:
         missing.append("no second session confirms it outside pasted text")
-    barred = is_barred(proposal, guarded)
-    return [*missing, barred] if barred else missing
+    return [*missing, *filter(None, [needs_person(proposal, guarded)])]
 
 
 def _promote_or_wait(
-    proposal: Mapping[str, Any], guarded: frozenset[str], trusted: Mapping[str, str], limits: Limits
+    proposal: Mapping[str, Any], guarded: frozenset[str], trusted: Mapping[str, str], limits: TriageLimits
 ) -> Ruling:
-    missing = what_lacks(proposal, guarded, limits)
+    missing = missing_for_promotion(proposal, guarded, limits)
     is_trusted = proposal.get("priority") == "high" and proposal.get("category") in trusted
-    is_open = proposal.get("memory_state", "active") == "active" and not is_barred(proposal, guarded)
+    is_open = proposal.get("memory_state", "active") == "active" and not needs_person(proposal, guarded)
     if missing and is_trusted and is_open:
         return Ruling("promoted", trusted[proposal["category"]])
     if missing:

@@ -1,8 +1,8 @@
-"""Tier 2: a model reviews what rules could not decide, twenty proposals at a time.
+"""Tier 2: a model reviews what rules could not decide, twenty proposals per request.
 
-Takes proposals that wait and the entries of MEMORY.md, gives verdicts. An answer is stored raw before it is read, and verdicts
-are read from the stored answers, so that a better reader never pays twice; a proposal is asked about once. What a model says
-is checked: a wording that names what its proposal does not, a verdict about something else, or silence leaves it to a person.
+Takes pending proposals and the entries of MEMORY.md, returns verdicts. An answer is stored raw before it is parsed, and
+verdicts are parsed from the stored answers, so a better parser never pays twice; a proposal is asked about once. A wording with
+names that its proposal lacks, a verdict about something else, or no verdict leaves the proposal to a person.
 """
 
 import hashlib
@@ -23,16 +23,14 @@ from memory_assets.stages.distill.model.serialise import fenced
 from memory_assets.stages.distill.rows import text_hash
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.proposals import LONGEST_LINE
-from memory_assets.stages.triage.memory_md import Entry, render_entry
+from memory_assets.stages.triage.memory_md import Entry, render_entry, squeezed
 
-BATCH_VERSION = version_of("model_reviews")
 IN_A_BATCH = 20
 ANSWER_TOKENS = 4_000
 PROMOTE, REJECT, REVIEW = "promote", "reject", "review"
 _DECISION = re.compile(
-    r"""<decision\s+id=["'](?P<id>p-\d{8}-\d{3,})["']\s+verdict=["'](?P<verdict>promote|reject|review)["']\s*>"""
-    r"(?P<text>.*?)</decision>",
-    re.DOTALL | re.IGNORECASE,
+    r"""(?si)<decision\s+id=["'](?P<id>p-\d{8}-\d{3,})["']\s+verdict=["'](?P<verdict>promote|reject|review)["']\s*>"""
+    r"(?P<text>.*?)</decision>"
 )
 
 
@@ -44,10 +42,12 @@ def ask_in_batches(
     clock: Callable[[], datetime],
 ) -> int:
     """Asks about the proposals (rows with their sessions), stores each answer, and returns how many calls that took."""
+    version, settings = version_of("model_reviews"), f"max_tokens={ANSWER_TOKENS}"
     batches = [waiting[at : at + IN_A_BATCH] for at in range(0, len(waiting), IN_A_BATCH)]
     for batch in batches:
         request = request_of(batch, entries)
-        key = AnswerKey(text_hash(request.material), prompt_hash(), model.name, f"max_tokens={ANSWER_TOKENS}", BATCH_VERSION)
+        prompt_hash = hashlib.sha256(request.system.encode()).hexdigest()[:12]
+        key = AnswerKey(text_hash(request.material), prompt_hash, model.name, settings, version)
         if answers.read(key) is None:
             shown = tuple(f"{row['proposal_id']} {text_hash(row['text'])}" for row in batch)
             answers.write(StoredAnswer(key, model.ask(request), clock(), shown))
@@ -55,14 +55,14 @@ def ask_in_batches(
 
 
 def request_of(batch: Sequence[Mapping[str, Any]], entries: Sequence[Entry]) -> ModelRequest:
-    """Returns what the model is asked about a batch."""
+    """Returns the request for a batch."""
     held = "\n".join(f"{entry.section}: {render_entry(entry.on, entry.text)}" for entry in entries)
     proposed = "\n".join(_shown(row) for row in batch)
-    return ModelRequest(prompt(), f"{fenced('entries', held)}\n\n{fenced('proposals', proposed)}", ANSWER_TOKENS)
+    return ModelRequest(_prompt(), f"{fenced('entries', held)}\n\n{fenced('proposals', proposed)}", ANSWER_TOKENS)
 
 
 def read_verdicts(answers: Iterable[StoredAnswer]) -> pl.DataFrame:
-    """Returns the table `model_reviews`: the latest verdict about each proposal that was ever shown to a model."""
+    """Returns the table `model_reviews`: the latest verdict on each proposal that was shown to a model."""
     latest: dict[str, dict[str, Any]] = {}
     for kept in sorted(answers, key=lambda kept: kept.asked_at):
         said = {one["id"]: one for one in _DECISION.finditer(kept.answer.text)} if kept.is_whole else {}
@@ -73,7 +73,7 @@ def read_verdicts(answers: Iterable[StoredAnswer]) -> pl.DataFrame:
 
 
 def problem_of(wording: str, proposed: str) -> str | None:
-    """Returns why a model's wording cannot stand for what was proposed, or nothing."""
+    """Returns why a model's wording cannot replace the proposed text, or None."""
     if not wording or len(wording) > LONGEST_LINE:
         return f"its wording has {len(wording)} characters"
     known = proposed.lower()
@@ -82,33 +82,26 @@ def problem_of(wording: str, proposed: str) -> str | None:
 
 
 @cache
-def prompt() -> str:
-    """Returns the prompt."""
+def _prompt() -> str:
     return files("memory_assets.stages.triage").joinpath("batch.md").read_text(encoding="utf-8")
-
-
-def prompt_hash() -> str:
-    """Returns the hash of the prompt."""
-    return hashlib.sha256(prompt().encode()).hexdigest()[:12]
 
 
 def _shown(row: Mapping[str, Any]) -> str:
     sessions = len(row["session_ids"])
     facts = f"{row['section']}; {row['confidence']:.2f} sure; {row['author']}; {sessions} session{'s'[: sessions > 1]}"
-    return f"[{row['proposal_id']}; {facts}] {' '.join(row['text'].split())}"
+    return f"[{row['proposal_id']}; {facts}] {squeezed(row['text'])}"
 
 
 def _verdict(proposal_id: str, digest: str, said: re.Match[str] | None, kept: StoredAnswer) -> dict[str, Any]:
-    text = " ".join(said["text"].split()) if said else ""
+    text = squeezed(said["text"]) if said else ""
     verdict = said["verdict"].lower() if said else REVIEW
-    unsaid = (
-        "the model said nothing about it" if kept.is_whole else f"the model's answer ended early ({kept.answer.stop_reason})"
-    )
+    stopped = f"the model's answer ended early ({kept.answer.stop_reason})"
+    missing = "the model said nothing about it" if kept.is_whole else stopped
     return {
         "proposal_id": proposal_id,
         "verdict": verdict,
         "text": text if verdict == PROMOTE else "",
-        "reason": "" if verdict == PROMOTE else text or unsaid,
+        "reason": "" if verdict == PROMOTE else text or missing,
         "text_hash": digest,
         "model": kept.answer.model,
         "prompt_hash": kept.key.prompt_hash,

@@ -1,8 +1,9 @@
-"""Folds proposals and the ledger into decisions: every proposal in exactly one state, the first person's decision wins."""
+"""Folds proposals and the ledger into decisions: each proposal has exactly one state, the first person's decision wins."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Any
 
 import polars as pl
@@ -21,11 +22,13 @@ PROMOTED, EXPIRED = "promoted", "expired"
 def fold_decisions(
     proposals: pl.DataFrame, events: Sequence[Event], *, review_days: int, waiting: Mapping[str, str] | None = None
 ) -> pl.DataFrame:
-    """Returns the table `decisions`; `waiting` says why the rules left a proposal to a person."""
-    told = defaultdict(list)
+    """Returns the table `decisions`; `waiting` holds why the rules left a proposal to a person."""
+    by_target = defaultdict(list)
     for event in events:
-        told[event.target].append(event)
-    rows = [_decision(row, told[row["proposal_id"]], review_days, waiting or {}) for row in proposals.iter_rows(named=True)]
+        by_target[event.target].append(event)
+    rows = [
+        _decision(row, by_target[row["proposal_id"]], review_days, waiting or {}) for row in proposals.iter_rows(named=True)
+    ]
     return schemas.frame_of("decisions", rows).sort("proposal_id")
 
 
@@ -43,9 +46,7 @@ def _decision(proposal: Mapping[str, Any], events: list[Event], review_days: int
         "expires_at": None,
     }
     winner = winner_of(events)
-    for event in events:
-        if event is winner:
-            break
+    for event in takewhile(lambda event: event is not winner, events):
         if event.kind == NUMBERED and row["expires_at"] is None:
             row["expires_at"] = event.at + timedelta(days=review_days)
         elif event.kind == EDITED:
@@ -56,8 +57,8 @@ def _decision(proposal: Mapping[str, Any], events: list[Event], review_days: int
 def winner_of(events: Sequence[Event]) -> Event | None:
     """Returns the event that decides: the first of a person, unless the rules promoted before; else the rules'; else expiry.
 
-    A person's tick counts even where the clock came a moment before it. An expired proposal is one that nobody decided, so
-    that a later confirmation can still promote it.
+    A person's decision counts even just after expiry. An expired proposal is undecided, so a later confirmation can still
+    promote it.
     """
     decided = [event for event in events if event.kind in (APPROVED, REJECTED, DECIDED) and not _is_expiry(event)]
     promoted = next((n for n, e in enumerate(decided) if e.kind == DECIDED and e.payload["state"] == PROMOTED), len(decided))
@@ -76,17 +77,15 @@ def _decided(event: Event, row: Mapping[str, Any]) -> dict[str, Any]:
         return {**common, "state": "promoted", "reason": "approved by a person", "text": text, "section": section}
     if event.kind == REJECTED:
         return {**common, "state": "rejected", "reason": event.payload.get("reason") or "rejected by a person"}
-    told = {name: event.payload[name] for name in ("state", "tier", "reason")}
-    said = {name: event.payload.get(name, row[name]) for name in ("entry", "text")}
-    return {**common, **told, **said}
+    return {**common, **{name: event.payload.get(name, row[name]) for name in ("state", "tier", "reason", "entry", "text")}}
 
 
 def overrulable(decisions: pl.DataFrame) -> list[str]:
-    """Returns the proposals that rules, a model or the clock decided without writing a line: a person's mark still counts."""
+    """Returns the proposals that rules, a model or expiry decided without writing a line: a person can overrule that."""
     unwritten = pl.col("state").is_in(["merged", "rejected", EXPIRED]) & ((pl.col("tier") < 3) | (pl.col("actor") == CLOCK))
     return decisions.filter(unwritten)["proposal_id"].to_list()
 
 
 def is_expired(decision: Mapping[str, Any], now: datetime) -> bool:
-    """Returns whether a pending proposal has waited for too long."""
+    """Returns whether a pending proposal has expired."""
     return decision["state"] == "pending" and decision["expires_at"] is not None and decision["expires_at"] <= now

@@ -1,17 +1,17 @@
-"""Tells how the entries of MEMORY.md stand: whose they are, what they rest on by now, and how far they have proven themselves.
+"""Derives the status of each entry of MEMORY.md: who wrote it, what it rests on, and how well it has proven itself.
 
 Takes the file, the ledger's promotions and the present memories. An entry that came from a proposal and still has the words
-that were written then is ours; anything else is a person's. The state of ours follows use, confirmation and contradiction:
+of its promotion is ours; anything else is a person's. The state of ours follows use, confirmation and contradiction:
 
     deprecated    its memory was replaced or forgotten, or more sources contradict it than confirm or use it
     proven        confirmed and used, three times or more together
     established   a second source confirms it, or it was used
     candidate     none of that yet
 
-Each contradiction takes back two of what speaks for an entry. Nothing here is written down but as a table: a state is a fold of
-what happened, so that it falls as it rises.
+Each contradiction cancels two confirmations. The state is folded from events, so it can also fall.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,16 +30,16 @@ GIVEN_UP = frozenset({"superseded", "forgotten"})
 
 
 @dataclass(frozen=True)
-class Standing:
-    """An entry of the file, with the promotion that brought it (none: a person wrote it) and the memory behind that."""
+class EntryStatus:
+    """An entry of the file, its promotion (None: a person wrote it) and the memory behind that."""
 
     entry: Entry
     promotion: Event | None
     memory: Mapping[str, Any] | None
     path: str = MEMORY_MD
-    """The file that it stands in."""
+    """The file of the entry."""
     merged_count: int = 0
-    """Later proposals that said the same."""
+    """Later proposals with the same meaning."""
 
     @property
     def line(self) -> str:
@@ -48,7 +48,7 @@ class Standing:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it came from a proposal and was not touched since."""
+        """Whether it came from a proposal and was not changed since."""
         return self.promotion is not None
 
     @property
@@ -76,34 +76,32 @@ class Standing:
         return self.memory[name] if self.memory else 0
 
 
-def stand_entries(
+def statuses_of(
     content: str,
     events: Sequence[Event],
     memories: pl.DataFrame,
     merged: Iterable[Mapping[str, Any]] = (),
     path: str = MEMORY_MD,
-) -> list[Standing]:
-    """Returns the entries of the file in order; `merged` are the decisions that named an entry as saying the same."""
+) -> list[EntryStatus]:
+    """Returns the entries of the file in order; `merged` are the decisions that merged a proposal into an entry."""
     promotions = {event.payload["line"]: event for event in events if event.kind == PROMOTED}
     behind = {id: row for row in memories.iter_rows(named=True) for id in row["observation_ids"]}
-    counts: dict[str, int] = {}
-    for row in merged:
-        counts[row["entry"]] = counts.get(row["entry"], 0) + 1
+    counts = Counter(row["entry"] for row in merged)
     found = []
     for entry in read_entries(content):
-        promotion = promotions.get(render_entry(entry.on, entry.text))
+        promotion = promotions.get(line := render_entry(entry.on, entry.text))
         ids = promotion.payload.get("observation_ids", ()) if promotion else ()
         memory = next((behind[id] for id in ids if id in behind), None)
-        found.append(Standing(entry, promotion, memory, path, counts.get(render_entry(entry.on, entry.text), 0)))
+        found.append(EntryStatus(entry, promotion, memory, path, counts[line]))
     return found
 
 
-def entry_rows(standings: Sequence[Standing]) -> pl.DataFrame:
+def entry_rows(statuses: Sequence[EntryStatus]) -> pl.DataFrame:
     """Returns the table `entries`."""
-    return schemas.frame_of("entries", [_row(one) for one in standings])
+    return schemas.frame_of("entries", [_row(one) for one in statuses])
 
 
-def _row(one: Standing) -> dict[str, Any]:
+def _row(one: EntryStatus) -> dict[str, Any]:
     known = one.memory or {}
     return {
         "path": one.path,
@@ -115,12 +113,8 @@ def _row(one: Standing) -> dict[str, Any]:
         "is_by_hand": not one.is_ours,
         "proposal_id": one.proposal_id,
         "memory_id": known.get("id"),
-        "category": known.get("category"),
-        "project": known.get("project"),
         "session_count": len(known.get("session_ids", ())),
-        "confirmed_count": known.get("confirmed_count", 0),
-        "contradicted_count": known.get("contradicted_count", 0),
-        "used_count": known.get("used_count", 0),
         "merged_count": one.merged_count,
-        "last_used_at": known.get("last_used_at"),
+        **{name: known.get(name) for name in ("category", "project", "last_used_at")},
+        **{name: known.get(name, 0) for name in ("confirmed_count", "contradicted_count", "used_count")},
     }

@@ -1,4 +1,4 @@
-"""Gathers what a promoted line rests on, so completely that it outlives every re-derivation: ranges, hashes, quotes."""
+"""Gathers the evidence of a promoted line, complete enough to outlive every rebuild: ranges, hashes, quotes."""
 
 import hashlib
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from memory_assets.stages.distill.rows import short_id
 from memory_assets.store.archive import Archive
 
 LONGEST_SESSION = timedelta(days=7)
-"""Messages of one occurrence lie at most so far from the moment at which it is dated."""
+"""Messages of one occurrence are at most this far from its date."""
 
 QUOTED_CHARS = 160
 
@@ -21,7 +21,7 @@ QUOTED_CHARS = 160
 def gather_evidence(proposal: Mapping[str, Any], tables: Tables, archive: Archive) -> dict[str, Any]:
     """Returns the observations and records behind a proposal: path, line, byte range, hash of the record, quoted words.
 
-    A friction rests on messages (`message_ids`), whether or not something was observed in them.
+    A recurring problem rests on messages (`message_ids`), observed or not.
     """
     if "message_ids" in proposal:
         return _evidence(proposal, _records_of_messages(proposal, tables, archive))
@@ -29,8 +29,8 @@ def gather_evidence(proposal: Mapping[str, Any], tables: Tables, archive: Archiv
         tables.scan("observations").filter(pl.col("id").is_in(proposal["observation_ids"])).collect().sort("event_at", "id")
     )
     allowed = behind.filter(pl.col("gate") == "allow")
-    observations = behind if allowed.is_empty() else allowed  # a held echo proves nothing, unless it is itself asked about
-    wanted = [message_id for ids in observations["message_ids"] for message_id in ids]
+    observations = behind if allowed.is_empty() else allowed  # a held echo is no evidence, unless it is itself the question
+    wanted = observations["message_ids"].explode().to_list()
     days = [day.isoformat() for day in observations["day"].unique()]
     messages = tables.scan("messages", days).filter(pl.col("message_id").is_in(wanted)).collect()
     by_id = {row["message_id"]: row for row in messages.iter_rows(named=True)}
@@ -44,28 +44,19 @@ def gather_evidence(proposal: Mapping[str, Any], tables: Tables, archive: Archiv
 
 
 def _evidence(proposal: Mapping[str, Any], records: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "memory_id": proposal["memory_id"],
-        "reflection_id": proposal["reflection_id"],
-        "observation_ids": list(proposal["observation_ids"]),
-        "session_ids": list(proposal["session_ids"]),
-        "evidence": records,
-    }
+    named = ("memory_id", "reflection_id", "observation_ids", "session_ids")
+    return {**{name: proposal[name] for name in named}, "evidence": records}
 
 
 def _records_of_messages(proposal: Mapping[str, Any], tables: Tables, archive: Archive) -> list[dict[str, Any]]:
-    """Returns the records of the messages, in order of time; what the owner typed is quoted."""
+    """Returns the records of the messages, in order of time; the owner's are quoted."""
     during = pl.col("event_at").is_between(proposal["first_event_at"] - LONGEST_SESSION, proposal["event_at"] + LONGEST_SESSION)
     found = tables.scan("messages").filter(during & pl.col("message_id").is_in(proposal["message_ids"])).collect()
-    nobody = {"id": "", "segment_id": ""}
-    return [
-        _record({**row, **nobody, "quote": _opening(row["text"]) if row["author"] == "owner" else ""}, row, archive)
-        for row in found.sort("event_at", "session_id", "ordinal").iter_rows(named=True)
-    ]
-
-
-def _opening(text: str) -> str:
-    return text.strip().partition("\n")[0][:QUOTED_CHARS]
+    records = []
+    for row in found.sort("event_at", "session_id", "ordinal").iter_rows(named=True):
+        quote = row["text"].strip().partition("\n")[0][:QUOTED_CHARS] if row["author"] == "owner" else ""
+        records.append(_record({**row, "id": "", "segment_id": "", "quote": quote}, row, archive))
+    return records
 
 
 def _record(observation: Mapping[str, Any], message: Mapping[str, Any], archive: Archive) -> dict[str, Any]:
@@ -79,18 +70,9 @@ def _record(observation: Mapping[str, Any], message: Mapping[str, Any], archive:
     return {
         "observation_id": observation["id"],
         "shown_as": short_id(observation["id"]) if observation["id"] else "",
-        "segment_id": observation["segment_id"],
-        "window_id": observation["window_id"],
-        "session_id": observation["session_id"],
-        "quote": observation["quote"],
-        "message_id": message["message_id"],
-        "harness": entry.harness,
-        "path": entry.path,
-        "source_id": entry.source_id,
-        "generation": entry.generation,
+        **{name: observation[name] for name in ("segment_id", "window_id", "session_id", "quote")},
+        **{name: getattr(entry, name) for name in ("harness", "path", "source_id", "generation")},
         "resource_id": entry.id,
-        "line": message["line"],
-        "byte_from": message["byte_from"],
-        "byte_to": message["byte_to"],
+        **{name: message[name] for name in ("message_id", "line", "byte_from", "byte_to")},
         "sha256": hashlib.sha256(content).hexdigest(),
     }

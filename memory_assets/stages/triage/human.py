@@ -1,25 +1,25 @@
-"""Tier 3: REVIEW.md, where a person ticks, strikes, edits or leaves what the rules could not decide.
+"""Tier 3: REVIEW.md, where a person approves, rejects, rewords or leaves what the rules could not decide.
 
-    - [x] `p-…` **text**     approves, with the text as it stands there
+    - [x] `p-…` **text**     approves, with the text as edited
     - [-] `p-…` **text**     rejects; so does deleting the line
-    - [ ] `p-…` **other**    rewords; it still waits
+    - [ ] `p-…` **other**    rewords; it is still pending
 
-An item may also ask about a line that MEMORY.md holds: to replace it, or, under a heading of its own, to let it go. What was
-found to go wrong again and again (`f-…`) stands under headings of its own, too.
+An item may also ask to replace a line of MEMORY.md, or, under its own heading, to retire it. Recurring problems (`f-…`) have
+their own headings, too.
 
-What a person decided is read by comparing the file with what we last wrote. Nothing is invented: a file that changes while it
-is looked at, one without our last line (half saved), or one that lost more than half of what waits, decides nothing and is
-asked about; a line that names a proposal in a way we cannot read decides nothing either. Lines that are not ours stay in the
-section they were written in.
+Decisions are read by comparing the file with its last committed version. A file without its last line (half saved), or one that
+lost more than half of what is pending, decides nothing and is asked about; a line that names a proposal but cannot be parsed
+decides nothing either. Lines that a person added stay in their section.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from memory_assets.stages.friction.review import DETAIL, HEADINGS
-from memory_assets.stages.triage.memory_md import read_entries
+from memory_assets.stages.triage.memory_md import read_entries, squeezed
 
 TITLE = "# Pending Memory Proposals"
 HELP = (
@@ -37,38 +37,42 @@ _BOLD = re.compile(r"^\*\*(.+?)\*\*(.*)$")
 
 HALF_SAVED = "REVIEW.md ends without its last line, so it may be half saved; nothing in it was decided. Restore the line."
 
+LOST = (
+    "REVIEW.md lost {lost} of its {shown} proposals at once, which may be an accident; nothing in it was decided. "
+    "`memory review` asks whether you meant it."
+)
+
 Notes = Mapping[str, Sequence[str]]
-"""Lines written by hand, by the heading of the proposals above them ("" at the top)."""
+"""Lines written by hand, by the heading above them ("" at the top)."""
 
 
 @dataclass(frozen=True)
-class Item:
-    """One proposal as it stands in the file."""
+class ReviewItem:
+    """One proposal as it is in the file."""
 
-    proposal_id: str
     mark: str
     text: str
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What a person decided, by proposal, and what was odd about the file."""
+class ReviewDecisions:
+    """What a person decided, by proposal, and the warnings about the file."""
 
     approved: dict[str, str | None] = field(default_factory=dict)
-    """Proposal → its new text, None where it was left as it is."""
+    """Proposal → its new text, None if it was not changed."""
     rejected: tuple[str, ...] = ()
     edited: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     is_undecided: bool = False
-    """The file cannot be trusted as it is, so nothing was read from it."""
+    """The file may be damaged, so nothing was read from it."""
     lost: tuple[str, ...] = ()
-    """The proposals that are gone from it, where these are more than somebody may have meant."""
+    """The missing proposals, if they are too many to be meant."""
 
 
 def render_review(pending: Sequence[Mapping[str, Any]], *, updated: str, notes: Notes | None = None) -> str:
-    """Returns REVIEW.md for the pending decisions (`proposal_id`, `section`, `text`, `entry`, `why`), notes in their places.
+    """Returns REVIEW.md for the pending decisions (`proposal_id`, `section`, `text`, `entry`, `why`), with the notes.
 
-    A friction brings its own `heading`, and `details` that stand below its item.
+    A recurring problem has its own `heading`, and `details` that follow its item.
     """
     sections: dict[str, list[str]] = {}
     for row in sorted(pending, key=lambda row: (not row["text"], "heading" in row)):
@@ -86,27 +90,30 @@ def render_review(pending: Sequence[Mapping[str, Any]], *, updated: str, notes: 
 
 def read_review(
     ours: str | None, there: str | None, waiting: Mapping[str, str] | None = None, late: Collection[str] = ()
-) -> Reading:
-    """Returns what the difference between the file we wrote and the file that is there decides.
+) -> ReviewDecisions:
+    """Returns what the difference between our file and the present file decides.
 
-    `waiting` holds the text of each proposal that nobody decided (by default: all that we wrote); `late` names those that
-    only rules or the clock decided, which a mark may still overrule, but not their absence.
+    `waiting` holds the text of each pending proposal (by default: all that we wrote); `late` names those that only rules or
+    expiry decided: a mark still overrules that, a missing line does not.
     """
     if ours is None or there is None or _plain(ours) == _plain(there):
-        gone = ("REVIEW.md is gone; nothing was decided by that.",) if ours and there is None else ()
-        return Reading(warnings=gone)
-    written = {id: items[0] for id, items in _items_by_id(ours).items()}
+        is_gone = bool(ours) and there is None
+        return ReviewDecisions(warnings=("REVIEW.md is gone; nothing was decided by that.",) if is_gone else ())
+    written = {id: items[0] for id, items in parse_items(ours).items()}
     texts = {id: item.text for id, item in written.items()} if waiting is None else waiting
     if not _is_whole(there):
-        return Reading(warnings=(HALF_SAVED,), is_undecided=True)
+        return ReviewDecisions(warnings=(HALF_SAVED,), is_undecided=True)
     shown = [id for id in written if id in texts]
-    if lost := _lost(there, shown):
-        return Reading(warnings=(_about_lost(lost, shown),), is_undecided=True, lost=lost)
+    named = set(_ID.findall(there))
+    lost = tuple(id for id in shown if id not in named)
+    if len(lost) > 1 and len(lost) * 2 > len(shown):
+        warning = LOST.format(lost=len(lost), shown=len(shown))
+        return ReviewDecisions(warnings=(warning,), is_undecided=True, lost=lost)
     return _compare(written, there, texts, late)
 
 
 def put_back(ours: str, there: str, lost: Collection[str]) -> str:
-    """Returns the file as it is there with the lines of the lost proposals as we wrote them, above its last line."""
+    """Returns the present file with the lines of the lost proposals restored above its last line."""
     back, is_lost = [], False
     for line in _plain(ours).split("\n"):
         if found := _ITEM.match(line):
@@ -119,13 +126,8 @@ def put_back(ours: str, there: str, lost: Collection[str]) -> str:
     return "".join([*lines[:last], *(line + ending for line in (*back, "")), *lines[last:]])
 
 
-def read_items(content: str) -> dict[str, Item]:
-    """Returns the proposals in the file by id; of a doubled line the marked one counts, else the first."""
-    return {id: next((item for item in items if item.mark), items[0]) for id, items in _items_by_id(content).items()}
-
-
 def read_notes(content: str) -> dict[str, list[str]]:
-    """Returns the lines that a person added, by the section they stand in, without the blank ones around them."""
+    """Returns the lines that a person added, by section, without surrounding blank lines."""
     section, found = "", {"": []}
     for line in _plain(content).split("\n"):
         if heading := _HEADING.match(line):
@@ -137,19 +139,21 @@ def read_notes(content: str) -> dict[str, list[str]]:
     return {section: text.split("\n") for section, text in tidy.items() if text.strip()}
 
 
-def dressed_like(text: str, like: str) -> str:
+def match_format(text: str, like: str) -> str:
     """Returns the text with the line endings and the byte order mark of the other one."""
     ended = text.replace("\n", "\r\n") if like.count("\r\n") * 2 > like.count("\n") else text
     return "\ufeff" + ended if like.startswith("\ufeff") else ended
 
 
-def _compare(written: Mapping[str, Item], there: str, waiting: Mapping[str, str], late: Collection[str]) -> Reading:
-    named, found = set(_ID.findall(there)), _items_by_id(there)
+def _compare(
+    written: Mapping[str, ReviewItem], there: str, waiting: Mapping[str, str], late: Collection[str]
+) -> ReviewDecisions:
+    named, found = set(_ID.findall(there)), parse_items(there)
     approved, rejected, edited, warnings = {}, [], {}, []
     for id, items in found.items():
         marks = {item.mark for item in items if item.mark}
         item = next((item for item in items if item.mark), items[0])
-        before = written[id].text if id in written else _squeezed(waiting.get(id, item.text))
+        before = written[id].text if id in written else squeezed(waiting.get(id, item.text))
         if id not in waiting and id not in late:
             if id not in written or (marks and not written[id].mark):
                 warnings.append(f"REVIEW.md names {id}, which does not wait for a decision; it was ignored.")
@@ -159,49 +163,48 @@ def _compare(written: Mapping[str, Item], there: str, waiting: Mapping[str, str]
             approved[id] = item.text if item.text not in ("", before) else None
         elif marks == {"-"}:
             rejected.append(id)
-        elif id in waiting and item.text not in ("", before, _squeezed(waiting[id])):
+        elif id in waiting and item.text not in ("", before, squeezed(waiting[id])):
             edited[id] = item.text
     for id in [id for id in written if id in waiting and id not in found]:
         if id in named:
             warnings.append(f"The line of {id} in REVIEW.md cannot be read; it was not decided. Begin it with `- [x] `, say.")
         else:
             rejected.append(id)
-    return Reading(approved, tuple(sorted(rejected)), edited, tuple(warnings))
+    return ReviewDecisions(approved, tuple(sorted(rejected)), edited, tuple(warnings))
 
 
-def _items_by_id(content: str) -> dict[str, list[Item]]:
-    items: dict[str, list[Item]] = {}
-    for line in _plain(content).split("\n"):
-        if found := _ITEM.match(line):
-            item = Item(found["id"], found["mark"].lower(), _text_of(found["text"]))
-            items.setdefault(item.proposal_id, []).append(item)
+def parse_items(content: str) -> dict[str, list[ReviewItem]]:
+    """Returns the items of the file by proposal, duplicates included."""
+    items: dict[str, list[ReviewItem]] = defaultdict(list)
+    for found in filter(None, map(_ITEM.match, _plain(content).split("\n"))):
+        items[found["id"]].append(ReviewItem(found["mark"].lower(), _text_of(found["text"])))
     return items
 
 
 def _text_of(rest: str) -> str:
-    """Returns the proposed text of an item, without the reason behind it and our bold."""
+    """Returns the proposed text of an item, without its reason and bold marks."""
     text = _WHY.sub("", rest).strip()
     bold = _BOLD.match(text)
-    return _squeezed(bold[1] + bold[2] if bold and "**" not in bold[2] else text)
+    return squeezed(bold[1] + bold[2] if bold and "**" not in bold[2] else text)
 
 
 def shown_text(row: Mapping[str, Any]) -> str:
-    """Returns the text by which a decision is shown: what a line would say, or says where it would go."""
+    """Returns the text that represents a decision: that of the new line, or of the line to retire."""
     return row["text"] or read_entries(row["entry"])[0].text
 
 
 def heading_of(row: Mapping[str, Any]) -> str:
-    """Returns the heading under which a decision is shown."""
+    """Returns the heading of a decision."""
     return f"Proposed for: {row['section']}" if row["text"] else RETIRE
 
 
 def instead_of(row: Mapping[str, Any]) -> str:
-    """Returns which line the text would replace, in words; empty where it would be a line of its own."""
+    """Returns which line the text would replace, in words; empty for a new line."""
     return f"instead of “{read_entries(row['entry'])[0].text}”" if row["text"] and row["entry"] else ""
 
 
 def _render_item(row: Mapping[str, Any]) -> str:
-    text = _squeezed(shown_text(row))
+    text = squeezed(shown_text(row))
     instead = "" if "details" in row else instead_of(row)
     reasons = "; ".join(one for one in (instead, row["why"]) if one)
     why = f" — _{reasons.replace('_', ' ')}_" if reasons else ""
@@ -214,27 +217,10 @@ def _is_whole(content: str) -> bool:
     return last is not None and not any(_ITEM.match(line) for line in lines[last:])
 
 
-def _lost(content: str, shown: Sequence[str]) -> tuple[str, ...]:
-    named = set(_ID.findall(content))
-    gone = tuple(id for id in shown if id not in named)
-    return gone if len(gone) > 1 and len(gone) * 2 > len(shown) else ()
-
-
-def _about_lost(lost: Sequence[str], shown: Sequence[str]) -> str:
-    return (
-        f"REVIEW.md lost {len(lost)} of its {len(shown)} proposals at once, which may be an accident; nothing in it was "
-        "decided. `memory review` asks whether you meant it."
-    )
-
-
 def _is_ours(line: str) -> bool:
     text = line.strip()
     ours = any(pattern.match(text) for pattern in (_ITEM, _HEADING, _REVIEWED, _LAST_LINE))
     return ours or text in (TITLE, *HELP) or DETAIL.match(line) is not None
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _plain(content: str) -> str:

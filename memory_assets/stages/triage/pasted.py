@@ -1,9 +1,9 @@
-"""Finds observations that rest on text pasted into a session: mails, quotations, templates, comments of a review.
+"""Finds observations that rest on text pasted into a session: mails, quotations, templates, review comments.
 
-Takes the words that an observation quotes and the owner's message that they come from. The whole message has the owner as its
-author, also what somebody else wrote. A sentence in a part with the marks of pasted text confirms no proposal: its session does
-not count, and without another one only a person can promote it. Pasted text without such marks is not recognised here; what it
-may ask for is limited by `sensitive.py`.
+Takes the quote of an observation and the owner's message that contains it. The owner is the author of the whole message, also
+of what somebody else wrote in it. A sentence in a part with the marks of pasted text confirms no proposal: its session does not
+count, and without another one only a person can promote it. Pasted text without such marks is not recognised here;
+`sensitive.py` limits what it may ask for.
 """
 
 import re
@@ -16,24 +16,19 @@ from memory_assets.schema.protocols import Tables
 PASTED = "was read in pasted text: only a person can approve this"
 
 _FORWARDED = re.compile(
-    r"^[^\w\n]{0,12}(?:(?:begin )?forwarded message|original message)[^\w\n]{0,12}$|^On .{6,80} wrote:[ \t\r]*$|^<!--"
-    r"|^[^\w\n]{0,12}(?!(?:i|we|you|he|she|they)\b)[\w.-]{1,40}[^\w\n]{0,4} (?:commented|left a (?:comment|review)|"
-    r"(?:requested|suggested) changes|approved these changes)\b"
-    r"|^comment on lines? [+\w]",
-    re.I | re.M,
+    r"(?im)^[^\w\n]{0,12}(?:(?:begin )?forwarded message|original message)[^\w\n]{0,12}$|^On .{6,80} wrote:[ \t\r]*$|^<!--"
+    r"|^[^\w\n]{0,12}(?!(?:i|we|you|he|she|they)\b)[\w.-]{1,40}[^\w\n]{0,4} (?:commented|left a (?:comment|review)"
+    r"|(?:requested|suggested) changes|approved these changes)\b|^comment on lines? [+\w]"
 )
-"""Lines behind which somebody else speaks: mail programs and review pages write them."""
+"""Lines that mail programs and review pages write before somebody else's text."""
 
 _HEADER = re.compile(r"^[^\w\n]{0,12}(?P<name>From|To|Cc|Subject|Date|Sent|Reply-To|Message-ID):[ \t]*\S", re.I | re.M)
 _TEMPLATE = re.compile(
-    r"^(?:#{1,6}[ \t]{1,4}|\*\*)[^\w\n]{0,12}(?:describe the (?:bug|problem|solution)|bug (?:report|description)|"
-    r"(?:steps )?to reproduce|reproduction|"
-    r"(?:expected|actual|current) (?:behaviou?r|result)s?|what (?:happened|did you expect)|additional context|environment|"
-    r"proposed (?:solution|change)s?|motivation|acceptance criteria|checklist|type of change|contributing|how to contribute|"
-    r"contribution guidelines?|code of conduct|pull requests?(?: process)?|submitting (?:a |an )?(?:issue|patch|"
-    r"pull request|change)s?|"
-    r"getting started|installation|quick ?start)\b",
-    re.I | re.M,
+    r"(?im)^(?:#{1,6}[ \t]{1,4}|\*\*)[^\w\n]{0,12}(?:describe the (?:bug|problem|solution)|bug (?:report|description)|"
+    r"(?:steps )?to reproduce|reproduction|(?:expected|actual|current) (?:behaviou?r|result)s?|what (?:happened|"
+    r"did you expect)|additional context|environment|proposed (?:solution|change)s?|motivation|acceptance criteria|checklist|"
+    r"type of change|contributing|how to contribute|contribution guidelines?|code of conduct|pull requests?(?: process)?|"
+    r"submitting (?:a |an )?(?:issue|patch|pull request|change)s?|getting started|installation|quick ?start)\b"
 )
 """Headings of issue templates, contributing guides and READMEs."""
 
@@ -42,7 +37,7 @@ _WORD = re.compile(r"\w+")
 
 
 def pasted_observations(observation_ids: Collection[str], tables: Tables) -> frozenset[str]:
-    """Returns those of the observations whose quote stands in a pasted part of each message that it was taken from."""
+    """Returns the observations whose quote is in a pasted part of each of its messages."""
     columns = ("id", "day", "quote", "message_ids")
     behind = tables.scan("observations").filter(pl.col("id").is_in(list(observation_ids))).select(columns).collect()
     wanted = behind["message_ids"].explode().unique().drop_nulls().to_list()
@@ -58,13 +53,13 @@ def pasted_observations(observation_ids: Collection[str], tables: Tables) -> fro
 
 
 def is_pasted(quote: str, message: str) -> bool:
-    """Returns whether the message holds pasted text and the quote does not stand outside it."""
+    """Returns whether the message holds pasted text and the quote is not outside it."""
     own = own_part(message)
     return own != message and _words(quote) not in _words(own)
 
 
 def own_part(message: str) -> str:
-    """Returns the message up to where pasted text plainly begins, without quoted lines."""
+    """Returns the message up to the first mark of pasted text, without quoted lines."""
     begins = [found.start() for pattern in (_FORWARDED, _TEMPLATE) if (found := pattern.search(message))]
     headers = list(_HEADER.finditer(message))
     names = {found["name"].lower() for found in headers}

@@ -1,7 +1,7 @@
-"""Approved changes of files that are not ours: each becomes a patch in the workspace, and no file is touched.
+"""Writes approved changes of files outside the workspace as patches; the files themselves are not touched.
 
-A patch is made against the file as it lies in the project, or, where there is none, makes the file; `git apply` and `patch -p1`
-take it in the project's folder. It is written once: what a person does with it is theirs.
+A patch is made against the file as it is in the project, or creates the file; `git apply` and `patch -p1` accept it in the
+project's folder. It is written once: a person's changes to it stay.
 """
 
 import difflib
@@ -20,9 +20,9 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def write_patch(friction: Mapping[str, Any], text: str, workspace: Workspace) -> str:
-    """Writes and commits the patch of an approved friction, and returns its path below the workspace.
+    """Writes and commits the patch of an approved change, and returns its path in the workspace.
 
-    `text` is the line as it was approved, which a person may have reworded.
+    `text` is the approved line, which a person may have reworded.
     """
     path = f"{FOLDER}/{friction['proposal_id']}.patch"
     root, name = _place(friction)
@@ -38,21 +38,21 @@ def write_patch(friction: Mapping[str, Any], text: str, workspace: Workspace) ->
 
 
 def render_diff(friction: Mapping[str, Any], name: str, content: str | None) -> str:
-    """Returns the change as a diff of the file `name`, which holds `content` (None: it is not there)."""
+    """Returns the change as a diff of the file `name` with this content (None: it does not exist)."""
     if friction["old"]:
         before = content if content is not None and friction["old"] in content else _ended(friction["old"])
         after = before.replace(friction["old"], friction["new"], 1)
         return _diff(name, before, after, is_new=False)
+    after = _ended(friction["new"])
     if friction["section"]:
-        after = insert(
-            (content or _new_file(name)).encode("utf-8", "surrogateescape"), friction["section"], f"- {friction['new']}"
-        )
-        return _diff(name, content or "", after.decode("utf-8", "surrogateescape"), is_new=content is None)
-    return _diff(name, content or "", _ended(friction["new"]), is_new=content is None)
+        before = content or f"# {PurePosixPath(name).name.removesuffix('.md')}\n"
+        inserted = insert(before.encode("utf-8", "surrogateescape"), friction["section"], f"- {friction['new']}")
+        after = inserted.decode("utf-8", "surrogateescape")
+    return _diff(name, content or "", after, is_new=content is None)
 
 
 def _place(friction: Mapping[str, Any]) -> tuple[Path, str]:
-    """Returns the folder in which the patch is applied, and the target's path below it: the project, or the root."""
+    """Returns the folder to apply the patch in (the project, or the root), and the target's path in it."""
     target, folder = PurePosixPath(friction["target"]), PurePosixPath(friction["folder"] or "/")
     if folder != PurePosixPath("/") and target.is_relative_to(folder):
         return Path(folder), str(target.relative_to(folder))
@@ -65,10 +65,6 @@ def _diff(name: str, before: str, after: str, *, is_new: bool) -> str:
     lines = difflib.unified_diff(old, new, "/dev/null" if is_new else f"a/{name}", f"b/{name}")
     whole = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
     return f"diff --git a/{name} b/{name}\n{made}{''.join(whole)}"
-
-
-def _new_file(name: str) -> str:
-    return f"# {PurePosixPath(name).name.removesuffix('.md')}\n"
 
 
 def _ended(text: str) -> str:

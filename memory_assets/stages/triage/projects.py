@@ -1,8 +1,8 @@
-"""Which file an entry belongs in: what holds of one project stands in that project's file, once it has entries enough.
+"""Decides which file an entry belongs in: a project with enough entries has a file of its own.
 
-What follows the owner (rules, preferences, people) is in MEMORY.md, whichever project it was said in. Of a project the first
-entries stand there, too; the third opens `projects/NAME.md` and the others move after it, byte for byte. Both are the same kind
-of file, with the same contract.
+What follows the owner (rules, preferences, people) is in MEMORY.md, whichever project it was said in. The first entries of a
+project are there, too; the third creates `projects/NAME.md`, and the others move after it, byte for byte. Both files have the
+same format.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from memory_assets.store.ready import file_name
 
 FOLDER = "projects"
 OWN_FILE_FROM = 3
-"""Fewer entries are no more than a session can carry beside its own."""
+"""Fewer entries are not worth a file."""
 
 
 @dataclass(frozen=True)
@@ -30,29 +30,29 @@ class Move:
 
 
 def path_of(project: str) -> str:
-    """Returns the project's file below the workspace, under a name that every file system takes."""
+    """Returns the path of the project's file in the workspace, with a name that every file system accepts."""
     return f"{FOLDER}/{file_name(project)}.md"
 
 
 def memory_files(root: Path) -> list[str]:
-    """Returns the files of entries that lie in the workspace: MEMORY.md first, then those of projects."""
+    """Returns the files of entries in the workspace: MEMORY.md first, then those of projects."""
     return [MEMORY_MD, *sorted(path.relative_to(root).as_posix() for path in (root / FOLDER).glob("*.md"))]
 
 
 def is_memory_file(path: str) -> bool:
-    """Returns whether it is a file of entries, of a path below the workspace."""
+    """Returns whether the path, relative to the workspace, is a file of entries."""
     return path == MEMORY_MD or (path.startswith(f"{FOLDER}/") and path.endswith(".md"))
 
 
 def project_of(proposal: Mapping[str, Any]) -> str:
-    """Returns the project that a proposal's line would hold of; empty where it follows the owner, or tells of a friction."""
+    """Returns the project of a proposal's line; empty if it follows the owner, or is about a recurring problem."""
     return "" if "target" in proposal or proposal["category"] in PERSONAL else proposal["project"]
 
 
 def plan_homes(
     wanted: Sequence[str], proposals: Mapping[str, Mapping[str, Any]], promotions: Sequence[Event]
 ) -> dict[str, str]:
-    """Returns the file of each proposal's line; `wanted` are those to be written, `promotions` those that are, in order."""
+    """Returns the file of each proposal's line; `wanted` are the lines to write, `promotions` the written ones, in order."""
     homes = {event.target: event.payload.get("path", MEMORY_MD) for event in promotions}
     added = [event.target for event in promotions if "replaces" not in event.payload]
     counts = Counter(project_of(proposals[id]) for id in added if id in proposals)
@@ -66,7 +66,7 @@ def plan_homes(
 
 
 def plan_moves(proposals: Mapping[str, Mapping[str, Any]], promotions: Sequence[Event], moved: Collection[str]) -> list[Move]:
-    """Returns the lines that belong in the file of a project that has one by now; `moved` are the proposals whose line went."""
+    """Returns the lines that belong in a project's file by now; `moved` are the proposals whose line was moved before."""
     projects = {event.target: project_of(proposals[event.target]) for event in promotions if event.target in proposals}
     added = [event.target for event in promotions if "replaces" not in event.payload]
     counts = Counter(projects[id] for id in added if id in projects)

@@ -1,7 +1,7 @@
-"""Earned trust: what a person made of the proposals of each category, and which categories need their tick no more.
+"""Earned trust: how a person decided the proposals of each category, and which categories need no approval any more.
 
-A fold of a person's decisions, in their order. An approval earns one point, also one with another wording; a rejection takes
-three back, so that it is earned again and not outvoted. A category is trusted from as many points as the setting asks for.
+Folded from a person's decisions, in their order. An approval earns one point, also with another wording; a rejection costs
+three. A category is trusted from as many points as the setting demands.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,19 +17,16 @@ REJECTION_COSTS = 3
 
 
 def read_trust(proposals: Sequence[Mapping[str, Any]], events: Sequence[Event], needed: int) -> pl.DataFrame:
-    """Returns the table `trust`; of each proposal only the first decision of a person counts, and only where it adds a line."""
+    """Returns the table `trust`; only a person's first decision on a proposal of a new line counts."""
     added = {row["proposal_id"]: row["category"] for row in proposals if row["entry"] is None}
     counts: dict[str, dict[str, Any]] = {}
-    decided: set[str] = set()
     for event in events:
-        if event.kind not in (APPROVED, REJECTED) or event.target in decided or event.target not in added:
-            continue
-        decided.add(event.target)
-        row = counts.setdefault(added[event.target], {"approved": 0, "rejected": 0, "points": 0, "decided_at": event.at})
-        is_approved = event.kind == APPROVED
-        row["approved" if is_approved else "rejected"] += 1
-        row["points"] = row["points"] + 1 if is_approved else max(row["points"] - REJECTION_COSTS, 0)
-        row["decided_at"] = event.at
+        if event.kind in (APPROVED, REJECTED) and (category := added.pop(event.target, None)):
+            row = counts.setdefault(category, {"approved": 0, "rejected": 0, "points": 0})
+            is_approved = event.kind == APPROVED
+            row["approved" if is_approved else "rejected"] += 1
+            row["points"] = row["points"] + 1 if is_approved else max(row["points"] - REJECTION_COSTS, 0)
+            row["decided_at"] = event.at
     rows = [
         {
             **row,
@@ -44,7 +41,7 @@ def read_trust(proposals: Sequence[Mapping[str, Any]], events: Sequence[Event], 
 
 
 def trusted_in(trust: pl.DataFrame) -> dict[str, str]:
-    """Returns the trusted categories, each with what earned it that."""
+    """Returns the trusted categories, each with the reason."""
     return {
         row["category"]: f"earned trust: {row['approved']} of {row['approved'] + row['rejected']} approved in {row['category']}"
         for row in trust.filter(pl.col("is_trusted")).iter_rows(named=True)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import polars as pl
 
 from memory_assets.stages.brief.briefing import render_briefing
-from memory_assets.stages.brief.lessons import lesson_lines, render_lessons, standing
+from memory_assets.stages.brief.lessons import active_lessons, lesson_lines, render_lessons
 from memory_assets_tests.factories import START, frame, row
 
 
@@ -20,7 +20,7 @@ PIP = lesson(2, "Use pip, not uv.", wanted="pip", unwanted="uv")
 
 
 def texts(*lessons: dict, hidden: tuple[str, ...] = ()) -> list[str]:
-    return [one["text"] for one in standing(frame("lessons", *lessons), "mira", hidden)]
+    return [one["text"] for one in active_lessons(frame("lessons", *lessons), "mira", hidden)]
 
 
 def test_the_newest_lesson_comes_first_and_each_once():
@@ -40,7 +40,7 @@ def test_what_is_anothers_or_forgotten_is_not_told():
 
 def test_the_briefing_tells_lessons_after_the_rules_and_before_the_rest_unless_memory_md_does():
     memory_md = "# MEMORY.md\n\n## Projects\n\n- Harbor.\n\n## Hard Rules\n\n- Never commit to main\n"
-    lessons = standing(frame("lessons", UV, lesson(2, "Never commit to main.")), "mira")
+    lessons = active_lessons(frame("lessons", UV, lesson(2, "Never commit to main.")), "mira")
     told = render_briefing(memory_md, frame("memories"), pending=0, owner="mira", as_of=None, lessons=lessons)
     assert [line for line in told.splitlines() if line.startswith("## ")] == ["## Hard Rules", "## Lessons", "## Projects"]
     assert told.count("Never commit to main") == 1 and "- Use uv, not pip. [shop]" in told
@@ -49,9 +49,9 @@ def test_the_briefing_tells_lessons_after_the_rules_and_before_the_rest_unless_m
 
 def test_the_file_tells_where_each_lesson_was_taught():
     assert render_lessons([]) == ""
-    told = render_lessons(standing(frame("lessons", UV), "mira"))
+    told = render_lessons(active_lessons(frame("lessons", UV), "mira"))
     assert "## shop" in told and "- (2026-08-04) Use uv, not pip. <!-- les_1: session x, record 0 -->" in told
 
 
 def test_an_empty_table_teaches_nothing():
-    assert standing(pl.DataFrame(schema=frame("lessons").schema), "mira") == []
+    assert active_lessons(pl.DataFrame(schema=frame("lessons").schema), "mira") == []

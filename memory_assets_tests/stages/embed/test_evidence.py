@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.embed.clusters import find_roots
 from memory_assets.stages.embed.evidence import allowed_facts, families_of, find_conflicts, plan_evidence, weigh_evidence
-from memory_assets.stages.embed.homes import find_orphans
+from memory_assets.stages.embed.locator import find_orphans
 from memory_assets.stages.embed.memories import fold_memories
+from memory_assets.stages.embed.merge import find_roots
 from memory_assets.store.ledger import CONFIRMED, CONTRADICTED, Event, Planned
 from memory_assets_tests.factories import START, frame, row
 

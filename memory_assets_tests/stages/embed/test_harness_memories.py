@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.schema.records import Harness
-from memory_assets.stages.embed.harness_memories import CONFIDENCE, MemoryFile, frame_of, read_items, rows_of
+from memory_assets.stages.embed.harness_memories import CONFIDENCE, MemoryFile, frame_of, parse_items, rows_of
 
 NOW = datetime(2026, 9, 1, 12, 0, tzinfo=UTC)
 FILE = """---
@@ -44,7 +44,7 @@ def of(text: str, *, harness: Harness = "claude_code", mtime: datetime = NOW, pr
 
 
 def test_paragraphs_and_items_are_facts_with_the_lines_they_stand_on():
-    assert [(item.text, item.lines) for item in read_items(FILE)] == [
+    assert [(item.text, item.lines) for item in parse_items(FILE)] == [
         ("The staging database listens on port 5433, behind the tunnel.", (7, 8)),
         ("`make deploy HOST=leith-1` is the only way.", (11,)),
         ("Ask Rowan before you touch the tide tables.", (12,)),
@@ -55,7 +55,7 @@ def test_paragraphs_and_items_are_facts_with_the_lines_they_stand_on():
 @given(st.text(max_size=300))
 def test_no_text_breaks_the_reading(text: str):
     lines = text.splitlines()
-    for item in read_items(text):
+    for item in parse_items(text):
         assert item.lines
         assert max(item.lines) < len(lines)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.stages.embed.memories import fold_memories
-from memory_assets.stages.embed.uses import boosts, plan_uses, sessions_shown, takes_up
+from memory_assets.stages.embed.uses import boosts, plan_uses, sessions_shown, uses_memory
 from memory_assets.store.ledger import FEEDBACK, IGNORED, RECALLED, USED, Event, Planned
 from memory_assets_tests.factories import START, frame, row
 
@@ -67,12 +67,12 @@ def test_a_session_that_quotes_one_of_three_uses_one_and_ignores_two():
     ids=["cited", "quoted", "paraphrased"],
 )
 def test_a_memory_that_is_cited_quoted_or_paraphrased_is_taken_up(text: str):
-    assert takes_up(text, IDS[0], WORDINGS[IDS[0]])
+    assert uses_memory(text, IDS[0], WORDINGS[IDS[0]])
 
 
 @pytest.mark.parametrize("text", ["", "Deployed.", "I ran make test and it passed.", "The server is down.", "port 5432"])
 def test_what_only_shares_a_word_is_not(text: str):
-    assert not any(takes_up(text, id, wordings) for id, wordings in WORDINGS.items() if id != IDS[0])
+    assert not any(uses_memory(text, id, wordings) for id, wordings in WORDINGS.items() if id != IDS[0])
 
 
 def test_what_was_said_before_it_was_shown_is_no_use_of_it():

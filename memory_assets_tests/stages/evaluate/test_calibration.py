@@ -15,8 +15,8 @@ from memory_assets.stages.evaluate.calibration import (
     line_proposals,
     sum_up,
 )
+from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.run import TRIAGE_VERSION, list_entries
-from memory_assets.stages.triage.standing import read_proposals
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.stages.triage.world import World, observed_id
 

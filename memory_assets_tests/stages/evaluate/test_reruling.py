@@ -12,7 +12,7 @@ from memory_assets.stages.distill.rules.candidates import Candidate, Observed
 from memory_assets.stages.distill.standards import Standards
 from memory_assets.stages.distill.write_gate import MOST_ALLOWED, GateLimits
 from memory_assets.stages.evaluate.reruling import Limits, flips_of_gate, flips_of_triage, names_of_limits, parse_limits
-from memory_assets.stages.triage.auto import Limits as TriageLimits
+from memory_assets.stages.triage.auto import TriageLimits
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.stages.distill.test_write_gate import BASE
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from memory_assets.schema.protocols import Embedder, Tables
 from memory_assets.stages.friction.detect import detect
-from memory_assets.stages.friction.finding import Finding
-from memory_assets.stages.friction.stale import Line
+from memory_assets.stages.friction.finding import RecurringProblem
+from memory_assets.stages.friction.stale import MemoryLine
 from memory_assets.stages.friction.week import read_week
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets_tests.stages.friction.weeks import Planted, SyntheticWeek
@@ -18,7 +18,7 @@ class Score:
 
     found: tuple[Planted, ...] = ()
     missed: tuple[Planted, ...] = ()
-    extra: tuple[Finding, ...] = ()
+    extra: tuple[RecurringProblem, ...] = ()
 
     def __add__(self, other: "Score") -> "Score":
         return Score(self.found + other.found, self.missed + other.missed, self.extra + other.extra)
@@ -34,13 +34,13 @@ class Score:
         return len(self.found) / max(len(self.found) + len(self.extra), 1)
 
 
-def findings_of(week: SyntheticWeek, tables: Tables, embedder: Embedder) -> list[Finding]:
+def findings_of(week: SyntheticWeek, tables: Tables, embedder: Embedder) -> list[RecurringProblem]:
     """What the detectors find in the week's tables, beside its MEMORY.md."""
-    lines = [Line(entry.on, entry.section, entry.text) for entry in read_entries(week.memory_md)]
+    lines = [MemoryLine(entry.on, entry.section, entry.text) for entry in read_entries(week.memory_md)]
     return detect(read_week(tables.read("messages"), tables.read("sessions")), lines, [], embedder, owner="mira")
 
 
-def score(week: SyntheticWeek, findings: Sequence[Finding]) -> Score:
+def score(week: SyntheticWeek, findings: Sequence[RecurringProblem]) -> Score:
     """Kind, target, words and evidence of each planted friction have to agree: at least two of three of its sessions."""
     names, left, found, extra = week.session_names(), list(week.planted), [], []
     for finding in findings:
@@ -54,7 +54,7 @@ def score(week: SyntheticWeek, findings: Sequence[Finding]) -> Score:
     return Score(tuple(found), tuple(left), tuple(extra))
 
 
-def _is_it(planted: Planted, finding: Finding, sessions: set[str]) -> bool:
+def _is_it(planted: Planted, finding: RecurringProblem, sessions: set[str]) -> bool:
     told = f"{finding.target} {finding.old} {finding.new}".lower()
     is_target = finding.kind == planted.kind and finding.target.endswith(planted.target)
     is_shown = 3 * len(planted.sessions & sessions) >= 2 * len(planted.sessions | sessions)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.stages.friction.commands import steps_of
+from memory_assets.stages.friction.commands import parse_steps
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from memory_assets.stages.friction.commands import steps_of
     ],
 )
 def test_a_step_is_known_by_its_program_and_the_plain_words_behind_it(command: str, keys: list[str]):
-    assert [step.key for step in steps_of(command)] == keys
+    assert [step.key for step in parse_steps(command)] == keys
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_a_step_is_known_by_its_program_and_the_plain_words_behind_it(command: s
     ],
 )
 def test_what_runs_is_told_without_folder_and_version(command: str, program: str):
-    assert steps_of(command)[0].program == program
+    assert parse_steps(command)[0].program == program
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_what_runs_is_told_without_folder_and_version(command: str, program: str
     ],
 )
 def test_what_follows_every_change_is_no_step_of_a_procedure(command: str, is_everyday: bool):
-    assert steps_of(command)[0].is_everyday is is_everyday
+    assert parse_steps(command)[0].is_everyday is is_everyday

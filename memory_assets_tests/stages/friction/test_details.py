@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from memory_assets.stages.friction.commands import steps_of
+from memory_assets.stages.friction.commands import parse_steps
 from memory_assets.stages.friction.drift import restarted
-from memory_assets.stages.friction.failures import signature_of, telling_line
+from memory_assets.stages.friction.failures import error_line, signature_of
 from memory_assets.stages.friction.groups import cluster
 from memory_assets.stages.friction.misuse import forbidden_in
 from memory_assets.stages.friction.stale import corrected
@@ -26,7 +26,7 @@ from memory_assets_tests.factories import frame, message
     ],
 )
 def test_the_line_that_tells_is_found_and_work_tells_nothing(output: str, line: str | None):
-    assert telling_line(output) == line
+    assert error_line(output) == line
 
 
 def test_numbers_and_paths_make_no_other_failure():
@@ -59,7 +59,7 @@ def test_a_rule_names_what_is_ruled_out_and_plain_words_name_no_program(text: st
     ],
 )
 def test_a_restart_names_its_service(command: str, service: str | None):
-    assert restarted(steps_of(command)[0]) == service
+    assert restarted(parse_steps(command)[0]) == service
 
 
 def test_a_stale_line_keeps_its_words_around_the_new_value():

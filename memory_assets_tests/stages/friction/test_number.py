@@ -4,30 +4,34 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from memory_assets.stages.friction.finding import Finding, Occurrence
-from memory_assets.stages.friction.number import Numbered, number, rows_of
-from memory_assets.stages.friction.week import Session
+from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
+from memory_assets.stages.friction.number import NumberedProblem, number, rows_of
+from memory_assets.stages.friction.week import SessionInfo
 from memory_assets.store.ledger import Event
 
 DAY = date(2026, 8, 10)
 
 
-def finding(subject: str = "run pip", kind="tool_misuse", messages: tuple[str, ...] = ("m1", "m2"), **changes) -> Finding:
+def finding(
+    subject: str = "run pip", kind="tool_misuse", messages: tuple[str, ...] = ("m1", "m2"), **changes
+) -> RecurringProblem:
     """`pip` in two sessions of a shop."""
     occurrences = tuple(
         Occurrence(
-            Session(f"s{n}", "shop", "/home/mira/code/shop", "mira"), (id,), datetime(2026, 8, 8, 9 + n, tzinfo=UTC), 3.0
+            SessionInfo(f"s{n}", "shop", "/home/mira/code/shop", "mira"),
+            (id,),
+            datetime(2026, 8, 8, 9 + n, tzinfo=UTC),
+            timedelta(minutes=3),
         )
         for n, id in enumerate(messages)
     )
     plain = {
         "title": "pip runs",
-        "target": "/home/mira/code/shop/AGENTS.md",
         "section": "Hard Rules",
         "old": "",
         "new": "Use uv.",
     }
-    return Finding(kind=kind, subject=subject, occurrences=occurrences, **{**plain, **changes})
+    return RecurringProblem(kind=kind, subject=subject, occurrences=occurrences, **{**plain, **changes})
 
 
 def event(kind: str, target: str, payload: dict | None = None, on: date = DAY) -> Event:
@@ -36,11 +40,11 @@ def event(kind: str, target: str, payload: dict | None = None, on: date = DAY) -
     )
 
 
-def given(new: list[Numbered]) -> list[Event]:
+def given(new: list[NumberedProblem]) -> list[Event]:
     return [event("proposal.numbered", one.proposal_id, one.payload) for one in new]
 
 
-def ids(day: date, findings: list[Finding], events: list[Event]) -> tuple[list[str], list[str]]:
+def ids(day: date, findings: list[RecurringProblem], events: list[Event]) -> tuple[list[str], list[str]]:
     own, new = number(day, findings, events, UTC)
     return [id for id, _ in own], [one.proposal_id for one in new]
 

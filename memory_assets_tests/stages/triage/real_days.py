@@ -15,7 +15,15 @@ import polars as pl
 from memory_assets.runs.steps.condensing import Past
 from memory_assets.runs.steps.reflect import propose_day
 from memory_assets.services.review import rules_of, workspace_of
-from memory_assets.stages.triage.run import amend, decide_all, hear_person, list_entries, look, write_memory, write_review
+from memory_assets.stages.triage.run import (
+    amend,
+    apply_review_edits,
+    decide_all,
+    list_entries,
+    read_settled_review,
+    write_memory,
+    write_review,
+)
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 
@@ -95,7 +103,7 @@ def is_of_triage(kind: str) -> bool:
 def triage(store: Store) -> None:
     """One triage, without Dagster around it."""
     workspace, rules = workspace_of(store), rules_of(store.settings)
-    hear_person(workspace, store.ledger, store.tables, rules, look(workspace, wait=lambda _: None))
+    apply_review_edits(workspace, store.ledger, store.tables, rules, read_settled_review(workspace, wait=lambda _: None))
     store.tables.write("amendments", "all", amend(workspace, store.ledger, store.tables, rules))
     store.tables.write("decisions", "all", decide_all(workspace, store.ledger, store.tables, rules))
     write_memory(store.tables.read("decisions"), workspace, store.ledger, store.tables, store.archive, rules)

@@ -8,8 +8,8 @@ import pytest
 
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage import amendments
-from memory_assets.stages.triage.amendments import Amendment, number_amendments, plan_amendments, read_amendments
-from memory_assets.stages.triage.entries import stand_entries
+from memory_assets.stages.triage.amendments import PlannedAmendment, number_amendments, plan_amendments, read_amendments
+from memory_assets.stages.triage.entries import statuses_of
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.store.ledger import Event
 from memory_assets_tests.factories import START, frame, row
@@ -32,9 +32,9 @@ def memory(number: int, text: str, **known) -> dict:
     return row("memories", id=f"o{number}", observation_ids=[f"o{number}"], text=text, **{"state": "active", **known})
 
 
-def plan(content: str, events: list[Event], *memories: dict, merged: pl.DataFrame = NONE_MERGED) -> list[Amendment]:
+def plan(content: str, events: list[Event], *memories: dict, merged: pl.DataFrame = NONE_MERGED) -> list[PlannedAmendment]:
     known = frame("memories", *memories)
-    standings = stand_entries(content, events, known)
+    standings = statuses_of(content, events, known)
     return plan_amendments(standings, len(content.encode()), known, events, merged, UTC)
 
 
@@ -43,7 +43,7 @@ def test_a_replaced_memory_asks_to_replace_its_line():
     old, new = memory(1, PORT, state="superseded", superseded_by="o2"), memory(2, NEW_PORT)
     (found,) = plan(content, events, old, new)
     assert (found.key, found.text, found.event_on) == ("replace:p-20260803-001:o2", NEW_PORT, START.date())
-    assert (found.standing.line, found.reason) == (f"- (2026-08-03) {PORT}", "a newer memory replaced it")
+    assert (found.status.line, found.reason) == (f"- (2026-08-03) {PORT}", "a newer memory replaced it")
 
 
 def test_the_last_of_a_chain_of_replacements_is_proposed():

@@ -4,7 +4,14 @@ from datetime import date
 
 import pytest
 
-from memory_assets.stages.triage.auto import Limits, Other, decide, decide_friction, follow_review, says_the_same
+from memory_assets.stages.triage.auto import (
+    EarlierProposal,
+    TriageLimits,
+    decide,
+    decide_friction,
+    follow_review,
+    says_the_same,
+)
 from memory_assets.stages.triage.memory_md import Entry
 from memory_assets_tests.stages.triage.test_sensitive import LINES, ORDINARY
 
@@ -27,7 +34,7 @@ def entry(text: str) -> Entry:
     return Entry(5, "Hard Rules", date(2026, 8, 1), text)
 
 
-def ruled(one: dict, *entries: str, others: list[Other] = []) -> tuple[str, str]:  # noqa: B006
+def ruled(one: dict, *entries: str, others: list[EarlierProposal] = []) -> tuple[str, str]:  # noqa: B006
     ruling = decide(one, [entry(text) for text in entries], guarded=GUARDED, others=others)
     return ruling.state, ruling.reason
 
@@ -76,14 +83,14 @@ def test_a_fact_about_replacing_is_no_artefact():
 @pytest.mark.parametrize(
     ("limits", "change", "state"),
     [
-        (Limits(promoted_above=0.95), {}, "pending"),
-        (Limits(promoted_above=0.5), {"confidence": 0.6}, "promoted"),
-        (Limits(rejected_below=0.5), {"confidence": 0.4}, "rejected"),
-        (Limits(confirming_sessions=1), {"session_ids": ["s1"]}, "promoted"),
-        (Limits(shortest=200), {}, "rejected"),
+        (TriageLimits(promoted_above=0.95), {}, "pending"),
+        (TriageLimits(promoted_above=0.5), {"confidence": 0.6}, "promoted"),
+        (TriageLimits(rejected_below=0.5), {"confidence": 0.4}, "rejected"),
+        (TriageLimits(confirming_sessions=1), {"session_ids": ["s1"]}, "promoted"),
+        (TriageLimits(shortest=200), {}, "rejected"),
     ],
 )
-def test_rules_can_be_asked_with_other_limits(limits: Limits, change: dict, state: str):
+def test_rules_can_be_asked_with_other_limits(limits: TriageLimits, change: dict, state: str):
     one = proposal(**change)
     assert decide(one, [], guarded=GUARDED, limits=limits).state == state != decide(one, [], guarded=GUARDED).state
 
@@ -114,17 +121,19 @@ def test_a_near_miss_is_another_fact(text: str, near: str):
 
 
 def test_what_says_the_same_as_an_earlier_one_that_waits_is_merged_into_it():
-    waiting = Other("p-20260801-001", "Please always run `make check` before you commit.", "pending")
+    waiting = EarlierProposal("p-20260801-001", "Please always run `make check` before you commit.", "pending")
     assert ruled(proposal(), others=[waiting]) == ("merged", "p-20260801-001, which waits, says the same")
 
 
 def test_what_a_person_rejected_does_not_come_back_in_other_words():
-    rejected = Other("p-20260801-001", "Please always run `make check` before you commit.", "rejected", is_by_person=True)
+    rejected = EarlierProposal(
+        "p-20260801-001", "Please always run `make check` before you commit.", "rejected", is_by_person=True
+    )
     assert ruled(proposal(), others=[rejected]) == ("rejected", "says the same as p-20260801-001, which a person rejected")
 
 
 def test_what_rules_rejected_binds_nobody():
-    rejected = Other("p-20260801-001", "Please always run `make check` before you commit.", "rejected")
+    rejected = EarlierProposal("p-20260801-001", "Please always run `make check` before you commit.", "rejected")
     assert ruled(proposal(), others=[rejected])[0] == "promoted"
 
 
@@ -158,7 +167,7 @@ def test_a_friction_that_an_entry_says_already_is_merged():
 
 
 def test_what_has_to_wait_is_asked_about_as_the_friction_that_says_it_and_what_need_not_is_promoted():
-    asked = [Other("f-20260803-001", RULE, "pending")]
+    asked = [EarlierProposal("f-20260803-001", RULE, "pending")]
     waiting = decide(proposal(session_ids=["s1"]), [], guarded=GUARDED, frictions=asked)
     assert (waiting.state, waiting.reason) == ("merged", "f-20260803-001, which waits, says the same")
     assert decide(proposal(), [], guarded=GUARDED, frictions=asked).state == "promoted"

@@ -9,7 +9,7 @@ import zstandard
 
 from memory_assets.errors import ReviewError
 from memory_assets.stages.distill.rows import short_id
-from memory_assets.stages.triage.explain import Explanation, Step, explain
+from memory_assets.stages.triage.explain import Explanation, ProvenanceStep, explain
 from memory_assets_tests.stages.triage.world import World, observed_id
 
 UV, DATES = "Always use `uv`, never `pip`.", "Write dates the British way."
@@ -28,7 +28,7 @@ def explained(world: World, target: str) -> Explanation:
     return explain(target, tables=world.tables, ledger=world.ledger, archive=world.archive, workspace=world.workspace)
 
 
-def kinds(step: Step) -> list[str]:
+def kinds(step: ProvenanceStep) -> list[str]:
     """The kinds of steps along the first branch that leads to a record, or to the end."""
     behind = sorted(step.behind, key=lambda inner: inner.kind == "commit")
     return [step.kind, *(kinds(behind[0]) if behind else [])]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.triage.human import dressed_like, put_back, read_items, read_notes, read_review, render_review
+from memory_assets.stages.triage.human import match_format, parse_items, put_back, read_notes, read_review, render_review
 
 ROWS = [
     {
@@ -212,8 +212,8 @@ def test_a_note_whose_section_is_done_moves_to_the_top():
 
 
 def test_the_file_keeps_the_line_endings_and_the_byte_order_mark_of_its_editor():
-    assert dressed_like("a\nb\n", "\ufeffx\r\ny\r\n") == "\ufeffa\r\nb\r\n"
-    assert dressed_like("a\nb\n", "x\ny\r\nz\n") == "a\nb\n"
+    assert match_format("a\nb\n", "\ufeffx\r\ny\r\n") == "\ufeffa\r\nb\r\n"
+    assert match_format("a\nb\n", "x\ny\r\nz\n") == "a\nb\n"
 
 
 def test_a_text_with_stars_of_its_own_is_read_as_it_was_written():
@@ -222,7 +222,7 @@ def test_a_text_with_stars_of_its_own_is_read_as_it_was_written():
         for n, text in enumerate(["**Tag** moves", "a * b", "*", "2 ** 3 ** 4"])
     ]
     ours = render_review(rows, updated="2026-08-04T06:00:00Z")
-    assert {item.text for item in read_items(ours).values()} >= {"a * b", "*", "2 ** 3 ** 4"}
+    assert {item.text for items in parse_items(ours).values() for item in items} >= {"a * b", "*", "2 ** 3 ** 4"}
     assert read_review(ours, ours + "\n") == read_review(ours, ours)
 
 
@@ -238,7 +238,7 @@ def test_whatever_the_order_and_the_editor_each_deed_is_read_as_what_it_is(deeds
     done = []
     for number in places:
         line = lines[number]
-        deed = deeds.get(next(iter(read_items(line))), "leave")
+        deed = deeds.get(next(iter(parse_items(line))), "leave")
         done.append(
             {"tick": line.replace("[ ]", "[X]"), "dash": line.replace("[ ]", "[-]"), "edit": line + " And more."}.get(
                 deed, line
@@ -279,7 +279,7 @@ def test_no_line_written_by_hand_is_lost_when_the_file_is_rendered_again(notes):
     kept = [line for lines in read_notes(rendered).values() for line in lines]
     ours = set(OURS.splitlines())
     for line in (line for lines in notes.values() for line in lines if line.strip() and line not in ours):
-        assert line in kept or read_items(line)
+        assert line in kept or parse_items(line)
 
 
 FRICTION = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.stages.triage.lasting import line_of, why_passing
+from memory_assets.stages.triage.lasting import line_of, why_short_lived
 
 ERRAND, OPTION, STATE, PLACE, CHAT, LEANS, FRAGMENT, DEFECT = (
     "asks for something to be done in that session",
@@ -41,7 +41,7 @@ ERRAND, OPTION, STATE, PLACE, CHAT, LEANS, FRAGMENT, DEFECT = (
     ],
 )
 def test_what_passes_is_named(said: str, why: str):
-    assert why_passing(said) == why
+    assert why_short_lived(said) == why
 
 
 @pytest.mark.parametrize(
@@ -57,12 +57,12 @@ def test_what_passes_is_named(said: str, why: str):
     ],
 )
 def test_what_may_last_is_left_to_a_person(said: str):
-    assert why_passing(said) is None
+    assert why_short_lived(said) is None
 
 
 def test_what_a_second_session_says_is_no_errand_but_may_be_a_state():
-    assert why_passing("The owner decided: “put the assets in docs/images”", is_repeated=True) is None
-    assert why_passing("The gauges are green with the new tests.", is_repeated=True) == STATE
+    assert why_short_lived("The owner decided: “put the assets in docs/images”", is_repeated=True) is None
+    assert why_short_lived("The gauges are green with the new tests.", is_repeated=True) == STATE
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.runs import launch
 from memory_assets.runs.steps import embed
 from memory_assets.schema.frames import empty
+from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.explain import explain
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.projects import memory_files
-from memory_assets.stages.triage.standing import read_proposals
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.once import SEED, TEST_ALL, sampled

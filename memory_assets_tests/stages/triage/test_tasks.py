@@ -7,17 +7,17 @@ import pytest
 
 from memory_assets.adapters.todoist_tasks import TodoistTasks
 from memory_assets.errors import TaskListError
-from memory_assets.stages.friction.review import Shown
-from memory_assets.stages.triage.run import Heard
+from memory_assets.stages.friction.review import FrictionItem
+from memory_assets.stages.triage.run import AppliedDecisions
 from memory_assets.stages.triage.tasks import (
     CLOSED,
     KINDS,
     LONGEST,
     SENT,
-    bring_in_step,
-    hear_tasks,
-    look,
+    apply_task_changes,
+    fetch_tasks,
     open_tasks,
+    sync_tasks,
 )
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.stages.triage.world import DAY, World
@@ -44,21 +44,21 @@ def tasks_of(world: World, api: TodoistApi, **how: str) -> TodoistTasks:
     return TodoistTasks(world.clock, label=LABEL, url=api.url, **how)
 
 
-def hear(world: World, api: TodoistApi) -> Heard:
-    found = look(tasks_of(world, api), world.ledger)
-    return hear_tasks(found, world.ledger, world.tables, world.rules)
+def hear(world: World, api: TodoistApi) -> AppliedDecisions:
+    found = fetch_tasks(tasks_of(world, api), world.ledger)
+    return apply_task_changes(found, world.ledger, world.tables, world.rules)
 
 
 def send(world: World, api: TodoistApi, key: bytes = KEY, **how) -> dict[str, int]:
     decisions = world.tables.read("decisions")
-    return dict(bring_in_step(tasks_of(world, api), decisions, world.ledger, world.rules, key, **how))
+    return dict(sync_tasks(tasks_of(world, api), decisions, world.ledger, world.rules, key, **how))
 
 
 def triage(world: World, api: TodoistApi, **how) -> dict[str, tuple[str, str]]:
     """One whole triage with both surfaces, as the pipeline does it."""
-    found = look(tasks_of(world, api), world.ledger)
+    found = fetch_tasks(tasks_of(world, api), world.ledger)
     world.hear()
-    hear_tasks(found, world.ledger, world.tables, world.rules)
+    apply_task_changes(found, world.ledger, world.tables, world.rules)
     states = world.decide()
     world.write()
     world.ask()
@@ -349,7 +349,7 @@ def test_a_project_deleted_with_its_tasks_rejects_nothing(world: World, api: Tod
     home = api.add_project("Memory")
     (dates,) = world.propose(DATES)
     world.triage()
-    bring_in_step(tasks_of(world, api, project="Memory"), world.tables.read("decisions"), world.ledger, world.rules, KEY)
+    sync_tasks(tasks_of(world, api, project="Memory"), world.tables.read("decisions"), world.ledger, world.rules, KEY)
     assert api.named(DATES)["project_id"] == home
     api.remove_project(home)
     heard = hear(world, api)
@@ -407,7 +407,7 @@ def test_a_friction_is_a_task_with_its_target_and_size(world: World, api: Todois
     )
     world.tables.write("friction", DAY.isoformat(), frame("friction", friction))
     details = ("  Target: `AGENTS.md`, Hard Rules (approved, it becomes a patch file)", "  Evidence: sessions of 2026-08-03")
-    shown = {number: Shown("Friction Fixes (auto-detected 2026-08-03)", "3 of 20 sessions: severity 9", details)}
+    shown = {number: FrictionItem("Friction Fixes (auto-detected 2026-08-03)", "3 of 20 sessions: severity 9", details)}
     triage(world, api, shown=shown)
     task = api.named(rule)
     assert task["description"].splitlines()[:4] == [shown[number].heading, shown[number].why, *map(str.strip, details)]

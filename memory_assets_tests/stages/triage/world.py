@@ -14,12 +14,12 @@ from memory_assets.stages.embed.notes import LEDGER, note_id
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage.run import (
     REVIEW_MD,
-    Rules,
+    TriageRules,
     amend,
+    apply_review_edits,
     decide_all,
-    hear_person,
     list_entries,
-    look,
+    read_settled_review,
     write_memory,
     write_review,
 )
@@ -68,8 +68,8 @@ class World:
         self.ledger = Ledger(self.root / "ledger", self.clock)
 
     @property
-    def rules(self) -> Rules:
-        return Rules(self.clock.now, "mira", 7, SECTIONS, frozenset({"mira", "hard rules"}))
+    def rules(self) -> TriageRules:
+        return TriageRules(self.clock.now, "mira", 7, SECTIONS, frozenset({"mira", "hard rules"}))
 
     @property
     def memory_md(self) -> Path:
@@ -149,8 +149,8 @@ class World:
 
     def hear(self, meanwhile: Callable[[float], None] = lambda _: None):
         """Reads REVIEW.md as the pipeline does; `meanwhile` happens between its two looks."""
-        seen = look(self.workspace, meanwhile)
-        return hear_person(self.workspace, self.ledger, self.tables, self.rules, seen)
+        seen = read_settled_review(self.workspace, meanwhile)
+        return apply_review_edits(self.workspace, self.ledger, self.tables, self.rules, seen)
 
     def decide(self) -> dict[str, tuple[str, str]]:
         """Amends, decides, keeps the tables and returns state and reason by proposal."""

@@ -1,9 +1,8 @@
-"""Brings proposals up to date: who has confirmed each since it was proposed, and what became of the memory behind it.
+"""Brings proposals up to date: who has confirmed each since it was proposed, and the state of its memory.
 
-A proposal is a row of the day it was first worth proposing, and stays as it was. What later sessions added stands in the
-present `memories`, and in other proposals with the same words (the same rule said in another project is a memory of its own).
-Only what the gate allowed confirms anything: a held echo in a web page or a tool's output does not. An amendment says itself
-what it rests on.
+A proposal keeps the row of the day it was first proposed. What later sessions added is in the present `memories`, and in other
+proposals with the same words (the same rule said in another project is a memory of its own). Only allowed observations confirm
+a proposal: a held echo of a web page or of a tool's output does not. An amendment already names its evidence.
 """
 
 from collections import defaultdict
@@ -15,33 +14,30 @@ import polars as pl
 from memory_assets.schema.protocols import Tables
 from memory_assets.stages.triage.memory_md import normal
 
-MEMORY_COLUMNS = ("id", "state", "observation_ids", "confidence", "author")
-OBSERVATION_COLUMNS = ("id", "session_id", "gate")
 GONE = "gone"
-"""State of a memory that a changed rule or prompt words otherwise now."""
+"""State of a memory that no longer exists because a changed rule or prompt words it differently."""
 
 
 def read_proposals(tables: Tables) -> pl.DataFrame:
-    """Returns proposals, amendments and frictions together; `entry` is empty for what only adds a line."""
+    """Returns proposals, amendments and recurring problems together; `entry` is empty for a new line."""
     plain = tables.read("proposals")
     changes = [tables.read(name, columns=[*plain.columns, "entry"]) for name in ("amendments", "friction")]
     return pl.concat([plain, *changes], how="diagonal")
 
 
-def read_standing(tables: Tables) -> dict[str, dict[str, Any]]:
-    """Returns proposals, amendments and frictions by id, each proposal with its present observations and `memory_state`."""
-    memories = tables.read("memories", columns=list(MEMORY_COLUMNS))
-    observations = tables.read("observations", columns=list(OBSERVATION_COLUMNS))
-    proposed = stand(tables.read("proposals"), memories, observations)
+def read_current(tables: Tables) -> dict[str, dict[str, Any]]:
+    """Returns proposals, amendments and recurring problems by id, with present observations and `memory_state`."""
+    memories = tables.read("memories", columns=["id", "state", "observation_ids", "confidence", "author"])
+    observations = tables.read("observations", columns=["id", "session_id", "gate"])
+    proposed = current_proposals(tables.read("proposals"), memories, observations)
     others = (row for table in ("amendments", "friction") for row in tables.read(table).iter_rows(named=True))
     return proposed | {row["proposal_id"]: row for row in others}
 
 
-def stand(proposals: pl.DataFrame, memories: pl.DataFrame, observations: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    """Returns the same from frames."""
+def current_proposals(proposals: pl.DataFrame, memories: pl.DataFrame, observations: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """Returns the proposals by id, with present observations and `memory_state`."""
     behind = {id: row for row in memories.iter_rows(named=True) for id in row["observation_ids"]}
-    allowed = observations.filter(pl.col("gate") == "allow").select("id", "session_id")
-    session_of = dict(allowed.iter_rows())
+    session_of = dict(observations.filter(pl.col("gate") == "allow").select("id", "session_id").iter_rows())
     found = {row["proposal_id"]: _with_memory(row, behind) for row in proposals.sort("proposal_id").iter_rows(named=True)}
     same: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in found.values():
@@ -50,7 +46,7 @@ def stand(proposals: pl.DataFrame, memories: pl.DataFrame, observations: pl.Data
 
 
 def _said(proposal: Mapping[str, Any]) -> tuple[str, str]:
-    """Returns what makes two proposals the same: words and person; only the same person's words confirm each other."""
+    """Returns the identity of a proposal: words and person; only the same person's words confirm each other."""
     return normal(proposal["text"]), proposal["person"]
 
 

@@ -1,6 +1,6 @@
 """Where a proposal stands now: later sessions confirm it, replaced memories do not, and a held echo counts for nothing."""
 
-from memory_assets.stages.triage.standing import GONE, stand
+from memory_assets.stages.triage.current import GONE, current_proposals
 from memory_assets_tests.factories import frame, row
 
 
@@ -25,7 +25,7 @@ def observation(name: str, session: str, gate: str = "allow") -> dict:
 
 
 def standing(proposals: list[dict], memories: list[dict], observations: list[dict]) -> dict[str, dict]:
-    return stand(frame("proposals", *proposals), frame("memories", *memories), frame("observations", *observations))
+    return current_proposals(frame("proposals", *proposals), frame("memories", *memories), frame("observations", *observations))
 
 
 def test_a_second_session_that_said_the_same_later_confirms_it():
