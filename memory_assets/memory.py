@@ -1,27 +1,25 @@
-"""The facade: what a person or an agent asks of the memory, in those words.
+"""The facade: one method for each verb that a person or an agent can ask.
 
 `MemoryAgent` opens the present store and answers. A verb takes its request (`schema/requests.py`), or the request's first field
 and further ones by name: `agent.recall("how do we deploy", limit=5)`. Results are objects; the interfaces only translate and
-print them. It writes nothing but ledger lines: what people and agents said and did. Heavy imports wait until they are needed.
+print them. It writes only to the ledger. Heavy modules are imported when they are needed.
 """
 
 import hashlib
 import hmac
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
-from memory_assets.errors import LabelsError, QuestionError, ReviewError, StoreError, UnknownIdError
+from memory_assets.errors import LabelsError, ReviewError, StoreError, UnknownIdError
 from memory_assets.schema import requests
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
-from memory_assets.services.export import Format, export_file
-from memory_assets.services.table_rows import Rows, sample_facts, sample_rows, show_rows
 from memory_assets.services.which_store import environment_of, is_sample, present_settings
 from memory_assets.stages.deliver.spool import alarm
 from memory_assets.store.parquet_tables import ParquetTables
@@ -31,10 +29,8 @@ from memory_assets.store.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from memory_assets.runs.build import Built
-    from memory_assets.runs.what_if import Adopted, Dropped, Estimate, Listed, WhatIf
     from memory_assets.schema.protocols import Model
     from memory_assets.services.calibration import By, Calibration
-    from memory_assets.services.configuration import Models, Setting
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.health.doctor import Health
     from memory_assets.services.health.status import Status
@@ -51,22 +47,22 @@ if TYPE_CHECKING:
 
 
 MEMORIES = ("fact", "narrative")
-"""Kinds of results that are memories; segments and messages are raw material and are not counted as used."""
+"""Kinds of results that are memories; segments and messages are not counted as used."""
 
 AN_ID = re.compile(r"mem_\S*|p-\d[\d-]*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-"""What is taken for an id, known or not, and not for words that somebody said."""
+"""Targets that are taken as ids, known or not, and not as words."""
 
 Asking = TypeVar("Asking", bound=AnswerRequest)
 
 
 def scan(table: str) -> pl.LazyFrame:
-    """Returns a table of the present store as a lazy polars frame; without rows where it was never written."""
+    """Returns a table of the present store as a lazy polars frame; empty where it was never written."""
     return ParquetTables(store_root(read_settings().data) / "tables").scan(table)
 
 
 @dataclass(frozen=True)
 class Briefing:
-    """What the next session should know at once, as the pipeline keeps it ready."""
+    """The briefing for the next session, as the pipeline prepared it."""
 
     text: str
     path: Path
@@ -75,22 +71,22 @@ class Briefing:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """That there is no briefing yet, or that events are not taken in."""
+        """Warnings that there is no briefing yet, or that events are not processed."""
         return tuple(filter(None, (None if self.text else NOTHING_YET, self._alarm)))
 
 
 @dataclass(frozen=True)
 class Pending:
-    """A proposal that waits for a person, with what it rests on."""
+    """A proposal that waits for a person's decision, with its evidence."""
 
     proposal_id: str
     section: str
     text: str
-    """What the line would say; empty where the entry would go."""
+    """The proposed line; empty where an entry would be removed."""
     entry: str | None
-    """The line of MEMORY.md that would be replaced or go."""
+    """The line of MEMORY.md that would be replaced or removed."""
     reason: str
-    """Why the rules left it to a person."""
+    """Why the rules did not decide it."""
     confidence: float
     priority: str
     category: str
@@ -102,7 +98,7 @@ class Pending:
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What became of a proposal after a person decided."""
+    """The state of a proposal after a person's decision."""
 
     proposal_id: str
     state: str
@@ -120,26 +116,26 @@ class Review:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is odd about REVIEW.md, so that it decides nothing until somebody fixes it."""
+        """Problems of REVIEW.md; until they are fixed, it decides nothing."""
         return self._warnings
 
 
 @dataclass(frozen=True)
 class Decided:
-    """What became of the proposals that were decided."""
+    """The state of the proposals that were decided."""
 
     decided: tuple[Reviewed, ...]
 
 
 @dataclass(frozen=True)
 class Triggers:
-    """The dates that come up."""
+    """Upcoming dates."""
 
     triggers: "tuple[Trigger, ...]"
 
 
 class MemoryAgent:
-    """Answers from one store; the present one, when made without settings."""
+    """Answers from one store, by default the present one."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or present_settings()
@@ -155,7 +151,7 @@ class MemoryAgent:
 
     @property
     def exists(self) -> bool:
-        """Whether a store was made."""
+        """Whether the store exists."""
         return (self.settings.data / "VERSION").is_file()
 
     def recall(
@@ -166,9 +162,9 @@ class MemoryAgent:
         asker: str | None = None,
         **options: Any,
     ) -> "Answer":
-        """Returns the few memories that help with the question; they count as used, unless `probe` is set.
+        """Returns the few memories that help with the question; they count as used unless `probe` is set.
 
-        `asker` is the person who asks (the owner by default) and is preferred; the fields of the request that filter exclude.
+        Memories of `asker`, the person who asks (by default the owner), rank higher; filters of the request exclude.
         """
         request = self._resolved(RecallRequest.of(question, **options))
         store = self.store
@@ -184,15 +180,14 @@ class MemoryAgent:
         found = answer(request, corpora, who, dependencies_of(store))
         if not request.probe:
             memory_ids = [result.memory_id for result in found.results if result.kind in MEMORIES]
-            shown_in = {"session": session} if session else {}
-            payload = {**payload_of(found, is_budget=request.budget), **shown_in}
-            self._note_recall(request.question, memory_ids, payload)
+            payload = payload_of(found, is_budget=request.budget) | ({"session": session} if session else {})
+            self._log_recall(request.question, memory_ids, payload)
         return replace(found, notes=(*found.notes, *missing)) if missing else found
 
     def answer(self, question: str | AnswerRequest, *, model: "Model | None" = None, **options: Any) -> "CitedAnswer":
-        """Returns an answer from everything that is known, each sentence with its sources, or that it is not in memory.
+        """Returns an answer from everything that is known, with sources for each sentence, or that it is not in memory.
 
-        The model that the settings name writes it, or the one given; without one it quotes verbatim.
+        `model`, or the model of the settings, writes it; without a model it quotes verbatim.
         """
         request = self._resolved(AnswerRequest.of(question, **options))
         from memory_assets.services.answer_inputs import answer_from_all
@@ -203,22 +198,22 @@ class MemoryAgent:
         said = answer_from_all(self.store, request, asker, model)
         if not request.probe:
             memory_ids = [one.ref for one in said.citations if one.kind in MEMORIES]
-            self._note_recall(request.question, memory_ids, payload_of_cited(said))
+            self._log_recall(request.question, memory_ids, payload_of_cited(said))
         return said
 
     def remember(self, text: str | requests.RememberRequest, **options: Any) -> "Noted":
-        """Saves a fact in the owner's voice, or replaces what the memory `instead_of` says; when this returns, it is on disk.
+        """Saves a fact of the owner, or replaces the text of the memory `instead_of`; when this returns, it is on disk.
 
-        Secrets are masked; what was replaced keeps its wording and evidence. Raises `NoteError` where it cannot be kept.
+        Secrets are masked; a replaced memory keeps its wording and evidence. Raises `NoteError` for an invalid text.
         """
         from memory_assets.services import notes
 
         return notes.remember(self.store, requests.RememberRequest.of(text, **options))
 
     def forget(self, target: str | requests.ForgetRequest, **options: Any) -> "Forgetting":
-        """Returns everything that carries the memory, or the words; with `apply` it is erased, with `history` from git, too.
+        """Returns everything that contains the memory or the words; `apply` erases it, `history` also from git's history.
 
-        What was made of the erased rows is rebuilt by the next run.
+        The next run rebuilds what was derived from the erased rows.
         """
         from memory_assets.services.forget import forget as forgetting
 
@@ -226,15 +221,15 @@ class MemoryAgent:
         return forgetting.forget(self.store, request.target, apply=request.apply, history=request.history)
 
     def feedback(self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any) -> "Noted":
-        """Records that memories helped, or that they were shown for nothing; the next update ranks them by it."""
+        """Records that memories helped, or did not; the next update ranks them by it."""
         from memory_assets.services import notes
 
         return notes.feedback(self.store, requests.FeedbackRequest.of(memory_ids, **options))
 
     def brief(self, session: str | requests.BriefRequest | None = None) -> Briefing:
-        """Returns the briefing of the next session; its text is empty where none was made yet.
+        """Returns the briefing for the next session; its text is empty where there is none yet.
 
-        With a session that goes on, what it established itself is added.
+        For a continued session, the facts of that session itself are added.
         """
         session = requests.BriefRequest.of(session).session or ""
         root = str(self.settings.data)
@@ -246,13 +241,13 @@ class MemoryAgent:
             return Briefing("", path, None, wrong)
 
     def review(self, request: requests.ReviewRequest | None = None) -> Review:
-        """Returns the proposals that wait for a decision, and what is odd about REVIEW.md."""
-        from memory_assets.services.review import review_warnings
+        """Returns the proposals that wait for a decision, and problems of REVIEW.md."""
+        from memory_assets.services.review import read_review
 
-        return Review(self.pending(), review_warnings(self.store))
+        return Review(self.pending(), read_review(self.store).reading.warnings)
 
     def decide(self, decision: str | requests.DecideRequest, **options: Any) -> Decided:
-        """Approves, rejects or rewords proposals and returns what became of each."""
+        """Approves, rejects or edits proposals and returns the state of each."""
         request = requests.DecideRequest.of(decision, **options)
         if request.decision == "approve":
             return Decided(self.approve(*request.proposals))
@@ -261,68 +256,68 @@ class MemoryAgent:
         return Decided(self.edit(request.proposals[0], request.text))
 
     def pending(self) -> tuple[Pending, ...]:
-        """Returns the proposals that wait for a decision, in order of their ids, as the ledger knows by now."""
+        """Returns the proposals that wait for a decision, in order of their ids, later events of the ledger included."""
         from memory_assets.stages.triage.current import read_proposals
 
         tables = self.store.tables
-        decided = ["proposal_id", "state", "reason", "expires_at", "section", "text", "entry"]
-        decisions = tables.read("decisions", columns=decided)
+        columns = ["proposal_id", "state", "reason", "expires_at", "section", "text", "entry"]
+        decisions = tables.read("decisions", columns=columns)
         proposals = read_proposals(tables).drop("section", "text", "entry")
         waiting = proposals.join(decisions.filter(pl.col("state") == "pending"), on="proposal_id").sort("proposal_id")
-        said = self.store.ledger.events(["proposal.approved", "proposal.rejected", "proposal.decided", "proposal.edited"])
-        reworded = {event.target: event.payload["text"] for event in said if event.kind == "proposal.edited"}
-        decided = {event.target for event in said if event.kind != "proposal.edited"}
+        events = self.store.ledger.events(["proposal.approved", "proposal.rejected", "proposal.decided", "proposal.edited"])
+        edited = {event.target: event.payload["text"] for event in events if event.kind == "proposal.edited"}
+        decided = {event.target for event in events if event.kind != "proposal.edited"}
         rows = waiting.select(list(Pending.__dataclass_fields__)).iter_rows(named=True)
         return tuple(
-            Pending(**{**row, "session_ids": tuple(row["session_ids"]), "text": reworded.get(row["proposal_id"], row["text"])})
+            Pending(**{**row, "session_ids": tuple(row["session_ids"]), "text": edited.get(row["proposal_id"], row["text"])})
             for row in rows
             if row["proposal_id"] not in decided
         )
 
     def lost(self) -> tuple[str, ...]:
-        """Returns the proposals that are gone from REVIEW.md, where these are more at once than somebody may have meant."""
-        from memory_assets.services.review import lost_proposals
+        """Returns the proposals that vanished from REVIEW.md, where so many at once may be an accident."""
+        from memory_assets.services.review import read_review
 
-        return lost_proposals(self.store)
+        return read_review(self.store).reading.lost
 
     def put_back(self) -> None:
         """Writes the lines of lost proposals into REVIEW.md again."""
-        from memory_assets.services.review import put_lost_back
+        from memory_assets.services.review import restore_lost
 
-        put_lost_back(self.store)
+        restore_lost(self.store)
 
-    def hear(self) -> None:
-        """Carries out what a person changed in REVIEW.md, MEMORY.md or their tasks since the last triage, where they did."""
+    def apply_review_edits(self) -> None:
+        """Runs triage if REVIEW.md, MEMORY.md or the owner's tasks were changed since the last one."""
         from memory_assets.runs.due import triage_is_due
 
         if triage_is_due(self.store):
-            self.settle()
+            self.run_triage()
 
-    def approve(self, *proposal_ids: str, settle: bool = True) -> tuple[Reviewed, ...]:
-        """Approves the proposals, has MEMORY.md written, and returns what became of each; without `settle` only notes it."""
-        for one in self._waiting(proposal_ids):
-            self._say("proposal.approved", one.proposal_id, {"text": one.text, "section": one.section})
-        return self.settle(*proposal_ids) if settle else ()
+    def approve(self, *proposal_ids: str, triage: bool = True) -> tuple[Reviewed, ...]:
+        """Approves the proposals, updates MEMORY.md, and returns the state of each; without `triage` only records it."""
+        for one in self._pending(proposal_ids):
+            self._append("proposal.approved", one.proposal_id, {"text": one.text, "section": one.section})
+        return self.run_triage(*proposal_ids) if triage else ()
 
-    def reject(self, *proposal_ids: str, reason: str = "", settle: bool = True) -> tuple[Reviewed, ...]:
-        """Rejects the proposals, with a reason where one is given, and returns what became of each."""
-        for one in self._waiting(proposal_ids):
-            self._say("proposal.rejected", one.proposal_id, {"reason": reason})
-        return self.settle(*proposal_ids) if settle else ()
+    def reject(self, *proposal_ids: str, reason: str = "", triage: bool = True) -> tuple[Reviewed, ...]:
+        """Rejects the proposals, with a reason where one is given, and returns the state of each."""
+        for one in self._pending(proposal_ids):
+            self._append("proposal.rejected", one.proposal_id, {"reason": reason})
+        return self.run_triage(*proposal_ids) if triage else ()
 
-    def edit(self, proposal_id: str, text: str, *, settle: bool = True) -> tuple[Reviewed, ...]:
-        """Rewords a waiting proposal; it still waits for approval afterwards."""
+    def edit(self, proposal_id: str, text: str, *, triage: bool = True) -> tuple[Reviewed, ...]:
+        """Changes the text of a pending proposal; it still waits for approval afterwards."""
         wording = " ".join(text.split())
         if not wording:
             raise ReviewError(f"The new text of {proposal_id} is empty. `memory review reject {proposal_id}` rejects it.")
-        (waiting,) = self._waiting([proposal_id])
-        if not waiting.text:
+        (pending,) = self._pending([proposal_id])
+        if not pending.text:
             raise ReviewError(f"{proposal_id} proposes to remove a line and has no text to edit. Approve or reject it.")
-        self._say("proposal.edited", proposal_id, {"text": wording})
-        return self.settle(proposal_id) if settle else ()
+        self._append("proposal.edited", proposal_id, {"text": wording})
+        return self.run_triage(proposal_id) if triage else ()
 
-    def settle(self, *proposal_ids: str) -> tuple[Reviewed, ...]:
-        """Carries out every decision that was noted, and returns what became of these proposals."""
+    def run_triage(self, *proposal_ids: str) -> tuple[Reviewed, ...]:
+        """Carries out every recorded decision, and returns the state of these proposals."""
         from memory_assets.runs import launch
 
         launch.triage(self.store)
@@ -331,8 +326,8 @@ class MemoryAgent:
     def explain(self, target: str | requests.ExplainRequest, **options: Any) -> "Explanation | WhyNot":
         """Returns where a line of MEMORY.md, a proposal, a memory or an observation comes from, down to the bytes.
 
-        Words that are recalled are explained by the memory that holds them; for others, or where a question is named that does
-        not return them, it is why they are not recalled.
+        Words are explained by the recalled memory that contains them. For words that are not recalled, or not for `question`,
+        the result says why.
         """
         request = requests.ExplainRequest.of(target, **options)
         if request.question is not None:
@@ -346,7 +341,7 @@ class MemoryAgent:
         return self.origin_of(found.memory_id) if found.stage == "recalled" and found.memory_id else found
 
     def origin_of(self, target: str) -> "Explanation":
-        """Returns the chain behind a line, a proposal, a memory or an observation; else raises `UnknownIdError`."""
+        """Returns the provenance of a line, a proposal, a memory or an observation; raises `UnknownIdError` for others."""
         store = self.store
         from memory_assets.adapters.git_workspace import GitWorkspace
         from memory_assets.stages.triage.explain import explain
@@ -359,13 +354,11 @@ class MemoryAgent:
         from memory_assets.services.corpus import open_present
         from memory_assets.services.why_not import why_not
 
-        def ask(asked: str, limit: int | None) -> "Answer":
-            return self.recall(asked, limit=limit, probe=True)
-
-        return why_not(text, store, open_present(store, None), ask, question=question)
+        recall = partial(self.recall, probe=True)
+        return why_not(text, store, open_present(store, None), recall, question=question)
 
     def graph(self, name: str | requests.GraphRequest) -> "Neighbourhood":
-        """Returns the entities of that name, what they are related to, and the memories that name them."""
+        """Returns the entities of that name, their relations, and the memories that mention them."""
         from memory_assets.stages.embed.overlay import read_present
         from memory_assets.stages.recall.neighbourhood import find_neighbourhood
 
@@ -375,13 +368,13 @@ class MemoryAgent:
         return find_neighbourhood(requests.GraphRequest.of(name).name, **graph, memories=memories, own=self.settings.aliases)
 
     def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> Triggers:
-        """Returns what comes up on the day or the day after it; without a day, everything that is still ahead."""
-        from memory_assets.services.due_triggers import coming_up
+        """Returns the dates due on the day or the day after it; without a day, every date ahead."""
+        from memory_assets.services.due_triggers import due_triggers
         from memory_assets.stages.embed.overlay import read_present
 
         day = requests.TriggersRequest.of(on).day(self.settings.clock(), self.settings.zone)
         memories = read_present(self.store.tables, self.store.ledger)
-        return Triggers(coming_up(self.store, memories, on=day, is_all=day is None))
+        return Triggers(due_triggers(self.store, memories, on=day, is_all=day is None))
 
     def status(self, request: requests.StatusRequest | None = None) -> "Status":
         """Returns the state of the store."""
@@ -391,7 +384,7 @@ class MemoryAgent:
         return status_of(self.store if self.exists else Store(self.settings, self.settings.data), is_sample=self.is_sample)
 
     def health(self) -> "Health":
-        """Returns whether everything adds up, is whole and is fresh."""
+        """Returns the report of the doctor: counts and checks."""
         from memory_assets.adapters.local_embedder import LocalEmbedder
         from memory_assets.services.corpus import open_texts, open_vectors
         from memory_assets.services.health.doctor import Projections, examine
@@ -407,46 +400,25 @@ class MemoryAgent:
         return examine(store, projections, tasks_of(store))
 
     def flush(self) -> "Built":
-        """Ends every open session now and learns from it, as if it had been idle for long enough."""
+        """Ends every open session now and processes it, as if it had been idle for long enough."""
         from memory_assets.runs.build import flush
 
         return flush(self.store.settings)
 
     def last_heard(self) -> dict[str, datetime]:
-        """Returns when each harness last sent an event that was taken in."""
+        """Returns when each harness last sent an event."""
         if not self.exists:
             return {}
         sent = self.store.tables.read("events", columns=["harness", "sent_at"]).drop_nulls()
         return dict(sent.group_by("harness").agg(pl.col("sent_at").max()).sort("harness").iter_rows())
 
     def cost(self, first: date | None = None, last: date | None = None, *, model: str | None = None) -> "Costs":
-        """Returns what asking the model, or another one, about the days would call and cost; asks nobody."""
+        """Returns the number of calls and the cost of processing the days with the model, or another one; sends nothing."""
         from memory_assets.runs.days import days_between
         from memory_assets.services.model_questions import Consultation
 
         days = [day.isoformat() for day in days_between(self.store.tables, first, last)]
         return Consultation(self.store, model or self.settings.model).costs(days)
-
-    def models(self) -> "Models":
-        """Returns the configured model, and the others with a known price."""
-        from memory_assets.services.configuration import list_models
-
-        return list_models()
-
-    def use_model(self, name: str) -> "Models":
-        """Writes the model into the settings file; from now on questions are sent to it."""
-        from memory_assets.services.configuration import use_model
-
-        return use_model(name)
-
-    def config(self, name: str | None = None) -> "tuple[Setting, ...]":
-        """Returns every setting with its value, default and origin, or the one of that name."""
-        from memory_assets.services.configuration import read_configuration
-
-        found = [one for one in read_configuration() if name in (None, one.name)]
-        if not found:
-            raise QuestionError(f"There is no setting '{name}'; `memory config` lists all.")
-        return tuple(found)
 
     def serve_ui(self, port: int | None = None) -> int:
         """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code."""
@@ -455,64 +427,15 @@ class MemoryAgent:
         return launch.serve(self.store, launch.free_port(port or self.settings.port), environment_of(self.settings))
 
     def backfill(self, first: date | None = None, last: date | None = None) -> "Built":
-        """Asks the model about the days again, with the present prompt, and learns from its answers."""
+        """Extracts the days again with the model and the present prompt."""
         from memory_assets.runs.build import backfill
 
         return backfill(self.store.settings, first, last)
 
-    def what_if(
-        self, changes: Mapping[str, str], first: date | None = None, last: date | None = None, *, name: str | None = None
-    ) -> "WhatIf":
-        """Makes the days anew by other settings in a branch beside today's tables, and returns what differs."""
-        from memory_assets.runs import what_if
-
-        return what_if.make(self.store, first, last, changes, name)
-
-    def estimate(
-        self, changes: Mapping[str, str], first: date | None = None, last: date | None = None, *, name: str | None = None
-    ) -> "Estimate":
-        """Returns what such a branch would cost; asks nobody and makes nothing."""
-        from memory_assets.runs import what_if
-
-        return what_if.estimate(self.store, first, last, changes, name)
-
-    def branches(self) -> "tuple[Listed, ...]":
-        """Returns the branches that were made and neither adopted nor dropped."""
-        from memory_assets.runs import what_if
-
-        return what_if.listed(self.store)
-
-    def branch(self, name: str) -> "WhatIf":
-        """Returns a branch beside what it began from."""
-        from memory_assets.runs import what_if
-
-        return what_if.show(self.store, name)
-
-    def adopt(self, name: str) -> "Adopted":
-        """Makes the branch's settings today's, and today's tables by them."""
-        from memory_assets.runs import what_if
-
-        return what_if.adopt(self.store, name)
-
-    def drop(self, name: str) -> "Dropped":
-        """Deletes a branch."""
-        from memory_assets.runs import what_if
-
-        return what_if.drop(self.store, name)
-
-    def show(self, table: str, *, day: str | None = None, limit: int = 10) -> Rows:
-        """Returns the first rows of a table, or of one of its days."""
-        return show_rows(self.store.tables, table, day=day, limit=limit)
-
-    def sample(self, count: int, *, seed: str = "0", table: str | None = None) -> Rows:
-        """Returns allowed facts drawn at random, or rows of the table; the same seed draws the same ones."""
-        tables = self.store.tables
-        return sample_facts(tables, count, seed) if table is None else sample_rows(tables, table, count, seed)
-
     def evaluate(self, labels: Path | None = None, *, against: Path | None = None, show: "Shown | None" = None) -> "Evaluation":
-        """Returns how well the observations cover labelled sessions, those of the folder or of the setting `gold`.
+        """Returns how well the observations cover the labelled sessions of the folder, by default of the setting `gold`.
 
-        `against` is a file with the facts of another extractor; `show` lists what was missed, wrong or noise.
+        `against` is a file with the facts of another extractor; `show` lists missed labels, wrong facts or noise.
         """
         from memory_assets.stages.evaluate.gold import evaluate
 
@@ -522,47 +445,37 @@ class MemoryAgent:
         return evaluate(self.store.tables, folder, against=against, show=show)
 
     def calibrate(
-        self,
-        *,
-        by: "By | None" = None,
-        limits: Sequence[str] = (),
-        first: date | None = None,
-        last: date | None = None,
+        self, *, by: "By | None" = None, limits: Sequence[str] = (), first: date | None = None, last: date | None = None
     ) -> "Calibration":
-        """Returns verdicts beside what people made of them and, where limits are named (NAME=VALUE), which rows they flip."""
+        """Returns verdicts compared with people's decisions and, for limits (NAME=VALUE), which rows they would flip."""
         from memory_assets.runs.days import days_between
         from memory_assets.services.calibration import calibrate_all
 
         return calibrate_all(self.store, by=by, limits=limits, days=days_between(self.store.tables, first, last))
 
-    def export(self, table: str, path: Path, format: Format = "jsonl") -> int:
-        """Writes a table to a file and returns how many rows it has."""
-        return export_file(self.store.tables, table, path, format)
-
     @property
     def is_sample(self) -> bool:
-        """Whether the store shows the bundled sample."""
+        """Whether the store is the bundled sample's."""
         return is_sample(self.settings)
 
     def _resolved(self, request: Asking) -> Asking:
         return request.at(self.settings.clock(), self.settings.zone)
 
-    def _waiting(self, proposal_ids: Sequence[str]) -> list[Pending]:
-        waiting = {one.proposal_id: one for one in self.pending()}
+    def _pending(self, proposal_ids: Sequence[str]) -> list[Pending]:
+        pending = {one.proposal_id: one for one in self.pending()}
         for proposal_id in proposal_ids:
-            if proposal_id not in waiting:
-                raise self._why_not_waiting(proposal_id)
-        return [waiting[proposal_id] for proposal_id in proposal_ids]
+            if proposal_id not in pending:
+                known = self._decided([proposal_id])
+                if not known:
+                    raise UnknownIdError(f"There is no proposal {proposal_id}. `memory review` lists the pending ones.")
+                state = "decided" if known[0].state == "pending" else known[0].state
+                raise ReviewError(
+                    f"{proposal_id} is already {state}; `memory explain {proposal_id}` shows why. Only pending proposals can "
+                    "be decided."
+                )
+        return [pending[proposal_id] for proposal_id in proposal_ids]
 
-    def _why_not_waiting(self, proposal_id: str) -> ReviewError:
-        known = {one.proposal_id: one for one in self._decided([proposal_id])}
-        if proposal_id not in known:
-            return UnknownIdError(f"There is no proposal {proposal_id}. `memory review` lists the pending ones.")
-        told = f"`memory explain {proposal_id}` shows why. Only pending proposals can be decided."
-        state = known[proposal_id].state
-        return ReviewError(f"{proposal_id} is already {'decided' if state == 'pending' else state}; {told}")
-
-    def _say(self, kind: str, target: str, payload: dict[str, Any]) -> None:
+    def _append(self, kind: str, target: str, payload: dict[str, Any]) -> None:
         self.store.ledger.append(kind, target, payload, actor=self.settings.owner)
 
     def _decided(self, proposal_ids: Sequence[str]) -> tuple[Reviewed, ...]:
@@ -570,7 +483,7 @@ class MemoryAgent:
         chosen = rows.filter(pl.col("proposal_id").is_in(list(proposal_ids))).sort("proposal_id")
         return tuple(Reviewed(**row) for row in chosen.iter_rows(named=True))
 
-    def _note_recall(self, question: str, memory_ids: Sequence[str], payload: dict[str, Any]) -> None:
-        """Appends one line for the whole answer, even an empty one; a line a memory would flush the disk ten times."""
+    def _log_recall(self, question: str, memory_ids: Sequence[str], payload: dict[str, Any]) -> None:
+        """Appends one event for the whole answer, even an empty one; an event per memory would flush the disk ten times."""
         query = hmac.new(self.store.key, question.strip().lower().encode(), hashlib.sha256).hexdigest()[:24]
-        self._say("memory.recalled", query, {"memory_ids": list(memory_ids), **payload})
+        self._append("memory.recalled", query, {"memory_ids": list(memory_ids), **payload})

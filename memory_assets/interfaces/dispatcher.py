@@ -1,7 +1,4 @@
-"""Carries out a request: takes a verb and its arguments as they came, returns the facade's result.
-
-Every interface asks through here, so that the same question gets the same answer, and the same mistake the same message.
-"""
+"""Dispatches a verb and its arguments to the facade; every interface uses it, so that answers and errors are the same."""
 
 import sys
 import threading
@@ -9,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory_assets.interfaces.failure import message_of
+from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import Verb, verb_of
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import Request
@@ -18,44 +15,44 @@ from memory_assets.store.places import data_folder, store_root
 
 @dataclass(frozen=True)
 class Result:
-    """What the facade answered, and what the asker should know about it."""
+    """The facade's answer, and warnings about it."""
 
     data: Any
     warnings: Sequence[str] = ()
 
 
 def ask(agent: MemoryAgent, name: str, given: Mapping[str, Any]) -> Result:
-    """Returns what the agent answers; raises `QuestionError` for arguments that the verb cannot use."""
+    """Returns the agent's answer; raises `QuestionError` for invalid arguments."""
     verb = verb_of(name)
     return call(agent, verb, verb.request(**given))
 
 
 def call(agent: MemoryAgent, verb: Verb, request: Request) -> Result:
-    """Returns what the facade's method of the verb answers."""
+    """Returns the answer of the facade's method for the verb."""
     data = getattr(agent, verb.method)(request)
     return Result(data, getattr(data, "warnings", None) or getattr(data, "notes", ()))
 
 
 @dataclass
 class Dispatcher:
-    """Answers for as long as a server runs: one agent that stays loaded, and another once another store is present."""
+    """Answers while a server runs, with one loaded agent, which is replaced when another store becomes the present one."""
 
     _agent: MemoryAgent | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ask(self, name: str, given: Mapping[str, Any]) -> Result:
-        """Returns what the present store answers."""
+        """Returns the present store's answer."""
         return ask(self.agent(), name, given)
 
     def agent(self) -> MemoryAgent:
-        """Returns the agent of the store that is present now."""
+        """Returns the agent of the present store."""
         with self._lock:
             if self._agent is None or self._agent.settings.data != store_root(data_folder()):
                 self._agent = MemoryAgent()
             return self._agent
 
     def try_to_warm_up(self) -> None:
-        """Loads what a first answer needs, so that nobody waits for it; errors are reported to whoever asks."""
+        """Loads what the first answer needs; errors are only printed, because the next request reports them."""
         try:
             agent = self.agent()
             if agent.exists:

@@ -1,7 +1,7 @@
-"""The command's entry: `brief` and `status` at once, from files kept ready, `send` and installed hooks; the rest goes to `cli`.
+"""The command's entry point: fast paths for `brief`, `status`, `send` and installed hooks; everything else goes to `cli`.
 
-Harnesses call these at every session start and at every prompt, so this path imports next to nothing and never fails: what is
-not there yet is said on stderr, and the exit code is 0.
+Harnesses call these at every session start and every prompt, so this path reads prepared files, imports almost nothing and
+never fails: missing files are reported on stderr, and the exit code is 0.
 """
 
 import os
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MEMORIES = os.path.join("tables", "memories", "data.parquet")
-WAITING = "- [ ] `p-"
-"""How REVIEW.md begins a proposal that nobody decided."""
+PENDING = "- [ ] `p-"
+"""The start of a pending proposal's line in REVIEW.md."""
 
 
 def main(arguments: "Sequence[str] | None" = None) -> int:
@@ -64,19 +64,19 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
 
 
 def warn_of_ignored_settings() -> None:
-    """Says on stderr that a `memory.toml` in the working folder is not read, and where its owner may move it."""
+    """Warns that a `memory.toml` in the working folder is not read, and names the file to use instead."""
     file = ignored_settings_file()
     if file is None or sys.stderr is None or "_MEMORY_COMPLETE" in os.environ:
         return
-    told = f"memory: ignored {file}: no settings are read from the working folder. Yours belong in {user_settings_file()}."
+    text = f"memory: ignored {file}: no settings are read from the working folder. Yours belong in {user_settings_file()}."
     try:
-        print("".join(letter if letter.isprintable() else "?" for letter in told), file=sys.stderr)
+        print("".join(letter if letter.isprintable() else "?" for letter in text), file=sys.stderr)
     except OSError:
-        return  # nobody listens
+        return  # stderr is closed
 
 
 def brief(root: str, session: str = "") -> int:
-    """Prints the briefing that the pipeline keeps ready."""
+    """Prints the prepared briefing."""
     text = ready_briefing(root, session)
     if not text:
         print(NOTHING_YET, file=sys.stderr)
@@ -86,9 +86,9 @@ def brief(root: str, session: str = "") -> int:
 
 
 def ready_briefing(root: str, session: str = "") -> str:
-    """Returns the briefing that the pipeline keeps ready, under what is wrong with the spool; empty where there is none.
+    """Returns the prepared briefing, after a warning about the spool if needed; empty where there is none.
 
-    A session that goes on is told what it established itself, too.
+    For a continued session, the facts of that session itself are added.
     """
     text, wrong = with_own(read_text(briefing_path(root, here())), of_session(root, session)), alarm(root)
     return f"⚠ {wrong}\n\n{text}" if text and wrong else text
@@ -107,7 +107,7 @@ def brief_json(root: str) -> int:
 
 
 def status(root: str) -> int | None:
-    """Prints the status that the pipeline keeps ready; returns None where tables were written since."""
+    """Prints the prepared status; returns None if tables changed since."""
     written, _, text = read_text(os.path.join(root, STATUS)).partition("\n\n")
     if not text or written != stamp(root):
         return None
@@ -116,23 +116,23 @@ def status(root: str) -> int | None:
 
 
 def status_line(root: str) -> int:
-    """Prints one line for a status bar: memories, what waits for a decision, how old the last look at transcripts is."""
+    """Prints one line for a status bar: memories, pending proposals, age of the last update."""
     table = os.path.join(root, MEMORIES)
-    memories = rows_of(table)
+    memories = read_row_count(table)
     if memories is None:
         _print("memory: empty")
         return 0
     parts = [f"{memories} memories"]
-    if waiting := waiting_in(read_text(os.path.join(root, REVIEW))):
-        parts.append(f"{waiting} to review")
+    if pending := count_pending(read_text(os.path.join(root, REVIEW))):
+        parts.append(f"{pending} to review")
     parts.append(f"{_age(table)} old")
     parts += ["⚠ events wait"] if alarm(root) else []
     _print("memory: " + " · ".join(parts))
     return 0
 
 
-def rows_of(path: str) -> int | None:
-    """Returns how many rows the part of a table has, by its own footer; None where it was never written."""
+def read_row_count(path: str) -> int | None:
+    """Returns the number of rows of a Parquet file from its footer; None if it does not exist."""
     try:
         facts = read_facts(path)
     except OSError:
@@ -141,9 +141,9 @@ def rows_of(path: str) -> int | None:
     return int(count) if count.isdigit() else None
 
 
-def waiting_in(review: str) -> int:
-    """Returns how many proposals of REVIEW.md nobody has decided."""
-    return sum(line.startswith(WAITING) for line in review.splitlines())
+def count_pending(review: str) -> int:
+    """Returns the number of pending proposals in REVIEW.md."""
+    return sum(line.startswith(PENDING) for line in review.splitlines())
 
 
 def _written_at(path: str) -> str | None:

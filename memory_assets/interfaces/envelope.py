@@ -1,5 +1,6 @@
-"""The JSON form of an answer, the same at every door: `{v, ok, data, warnings}`, and `error` where something failed."""
+"""The JSON envelope of answers in every interface: `{v, ok, data, warnings}`, and `error` with its message on failure."""
 
+import errno
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from memory_assets.interfaces.failure import message_of
+from memory_assets.errors import MemoryAssetsError
 
 VERSION = 1
 """Version of the envelope."""
@@ -21,9 +22,29 @@ def answered(data: Any, warnings: Sequence[str] = (), *, ok: bool = True) -> dic
 
 
 def failed(error: BaseException, message: str | None = None) -> dict[str, Any]:
-    """Returns the envelope of a failure, with its type and what a person should read."""
+    """Returns the envelope of a failure, with the error's type and message."""
     what = {"type": type(error).__name__, "message": message or message_of(error)}
-    return {"v": VERSION, "ok": False, "data": None, "error": what, "warnings": []}
+    return answered(None, ok=False) | {"error": what}
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """Returns the package's own error or a full disk in the chain of causes; else the error itself."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, MemoryAssetsError) or (isinstance(cause, OSError) and cause.errno == errno.ENOSPC):
+            return cause
+        cause = cause.__cause__ or cause.__context__
+    return error
+
+
+def message_of(error: BaseException) -> str:
+    """Returns the message for people: that of the cause, not of Dagster's wrapper."""
+    cause = cause_of(error)
+    if isinstance(cause, MemoryAssetsError):
+        return str(cause)
+    if isinstance(cause, OSError) and cause.errno == errno.ENOSPC:
+        return f"The disk is full: {cause}. Free space, then run the same command again; it continues where it stopped."
+    return f"{type(error).__name__}: {error}. This is a bug in memory_assets; MEMORY_DEBUG=1 shows where it happened."
 
 
 def to_json(value: Any) -> bytes:

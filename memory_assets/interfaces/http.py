@@ -1,11 +1,10 @@
-"""The memory over HTTP: each verb is an address, and each answer the envelope of `--json`.
+"""The HTTP API: each verb has an address, and each answer is the envelope of `--json`.
 
-Verbs that only read take GET with a query or POST with a JSON object; those that write take POST alone, and only where the
-server was started to write. The description of everything is at `/openapi.json`, a page for people at `/`.
+Verbs that only read take GET with a query or POST with a JSON object; verbs that write take POST only, on a server that was
+started with `--write`. `/openapi.json` describes the API, `/` is a page for people.
 """
 
 import html
-import socket
 from typing import Any
 
 import orjson
@@ -14,45 +13,29 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
-from memory_assets.errors import (
-    IndexFailedError,
-    MemoryAssetsError,
-    MemoryGoneError,
-    ModelError,
-    NoteError,
-    QuestionError,
-    ReviewError,
-    SettingsError,
-    StoreBusyError,
-    StoreError,
-    TableError,
-    UnknownIdError,
-    UnknownMemoryError,
-)
-from memory_assets.interfaces.dispatcher import Dispatcher, Result
-from memory_assets.interfaces.envelope import answered, failed, to_json
-from memory_assets.interfaces.failure import cause_of
-from memory_assets.interfaces.loopback import App, Guard, run
+from memory_assets import errors
+from memory_assets.errors import MemoryAssetsError, QuestionError
+from memory_assets.interfaces.dispatcher import Dispatcher
+from memory_assets.interfaces.envelope import answered, cause_of, failed, to_json
+from memory_assets.interfaces.loopback import App, Guard
 from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
 from memory_assets.interfaces.verbs import VERBS, Verb
 
 LONGEST_BODY = 4 * 1024 * 1024
 
-STATUS: tuple[tuple[type[BaseException], int], ...] = (
-    (QuestionError, 400),
-    (TableError, 400),
-    (UnknownIdError, 404),
-    (UnknownMemoryError, 404),
-    (MemoryGoneError, 409),
-    (NoteError, 400),
-    (ReviewError, 409),
-    (StoreBusyError, 409),
-    (StoreError, 503),
-    (SettingsError, 503),
-    (IndexFailedError, 503),
-    (ModelError, 503),
+
+class TooLargeError(MemoryAssetsError):
+    """The request body is too large."""
+
+
+STATUS: tuple[tuple[int, tuple[type[MemoryAssetsError], ...]], ...] = (
+    (413, (TooLargeError,)),
+    (404, (errors.UnknownIdError, errors.UnknownMemoryError)),
+    (409, (errors.MemoryGoneError, errors.ReviewError, errors.StoreBusyError)),
+    (400, (QuestionError, errors.TableError, errors.NoteError)),
+    (503, (errors.StoreError, errors.SettingsError, errors.IndexFailedError, errors.ModelError)),
 )
-"""The first line whose error it is tells the status; what is not there is a fault of ours."""
+"""Status codes of errors: the first match counts, other errors are 500."""
 
 MEANINGS = {
     200: "The answer.",
@@ -66,50 +49,39 @@ MEANINGS = {
 
 
 def application(dispatcher: Dispatcher, host: str, *, is_writing: bool = False) -> App:
-    """Returns the ASGI application, which answers requests for this host alone."""
-    return Guard(routes(dispatcher, is_writing=is_writing), host)
-
-
-def serve(dispatcher: Dispatcher, listening: socket.socket, host: str, *, is_writing: bool) -> int:
-    """Serves until the process is told to stop; returns the exit code."""
-    return run(application(dispatcher, host, is_writing=is_writing), listening)
-
-
-def routes(dispatcher: Dispatcher, *, is_writing: bool) -> FastAPI:
-    """Returns the addresses, one for each verb."""
+    """Returns the ASGI application with an address for each verb; it answers requests for this host only."""
     app = FastAPI(
         title="memory_assets",
         version=version(),
         description="Long-term memory of coding sessions. " + ("" if is_writing else "This server is read-only."),
-        docs_url=None,  # its page would fetch its script from the network
+        docs_url=None,  # its page fetches a script from the network
         redoc_url=None,
     )
     for verb in VERBS:
         _add(app, verb, dispatcher, is_writing=is_writing)
     app.add_api_route("/", _page(is_writing), include_in_schema=False, response_class=HTMLResponse)
-    app.add_exception_handler(HTTPException, _nowhere)
-    return app
+    app.add_exception_handler(HTTPException, _not_found)
+    return Guard(app, host)
 
 
-async def _nowhere(request: Request, error: Exception) -> Response:
-    """Answers what no address is there for, in the same form as everything else."""
-    told = f"There is no {request.method} {request.url.path[:80]}; choose from {', '.join(f'/{verb.name}' for verb in VERBS)}."
-    return _failure(QuestionError(told), getattr(error, "status_code", 404))
+async def _not_found(request: Request, error: Exception) -> Response:
+    """Answers requests for unknown addresses with the same envelope."""
+    known = ", ".join(f"/{verb.name}" for verb in VERBS)
+    message = f"There is no {request.method} {request.url.path[:80]}; choose from {known}."
+    return _response(failed(QuestionError(message)), getattr(error, "status_code", 404))
 
 
 def _add(app: FastAPI, verb: Verb, dispatcher: Dispatcher, *, is_writing: bool) -> None:
     async def answer(request: Request) -> Response:
         if verb.is_writing and not is_writing:
-            return _failure(
-                QuestionError(f"{verb.name} writes, and this server is read-only. Start it as `memory serve http --write`."),
-                403,
-            )
+            message = f"{verb.name} writes, and this server is read-only. Start it as `memory serve http --write`."
+            return _response(failed(QuestionError(message)), 403)
         try:
             given = _query(verb, request) if request.method == "GET" else await _body(request)
             result = await run_in_threadpool(dispatcher.ask, verb.name, given)
         except Exception as error:
-            return _failure(error, status_of(error))
-        return _answer(result)
+            return _response(failed(error), status_of(error))
+        return _response(answered(result.data, result.warnings))
 
     for method in ("POST",) if verb.is_writing else ("GET", "POST"):
         app.add_api_route(
@@ -126,9 +98,9 @@ def _add(app: FastAPI, verb: Verb, dispatcher: Dispatcher, *, is_writing: bool) 
 
 
 def status_of(error: BaseException) -> int:
-    """Returns the status that tells a client what kind of failure it is."""
+    """Returns the HTTP status of an error."""
     cause = cause_of(error)
-    return next((status for kind, status in STATUS if isinstance(cause, kind)), 500)
+    return next((status for status, kinds in STATUS if isinstance(cause, kinds)), 500)
 
 
 def _query(verb: Verb, request: Request) -> dict[str, Any]:
@@ -156,17 +128,8 @@ async def _body(request: Request) -> Any:
     return given
 
 
-class TooLargeError(MemoryAssetsError):
-    """More was sent than any question can be."""
-
-
-def _answer(result: Result) -> Response:
-    return Response(to_json(answered(result.data, result.warnings)), media_type="application/json")
-
-
-def _failure(error: BaseException, status: int) -> Response:
-    status = 413 if isinstance(error, TooLargeError) else status
-    return Response(to_json(failed(error)), status, media_type="application/json")
+def _response(envelope: dict[str, Any], status: int = 200) -> Response:
+    return Response(to_json(envelope), status, media_type="application/json")
 
 
 def _parameters(verb: Verb) -> dict[str, Any]:
@@ -193,12 +156,12 @@ def _page(is_writing: bool) -> Any:
         for verb in VERBS
         if is_writing or not verb.is_writing
     ]
-    head = '<!doctype html><meta charset="utf-8"><title>memory_assets</title><h1>memory_assets</h1>'
-    told = (
+    head = (
+        '<!doctype html><meta charset="utf-8"><title>memory_assets</title><h1>memory_assets</h1>'
         '<p>Each verb answers <code>{v, ok, data, warnings}</code>; <a href="/openapi.json">openapi.json</a> describes all.</p>'
     )
 
     async def page() -> str:
-        return head + told + "".join(rows)
+        return head + "".join(rows)
 
     return page

@@ -1,9 +1,10 @@
-"""What servers on this machine share: the next free port, and a guard that turns away requests meant for somebody else.
+"""Shared by the HTTP servers: the next free port, and a guard against DNS rebinding and cross-origin requests.
 
-A web page can make a browser send requests to a port of this machine, under a name of its own that it has pointed here. Such a
-request names a strange host or comes from a strange origin, and is refused before anything reads it.
+A web page can make a browser send requests to a port of this machine, under a host name that resolves to it. The guard refuses
+requests with a foreign Host or Origin header before anything reads them.
 """
 
+import contextlib
 import ipaddress
 import signal
 import socket
@@ -11,7 +12,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from memory_assets.errors import StoreError
+from memory_assets.errors import QuestionError, StoreError
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 MOST_PORTS = 100
@@ -23,7 +24,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Returns a socket that listens on the wanted port, or the next one that is free."""
+    """Returns a socket that listens on the port or the next free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for wanted in range(port, min(port + MOST_PORTS, 65_536)):
         made = socket.socket(family, socket.SOCK_STREAM)
@@ -41,21 +42,19 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """Returns the address that a client on this machine uses."""
+    """Returns the address for clients on this machine."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def run(app: App, listening: socket.socket) -> int:
-    """Serves the application on the socket until the process is told to stop; returns the exit code."""
+    """Serves the application on the socket until the process is stopped; returns the exit code."""
     import uvicorn
 
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
-    signal.signal(signal.SIGTERM, _stop)  # uvicorn closes its connections, then hands the signal on
-    try:
+    signal.signal(signal.SIGTERM, _stop)  # uvicorn closes its connections, then raises the signal again
+    with contextlib.suppress(KeyboardInterrupt, SystemExit):
         uvicorn.Server(config).run(sockets=[listening])
-    except (KeyboardInterrupt, SystemExit):
-        return 0
     return 0
 
 
@@ -64,7 +63,7 @@ def _stop(*_: object) -> None:
 
 
 class Guard:
-    """Lets requests through that name this machine and come from no web page of somebody else."""
+    """Passes on requests that name this machine and do not come from a foreign web page."""
 
     def __init__(self, app: App, host: str) -> None:
         self._app = app
@@ -75,7 +74,6 @@ class Guard:
         if scope["type"] == "http" and (reason := self._refusal(dict(scope["headers"]))):
             from starlette.responses import Response
 
-            from memory_assets.errors import QuestionError
             from memory_assets.interfaces.envelope import failed, to_json
 
             body = to_json(failed(QuestionError(reason)))
@@ -88,27 +86,15 @@ class Guard:
         origin = headers.get(b"origin", b"").decode("latin-1")
         if not self._is_ours(urlsplit(f"//{host}").hostname):
             return f"This server does not answer to the name {host[:80]!r}; ask for 127.0.0.1."
-        if origin and not self._is_ours(_host_of(origin)):
-            return f"This server does not answer pages of {origin[:80]!r}."
-        return ""
+        with contextlib.suppress(ValueError):
+            if not origin or self._is_ours(urlsplit(origin).hostname):
+                return ""
+        return f"This server does not answer pages of {origin[:80]!r}."
 
     def _is_ours(self, name: str | None) -> bool:
-        """Whether a name can only mean this machine: loopback, or, where others may come in, an address or the name given."""
+        """Returns whether a name can only mean this machine: loopback, the given host or, beyond loopback, any IP address."""
         if name in LOOPBACK or name == self._host:
             return True
-        return self._host not in LOOPBACK and _is_address(name or "")
-
-
-def _host_of(origin: str) -> str | None:
-    try:
-        return urlsplit(origin).hostname
-    except ValueError:
-        return None
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
+        with contextlib.suppress(ValueError):
+            return self._host not in LOOPBACK and bool(ipaddress.ip_address(name or ""))
         return False
-    return True

@@ -1,8 +1,8 @@
-"""What can be asked through every interface: each verb once, with its request model, its words for agents and an example.
+"""The verbs of all interfaces: each with its request model, its descriptions for people and agents, and an example.
 
 The command line's options, the JSON schema of an agent's tool and the parameters of HTTP are made from the request model; the
-facade's method of the same name takes the request. A verb that is added here, with its request and its method, needs nothing
-else. `make docs` writes the tools into `mcp/tools.json`: a server of tools introduces itself before pydantic is imported.
+facade's method of the same name takes the request. A new verb needs an entry here, a request model and a method. `make docs`
+writes the tools into `mcp/tools.json`, because the MCP handshake happens before pydantic is imported.
 """
 
 import json
@@ -17,7 +17,7 @@ from memory_assets.schema.requests import Request, parameters
 
 @dataclass(frozen=True)
 class Verb:
-    """One thing that can be asked, and what asking it does."""
+    """An operation that every interface offers."""
 
     name: str
     """Its command, its address over HTTP and, with underscores, the facade's method."""
@@ -38,7 +38,7 @@ class Verb:
 
     @property
     def tool(self) -> str:
-        """Its name among the tools of an agent."""
+        """Its name as a tool of agents."""
         return f"memory_{self.method}"
 
     @property
@@ -48,11 +48,11 @@ class Verb:
 
     @property
     def required(self) -> list[str]:
-        """The parameters that must be given."""
+        """The required parameters."""
         return [name for name, one in self.request.model_fields.items() if one.is_required()]
 
     def schema(self) -> dict[str, Any]:
-        """Returns what it takes, as JSON Schema of an object."""
+        """Returns the JSON Schema of its arguments."""
         whole = {"type": "object", "properties": dict(self.parameters), "additionalProperties": False}
         return whole | ({"required": self.required} if self.required else {})
 
@@ -194,14 +194,13 @@ VERBS = [RECALL, ANSWER, EXPLAIN, GRAPH, TRIGGERS, BRIEF, REMEMBER, FORGET, FEED
 
 def verb_of(name: str) -> Verb:
     """Returns the verb of that name; raises `QuestionError` where there is none."""
-    for verb in VERBS:
-        if name == verb.name:
-            return verb
+    if (verb := next((verb for verb in VERBS if verb.name == name), None)) is not None:
+        return verb
     raise QuestionError(f"There is no verb '{name[:80]}'; choose from {', '.join(one.name for one in VERBS)}.")
 
 
 def tool_of(name: str) -> Verb | None:
-    """Returns the verb of a tool's name, if there is one."""
+    """Returns the verb of the tool of that name, if there is one."""
     return next((verb for verb in VERBS if verb.tool == name), None)
 
 

@@ -18,7 +18,7 @@ from memory_assets.runs.inputs import FLUSHED
 from memory_assets.services.branches import is_adopting
 from memory_assets.services.health.status import Status, keep_status, status_of
 from memory_assets.services.sources import find_sources, widen_since
-from memory_assets.services.which_store import Filling, is_sample, present_settings, store_to_fill
+from memory_assets.services.which_store import StoreChoice, is_sample, present_settings, store_to_fill
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store, remove_derived
 
@@ -65,7 +65,7 @@ def build(*, since: str | None = None, may_show_sample: bool = False) -> Built:
     return fill(filling)
 
 
-def fill(filling: Filling, work: Callable[[], launch.RunSummary] | None = None) -> Built:
+def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = None) -> Built:
     """Opens the store, making it where there is none, and runs what is due, or the given work."""
     store = open_store(filling.settings)
     if is_adopting(store):
@@ -83,14 +83,14 @@ def flush(settings: Settings) -> Built:
     """Ends every open session now and learns from it, as if it had been idle for long enough."""
     store = open_store(settings)
     store.ledger.append(FLUSHED, "all", actor=settings.owner)
-    return fill(Filling(settings, "Every open session ended now"))
+    return fill(StoreChoice(settings, "Every open session ended now"))
 
 
 def backfill(settings: Settings, first: date | None, last: date | None) -> Built:
     """Asks the model that the settings name about the days again, and learns from its answers."""
     store = open_store(settings)
     days = days_between(store.tables, first, last)
-    return fill(Filling(settings, f"{len(days)} days asked about again"), lambda: launch.backfill(store, days))
+    return fill(StoreChoice(settings, f"{len(days)} days asked about again"), lambda: launch.backfill(store, days))
 
 
 def rebuild(*, indexes_only: bool = False) -> Built:
@@ -105,7 +105,7 @@ def rebuild(*, indexes_only: bool = False) -> Built:
         else:
             remove_derived(store)
     what, source = ("Both indexes", "tables") if indexes_only else ("Everything derived", "resources")
-    return fill(Filling(settings, f"{what}, made again from {store.root / source}"))
+    return fill(StoreChoice(settings, f"{what}, made again from {store.root / source}"))
 
 
 def _prepare_sample(sample: Settings, settings: Settings, *, may_make: bool) -> None:

@@ -13,7 +13,7 @@ from memory_assets.runs.staleness import fingerprint, rules_of
 from memory_assets.schema.frames import empty, hash_of
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
 from memory_assets.services.active_lessons import LESSONS_MD, lessons_of
-from memory_assets.services.due_triggers import coming_up
+from memory_assets.services.due_triggers import due_triggers
 from memory_assets.services.harness_files import find_memory_files, memory_file_inputs
 from memory_assets.stages.brief.briefing import due_lines
 from memory_assets.stages.brief.lessons import render_lessons
@@ -259,6 +259,6 @@ def briefing(store: Store, table: Table) -> dict[str, str]:
     read = [fingerprint(store.tables.parts(name), WHOLE) for name in names]
     if WHOLE not in store.tables.parts("memories"):
         return {}
-    ahead = due_lines(coming_up(store, empty("memories")))  # the memories recalled with a date do not matter here
+    ahead = due_lines(due_triggers(store, empty("memories")))  # the memories recalled with a date do not matter here
     version = hash_of(*rules_of(store, table), *read, render_lessons(lessons_of(store)), *ahead)
     return dict.fromkeys(scopes_of(store), version)

@@ -24,7 +24,7 @@ from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services import branches
-from memory_assets.services.branches import Branch, Place, branches_of
+from memory_assets.services.branches import Branch, BranchFolder, branches_of
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.model_questions import Consultation
 from memory_assets.services.models import open_model
@@ -160,7 +160,7 @@ def make(store: Store, first: date | None, last: date | None, changes: Mapping[s
     """Makes the branch, or makes it on where it was killed, and returns it beside what it began from."""
     settings, days = _checked(store, changes), _days(store, first, last)
     open_model(Store(settings, store.root))  # a key that is missing is told before anything is made
-    place = Place(store, _named(name or _name_of(changes)))
+    place = BranchFolder(store, _named(name or _name_of(changes)))
     kept = {name: str(_plain(getattr(settings, name))) for name in changes}
     branch = _begun(place, Branch(place.name, days[0], days[-1], kept, time.time(), _made_by(settings)))
     started = time.monotonic()
@@ -226,7 +226,7 @@ def finish(store: Store) -> Store:
 
 def drop(store: Store, name: str) -> Dropped:
     """Deletes the branch; what was paid for it stays among the stored answers."""
-    branches.drop(Place(store, _named(name)))
+    branches.drop(BranchFolder(store, _named(name)))
     return Dropped(name)
 
 
@@ -276,7 +276,7 @@ def _made_by(settings: Settings) -> str:
     return f"{prompt_hash(settings.observer_prompt)} {standards_of(settings).version}"
 
 
-def _begun(place: Place, wanted: Branch) -> Branch:
+def _begun(place: BranchFolder, wanted: Branch) -> Branch:
     try:
         known = place.read()
     except UnknownBranchError:
@@ -290,8 +290,8 @@ def _begun(place: Place, wanted: Branch) -> Branch:
     )
 
 
-def _made(store: Store, name: str) -> tuple[Place, Branch, Settings]:
-    place = Place(store, _named(name))
+def _made(store: Store, name: str) -> tuple[BranchFolder, Branch, Settings]:
+    place = BranchFolder(store, _named(name))
     branch = place.read()
     if branch.state == "making":
         again = f"memory lab what-if --from {branch.first} --to {branch.last} {_in_words(branch.changes)} --name {name}"
@@ -303,7 +303,7 @@ def _in_words(changes: Mapping[str, str]) -> str:
     return " ".join(f"--set {name}={value}" for name, value in changes.items())
 
 
-def _leave(place: Place, settings: Settings) -> bool:
+def _leave(place: BranchFolder, settings: Settings) -> bool:
     """Notes which lines that rules promoted nothing says any more, and has them go with the branch's next triage."""
     branch = place.open(settings)
     before, rules = GitWorkspace(place.before / "workspace"), rules_of(settings)
@@ -333,7 +333,7 @@ def _stands(memory: Mapping[str, Any] | None) -> bool:
     return memory is not None and memory["state"] in (*STANDING, "superseded")
 
 
-def _sides(place: Place) -> tuple[Side, ...]:
+def _sides(place: BranchFolder) -> tuple[Side, ...]:
     before, after = place.before / "workspace", place.root / "workspace"
     paths = dict.fromkeys([*memory_files(before), *memory_files(after)])
     sides = [Side(path, text_of(before / path), text_of(after / path)) for path in paths]

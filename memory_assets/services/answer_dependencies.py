@@ -1,7 +1,4 @@
-"""What answers may use beside what is searched: the model that the settings name, category summaries, the counts of words.
-
-Stands beside `corpus.py`; nothing is opened before it is needed.
-"""
+"""Opens what answers use besides the corpus: the configured model, category summaries, word counts; each when needed."""
 
 from pathlib import Path
 
@@ -15,35 +12,35 @@ from memory_assets.stages.recall.query import DEADLINE_SECONDS
 from memory_assets.store.store import Store
 from memory_assets.text.terms import query_terms
 
-_readers: dict[tuple[Path, str, str], Model | None] = {}
-"""Models by store, name and address, kept for the life of the process: opening a client takes half the deadline."""
+_models: dict[tuple[Path, str, str], Model | None] = {}
+"""Models by store, name and address, kept while the process runs: opening a client takes half the deadline."""
 
 
 def dependencies_of(store: Store) -> AnswerDependencies:
-    """Returns what answers from the store may use."""
+    """Returns what answers from the store use."""
     settings = store.settings
     return AnswerDependencies(
-        model=reader_of(store),
+        model=rewriting_model(store),
         price=lambda answer: cost_of(answer, prices_of(settings)),
         read_summaries=lambda: store.tables.read("category_summaries"),
         frequency=lambda word: frequency_of(store, word),
     )
 
 
-def reader_of(store: Store) -> Model | None:
-    """Returns the model that rewrites questions, where the settings name one; it is asked once and has no time to retry."""
+def rewriting_model(store: Store) -> Model | None:
+    """Returns the model that rewrites questions, if one is configured; there is no time for retries."""
     key = store.root, store.settings.model, store.settings.model_url
-    if key not in _readers:
-        _readers[key] = open_model(store, timeout_seconds=DEADLINE_SECONDS, retries=0)
-    return _readers[key]
+    if key not in _models:
+        _models[key] = open_model(store, timeout_seconds=DEADLINE_SECONDS, retries=0)
+    return _models[key]
 
 
 def frequency_of(store: Store, word: str) -> int:
-    """Returns how many memories hold the word; one where that cannot be told."""
+    """Returns the number of memories that contain the word; 1 without an index."""
     try:
         texts = open_texts(store).open("memories")
     except IndexFailedError:
-        return 1
+        texts = None
     if texts is None:
         return 1
     return min((len(texts.postings(term)[0]) for term in query_terms(word)), default=0)

@@ -27,13 +27,13 @@ from memory_assets.stages.recall.search import search
 from memory_assets.store.store import Store
 
 RAW_SOURCES = 6
-"""Narratives and messages beside the memories: what the observer did not keep is not lost."""
+"""Narratives and messages in addition to memories, for facts that the observer did not keep."""
 
 SURE = 0.75
-"""Share of the question's terms that a line of MEMORY.md holds to answer it where nothing else is known."""
+"""Share of the question's terms that a line of MEMORY.md must contain to answer it alone."""
 
 TOLD = 0.5
-"""How much of the question one passage must speak of to answer it where no memory is known."""
+"""Share of the question that a passage must cover to answer it without a memory."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def answer_from_all(store: Store, request: AnswerRequest, asker: Asker, model: M
 
 
 def gather(store: Store, filters: AnswerRequest, asker: Asker) -> Gathered:
-    """Returns what the memory holds about the question; lines of MEMORY.md only where nothing is filtered."""
+    """Returns the sources about the question; lines of MEMORY.md only without filters."""
     question, (corpus, missing) = filters.question, open_corpus(store)
     known = search(question, corpus, asker, profile="balanced", limit=MOST, corpora="memories", filters=filters)
     raw = search(question, corpus, asker, profile="deep", limit=RAW_SOURCES, corpora=("segments", "messages"), filters=filters)

@@ -1,13 +1,13 @@
-"""Branches of a store: today's tables, to be made otherwise beside today's, with a ledger and a workspace of their own.
+"""Branches of a store: copies of the tables, ledger and workspace to be rebuilt with other settings.
 
-    branches/NAME/what_if.json    the range of days, the settings that differ, and how far it got
-                  tables/         hard links to today's files, which nobody ever changes in place; what is rebuilt replaces them
+    branches/NAME/what_if.json    the range of days, the changed settings, and the state
+                  tables/         hard links to the store's files, which are never changed in place; rebuilt files replace them
                   ledger/, workspace/    copies
-                  before/         the tables and files that the branch is compared with, as they were when it began
+                  before/         the tables and files at the start, which the branch is compared with
                   dagster/        its own runs
 
-Archive and raw answers are read where they are: what was paid for is kept with all other answers, whatever becomes of the
-branch. A branch appears, and goes, in one step; what a killed process left half done begins with a dot.
+The archive and the answers of models are shared with the store, so paid answers are kept when the branch is deleted. A branch
+is created and deleted atomically; the name of an unfinished folder of a killed process starts with a dot.
 """
 
 import json
@@ -28,124 +28,121 @@ from memory_assets.text.files import make_folder, write_json
 
 FOLDER, RECORD, BEFORE = "branches", "what_if.json", "before"
 COMPARED = ("observations", "memories")
-"""Tables that are kept as they were."""
+"""Tables of which the state at the start is kept."""
 
 State = Literal["making", "made", "adopting"]
 
 
 @dataclass(frozen=True)
 class Branch:
-    """What a branch is made of; its days are those with messages from the first to the last."""
+    """The record of a branch; its days are those with messages from the first to the last."""
 
     name: str
     first: date
     last: date
     changes: Mapping[str, str]
-    """Settings that differ from today's, as they were given."""
+    """The changed settings, as they were given."""
     began_at: float
-    """Seconds since the epoch by this machine's clock: answers that came later were paid for this branch."""
+    """Seconds since the epoch by this machine's clock; later answers were paid for this branch."""
     made_by: str
-    """Hash of the prompt and version of the standards; files that a setting names may change later."""
+    """Hash of the prompt and version of the standards, because files named by settings may change later."""
     state: State = "making"
     seconds: float = 0.0
     leaving: tuple[str, ...] = ()
-    """Proposals by rules whose lines of MEMORY.md nothing says any more."""
+    """Proposals by rules whose lines of MEMORY.md have no evidence any more."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a branch of a store lies."""
+class BranchFolder:
+    """The folder of a branch of a store."""
 
     store: Store
     name: str
 
     @property
     def root(self) -> Path:
-        """Its folder."""
+        """The path of the folder."""
         return self.store.root / FOLDER / self.name
 
     @property
     def before(self) -> Path:
-        """The folder of what it is compared with."""
+        """The folder of the state that the branch is compared with."""
         return self.root / BEFORE
 
     @property
     def tables_before(self) -> ParquetTables:
-        """The tables that it is compared with."""
+        """The tables that the branch is compared with."""
         return ParquetTables(self.before / "tables")
 
     def open(self, settings: Settings) -> Store:
-        """Returns the branch as a store, with settings of its own; it pushes nothing anywhere."""
+        """Returns the branch as a store with its own settings and without a remote."""
         own = settings.model_copy(update={"data": self.root, "remote": ""})
         return Store(own, self.root, origin=self.store.root)
 
     def read(self) -> Branch:
-        """Returns what the branch is made of; raises `UnknownBranchError` where there is none."""
+        """Returns the record of the branch; raises `UnknownBranchError` where there is none."""
         try:
             row = json.loads((self.root / RECORD).read_bytes())
         except FileNotFoundError:
-            raise UnknownBranchError(
-                f"There is no branch '{self.name}'. `memory lab what-if list` names those there are."
-            ) from None
+            raise UnknownBranchError(f"There is no branch '{self.name}'. `memory lab what-if list` lists them.") from None
         days = {name: date.fromisoformat(row[name]) for name in ("first", "last")}
         return Branch(**{**row, **days, "leaving": tuple(row["leaving"])})
 
     def write(self, branch: Branch) -> Branch:
-        """Keeps how far the branch got, and returns it."""
+        """Writes the record of the branch, and returns it."""
         write_json(self.root / RECORD, _row(branch))
         return branch
 
 
-def begin(place: Place, branch: Branch) -> Branch:
-    """Makes the branch out of today's tables, ledger and workspace, and returns it."""
-    beside = _beside(place)
-    today = place.store
+def begin(place: BranchFolder, branch: Branch) -> Branch:
+    """Creates the branch from the store's tables, ledger and workspace, and returns it."""
+    draft, today = _draft(place), place.store
     try:
         with today.lock():
-            _link(today.root / "tables", beside / "tables")
+            _link(today.root / "tables", draft / "tables")
             for table in COMPARED:
-                _link(today.root / "tables" / table, beside / BEFORE / "tables" / table)
-            shutil.copytree(today.root / "ledger", beside / "ledger")
-            shutil.copytree(today.workspace, beside / "workspace", symlinks=True)
-        workspace, kept = beside / "workspace", make_folder(beside / BEFORE / "workspace")
+                _link(today.root / "tables" / table, draft / BEFORE / "tables" / table)
+            shutil.copytree(today.root / "ledger", draft / "ledger")
+            shutil.copytree(today.workspace, draft / "workspace", symlinks=True)
+        workspace, kept = draft / "workspace", make_folder(draft / BEFORE / "workspace")
         for path in memory_files(workspace):
             if (workspace / path).is_file():
                 _copy(workspace / path, kept / path)
-        write_json(beside / RECORD, _row(branch))
-        beside.rename(place.root)
+        write_json(draft / RECORD, _row(branch))
+        draft.rename(place.root)
     except OSError as error:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(draft, ignore_errors=True)
         raise StoreError(
-            f"Cannot make a branch in {place.root.parent}: {error.strerror or error}. Free space or mend the folder's "
+            f"Cannot make a branch in {place.root.parent}: {error.strerror or error}. Free space or fix the folder's "
             "permissions, then run the same command again; nothing else was changed."
         ) from error
     return branch
 
 
-def drop(place: Place) -> None:
+def drop(place: BranchFolder) -> None:
     """Deletes the branch; raises `UnknownBranchError` where there is none."""
     place.read()
-    beside = _beside(place)
-    place.root.rename(beside)
-    shutil.rmtree(beside)
+    draft = _draft(place)
+    place.root.rename(draft)
+    shutil.rmtree(draft)
     if not any(place.root.parent.iterdir()):
         place.root.parent.rmdir()
 
 
-def branches_of(store: Store) -> Iterator[Place]:
-    """Yields where the branches of the store lie, by name."""
+def branches_of(store: Store) -> Iterator[BranchFolder]:
+    """Yields the branches of the store by name."""
     for path in sorted((store.root / FOLDER).glob("*")):
         if not path.name.startswith(".") and (path / RECORD).is_file():
-            yield Place(store, path.name)
+            yield BranchFolder(store, path.name)
 
 
 def is_adopting(store: Store) -> bool:
-    """Returns whether an adoption was begun and not finished."""
+    """Returns whether an adoption was started and not finished."""
     return any(place.read().state == "adopting" for place in branches_of(store))
 
 
 def drop_all(store: Store) -> int:
-    """Deletes every branch, whole or half made, and returns how many there were."""
+    """Deletes every branch and unfinished folder, and returns the number of branches."""
     count = sum(1 for _ in branches_of(store))
     shutil.rmtree(store.root / FOLDER, ignore_errors=True)
     return count
@@ -155,16 +152,16 @@ def _row(branch: Branch) -> dict[str, object]:
     return {**asdict(branch), "first": str(branch.first), "last": str(branch.last)}
 
 
-def _beside(place: Place) -> Path:
-    """Returns a free folder beside the branch's, rid of what a killed process left there."""
-    beside = place.root.with_name(f".{place.name}")
-    shutil.rmtree(beside, ignore_errors=True)
-    make_folder(beside.parent)
-    return beside
+def _draft(place: BranchFolder) -> Path:
+    """Returns a free path beside the branch's folder; deletes what a killed process left there."""
+    draft = place.root.with_name(f".{place.name}")
+    shutil.rmtree(draft, ignore_errors=True)
+    make_folder(draft.parent)
+    return draft
 
 
 def _link(source: Path, target: Path) -> None:
-    """Makes the same tree of hard links, or of copies where the file system has none."""
+    """Copies the tree as hard links, or as files where the file system has none."""
     make_folder(target)
     for path in source.rglob("*"):
         if path.is_file() and path.suffix != ".tmp":

@@ -1,6 +1,6 @@
-"""Opens what calibration needs of a store: verdicts, what people made of them, and past windows to rule on again.
+"""Reads what calibration needs: verdicts, people's decisions, and past windows to judge again with other limits.
 
-Stands beside `reviewing.py`: it opens and reads; `stages/evaluate/calibration.py` counts, `stages/evaluate/reruling.py` rules.
+`stages/evaluate/calibration.py` counts, `stages/evaluate/reruling.py` applies the limits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,17 +35,17 @@ By = Literal["reason", "category", "version"]
 
 @dataclass(frozen=True)
 class Calibration:
-    """Verdicts beside what people made of them, and the past rows that other limits would flip."""
+    """Verdicts compared with people's decisions, and the past rows that other limits would flip."""
 
     rows: tuple[dict[str, Any], ...]
-    """Of the table `calibration`, added up."""
+    """Sums of the table `calibration`."""
     by: By | None
     limits: tuple[str, ...]
     flips: tuple[Flip, ...]
 
 
 def calibrate_all(store: Store, *, by: By | None = None, limits: Sequence[str] = (), days: Sequence[date] = ()) -> Calibration:
-    """Returns the calibration of the store as it is now; with limits, rows of the days are ruled on again."""
+    """Returns the present calibration of the store; with limits, also the rows of the days that they flip."""
     flips = tuple(_flips(store, limits, [day.isoformat() for day in days])) if limits else ()
     rows = sum_up(calibration_of(store), ["judge", "verdict", *([by] if by else [])])
     return Calibration(tuple(rows.iter_rows(named=True)), by, tuple(limits), flips)
@@ -73,7 +73,7 @@ def _said(store: Store) -> ReviewHistory:
 
 
 def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip]:
-    """Yields the rows of the days that flip, the gate's first."""
+    """Yields the rows of the days that flip, those of the gate first."""
     present, said = standards_of(store.settings), _said(store)
     limits = parse_limits(named, Limits(gate=present.limits))
     added = line_proposals(read_proposals(store.tables))
@@ -89,7 +89,7 @@ def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip
 
 
 def _found(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Iterator[WindowFindings]:
-    """Yields what was found in the windows of the days, a model's part from its stored answers."""
+    """Yields what is found in the windows of the days, with the model's stored answers."""
     answers = AnswerStore(store.root / "answers")
     for day in track(days, "Applying the rules again"):
         said = answers_by_window(store.tables.read("observer_answers", [day]), answers)

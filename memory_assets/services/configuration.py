@@ -1,4 +1,4 @@
-"""Shows and changes the settings: the value, default and origin of each, and which model is asked."""
+"""Lists the settings with value, default and origin, and chooses the model."""
 
 import os
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memory_assets.errors import QuestionError
 from memory_assets.services.prices import price_of, prices_of
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.store.places import settings_files
@@ -15,7 +16,7 @@ from memory_assets.store.settings_file import write_settings
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: what it is, what it would be by default, and where its value comes from."""
+    """A setting with its value, its default, and where its value comes from."""
 
     name: str
     value: Any
@@ -26,7 +27,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class ModelName:
-    """A model that the settings accept; prices are US dollars for a million tokens."""
+    """A model that can be configured; prices are US dollars per million tokens."""
 
     name: str
     is_used: bool
@@ -36,18 +37,18 @@ class ModelName:
 
 @dataclass(frozen=True)
 class Models:
-    """The model that is asked, where its name comes from, and others with a known price."""
+    """The configured model, where its name comes from, and others with a known price."""
 
     used: str
     origin: str
     url: str
     models: tuple[ModelName, ...]
     path: Path | None = None
-    """The file that was written, where a model was chosen."""
+    """The settings file, where a model was chosen."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """That the environment overrides what was written."""
+        """A warning where the environment overrides the settings file."""
         overridden = self.path is not None and self.origin.startswith(ENVIRONMENT)
         return (f"The {self.origin} overrides {self.path}: {self.used} is still used.",) if overridden else ()
 
@@ -55,9 +56,11 @@ class Models:
 ENVIRONMENT = "environment"
 
 
-def read_configuration() -> tuple[Setting, ...]:
-    """Returns every setting; raises `SettingsError` for settings that cannot be used."""
+def read_configuration(only: str | None = None) -> tuple[Setting, ...]:
+    """Returns every setting, or the one of that name; raises `SettingsError` for invalid settings."""
     settings, files = read_settings(), _files()
+    if only is not None and only not in Settings.model_fields:
+        raise QuestionError(f"There is no setting '{only}'; `memory config` lists all.")
     return tuple(
         Setting(
             name,
@@ -67,11 +70,12 @@ def read_configuration() -> tuple[Setting, ...]:
             field.description or "",
         )
         for name, field in Settings.model_fields.items()
+        if only in (None, name)
     )
 
 
 def origin_of(name: str, files: Mapping[str, str]) -> str:
-    """Returns where a setting's value comes from: the environment's variable, a file, or the default."""
+    """Returns where a setting's value comes from: an environment variable, a file, or the default."""
     variable = f"MEMORY_{name.upper()}"
     return f"{ENVIRONMENT} variable {variable}" if os.environ.get(variable) else files.get(name, "default")
 
@@ -90,18 +94,18 @@ def list_models(path: Path | None = None) -> Models:
 
 
 def use_model(name: str) -> Models:
-    """Writes the model's name into the settings file; raises `SettingsError` for a name that cannot be one."""
+    """Writes the model's name into the settings file; raises `SettingsError` for an invalid name."""
     chosen = changed_settings(read_settings(), {"model": name}).model
     return list_models(write_settings({"model": chosen}))
 
 
 def _files() -> Mapping[str, str]:
-    """Returns the file that sets each setting which a file sets; the stronger file counts."""
+    """Returns the file that each setting is read from; the file with precedence counts."""
     return {name: file for file in reversed(settings_files()) for name in read_file(file)}
 
 
 def _shown(value: Any) -> Any:
-    """Returns the value as plain JSON, with the secrets of an address masked."""
+    """Returns the value as plain JSON, with secrets masked."""
     if isinstance(value, str):
         return mask_text(value)[0]
     return value if isinstance(value, bool | int | float | list | dict | None) else str(value)

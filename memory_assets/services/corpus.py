@@ -1,6 +1,6 @@
-"""Opens what a question is asked of: the memories, both indexes, the embedder, and the raw texts behind them.
+"""Opens what a search needs: the memories, both indexes, the embedder, and the passages of messages.
 
-The one place outside the assets where adapters are chosen. Without an embedder a question is still answered, from keywords.
+The only place outside the assets where adapters are chosen. Without an embedder, questions are answered from keywords.
 """
 
 from collections.abc import Sequence
@@ -27,57 +27,41 @@ from memory_assets.store.ledger import FORGOTTEN, NOTES
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store
 
+_chroma_index, _text_index = cache(ChromaIndex), cache(TextIndex)
+"""Indexes by folder, which stay open while the process runs."""
+
 
 def open_vectors(store: Store) -> ChromaIndex:
-    """Returns the index of meanings, kept for the life of the process with what is open of it."""
-    return _vectors(store.root / "index")
+    """Returns the vector index."""
+    return _chroma_index(store.root / "index")
 
 
 def open_texts(store: Store) -> TextIndex:
-    """Returns the index of words, kept for the life of the process with what is open of it."""
-    return _texts(store.root / "index")
-
-
-@cache
-def _vectors(root: Path) -> ChromaIndex:
-    return ChromaIndex(root)
-
-
-@cache
-def _texts(root: Path) -> TextIndex:
-    return TextIndex(root)
+    """Returns the text index."""
+    return _text_index(store.root / "index")
 
 
 @cache
 def open_embedder(name: str) -> LocalEmbedder:
-    """Returns the embedder of that name, loaded once in the life of the process; raises `ModelError` where there is none."""
+    """Returns the embedder of that name, loaded once per process; raises `ModelError` where it is missing."""
     return LocalEmbedder(name)
 
 
-class _Kept:
-    """The rows of one table, read again only when another part of it was published."""
-
-    def __init__(self, root: Path, table: str, columns: tuple[str, ...]) -> None:
-        self._tables, self._table, self._columns = ParquetTables(root), table, columns
-        self._held: tuple[dict[str, str], pl.DataFrame] | None = None
-
-    def rows(self) -> pl.DataFrame:
-        """Returns all rows as published."""
-        published = {part: info.fingerprint for part, info in self._tables.parts(self._table).items()}
-        held = self._held
-        if held is None or held[0] != published:
-            held = self._held = (published, self._tables.read(self._table, columns=list(self._columns) or None))
-        return held[1]
+_rows: dict[tuple[Path, str, tuple[str, ...]], tuple[dict[str, str], pl.DataFrame]] = {}
 
 
-@cache
-def _kept(root: Path, table: str, *columns: str) -> _Kept:
-    """Returns the rows with these columns, or with all."""
-    return _Kept(root, table, columns)
+def _cached_rows(tables: ParquetTables, table: str, *columns: str) -> pl.DataFrame:
+    """Returns the table's rows with these columns, or with all; reads them again only when a partition was published."""
+    key = (tables.root, table, columns)
+    published = {part: info.fingerprint for part, info in tables.parts(table).items()}
+    cached = _rows.get(key)
+    if cached is None or cached[0] != published:
+        cached = _rows[key] = (published, tables.read(table, columns=columns or None))
+    return cached[1]
 
 
 def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
-    """Returns everything that is searched, and what is missing of it."""
+    """Returns everything that is searched, and messages about missing parts."""
     missing: tuple[str, ...] = ()
     embedder = None
     try:
@@ -100,17 +84,17 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Present:
-    """The memories as they stand now, notes of this very moment included, and the indexes over them."""
+    """The present memories, including notes since the last update, and the indexes over them."""
 
-    folded: pl.DataFrame
-    """The memories as they were written."""
+    stored: pl.DataFrame
+    """The table of memories."""
     notes: tuple[str, ...]
-    """Ids of the events that are laid over them."""
+    """Ids of the events that are overlaid."""
     memories: pl.DataFrame
     texts: TextIndex | FreshTexts
     vectors: ChromaIndex | FreshVectors
     hidden: frozenset[str]
-    """Messages that carry what is forgotten."""
+    """Messages that contain forgotten words."""
     embedder: Embedder | None = None
 
 
@@ -118,19 +102,19 @@ _present: dict[Path, Present] = {}
 
 
 def open_present(store: Store, embedder: Embedder | None) -> Present:
-    """Returns what is known now; kept until the memories are folded anew or another note is made."""
-    folded, notes = _kept(store.tables.root, "memories").rows(), store.ledger.events(NOTES)
+    """Returns the present memories; cached until the table or the notes change."""
+    stored, notes = _cached_rows(store.tables, "memories"), store.ledger.events(NOTES)
     known, ids = _present.get(store.root), tuple(event.id for event in notes)
-    is_blind = known is None or (known.embedder is None and embedder is not None)
-    if known is None or is_blind or known.folded is not folded or known.notes != ids:
-        memories, texts, vectors = overlay(folded, notes), open_texts(store), open_vectors(store)
-        told = memories.filter(pl.col("id").is_in([note_id(event) for event in notes if event.kind != FORGOTTEN]))
+    lacks_embedder = known is None or (known.embedder is None and embedder is not None)
+    if known is None or lacks_embedder or known.stored is not stored or known.notes != ids:
+        memories, texts, vectors = overlay(stored, notes), open_texts(store), open_vectors(store)
+        fresh = memories.filter(pl.col("id").is_in([note_id(event) for event in notes if event.kind != FORGOTTEN]))
         known = _present[store.root] = Present(
-            folded=folded,
+            stored=stored,
             notes=ids,
             memories=memories,
-            texts=FreshTexts(texts, told) if told.height else texts,
-            vectors=FreshVectors(vectors, texts, told, embedder) if told.height and embedder else vectors,
+            texts=FreshTexts(texts, fresh) if fresh.height else texts,
+            vectors=FreshVectors(vectors, texts, fresh, embedder) if fresh.height and embedder else vectors,
             hidden=hidden_sources(notes),
             embedder=embedder,
         )
@@ -138,7 +122,7 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
 
 
 def passages_to_index(tables: Tables) -> pl.DataFrame:
-    """Returns all passages with their texts; those of windows that are still open have no vector yet."""
+    """Returns all passages with their texts; those of open windows have no vector yet."""
     wanted = ["id", "message_id", "session_id", "line", "number", "text", "vector", "words"]
     texts = tables.scan("messages").select("message_id", pl.col("text").alias("whole"))
     closed = tables.scan("passages").join(texts, on="message_id", how="inner")
@@ -150,7 +134,7 @@ def passages_to_index(tables: Tables) -> pl.DataFrame:
 
 
 def read_passages(store: Store, ids: Sequence[str], hidden: frozenset[str] = frozenset()) -> pl.DataFrame:
-    """Returns the passages of those ids with their message's text and all that a result tells of them, hidden ones apart."""
+    """Returns the passages of those ids, hidden ones excluded, with their message's text and the other columns of a result."""
     wanted = pl.DataFrame({"id": ids}, schema={"id": pl.String}).with_columns(
         message_id=pl.col("id").str.split("#").list.first(), number=pl.col("id").str.split("#").list.last().cast(pl.Int64)
     )
@@ -166,7 +150,7 @@ def read_passages(store: Store, ids: Sequence[str], hidden: frozenset[str] = fro
         orient="row",
     )
     found = wanted.select("id").join(spans, on="id").join(messages, on="message_id")
-    roles = rows_of(_kept(store.tables.root, "passages", "id", "role").rows(), ids)
+    roles = rows_of(_cached_rows(store.tables, "passages", "id", "role"), ids)
     span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
     return found.join(roles, on="id", how="left").with_columns(pl.col("role").fill_null("turn"), passage=span)
 

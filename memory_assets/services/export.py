@@ -1,13 +1,12 @@
-"""Writes a table for other programs: JSON Lines, CSV or Parquet.
+"""Exports a table as JSON Lines, CSV or Parquet.
 
-Takes a table, writes rows part by part, so that no table need fit in memory. An exported row has the table's columns and, first
-among them, `session`: what the columns call `session_id`.
+JSON Lines and CSV are written partition by partition, so that a table need not fit in memory. Exported rows have the table's
+columns and `session`, a copy of `session_id`.
 """
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
-from datetime import date, datetime
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -23,19 +22,21 @@ Format = Literal["jsonl", "csv", "parquet"]
 
 
 def export_table(tables: Tables, table: str, into: IO[bytes], format: Format) -> int:
-    """Writes the table's rows and returns how many there are."""
+    """Writes the table's rows and returns their number."""
     frames = frames_of(tables, table)
-    if format == "jsonl":
-        return _write_jsonl(frames, into)
-    if format == "csv":
-        return _write_csv(frames, into)
-    frame = pl.concat([empty(table), *frames])
-    frame.write_parquet(into)
-    return frame.height
+    if format == "parquet":
+        frame = pl.concat([_with_session(schemas.empty(table)), *frames])
+        frame.write_parquet(into)
+        return frame.height
+    count = 0
+    for frame in frames:
+        into.write(_jsonl(frame) if format == "jsonl" else _csv(frame, has_header=not count))
+        count += frame.height
+    return count
 
 
 def export_file(tables: Tables, table: str, path: Path, format: Format) -> int:
-    """Writes the table to a file, readable by its owner alone, and returns how many rows it has."""
+    """Writes the table to a file that only its owner can read, and returns the number of rows."""
     try:
         make_folder(path.parent)
         with path.open("wb") as file:
@@ -48,10 +49,10 @@ def export_file(tables: Tables, table: str, path: Path, format: Format) -> int:
 
 
 def frames_of(tables: Tables, table: str) -> Iterator[pl.DataFrame]:
-    """Yields the rows of the table part by part, in order of part and key."""
+    """Yields the rows of the table by partition, in order of partition and key."""
     schemas.record_of(table)
     for part in tables.parts(table):
-        frame = with_session(tables.read(table, [part]))
+        frame = _with_session(tables.read(table, [part]))
         if not frame.is_empty():
             yield frame.sort(schemas.key_of(table))
 
@@ -62,43 +63,20 @@ def rows_of(tables: Tables, table: str) -> Iterator[dict[str, Any]]:
         yield from frame.iter_rows(named=True)
 
 
-def empty(table: str) -> pl.DataFrame:
-    """Returns the exported table without rows."""
-    return with_session(schemas.empty(table))
-
-
-def with_session(frame: pl.DataFrame) -> pl.DataFrame:
-    """Returns the frame with `session` as the name by which others know the session's id."""
+def _with_session(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(session=pl.col("session_id")) if "session_id" in frame.columns else frame
 
 
-def _write_jsonl(frames: Iterable[pl.DataFrame], into: IO[bytes]) -> int:
-    count = 0
-    for frame in frames:
-        for row in frame.iter_rows(named=True):
-            into.write(orjson.dumps(row, default=_text) + b"\n")
-        count += frame.height
-    return count
+def _jsonl(frame: pl.DataFrame) -> bytes:
+    rows = frame.iter_rows(named=True)
+    return b"".join(orjson.dumps(row, default=lambda blob: base64.b64encode(blob).decode()) + b"\n" for row in rows)
 
 
-def _write_csv(frames: Iterable[pl.DataFrame], into: IO[bytes]) -> int:
-    count = 0
-    for number, frame in enumerate(frames):
-        nested = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
-        flat = frame.with_columns(pl.col(name).map_elements(_as_json, pl.String, skip_nulls=True) for name in nested)
-        flat = flat.with_columns(pl.selectors.binary().bin.encode("base64"))
-        flat.write_csv(into, include_header=number == 0)
-        count += frame.height
-    return count
+def _csv(frame: pl.DataFrame, *, has_header: bool) -> bytes:
+    nested = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
+    flat = frame.with_columns(pl.col(name).map_elements(_as_json, pl.String, skip_nulls=True) for name in nested)
+    return flat.with_columns(pl.selectors.binary().bin.encode("base64")).write_csv(include_header=has_header).encode()
 
 
 def _as_json(values: Any) -> str:
-    return json.dumps(list(values), ensure_ascii=False, default=_plain)
-
-
-def _plain(value: date | datetime) -> str:
-    return value.isoformat()
-
-
-def _text(value: bytes) -> str:
-    return base64.b64encode(value).decode()
+    return json.dumps(list(values), ensure_ascii=False, default=lambda moment: moment.isoformat())

@@ -1,15 +1,14 @@
-"""Finds the files in which Claude Code and Codex keep what they remember by themselves, and reads them; writes none.
+"""Finds and reads the files in which Claude Code and Codex keep their own memories; writes none.
 
-    Claude Code   <home>/projects/<slug>/memory/**/*.md    of one project: the one whose transcripts lie beside it
+    Claude Code   <home>/projects/<slug>/memory/**/*.md    of one project: the one with transcripts in the same folder
     Codex         <home>/memories/*.md                     of no project
 
-They are looked for where the transcripts come from: below the folders that the settings name, else in the usual places.
+They are searched where the transcripts come from: below the folders of the settings, else in the usual places.
 """
 
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -19,12 +18,10 @@ from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.embed.harness_memories import READER_VERSION, MemoryFile, frame_of, rows_of
 from memory_assets.store.places import harness_homes
 from memory_assets.store.settings import Settings
-
-if TYPE_CHECKING:
-    from memory_assets.store.store import Store
+from memory_assets.store.store import Store
 
 LARGEST_FILE = 1_000_000
-"""Bytes; what somebody remembers is no longer than that."""
+"""Bytes; larger files are not memories."""
 
 DEEPEST = 3
 """Folders below `memory/`."""
@@ -39,34 +36,31 @@ def find_memory_files(settings: Settings) -> list[MemoryFile]:
     return [found[path] for path in sorted(found)]
 
 
-def read_memory_files(store: "Store") -> pl.DataFrame:
-    """Returns the table `harness_memories`: what the files say now, what is forgotten apart.
-
-    A file that cannot be read says nothing.
-    """
-    settings, stones = store.settings, tombstones_of(store)
+def read_memory_files(store: Store) -> pl.DataFrame:
+    """Returns the table `harness_memories` from the present files, without forgotten words; unreadable files are skipped."""
+    settings, tombstones = store.settings, tombstones_of(store)
     rows, files = [], find_memory_files(settings)
     projects = projects_of(store, files)
     for file in files:
         try:
             text = file.path.read_bytes().decode("utf-8", "replace")
         except OSError:
-            continue  # deleted, or closed to us, since it was listed
+            continue  # deleted or made unreadable since it was listed
         about = {"project": projects[file.beside], "person": settings.owner}
         rows += rows_of(file, text, **about, now=settings.clock(), zone=settings.zone)
-    return frame_of([row for row in rows if not stones.holds(row["text"].encode())])
+    return frame_of([row for row in rows if not tombstones.holds(row["text"].encode())])
 
 
-def memory_file_inputs(store: "Store") -> str:
-    """Returns the hash of what the table is made from: the files as a glance shows them, and their projects."""
+def memory_file_inputs(store: Store) -> str:
+    """Returns the hash of the table's inputs: size and time of the files, and their projects."""
     files = find_memory_files(store.settings)
     projects = projects_of(store, files)
-    looks = (f"{file.path}:{file.size}:{file.mtime_ns}:{projects[file.beside]}" for file in files)
-    return hash_of(READER_VERSION, store.settings.owner, store.settings.timezone, *looks)
+    facts = (f"{file.path}:{file.size}:{file.mtime_ns}:{projects[file.beside]}" for file in files)
+    return hash_of(READER_VERSION, store.settings.owner, store.settings.timezone, *facts)
 
 
-def projects_of(store: "Store", files: Sequence[MemoryFile]) -> dict[str, str]:
-    """Returns the project of each folder that the files lie beside: that of its latest session, else the folder's name."""
+def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:
+    """Returns the project of each folder with memory files: that of its latest session, else the folder's name."""
     found = {file.beside: Path(file.beside).name for file in files}
     if not found:
         return {}
@@ -82,9 +76,10 @@ def _homes(harness: Harness, settings: Settings) -> list[Path]:
 
 
 def _of_claude(home: Path) -> Iterator[MemoryFile]:
-    for folder in _folders(home / "projects"):
-        for entry in _markdown(folder / "memory", DEEPEST):
-            yield _file("claude_code", entry, str(folder))
+    for folder in _entries(home / "projects"):
+        if folder.is_dir(follow_symlinks=False):
+            for entry in _markdown(Path(folder.path, "memory"), DEEPEST):
+                yield _file("claude_code", entry, folder.path)
 
 
 def _of_codex(home: Path) -> Iterator[MemoryFile]:
@@ -93,12 +88,8 @@ def _of_codex(home: Path) -> Iterator[MemoryFile]:
 
 
 def _file(harness: Harness, entry: "os.DirEntry[str]", beside: str) -> MemoryFile:
-    look = entry.stat()
-    return MemoryFile(harness, Path(entry.path), beside, look.st_size, look.st_mtime_ns)
-
-
-def _folders(place: Path) -> list[Path]:
-    return [Path(entry.path) for entry in _entries(place) if entry.is_dir(follow_symlinks=False)]
+    stat = entry.stat()
+    return MemoryFile(harness, Path(entry.path), beside, stat.st_size, stat.st_mtime_ns)
 
 
 def _markdown(folder: Path, deepest: int) -> "Iterator[os.DirEntry[str]]":

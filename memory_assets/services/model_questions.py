@@ -1,7 +1,7 @@
-"""Consults a model about days of a store: what is open, what it would cost, and the asking itself.
+"""The questions to a model about days of a store: which are open, what they would cost, and asking them.
 
-The asset `observer_answers` asks through it, and `memory model cost` counts through it, so both speak of the same questions.
-One process asks at a time, so that no question is paid twice; the store's own lock stays free meanwhile.
+The asset `observer_answers` and `memory model cost` both use it, so they count the same questions. One process asks at a time,
+so that no question is paid twice, without holding the store's own lock.
 """
 
 import time
@@ -18,7 +18,7 @@ from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.schema.frames import frame_of
 from memory_assets.schema.progress import track
 from memory_assets.schema.protocols import Image, Model, ModelAnswer
-from memory_assets.services.prices import cost_of, estimate_of, prices_of
+from memory_assets.services.prices import cost_of, estimate_of, price_of, prices_of
 from memory_assets.stages.capture.formats.images import images_in
 from memory_assets.stages.distill.model.answer_rows import answer_row
 from memory_assets.stages.distill.model.answers import AnswerStore
@@ -27,30 +27,30 @@ from memory_assets.stages.distill.model.batches import POLL_SECONDS, BatchQueue
 from memory_assets.stages.distill.model.earlier import EarlierMemory, earlier_memories, pick_earlier
 from memory_assets.stages.distill.model.questions import Images, ObserverQuestion, QuestionStatus, plan_questions, status_of
 from memory_assets.store.archive import Range
-from memory_assets.store.settings import RULES
+from memory_assets.store.settings import RULES, Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
 
 ANSWER_TOKENS = 1_100
-"""What an answer takes where none was seen yet: the mean of thirteen recorded answers, 4,400 characters."""
+"""Output tokens per answer before any was stored: the mean of thirteen recorded answers, 4,400 characters."""
 
 FEWEST_IN_A_BATCH = 20
-"""Fewer questions are asked one by one even in a backfill: a batch may take an hour."""
+"""Fewer questions are asked one by one, even in a backfill: a batch may take an hour."""
 
 MOST_IMAGES = 20
 MOST_IMAGE_BYTES = 3_500_000
-"""The Messages API takes 5 MB of base64 a picture."""
+"""The Messages API accepts 5 MB of base64 per image."""
 
 
 @dataclass(frozen=True)
-class Cost:
-    """What a day's questions would take; prices in US dollars, empty where the model's is unknown."""
+class DayCost:
+    """The cost of a day's questions; prices in US dollars, None where the model's price is unknown."""
 
     day: date
     windows: int
     calls: int
     answered: int
-    """Calls that a stored answer settles: they cost nothing."""
+    """Calls with a stored answer, which cost nothing."""
     input_tokens: int
     output_tokens: int
     usd: float | None
@@ -59,115 +59,105 @@ class Cost:
 
 @dataclass(frozen=True)
 class Costs:
-    """What a backfill would call and cost, day by day."""
+    """The calls and cost of a backfill, by day."""
 
     model: str
     has_price: bool
-    days: tuple[Cost, ...]
+    days: tuple[DayCost, ...]
     spent_usd: float
-    """Price of all answers in the store so far."""
+    """Price of all stored answers."""
 
 
 class Estimated(Protocol):
-    """A question whose size is known before it is asked."""
+    """A question with an estimated size."""
 
     def estimated_tokens(self) -> int:
-        """Returns about how many tokens are sent."""
+        """Returns the estimated number of input tokens."""
         ...
 
 
 @dataclass(frozen=True)
 class Consultation:
-    """A store and the name of the model that is, or would be, asked."""
+    """The questions about a store to a model, which is not needed to count them."""
 
     store: Store
     model_name: str
     any_prompt: bool = False
-    """What another prompt or model said of the same messages is good enough."""
+    """Accept stored answers of another prompt or model about the same messages."""
 
     @cached_property
     def answers(self) -> AnswerStore:
-        """The raw answers of the store."""
+        """The stored answers."""
         return AnswerStore(self.store.answers)
 
     def standings(self, day: str) -> list[QuestionStatus]:
-        """Returns how the questions about the day's windows stand, by window and call."""
+        """Returns the state of each question about the day's windows, by window and call."""
         settings = self.store.settings
         windows, messages = self.store.tables.read("windows"), self.store.tables.read("messages", [day])
         observed = windows.filter((pl.col("status") == "observed") & (pl.col("day").cast(pl.String) == day)).sort("window_id")
-        by_window = {window_id: own for (window_id,), own in messages.group_by("window_id", maintain_order=True)}
+        by_window = {window_id: own.sort("ordinal") for (window_id,), own in messages.group_by("window_id")}
+        how = (self.model_name, settings.zone, settings.observer_prompt)
         return [
             status_of(question, self.answers, any_prompt=self.any_prompt)
             for window in observed.iter_rows(named=True)
             if (own := by_window.get(window["window_id"])) is not None
-            for question in plan_questions(
-                window, own.sort("ordinal"), self.model_name, settings.zone, settings.observer_prompt
-            )
+            for question in plan_questions(window, own, *how)
         ]
 
     def costs(self, days: Iterable[str]) -> Costs:
-        """Returns what asking about each day would take; raises `ModelSetupError` where no model is named."""
+        """Returns the cost of asking about each day; raises `ModelSetupError` if no model is configured."""
         if self.model_name == RULES:
             raise ModelSetupError(
-                "MEMORY_MODEL is 'rules': nobody is asked and nothing is paid. Name a model, as in "
-                "`memory model cost --model claude-haiku-4-5`, to see what it would take."
+                "MEMORY_MODEL is 'rules': no model is used and nothing is paid. Name a model, as in "
+                "`memory model cost --model claude-haiku-4-5`, to estimate its cost."
             )
-        found = [self._cost(day, self.standings(day)) for day in track(list(days), "Counting questions")]
-        return Costs(
-            self.model_name, self._price(ModelAnswer("", self.model_name, 1, 1)) is not None, tuple(found), self.spent()
-        )
-
-    def spent(self) -> float:
-        """Returns the price of all answers so far, in US dollars, those of models without a known price left out."""
-        return sum(self._price(kept.answer) or 0.0 for kept in self.answers.every())
+        found = tuple(self._cost(day, self.standings(day)) for day in track(list(days), "Counting questions"))
+        has_price = price_of(self.model_name, self._prices) is not None
+        return Costs(self.model_name, has_price, found, sum(self._price(kept.answer) or 0.0 for kept in self.answers.every()))
 
     def rows(self, day: str, problems: Mapping[str, ModelError]) -> pl.DataFrame:
-        """Returns the day's rows of `observer_answers` from what is stored now."""
-        rows = [
-            answer_row(standing, date.fromisoformat(day), problem_of(standing.question, problems), self._price)
-            for standing in self.standings(day)
-        ]
+        """Returns the day's rows of `observer_answers` from the stored answers."""
+        on, standings = date.fromisoformat(day), self.standings(day)
+        rows = [answer_row(one, on, problem_of(one.question, problems), self._price) for one in standings]
         return frame_of("observer_answers", rows)
 
     def _price(self, answer: ModelAnswer) -> float | None:
         return cost_of(answer, self._prices)
 
-    def price_of(self, questions: Sequence[Estimated], *, in_batches: bool) -> float | None:
-        """Returns about what the questions would cost in US dollars; nothing where the model's price is unknown."""
-        sent, told = self._tokens(questions)
-        return estimate_of(self.model_name, sent, told, self._prices, in_batches=in_batches)
+    def _estimate(self, questions: Sequence[Estimated], *, in_batches: bool) -> float | None:
+        return estimate_of(self.model_name, *self._tokens(questions), self._prices, in_batches=in_batches)
 
     def check_budget(self, questions: Sequence[Estimated], *, in_batches: bool) -> None:
-        """Raises `ModelSetupError` where the questions would cost more than the settings allow for one run."""
+        """Raises `ModelSetupError` if the questions would cost more than the settings allow for one run."""
         most = self.store.settings.model_most_usd
-        usd = self.price_of(questions, in_batches=in_batches)
+        usd = self._estimate(questions, in_batches=in_batches)
         if usd is not None and usd > most:
             raise ModelSetupError(
                 f"Asking {self.model_name} {len(questions)} questions would cost about ${usd:.2f}; MEMORY_MODEL_MOST_USD "
                 f"allows ${most:.2f} for one run. `memory model cost` lists the days; raise the limit, or take fewer days."
             )
 
-    def _cost(self, day: str, standings: Sequence[QuestionStatus]) -> Cost:
+    def _cost(self, day: str, standings: Sequence[QuestionStatus]) -> DayCost:
         waiting = [standing.question for standing in standings if standing.state == "open"]
-        return Cost(
+        return DayCost(
             date.fromisoformat(day),
             len({standing.question.window_id for standing in standings}),
             len(standings),
             len(standings) - len(waiting),
             *self._tokens(waiting),
-            self.price_of(waiting, in_batches=False),
-            self.price_of(waiting, in_batches=True),
+            self._estimate(waiting, in_batches=False),
+            self._estimate(waiting, in_batches=True),
         )
 
     def _tokens(self, questions: Sequence[Estimated]) -> tuple[int, int]:
-        """Returns about how many tokens would be sent and answered."""
+        """Returns the estimated input and output tokens."""
         return sum(question.estimated_tokens() for question in questions), len(questions) * self._usual_answer
 
     @cached_property
     def _usual_answer(self) -> int:
-        """Mean output of this model so far."""
-        told = [kept.answer.output_tokens for kept in self.answers.every() if kept.key.model == self.model_name]
-        return round(sum(told) / len(told)) if told else ANSWER_TOKENS
+        """The mean output of this model's stored answers."""
+        counts = [kept.answer.output_tokens for kept in self.answers.every() if kept.key.model == self.model_name]
+        return round(sum(counts) / len(counts)) if counts else ANSWER_TOKENS
 
     @cached_property
     def _prices(self):
@@ -176,42 +166,37 @@ class Consultation:
 
 @dataclass(frozen=True)
 class Consultant:
-    """A model that is asked what a consultation leaves open."""
+    """Asks a model the open questions of a consultation."""
 
     consultation: Consultation
     model: Model
     backfill: bool = False
-    """Months may wait for a batch; a session that just ended may not."""
+    """Whether the answers may wait for a batch, unlike those about a session that just ended."""
     wait: Callable[[float], None] = field(default=time.sleep)
     poll_seconds: float = POLL_SECONDS
 
     def ask(self, days: Sequence[str]) -> dict[str, ModelError]:
-        """Asks about the days; returns, by the name of its key, why a question has no answer.
+        """Asks about the days; returns the errors of unanswered questions by the name of their key.
 
-        Raises `ModelSetupError` where nothing can be asked as things stand, or where it would cost more than the settings
-        allow, and `ModelBusyError` where asking later may help. What was answered by then is stored.
+        Raises `ModelSetupError` if the model cannot be asked or would cost more than the settings allow, `ModelBusyError` if
+        asking later may help. Answers received until then are stored.
         """
         folder = make_folder(self.consultation.answers.root)
         with filelock.FileLock(folder / "asking.lock", mode=0o600):
             waiting = [s for day in days for s in self.consultation.standings(day) if s.state == "open"]
-            in_batches = self._in_batches(len(waiting))
+            wish, is_large = self._settings.model_batches, self.backfill and len(waiting) >= FEWEST_IN_A_BATCH
+            in_batches = wish == "always" or (wish == "auto" and is_large)
             self.consultation.check_budget([standing.question for standing in waiting], in_batches=in_batches)
+            clock, at_once = self._settings.clock, self._settings.model_at_once
+            asker = ModelAsker(self.model, self.consultation.answers, clock, at_once, self._earlier, self._images)
             if in_batches:
-                clock = self.consultation.store.settings.clock
                 desk = BatchQueue(folder / "batches", self.model, clock, self.wait, self.poll_seconds)
-                return self._asker.ask_in_batches(waiting, desk)
-            return self._asker.ask_all(waiting)
+                return asker.ask_in_batches(waiting, desk)
+            return asker.ask_all(waiting)
 
-    @cached_property
-    def _asker(self) -> ModelAsker:
-        settings = self.consultation.store.settings
-        return ModelAsker(
-            self.model, self.consultation.answers, settings.clock, settings.model_at_once, self._earlier, self._images
-        )
-
-    def _in_batches(self, waiting: int) -> bool:
-        wish = self.consultation.store.settings.model_batches
-        return wish == "always" or (wish == "auto" and self.backfill and waiting >= FEWEST_IN_A_BATCH)
+    @property
+    def _settings(self) -> Settings:
+        return self.consultation.store.settings
 
     @cached_property
     def _remembered(self) -> list[EarlierMemory]:
@@ -221,16 +206,15 @@ class Consultant:
         return pick_earlier(self._remembered, question.call.messages, question.project, question.person)
 
     def _images(self, question: ObserverQuestion) -> Images:
-        """Returns the pictures of the messages, but those that the Messages API would not take."""
+        """Returns the images of the messages that the Messages API accepts."""
         found: dict[str, list[Image]] = {}
         for message in question.call.messages:
             room = MOST_IMAGES - sum(map(len, found.values()))
             place = self.consultation.store.archive.find(message["resource_id"]) if message["image_count"] else None
             if place is not None:
-                line = self._line(place, message["byte_from"], message["byte_to"])
-                found[message["message_id"]] = [image for image in images_in(line) if len(image.data) <= MOST_IMAGE_BYTES][
-                    :room
-                ]
+                images = images_in(self._line(place, message["byte_from"], message["byte_to"]))
+                small = [image for image in images if len(image.data) <= MOST_IMAGE_BYTES]
+                found[message["message_id"]] = small[:room]
         return found
 
     def _line(self, place: Range, byte_from: int, byte_to: int) -> bytes:

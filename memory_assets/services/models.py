@@ -1,7 +1,7 @@
-"""Which model observes, rewrites questions and reflects: none by default, and only ever one that the settings name.
+"""Opens the model that observes, rewrites questions and reflects: none by default, only one that the settings name.
 
-Every request passes `MaskedModel` on its way out, whoever made it: what was typed, or lies in a file that a person writes, is
-masked as transcripts are, and what comes from the store, where it is masked already, stays as it is.
+Every request passes `MaskedModel`: typed text and files that people write are masked as transcripts are; text from the store is
+already masked and stays as it is.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,11 +19,11 @@ MaskText = Callable[[str], str]
 
 @dataclass(frozen=True)
 class MaskedModel:
-    """A model that is sent no secret and nothing that is forgotten: prompt and material are masked, pictures are not."""
+    """A model whose requests are masked: no secrets and no forgotten words in prompt and material; images are not masked."""
 
     model: Model
     mask: MaskText
-    """Returns the text with asterisks for what nobody may read; a text without any comes back as it is."""
+    """Returns the text with secrets and forgotten words as asterisks."""
 
     @property
     def name(self) -> str:
@@ -35,19 +35,19 @@ class MaskedModel:
         return self.model.ask(self._masked(request))
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
-        """Hands in a batch of masked requests."""
+        """Submits a batch of masked requests."""
         return self.model.submit({name: self._masked(request) for name, request in requests.items()})
 
     def batch(self, batch_id: str) -> Batch:
-        """Returns the batch as it stands now; raises `ModelError` when the provider does not know it."""
+        """Returns the present state of the batch; raises `ModelError` when the provider does not know it."""
         return self.model.batch(batch_id)
 
     def batches(self, since: datetime) -> Iterator[Batch]:
-        """Yields the batches handed in since the moment, the latest first."""
+        """Yields the batches submitted since the moment, the latest first."""
         return self.model.batches(since)
 
     def results(self, batch_id: str) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
-        """Yields the name and the answer of each question of an ended batch, or why there is none."""
+        """Yields the name and the answer, or error, of each question of an ended batch."""
         return self.model.results(batch_id)
 
     def _masked(self, request: ModelRequest) -> ModelRequest:
@@ -55,9 +55,9 @@ class MaskedModel:
 
 
 def open_model(store: Store, *, timeout_seconds: float | None = None, retries: int | None = None) -> MaskedModel | None:
-    """Returns the model that the store's settings name, or None for the rules; with less patience where somebody is waiting.
+    """Returns the configured model, or None for the rules.
 
-    A key in the environment is not consent: nothing is sent anywhere unless a setting says so.
+    A key in the environment is not consent: nothing is sent unless a setting names a model.
     """
     settings = store.settings
     if settings.model == RULES:
@@ -74,8 +74,8 @@ def open_model(store: Store, *, timeout_seconds: float | None = None, retries: i
 
 
 def masked(model: Model, store: Store) -> MaskedModel:
-    """Returns the model that is sent what capture would archive: secrets masked, and what the store has forgotten."""
-    # Takes a fifth of a second, which nobody waits for without a model.
+    """Returns the model with requests masked as capture masks text: secrets and forgotten words."""
+    # Importing it takes 0.2 s, which is only needed with a model.
     from memory_assets.stages.capture.masking.redact import mask_text
 
     return MaskedModel(model, lambda text: tombstones_of(store).mask_text(mask_text(text)[0]))

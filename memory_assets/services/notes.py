@@ -1,7 +1,7 @@
-"""What the facade's verbs remember and feedback do: look at what was said, then write one line of the ledger.
+"""The facade's verbs `remember` and `feedback`: check the request, then append one event to the ledger.
 
-Each returns when its line is on disk; from then on every process overlays it on what it recalls. Nothing is written where
-anything is wrong with what was said, and a secret in it is masked before the line is made.
+Each returns when its event is on disk; from then on every process overlays it on what it recalls. An invalid request writes
+nothing, and secrets are masked before the event is written.
 """
 
 import re
@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -23,16 +23,14 @@ from memory_assets.stages.distill.taxonomy import TAXONOMY_VERSION, categorise
 from memory_assets.stages.embed.notes import note_id, note_rows
 from memory_assets.stages.embed.overlay import read_present
 from memory_assets.store.ledger import CORRECTED, FEEDBACK, NOTED, Event
-
-if TYPE_CHECKING:
-    from memory_assets.store.store import Store
+from memory_assets.store.store import Store
 
 LONGEST = 2_000
-"""Characters of a note; what is longer is a document, not a fact."""
+"""Characters of a note; longer texts are documents, not facts."""
 
 LONGEST_NAME = 200
 SHORTEST_ID = 6
-"""Characters of an id that are enough, where they name one memory."""
+"""Characters of an id that are enough where they identify one memory."""
 
 _ID = re.compile(r"(?:mem_)?[0-9a-fA-F][0-9a-fA-F-]*")
 
@@ -42,80 +40,83 @@ COLUMNS = ["id", "state", "text", "wordings", "observation_ids", "category", "pr
 
 @dataclass(frozen=True)
 class Noted:
-    """What was written to the ledger; every recall from now on knows it."""
+    """What was written to the ledger."""
 
     event_id: str
     kind: str
     """noted, corrected or feedback."""
     at: datetime
     memory_ids: tuple[str, ...]
-    """The memory that was made, or those that the feedback is about."""
+    """The new memory, or those that the feedback is about."""
     text: str = ""
-    """As it is kept: one line, secrets masked."""
+    """As it is stored: one line, secrets masked."""
     category: str = ""
     priority: str = ""
     project: str = ""
     replaces: str | None = None
     """The memory that was corrected."""
     masked_count: int = 0
-    """Secrets that were masked."""
     is_used: bool | None = None
 
     @property
     def memory_id(self) -> str:
-        """The memory, as people and models are shown it."""
+        """The short id of the memory."""
         return short_id(self.memory_ids[0])
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """That secrets were masked."""
+        """A warning where secrets were masked."""
         count = self.masked_count
         return (f"{count} secret{'s were' if count > 1 else ' was'} masked in the text.",) if count else ()
 
 
-def remember(store: "Store", request: RememberRequest) -> Noted:
-    """Saves a fact, or replaces what a memory says; raises `NoteError` where it cannot be kept as it is."""
+def remember(store: Store, request: RememberRequest) -> Noted:
+    """Saves a fact, or replaces a memory's text; raises `NoteError` for a text that cannot be saved."""
     kept, masked = _clean(request.text)
     if request.instead_of is not None:
         return _correct(store, request.instead_of, kept, request.session, masked)
-    filed: Category = request.category or categorise(kept, "fact", "owner")[0]
-    place, scope = _name(request.project, "project"), scope_of(filed)
+    category: Category = request.category or categorise(kept, "fact", "owner")[0]
+    project, scope = _name(request.project, "project"), scope_of(category)
     payload = {
         "text": kept,
-        "category": filed,
+        "category": category,
         "priority": request.priority,
         "sentiment": sentiment_of(kept) if request.sentiment == "neutral" else request.sentiment,
-        "scope": scope if place or scope == "person" else "everyone",
-        "project": place,
+        "scope": scope if project or scope == "person" else "everyone",
+        "project": project,
         "person": store.settings.owner,
     }
     return _write(store, NOTED, "all", payload, request.session, masked)
 
 
-def _correct(store: "Store", memory_id: str, kept: str, session: str | None, masked: int) -> Noted:
-    memory = _standing(find_memory(read_present(store.tables, store.ledger), memory_id))
+def _correct(store: Store, memory_id: str, kept: str, session: str | None, masked: int) -> Noted:
+    memory = find_memory(read_present(store.tables, store.ledger), memory_id)
+    if memory["state"] == "superseded":
+        newer = short_id(memory["superseded_by"])
+        raise MemoryGoneError(f"{short_id(memory['id'])} was already replaced by {newer}; correct that one.")
+    check_not_forgotten(memory)
     if " ".join(memory["text"].split()) == kept:
         raise NoteError(f"{short_id(memory['id'])} already has this text.")
     payload = {
         "text": kept,
         **{name: memory[name] for name in ("category", "priority", "scope", "project", "person")},
         "sentiment": sentiment_of(kept),
-        **evidence_of(store, memory["observation_ids"]),
+        **_evidence(store, memory["observation_ids"]),
     }
     return _write(store, CORRECTED, memory["id"], payload, session, masked)
 
 
-def feedback(store: "Store", request: FeedbackRequest) -> Noted:
-    """Records that memories helped, or did not; raises `NoteError` where one of them does not exist."""
+def feedback(store: Store, request: FeedbackRequest) -> Noted:
+    """Records that memories helped or did not; raises `NoteError` where one of them does not exist."""
     memories = read_present(store.tables, store.ledger)
-    found = tuple(dict.fromkeys(not_forgotten(find_memory(memories, id))["id"] for id in request.memory_ids))
+    found = tuple(dict.fromkeys(check_not_forgotten(find_memory(memories, id))["id"] for id in request.memory_ids))
     payload = {"memory_ids": list(found), "used": request.used, "session": _name(request.session or "", "session")}
-    event = say(store, FEEDBACK, "all", payload)
+    event = append_event(store, FEEDBACK, "all", payload)
     return Noted(event.id, "feedback", event.at, found, is_used=request.used)
 
 
 def find_memory(memories: pl.DataFrame, name: str) -> dict[str, Any]:
-    """Returns the memory of that id, or of one that begins so; one of its observations may be named, too."""
+    """Returns the memory of that id or beginning of an id; ids of its observations work, too."""
     given = name.strip()
     prefix = given.removeprefix("mem_").replace("-", "").lower()
     if not _ID.fullmatch(given) or len(prefix) < SHORTEST_ID:
@@ -131,58 +132,41 @@ def find_memory(memories: pl.DataFrame, name: str) -> dict[str, Any]:
         raise UnknownMemoryError(f"There is no memory {_shown(given)}. `memory recall` shows the ids of what it finds.")
     if found.height > 1:
         some = ", ".join(short_id(id) for id in found["id"].sort().head(5))
-        raise NoteError(
-            f"{_shown(given)} names {found.height} memories: {some}. Give more characters of the one that is meant."
-        )
+        raise NoteError(f"{_shown(given)} matches {found.height} memories: {some}. Give more characters of the id.")
     return found.row(0, named=True)
 
 
-def _standing(memory: dict[str, Any]) -> dict[str, Any]:
-    if memory["state"] == "superseded":
-        newer = short_id(memory["superseded_by"])
-        raise MemoryGoneError(f"{short_id(memory['id'])} was already replaced by {newer}; correct that one.")
-    return not_forgotten(memory)
-
-
-def not_forgotten(memory: dict[str, Any]) -> dict[str, Any]:
+def check_not_forgotten(memory: dict[str, Any]) -> dict[str, Any]:
     """Returns the memory; raises `MemoryGoneError` where it is forgotten."""
     if memory["state"] == "forgotten":
-        raise MemoryGoneError(f"{short_id(memory['id'])} is forgotten already; `memory remember` saves it again.")
+        raise MemoryGoneError(f"{short_id(memory['id'])} is already forgotten; `memory remember` saves it again.")
     return memory
 
 
-def evidence_of(store: "Store", observation_ids: Sequence[str]) -> dict[str, list]:
-    """Returns what an event keeps of the observations: their ids, the hashes of their texts, and the messages behind each."""
-    columns = ["id", "text_hash", "message_ids"]
-    observed = store.tables.scan("observations").filter(pl.col("id").is_in(list(observation_ids))).select(columns).collect()
-    notes = note_rows(store.ledger.events([NOTED, CORRECTED])).filter(pl.col("id").is_in(list(observation_ids))).select(columns)
-    told = pl.col("id").is_in(list(observation_ids))
-    remembered = store.tables.scan("harness_memories").filter(told).select(columns).collect()
-    rows = pl.concat([observed, notes, remembered])
-    return {
-        "observation_ids": rows["id"].to_list(),
-        "text_hashes": rows["text_hash"].to_list(),
-        "message_ids": rows["message_ids"].to_list(),
-    }
+def _evidence(store: Store, observation_ids: Sequence[str]) -> dict[str, list]:
+    """Returns what an event keeps of the observations: their ids, the hashes of their texts, and the messages of each."""
+    notes = note_rows(store.ledger.events([NOTED, CORRECTED])).lazy()
+    sources = (store.tables.scan("observations"), notes, store.tables.scan("harness_memories"))
+    columns = [pl.col("id").alias("observation_ids"), pl.col("text_hash").alias("text_hashes"), "message_ids"]
+    rows = pl.concat([rows.filter(pl.col("id").is_in(list(observation_ids))).select(columns) for rows in sources])
+    return rows.collect().to_dict(as_series=False)
 
 
 def _clean(text: str) -> tuple[str, int]:
     """Returns the text as one line with its secrets masked, and how many there were."""
     if len(text) > LONGEST:
-        raise NoteError(
-            f"The text has {len(text):,} characters, at most {LONGEST:,} are saved; shorten it or save several facts."
-        )
-    kept, masked = mask_text(printable(text, "the text"))
+        raise NoteError(f"The text has {len(text):,} characters, the limit is {LONGEST:,}. Shorten it or save several facts.")
+    kept, masked = mask_text(check_printable(text, "the text"))
     kept = " ".join(kept.split())
     if not kept:
         raise NoteError("The text is empty.")
     if not any(character.isalnum() for character in kept):
-        raise NoteError("The text holds nothing beside the secret." if masked else "The text has no word.")
+        raise NoteError("The text contains nothing but the secret." if masked else "The text contains no word.")
     return kept, masked
 
 
-def printable(text: str, what: str) -> str:
-    """Returns the text; raises where it holds what is no text: control characters, halves of characters."""
+def check_printable(text: str, what: str) -> str:
+    """Returns the text; raises `NoteError` where it contains control characters or surrogates."""
     bad = next((one for one in text if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\r\t"), None)
     if bad is not None:
         raise NoteError(f"Cannot save {what}: it contains the control character U+{ord(bad):04X}. Remove it.")
@@ -190,9 +174,9 @@ def printable(text: str, what: str) -> str:
 
 
 def _name(name: str, what: str) -> str:
-    kept = " ".join(printable(name, f"the {what}").split())
+    kept = " ".join(check_printable(name, f"the {what}").split())
     if len(kept) > LONGEST_NAME:
-        raise NoteError(f"The {what} has {len(kept):,} characters; {LONGEST_NAME} are the most.")
+        raise NoteError(f"The {what} has {len(kept):,} characters, the limit is {LONGEST_NAME}.")
     return mask_text(kept)[0]
 
 
@@ -200,9 +184,9 @@ def _shown(word: str) -> str:
     return mask_text("".join(ch if ch.isprintable() else "?" for ch in word[:60]))[0]
 
 
-def _write(store: "Store", kind: str, target: str, payload: dict[str, Any], session: str | None, masked: int) -> Noted:
-    told = {**payload, "session": _name(session or "", "session"), "taxonomy": TAXONOMY_VERSION}
-    event = say(store, kind, target, told)
+def _write(store: Store, kind: str, target: str, payload: dict[str, Any], session: str | None, masked: int) -> Noted:
+    whole = {**payload, "session": _name(session or "", "session"), "taxonomy": TAXONOMY_VERSION}
+    event = append_event(store, kind, target, whole)
     return Noted(
         event_id=event.id,
         kind=kind.removeprefix("memory."),
@@ -214,6 +198,6 @@ def _write(store: "Store", kind: str, target: str, payload: dict[str, Any], sess
     )
 
 
-def say(store: "Store", kind: str, target: str, payload: dict[str, Any]) -> Event:
-    """Writes what the owner said to the ledger."""
+def append_event(store: Store, kind: str, target: str, payload: dict[str, Any]) -> Event:
+    """Appends an event of the owner to the ledger."""
     return store.ledger.append(kind, target, payload, actor=store.settings.owner)

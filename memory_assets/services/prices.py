@@ -1,7 +1,7 @@
-"""What an answer of a model costs, in US dollars.
+"""The cost of a model's answers in US dollars.
 
-Prices are data (`prices.toml`), overridden by the setting `model_prices`. A model that neither knows has no price: nothing
-is guessed, not even from an earlier version of the same model.
+Prices come from `prices.toml` and the setting `model_prices`, which has precedence. An unlisted model has no price: it is not
+guessed, not even from an earlier version of the same model.
 """
 
 import re
@@ -15,60 +15,60 @@ from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.store.settings import Settings
 
 CACHE_WRITE, CACHE_READ = 1.25, 0.1
-"""Times the price of input, where a setting names no price for the cache: the vendor's usual rates."""
+"""Multiples of the input price, where no price for the cache is listed: the vendor's usual rates."""
 
 BATCH = 0.5
 MILLION = 1_000_000
 
 _LATER_VERSION = re.compile(r"[-._]?\d{1,5}(?!\d)")
-"""What turns the name of one version into that of another; a snapshot's date has six digits and more."""
+"""A suffix that makes the name that of a later version; a snapshot's date has six digits or more."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars for a million tokens."""
+    """Prices in US dollars per million tokens."""
 
     input: float
     output: float
     cache_write: float | None = None
     cache_read: float | None = None
     long_prompt: int | None = None
-    """Prompts of more tokens cost `long_prompt_times` as much, answer included."""
+    """Calls with longer prompts cost `long_prompt_times` as much, answer included."""
     long_prompt_times: float = 1.0
 
     def of(self, answer: ModelAnswer) -> float:
-        """Returns what the answer's tokens cost, asked alone and with a prompt of the usual length."""
+        """Returns the cost of the answer's tokens, without the factors for batches and long prompts."""
         write = CACHE_WRITE * self.input if self.cache_write is None else self.cache_write
         read = CACHE_READ * self.input if self.cache_read is None else self.cache_read
         sent = answer.input_tokens * self.input + answer.cache_write_tokens * write + answer.cache_read_tokens * read
         return (sent + answer.output_tokens * self.output) / MILLION
 
     def is_long(self, answer: ModelAnswer) -> bool:
-        """Returns whether the prompt was longer than the usual price covers."""
+        """Returns whether the price for long prompts applies."""
         prompt = answer.input_tokens + answer.cache_write_tokens + answer.cache_read_tokens
         return self.long_prompt is not None and prompt > self.long_prompt
 
 
 def prices_of(settings: Settings) -> dict[str, Price]:
-    """Returns the prices by the beginning of a model's name, the settings' own last."""
+    """Returns the prices by prefix of model names; those of the settings replace listed ones."""
     return {**listed_prices(), **{name: Price(**price) for name, price in settings.model_prices.items()}}
 
 
 @cache
 def listed_prices() -> dict[str, Price]:
-    """Returns the prices that come with the package."""
+    """Returns the prices of the package."""
     listed = tomllib.loads(files("memory_assets.services").joinpath("prices.toml").read_text("utf-8"))
     return {name: Price(**price) for name, price in listed.items()}
 
 
 def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
-    """Returns the price whose name is the longest beginning of the model's, unless that is an earlier version."""
+    """Returns the price with the longest matching prefix of the model's name, earlier versions excluded."""
     fitting = [name for name in prices if _fits(name, model)]
     return prices[max(fitting, key=len)] if fitting else None
 
 
 def cost_of(answer: ModelAnswer, prices: Mapping[str, Price]) -> float | None:
-    """Returns what the answer cost in US dollars, or nothing where the model's price is unknown."""
+    """Returns the cost of the answer in US dollars; None where the model's price is unknown."""
     price = price_of(answer.model, prices)
     if price is None:
         return None
@@ -79,7 +79,7 @@ def cost_of(answer: ModelAnswer, prices: Mapping[str, Price]) -> float | None:
 def estimate_of(
     model: str, input_tokens: int, output_tokens: int, prices: Mapping[str, Price], *, in_batches: bool
 ) -> float | None:
-    """Returns what many calls of the usual length would cost together, or nothing where the model's price is unknown."""
+    """Returns the total cost of calls with prompts of usual length; None where the model's price is unknown."""
     price = price_of(model, prices)
     if price is None:
         return None

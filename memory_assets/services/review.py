@@ -1,6 +1,6 @@
-"""Opens what a triage needs of a store, looks at the surfaces on which people decide, and keeps their tasks in step.
+"""Opens what a triage needs of a store, reads people's decisions in REVIEW.md, and synchronises their task list.
 
-Stands beside `corpus.py`: it opens and reads; `triage/` decides, and the assets of that name carry out.
+The rules are in `stages/triage`; the assets of that name apply them.
 """
 
 import os
@@ -27,7 +27,7 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import replace_if_same
 
 GUARDED = ("preferences", "rules-conventions")
-"""Categories whose sections take only the owner's own words."""
+"""Categories whose sections accept only statements of the owner."""
 
 
 def rules_of(settings: Settings) -> TriageRules:
@@ -39,61 +39,52 @@ def rules_of(settings: Settings) -> TriageRules:
 
 
 def workspace_of(store: Store) -> GitWorkspace:
-    """Returns the workspace's repository, made where there is none."""
+    """Returns the workspace's repository, creating it if needed."""
     workspace = GitWorkspace(store.workspace)
     workspace.prepare()
     return workspace
 
 
 def triage_answers(store: Store) -> AnswerStore:
-    """Returns the raw answers of models about proposals."""
+    """Returns the stored answers of models about proposals."""
     return AnswerStore(store.answers / "triage")
 
 
-def lost_proposals(store: Store) -> tuple[str, ...]:
-    """Returns the proposals that are gone from REVIEW.md, where these are more at once than somebody may have meant."""
-    return _surface(store).reading.lost
+def read_review(store: Store) -> ReviewFile:
+    """Returns REVIEW.md with its decisions, the proposals lost from it, and warnings where it looks half saved."""
+    return read_review_file(GitWorkspace(store.workspace), store.ledger, store.tables, rules_of(store.settings))
 
 
-def put_lost_back(store: Store) -> None:
-    """Writes the lines of lost proposals into REVIEW.md again, as they were; what was changed beside them stays as it is."""
+def restore_lost(store: Store) -> None:
+    """Writes the lines of lost proposals into REVIEW.md again; other changes of the file are kept."""
     workspace = GitWorkspace(store.workspace)
     with store.lock():
-        surface, ours = _surface(store), workspace.at_head(REVIEW_MD)
+        surface, ours = read_review(store), workspace.at_head(REVIEW_MD)
         if surface.reading.lost and surface.content and ours:
-            wrote, there = (content.decode("utf-8", "surrogateescape") for content in (ours, surface.content))
-            restored = put_back(wrote, there, surface.reading.lost).encode("utf-8", "surrogateescape")
+            committed, present = (content.decode("utf-8", "surrogateescape") for content in (ours, surface.content))
+            restored = put_back(committed, present, surface.reading.lost).encode("utf-8", "surrogateescape")
             replace_if_same(store.workspace / REVIEW_MD, surface.content, restored)
-
-
-def review_warnings(store: Store) -> tuple[str, ...]:
-    """Returns what is odd about REVIEW.md as it lies there: half saved, or emptied by more than somebody may have meant."""
-    return _surface(store).reading.warnings
-
-
-def _surface(store: Store) -> ReviewFile:
-    return read_review_file(GitWorkspace(store.workspace), store.ledger, store.tables, rules_of(store.settings))
 
 
 @dataclass(frozen=True)
 class Looked:
-    """The tasks that ask about proposals as they stand, by id, and why they could not be looked at."""
+    """The present tasks about proposals by id, or why they could not be read."""
 
     found: Mapping[str, Task] = field(default_factory=dict)
     problem: str = ""
 
 
 def tasks_of(store: Store) -> TaskList | None:
-    """Returns the owner's list of tasks, where the token of one is set; nobody is asked about the sample or a branch."""
+    """Returns the owner's task list if its token is set; the sample and branches have none."""
     settings = store.settings
     if not os.environ.get(TOKEN) or is_sample(settings) or store.origin is not None:
         return None
-    how = {"label": settings.todoist_label, "project": settings.todoist_project, "url": settings.todoist_url}
-    return TodoistTasks(settings.clock, **how)
+    label, project = settings.todoist_label, settings.todoist_project
+    return TodoistTasks(settings.clock, label=label, project=project, url=settings.todoist_url)
 
 
 def look_at_tasks(store: Store) -> Looked:
-    """Returns the tasks as they stand, with what is forgotten masked; takes as long as the list's server does."""
+    """Returns the present tasks with forgotten words masked; waits for the server of the task list."""
     tasks = tasks_of(store)
     if tasks is None:
         return Looked()
@@ -101,12 +92,12 @@ def look_at_tasks(store: Store) -> Looked:
         found = fetch_tasks(tasks, store.ledger)
     except TaskListError as error:
         return Looked(problem=str(error))
-    stones = tombstones_of(store)
-    return Looked({id: replace(task, content=stones.mask_text(task.content)) for id, task in found.items()})
+    mask = tombstones_of(store).mask_text
+    return Looked({id: replace(task, content=mask(task.content)) for id, task in found.items()})
 
 
 def tasks_say(store: Store, looked: Looked) -> str:
-    """Returns the hash of what the tasks decide that no triage has heard; empty where they decide nothing."""
+    """Returns a hash of the tasks' decisions that no triage has applied yet; empty where there are none."""
     if not looked.found:
         return ""
     said = unapplied_decisions(looked.found, store.ledger, store.tables, rules_of(store.settings))
@@ -114,27 +105,19 @@ def tasks_say(store: Store, looked: Looked) -> str:
 
 
 def keep_tasks_in_step(store: Store, shown: Mapping[str, FrictionItem]) -> tuple[dict[str, int], str]:
-    """Lets the tasks ask about what waits, and about nothing else; returns what was done, by kind, and what went wrong.
+    """Synchronises the tasks with the pending proposals; returns the number of changes by kind, and the error, if any.
 
-    Holds a lock of its own, and not the store's: a server far away may take its time.
+    Holds its own lock instead of the store's, because the server may be slow.
     """
     tasks = tasks_of(store)
     if tasks is None:
         return {}, ""
-    decisions, stones = store.tables.read("decisions"), tombstones_of(store)
+    decisions, rules, mask = store.tables.read("decisions"), rules_of(store.settings), tombstones_of(store).mask_text
+    is_forgotten = lambda text: mask(text) != text  # noqa: E731
     try:
         with filelock.FileLock(store.root / "tasks.lock", timeout=0, mode=0o600):
-            done = sync_tasks(
-                tasks,
-                decisions,
-                store.ledger,
-                rules_of(store.settings),
-                store.key,
-                shown,
-                is_forgotten=lambda text: stones.mask_text(text) != text,
-            )
+            return dict(sync_tasks(tasks, decisions, store.ledger, rules, store.key, shown, is_forgotten=is_forgotten)), ""
     except filelock.Timeout:
         return {}, ""
     except TaskListError as error:
         return {}, str(error)
-    return dict(done), ""

@@ -1,7 +1,7 @@
-"""Where a store's transcripts come from: folders named in settings (whole), else the harnesses' usual places (recent ones).
+"""Finds a store's transcripts: all in the folders of the settings, else recent ones in the harnesses' usual places.
 
-The first look at the usual places goes back `since_days`; the moment is kept in `since.json`, so that later runs do not
-slide past what they have not seen, and `--since` moves it further back.
+The first run reads the usual places back to `since_days` ago. `since.json` keeps that moment, so that later runs skip no
+transcript, and `--since` moves it further back.
 """
 
 import json
@@ -18,7 +18,7 @@ SINCE_FILE = "since.json"
 
 
 def find_sources(settings: Settings) -> list[TranscriptFile]:
-    """Returns the transcripts to take in; raises `TranscriptError` where a folder named in settings cannot be read."""
+    """Returns the transcripts to read; raises `TranscriptError` where a folder of the settings cannot be read."""
     if folders := settings.source_folders():
         return find_transcripts(folders)
     return find_transcripts(places(), since=read_since(settings))
@@ -30,7 +30,7 @@ def places() -> list[Path]:
 
 
 def read_since(settings: Settings) -> datetime:
-    """Returns how far back the usual places are taken in; fixes the default at the first call that finds a store."""
+    """Returns from when on the usual places are read; stores the default at the first call that finds a store."""
     path = settings.data / SINCE_FILE
     if path.is_file():
         return datetime.fromisoformat(json.loads(path.read_text())["since"])
@@ -41,7 +41,7 @@ def read_since(settings: Settings) -> datetime:
 
 
 def widen_since(settings: Settings, text: str) -> datetime:
-    """Moves the moment back to what `--since` says (`30d`, `2026-05-01` or `all`) and returns it; it never moves forward."""
+    """Moves the moment back to `--since` (`30d`, `2026-05-01` or `all`) and returns it; it never moves forward."""
     wanted = parse_since(text, settings)
     path = settings.data / SINCE_FILE
     if path.is_file():
@@ -51,7 +51,7 @@ def widen_since(settings: Settings, text: str) -> datetime:
 
 
 def parse_since(text: str, settings: Settings) -> datetime:
-    """Returns the moment that `30d`, `2026-05-01` or `all` means; raises `SettingsError` for anything else."""
+    """Returns the moment for `30d`, `2026-05-01` or `all`; raises `SettingsError` for anything else."""
     text = text.strip().lower()
     if text == "all":
         return datetime(1970, 1, 1, tzinfo=UTC)

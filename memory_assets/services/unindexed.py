@@ -1,8 +1,8 @@
-"""The two indexes with what was told since they were built: a note is found by its words and its meaning at once.
+"""Extends the two indexes by memories saved since they were built, so that new notes are found at once.
 
-Both wrap a published index and add the few memories that it does not hold. The words are put beside its own, in memory, so
-that they are scored as if they had been there; a vector is made when it is first asked for. What is made stays for the life of
-the process, until another generation is published or another note is made.
+Both classes wrap a published index and add the few memories that it lacks. Their words are added in memory, so that they are
+scored like the others; a vector is computed on first use. Both are cached while the process runs, until another generation is
+published or another note is saved.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ MEMORIES = CORPORA[0]
 
 
 class FreshTexts:
-    """A text index whose memories have those beside them that it does not hold yet."""
+    """A text index extended by memories that it does not contain yet."""
 
     def __init__(self, index: TextIndex, memories: pl.DataFrame) -> None:
         self._index = index
@@ -27,14 +27,13 @@ class FreshTexts:
         self._open: tuple[Texts | None, Texts | None] | None = None
 
     def open(self, corpus: str) -> Texts | None:
-        """Returns the corpus as published, the fresh memories among the others."""
+        """Returns the published corpus, extended by the fresh memories."""
         published = self._index.open(corpus)
         if corpus != MEMORIES:
             return published
-        kept = self._open
-        if kept is None or kept[0] is not published:
-            kept = self._open = (published, self._with_fresh(published))
-        return kept[1]
+        if self._open is None or self._open[0] is not published:
+            self._open = (published, self._with_fresh(published))
+        return self._open[1]
 
     def find(self, query: str, limit: int, corpus: str) -> list[Hit]:
         """Returns the best matches within the corpus, best first."""
@@ -54,7 +53,7 @@ class FreshTexts:
 
 
 class FreshVectors:
-    """A vector index with the memories beside it that it does not hold yet."""
+    """A vector index extended by memories that it does not contain yet."""
 
     def __init__(self, index: VectorIndex, texts: TextIndex, memories: pl.DataFrame, embedder: Embedder) -> None:
         self._index = index
@@ -77,7 +76,7 @@ class FreshVectors:
         return self._index.generation()
 
     def _fresh(self) -> dict[str, np.ndarray]:
-        """Returns the vectors of the memories that no published generation holds."""
+        """Returns the vectors of the memories that the published generation lacks."""
         rows = dict(self._memories.select("id", "text").iter_rows())
         for id in (missing := _missing(rows, self._texts.open(MEMORIES))):
             if id not in self._made:
@@ -86,5 +85,5 @@ class FreshVectors:
 
 
 def _missing(ids: Iterable[str], published: Texts | None) -> list[str]:
-    """Returns the ids that the published memories lack; to ask the text index costs nothing, and both are built together."""
+    """Returns the ids that the published text index lacks; both indexes are built together, and this one is cheap to read."""
     return [id for id in ids if published is None or not len(published.rows_of([id]))]

@@ -1,7 +1,6 @@
-"""Which store is meant: the main one, or, where a machine has no transcripts, the sample's own.
+"""Chooses the store: the main one or, on a machine without transcripts, that of the bundled sample.
 
-Readers take the store that is there. Writers take the main one as soon as it exists or there is something to take in; only
-then would the sample be in the way.
+Readers use the store that exists. Writers use the main one as soon as it exists or there are transcripts to read.
 """
 
 import json
@@ -13,17 +12,17 @@ from memory_assets.store.settings import Settings, read_settings
 
 SAMPLE_OWNER = "Mira"
 SAMPLE_HOME = "mira"
-"""The developer of the sample and the name of her home folder: in its store she is the owner."""
+"""The sample's developer and the name of her home folder: she owns its store."""
 
 
 def present_settings() -> Settings:
-    """Returns the settings of the store that is there; raises `SettingsError` for settings that cannot be used."""
+    """Returns the settings of the store that exists; raises `SettingsError` for invalid settings."""
     settings = read_settings()
     return settings if store_root(settings.data) == settings.data else sample_settings(settings)
 
 
 def sample_settings(settings: Settings) -> Settings:
-    """Returns the settings with which the sample's own store is made and read."""
+    """Returns the settings of the sample's own store."""
     data = settings.data / SAMPLE
     sources = str(data / "transcripts")
     people = {**settings.people, SAMPLE_HOME: SAMPLE_OWNER}
@@ -31,12 +30,12 @@ def sample_settings(settings: Settings) -> Settings:
 
 
 def is_sample(settings: Settings) -> bool:
-    """Returns whether these are the settings of a sample's store."""
+    """Returns whether these are the settings of the sample's store."""
     return settings.data.name == SAMPLE and settings.sources == str(settings.data / "transcripts")
 
 
 def environment_of(settings: Settings) -> dict[str, str]:
-    """Returns the variables that give another process the same store."""
+    """Returns the environment variables that select the same store in another process."""
     return {
         "MEMORY_DATA": str(settings.data),
         "MEMORY_SOURCES": settings.sources,
@@ -48,20 +47,21 @@ def environment_of(settings: Settings) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Filling:
-    """The store to fill, and why that one."""
+class StoreChoice:
+    """The store to fill, and why this one."""
 
     settings: Settings
     reason: str
 
 
-def store_to_fill(settings: Settings) -> Filling:
-    """Returns the main store where it exists or has transcripts to take in, else the sample's."""
+def store_to_fill(settings: Settings) -> StoreChoice:
+    """Returns the main store if it exists or there are transcripts to read, else the sample's."""
     from memory_assets.services.sources import find_sources, places
 
-    if settings.source_folders():
-        named = settings.source_folders()
-        return Filling(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
+    if named := settings.source_folders():
+        return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
     if (settings.data / "VERSION").is_file() or find_sources(settings):
-        return Filling(settings, "This machine's own transcripts, from " + ", ".join(map(str, places())))
-    return Filling(sample_settings(settings), "No transcripts on this machine yet: the bundled sample, in a store of its own")
+        return StoreChoice(settings, "This machine's own transcripts, from " + ", ".join(map(str, places())))
+    return StoreChoice(
+        sample_settings(settings), "No transcripts on this machine yet: the bundled sample, in a store of its own"
+    )

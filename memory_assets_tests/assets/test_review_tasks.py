@@ -116,7 +116,7 @@ def test_a_review_begins_with_what_was_decided_there(store: Store, api: TodoistA
     api.complete(api.named(FACT))
     agent = MemoryAgent(store.settings)
     assert [one.proposal_id for one in agent.pending()] == [PROPOSAL]
-    agent.hear()
+    agent.apply_review_edits()
     assert agent.pending() == ()
 
 

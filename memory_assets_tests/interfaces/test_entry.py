@@ -100,13 +100,13 @@ def test_a_store_that_was_moved_has_no_status_ready(tmp_path: Path):
 def test_rows_are_read_from_the_footer_of_a_table_without_a_parser(tmp_path: Path):
     store = small_store()
     (tmp_path / "other").write_bytes(b"PAR1 of somebody else PAR1")
-    assert fast.rows_of(str(store.root / fast.MEMORIES)) == 1
-    assert fast.rows_of(str(tmp_path / "other")) is None
-    assert fast.rows_of(str(tmp_path / "missing")) is None
+    assert fast.read_row_count(str(store.root / fast.MEMORIES)) == 1
+    assert fast.read_row_count(str(tmp_path / "other")) is None
+    assert fast.read_row_count(str(tmp_path / "missing")) is None
 
 
 def test_a_ticked_box_no_longer_waits():
-    assert fast.waiting_in("- [ ] `p-20260803-001` **a**\n- [x] `p-20260803-002` **b**\n- [-] `p-20260803-003` **c**\n") == 1
+    assert fast.count_pending("- [ ] `p-20260803-001` **a**\n- [x] `p-20260803-002` **b**\n- [-] `p-20260803-003` **c**\n") == 1
 
 
 def test_the_status_line_of_an_empty_machine_is_no_failure(capsys: pytest.CaptureFixture[str]):

@@ -134,7 +134,7 @@ def test_what_is_told_over_http_is_recalled_at_once():
         assert (preview["is_applied"], len(preview["memories"])) == (False, 1)
         assert http.post("/forget", json={"target": "storks nest", "apply": True}).json()["data"]["is_applied"] is True
         gone = http.post("/forget", json={"target": "storks nest"})
-        assert (gone.status_code, "Nothing that is remembered" in gone.json()["error"]["message"]) == (404, True)
+        assert (gone.status_code, "Nothing in this store" in gone.json()["error"]["message"]) == (404, True)
 
 
 @pytest.mark.parametrize("called", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7"])

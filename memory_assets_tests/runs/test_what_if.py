@@ -19,7 +19,7 @@ from memory_assets.runs.build import fill
 from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.frames import key_of
-from memory_assets.services.which_store import Filling
+from memory_assets.services.which_store import StoreChoice
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.conftest import NOW
@@ -137,7 +137,7 @@ def test_a_range_leaves_the_other_days_of_the_branch_as_they_are(opened: Opened,
     first, last = days_between(store.tables, None, None)
     found = what_if.make(store, last, last, CHANGES, None)
     assert (found.name, found.days, found.other_days) == ("facts_per_session-0", (last,), 1)
-    made = what_if.Place(store, found.name).open(store.settings).tables.parts("observations")
+    made = what_if.BranchFolder(store, found.name).open(store.settings).tables.parts("observations")
     before = store.tables.parts("observations")
     assert [day for day in before if made[day].written_at == before[day].written_at] == [str(first)]
     with pytest.raises(StoreError, match="There is a branch 'facts_per_session-0' already"):
@@ -174,7 +174,7 @@ def test_an_adoption_that_is_killed_is_finished_by_the_next_run(
         patched.setattr(launch, "rematerialise", killed)
         with pytest.raises(KeyboardInterrupt):
             what_if.adopt(store, "mine")
-    fill(Filling(settings_at(store.root, sources), "the next run"))
+    fill(StoreChoice(settings_at(store.root, sources), "the next run"))
     today = open_store(settings_at(store.root, sources))
     assert (today.settings.facts_per_session, what_if.listed(today)) == (0, ())
     allowed = today.tables.read("observations").filter((pl.col("gate") == "allow") & (pl.col("kind") == "fact"))

@@ -7,7 +7,7 @@ import pytest
 from memory_assets.errors import UnknownBranchError
 from memory_assets.memory import MemoryAgent
 from memory_assets.services import branches
-from memory_assets.services.branches import Branch, Place, branches_of, drop_all
+from memory_assets.services.branches import Branch, BranchFolder, branches_of, drop_all
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, FACT, index, small_store, write
@@ -21,8 +21,8 @@ def bytes_of(root: Path) -> dict[str, bytes]:
     }
 
 
-def begun(store: Store) -> Place:
-    place = Place(store, "mine")
+def begun(store: Store) -> BranchFolder:
+    place = BranchFolder(store, "mine")
     branches.begin(place, BRANCH)
     return place
 
@@ -57,7 +57,7 @@ def test_a_branch_that_is_dropped_leaves_nothing():
     branches.drop(begun(store))
     assert (bytes_of(store.root), (store.root / "branches").exists()) == (before, False)
     with pytest.raises(UnknownBranchError, match="no branch 'mine'"):
-        branches.drop(Place(store, "mine"))
+        branches.drop(BranchFolder(store, "mine"))
 
 
 def test_what_a_killed_process_left_half_made_is_no_branch_and_in_nobodys_way():

@@ -71,7 +71,7 @@ def test_a_secret_never_reaches_the_disk(agent: MemoryAgent, store: Store):
         ("", {}, "empty"),
         (" \n\t ", {}, "empty"),
         ("…!?", {}, "no word"),
-        (SECRET, {}, "beside the secret"),
+        (SECRET, {}, "nothing but the secret"),
         ("x" * (LONGEST + 1), {}, "The text has 2,001 characters"),
         ("x" * 100_000, {}, "The text has 100,000 characters"),
         ("Use \x1b[31muv", {}, r"U\+001B"),
@@ -109,9 +109,9 @@ def test_what_does_not_stand_any_more_cannot_be_corrected(agent: MemoryAgent, st
     with pytest.raises(NoteError, match="already has this text"):
         agent.remember("Use  uv.", instead_of=newer.memory_id)
     agent.forget(newer.memory_id, apply=True)
-    with pytest.raises(NoteError, match="is forgotten already"):
+    with pytest.raises(NoteError, match="is already forgotten"):
         agent.remember("Use pixi.", instead_of=newer.memory_id)
-    with pytest.raises(NoteError, match="is forgotten already"):
+    with pytest.raises(NoteError, match="is already forgotten"):
         agent.forget(newer.memory_id, apply=True)
     told = [kind for kind, _, _ in said(store)]
     assert sorted(told) == ["memory.corrected", "memory.forgotten", "words.erased", "words.forgotten"]
@@ -127,7 +127,7 @@ def test_an_id_that_names_no_memory_or_several_is_refused(name: str, agent: Memo
         row("memories", id=MEMORY, state="active", text=FACT, observation_ids=[MEMORY]),
         row("memories", id=other, state="active", text="another", observation_ids=[other]),
     )
-    with pytest.raises(NoteError, match="is not a memory id|names 2 memories: mem_|There is no memory"):
+    with pytest.raises(NoteError, match="is not a memory id|matches 2 memories: mem_|There is no memory"):
         agent.remember("Use pixi.", instead_of=name)
     assert said(store) == []
 

@@ -31,7 +31,7 @@ def store() -> Store:
 def asked(text: str = PLANTED, question: str | None = None) -> WhyNot:
     agent = MemoryAgent()
 
-    def ask(asked: str, limit: int | None) -> Answer:
+    def ask(asked: str, limit: int | None = None) -> Answer:
         return agent.recall(asked, limit=limit, probe=True)
 
     return why_not(text, agent.store, open_present(agent.store, None), ask, question=question)
@@ -142,7 +142,7 @@ def test_held_by_the_gate(store: Store):
 
 def test_held_by_a_contradiction(store: Store):
     remember(store, {"state": "held", "conflicts_with": [OTHER]})
-    assert asked().because == "it contradicts mem_1f3a5c1e0000, and nobody has settled which one holds"
+    assert asked().because == "it contradicts mem_1f3a5c1e0000, and it is not decided which one is right"
 
 
 def test_superseded(store: Store):
@@ -183,7 +183,7 @@ def ranked(store: Store, ids: list[str], **more: Any) -> WhyNot:
     where = {"event_at": START, "session": "s", "path": "p", "lines": (), "project": "shop"}
     results = [Recalled(memory_id=id, score=1 - place / 20, **one, **where) for place, id in enumerate(ids)]
 
-    def ask(question: str, limit: int | None) -> Answer:
+    def ask(question: str, limit: int | None = None) -> Answer:
         return Answer(question, "balanced", tuple(results[: limit or 7]), len(ids), **more)
 
     return why_not(PLANTED, store, open_present(store, None), ask)
@@ -211,7 +211,7 @@ def test_what_shares_nothing_with_the_question_is_out_ranked(store: Store):
 
 @pytest.mark.parametrize("text", ["", " \n", "x" * 2_001])
 def test_what_is_no_question_is_refused(text: str, store: Store):
-    with pytest.raises(QuestionError, match="Say in 1 to 2,000 characters"):
+    with pytest.raises(QuestionError, match="Give 1 to 2,000 characters"):
         asked(text)
 
 

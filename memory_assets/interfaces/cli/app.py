@@ -1,7 +1,7 @@
-"""The command line: one module per panel or group of commands, assembled here, and what happens when one fails.
+"""The command line: assembles the commands of the other modules, prints replies and reports errors.
 
-Every command returns a `Reply`; `main` prints it, or one JSON object with `--json`, or one clean message where something
-went wrong. Exit codes: 0 done, 1 failed (or the doctor found something), 2 the command or its arguments are not valid.
+Every command returns a `Reply`; `main` prints it, as one JSON object with `--json`, or one clean message where it fails.
+Exit codes: 0 done, 1 failed (or the doctor found something), 2 the command or its arguments are not valid.
 """
 
 import contextlib
@@ -14,34 +14,34 @@ from typing import Any
 import typer
 
 from memory_assets.errors import QuestionError
-from memory_assets.interfaces.cli import data, everyday, lab, serve, setup, upkeep
-from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, InOrder, add, placed
-from memory_assets.interfaces.failure import message_of
+from memory_assets.interfaces.cli import data, everyday, lab, serve, setup
+from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
+from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import VERBS
 from memory_assets.interfaces.views.terminal import Bars, Reply, print_error, print_reply
 from memory_assets.schema.progress import report_to
 
 DONE, FAILED, MISUSED = 0, 1, 2
 INTERRUPTED = 130
-BY_HAND = frozenset(placed)
-"""Verbs whose place one of the modules has chosen."""
+PLACED = frozenset(placed)
+"""Verbs that one of the modules has made a command of."""
 
 
 def make_app() -> typer.Typer:
-    """Returns all commands: the panels, the groups, and any verb that has no place yet."""
+    """Returns all commands: the panels, the groups, and any verb that no module has placed."""
     app = typer.Typer(
         name="memory",
-        cls=InOrder,
+        cls=OrderedGroup,
         help="Long-term memory for coding agents: transcripts in, a small curated MEMORY.md out.",
         epilog="Exit codes: 0 done, 1 failed (or the doctor found something), 2 not valid. MEMORY_DEBUG=1 shows tracebacks.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode="markdown",
     )
-    for panel in (everyday, setup, upkeep):
+    for panel in (everyday, setup):
         app.add_typer(panel.app)
     for verb in VERBS:
-        if verb.name not in BY_HAND:
+        if verb.name not in PLACED:
             add(app, verb, EVERY_DAY)
     for name, made in (("data", data.app), ("lab", lab.app), ("serve", serve.app)):
         app.add_typer(made, name=name, rich_help_panel=GROUPS)
@@ -54,7 +54,7 @@ def main(words: Sequence[str] | None = None) -> int:
     as_json = "--json" in words
     try:
         reply = _run(words, as_json=as_json)
-        if reply == INTERRUPTED:  # typer has caught it
+        if reply == INTERRUPTED:  # typer caught the interrupt
             raise KeyboardInterrupt
         if not isinstance(reply, Reply):
             return reply if isinstance(reply, int) else DONE
@@ -68,7 +68,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str], *, as_json: bool) -> Any:
-    """Returns the reply; with `--json` nothing that a library prints gets in its way."""
+    """Returns the reply; with `--json`, output of libraries goes to stderr."""
     quiet = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
     with quiet, report_to(None if as_json else Bars()):
         return make_app()(args=list(words), prog_name="memory", standalone_mode=False)
@@ -81,11 +81,8 @@ def _fail(error: BaseException, *, as_json: bool) -> int:
     if os.environ.get("MEMORY_DEBUG"):
         traceback.print_exception(error, file=sys.stderr)
     if isinstance(error, typer.TyperException):
-        print_error(error, f"{_usage(error)} Try `memory --help`.", as_json=as_json)
+        usage = error.format_message() if hasattr(error, "format_message") else str(error)
+        print_error(error, f"{usage} Try `memory --help`.", as_json=as_json)
         return MISUSED
     print_error(error, message_of(error), as_json=as_json)
     return MISUSED if isinstance(error, QuestionError) else FAILED
-
-
-def _usage(error: typer.TyperException) -> str:
-    return error.format_message() if hasattr(error, "format_message") else str(error)

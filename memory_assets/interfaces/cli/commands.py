@@ -1,7 +1,7 @@
-"""Makes commands of verbs: options from the request model, help and example from the verb, a reply from the facade's answer.
+"""Makes commands from verbs: options from the request model, help and example from the verb, a reply from the facade's answer.
 
-A parameter that must be given is an argument, any other an option; words are checked by the request alone, so that a mistake
-is reported as the other interfaces report it.
+A required parameter becomes an argument, any other an option. Only the request validates values, so that errors read the same
+in every interface.
 """
 
 import inspect
@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 
 from memory_assets.interfaces.dispatcher import call
 from memory_assets.interfaces.verbs import Verb
+from memory_assets.interfaces.views.lines import Parts
 from memory_assets.interfaces.views.registry import view_of
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
@@ -26,32 +27,32 @@ from memory_assets.schema.tables import table_names
 EVERY_DAY, SET_UP, KEEP_WELL, GROUPS = "Every day", "Set up", "Keep well", "Groups"
 
 MOST_FROM_STDIN = 1_000_000
-"""Bytes of an argument that are read from stdin; a pipe may never end."""
+"""Bytes read from stdin for an argument; a pipe may never end."""
 
 SPELLINGS = {"limit": ("--limit", "-n"), "used": ("--used/--unused",)}
-"""Options that are not spelled as `--name` alone."""
+"""Parameters whose option is not just `--name`."""
 
 ORDER = (
     "up", "recall", "remember", "review", "explain", "forget", "status", "brief",
     "hooks", "model", "config", "ingest", "doctor",
 )  # fmt: skip
-"""Commands as the help lists them; the others follow."""
+"""The order of commands in the help; the others come last."""
 
 placed: set[str] = set()
-"""Verbs that have a command."""
+"""Names of the verbs that have a command."""
 
 
-class InOrder(TyperGroup):
-    """The commands in the order of the map."""
+class OrderedGroup(TyperGroup):
+    """A group that lists its commands in the given order."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Returns the names, those of the map first."""
+        """Returns the names, those of `ORDER` first."""
         names = super().list_commands(ctx)
         return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
 
 def completing(words: Sequence[str]) -> Callable[[str], list[str]]:
-    """Returns what completes one of the words in a shell."""
+    """Returns a completion function for the words."""
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
@@ -67,7 +68,7 @@ Table = Annotated[
 
 
 def day_of(moment: datetime | None) -> date | None:
-    """Returns the day that was given."""
+    """Returns the day of the moment, or None."""
     return moment.date() if moment else None
 
 
@@ -76,19 +77,19 @@ def group(help: str, **options: Any) -> typer.Typer:
     return typer.Typer(help=help, **{"no_args_is_help": True, **options})
 
 
-def answer(verb: Verb, **given: Any) -> Reply:
-    """Returns the facade's answer to a verb, with the view that shows it."""
-    return reply_to(verb, verb.request(**given))
+def shown(view: Callable[[Any], Parts], data: Any, warnings: Sequence[str] = (), exit_code: int = 0) -> Reply:
+    """Returns the data as a reply that the view renders."""
+    return Reply(data, view(data), exit_code, warnings)
 
 
-def reply_to(verb: Verb, request: Request) -> Reply:
-    """Returns the facade's answer to the request, with the view that shows it."""
-    result = call(MemoryAgent(), verb, request)
+def reply_to(verb: Verb, request: Request | None = None, **given: Any) -> Reply:
+    """Returns the facade's answer to the request, or to one with these fields, with the verb's view."""
+    result = call(MemoryAgent(), verb, request or verb.request(**given))
     return Reply(result.data, view_of(verb.name)(result.data), warnings=result.warnings)
 
 
 def add(app: typer.Typer, verb: Verb, panel: str | None = None, *, path: str = "") -> None:
-    """Adds the verb as a command that has the verb's parameters alone."""
+    """Adds the verb as a command with the verb's parameters only."""
     command(app, verb, panel, path=path)(lambda request: reply_to(verb, request))
 
 
@@ -100,9 +101,9 @@ def command(
     path: str = "",
     shortcuts: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType({}),
 ) -> Callable[..., Any]:
-    """Adds the verb as a command; the function gets the request, and the further options of its own signature by name.
+    """Adds the verb as a command; the function gets the request, and the additional options of its own signature by name.
 
-    `path` names the command where it lies in a group; `shortcuts` are flags that stand for parameters.
+    `path` is the full name of a command inside a group; `shortcuts` are flags that set parameters.
     """
     placed.add(verb.name)
 
@@ -111,8 +112,12 @@ def command(
 
         def invoke(as_json: bool, **words: Any) -> Any:
             rest = {one.name: words.pop(one.name) for one in own}
-            for name, (_, meant) in shortcuts.items():
-                words |= {one: _both(words[one], value) for one, value in meant.items()} if words.pop(name) else {}
+            for name, (_, implied) in shortcuts.items():
+                if words.pop(name):
+                    words |= {
+                        one: [*(words[one] or ()), *value] if isinstance(value, list) else value
+                        for one, value in implied.items()
+                    }
             return run(verb.request(**_given(verb, words)), **rest)
 
         made = [_parameter(verb, name, one) for name, one in verb.parameters.items()]
@@ -129,27 +134,26 @@ def command(
 
 
 def example_of(verb: Verb, path: str = "") -> str:
-    """Returns the verb's example as a line for a shell."""
+    """Returns the verb's example as a shell command."""
     words = ["memory", *(path or verb.name).split()]
     for name, value in verb.example.items():
         flag = [] if name in verb.required and not isinstance(value, bool) else [option_of(name)]
         values = [] if isinstance(value, bool) else value if isinstance(value, list) else [value]
-        words += [word for one in values for word in (*flag, quoted(str(one)))] or flag
+        words += [word for one in values for word in (*flag, _quoted(str(one)))] or flag
     return " ".join(words)
 
 
-def quoted(word: str) -> str:
-    """Returns the word for a shell, in double quotes where it needs any."""
+def _quoted(word: str) -> str:
     return word if shlex.quote(word) == word else f'"{word}"'
 
 
 def option_of(name: str) -> str:
-    """Returns how the command line spells the parameter."""
+    """Returns the option of the parameter on the command line."""
     return SPELLINGS.get(name, (f"--{name.replace('_', '-')}",))[0].split("/")[0]
 
 
 def _parameter(verb: Verb, name: str, schema: Mapping[str, Any]) -> inspect.Parameter:
-    """Returns the argument or option of the command that stands for the verb's parameter."""
+    """Returns the argument or option for the verb's parameter."""
     of_one = schema.get("items", schema)
     is_list, is_flag, is_needed = schema["type"] == "array", schema["type"] == "boolean", name in verb.required
     words, type_ = of_one.get("enum", ()), list[str] if is_list else bool if is_flag else str
@@ -171,16 +175,11 @@ def _option(name: str, type_: Any, default: Any, info: Any) -> inspect.Parameter
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=Annotated[type_, info])
 
 
-def _both(said: Any, meant: Any) -> Any:
-    return [*(said or ()), *meant] if isinstance(meant, list) else meant
-
-
 def _given(verb: Verb, words: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what was said on the command line: nothing that was left out, and stdin in place of a dash."""
-    said = {name: value for name, value in words.items() if value or value == "" or name in verb.required}
-    return {name: from_stdin() if value == "-" else value for name, value in said.items()}
+    """Returns the parameters that were given on the command line, with stdin in place of a dash."""
+    given = {name: value for name, value in words.items() if value or value == "" or name in verb.required}
+    return {name: _read_stdin() if value == "-" else value for name, value in given.items()}
 
 
-def from_stdin() -> str:
-    """Returns what stdin holds."""
+def _read_stdin() -> str:
     return sys.stdin.buffer.read(MOST_FROM_STDIN).decode("utf-8", "replace")

@@ -7,14 +7,26 @@ from typing import Annotated
 import typer
 
 from memory_assets.interfaces import verbs
-from memory_assets.interfaces.cli.commands import FirstDay, Json, LastDay, RowCount, Table, add, completing, day_of, group
+from memory_assets.interfaces.cli.commands import (
+    FirstDay,
+    Json,
+    LastDay,
+    RowCount,
+    Table,
+    add,
+    completing,
+    day_of,
+    group,
+    shown,
+)
 from memory_assets.interfaces.cli.everyday import built_reply
 from memory_assets.interfaces.views.evaluation import render_facts
 from memory_assets.interfaces.views.lines import render_rows
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.tables import table_names
-from memory_assets.services.export import Format, export_table, rows_of
+from memory_assets.services.export import Format, export_file, export_table, rows_of
+from memory_assets.services.table_rows import sample_facts, sample_rows, show_rows
 
 app = group("Look at tables, export them, rebuild them.")
 
@@ -27,21 +39,21 @@ def export(
     as_json: Json = False,
 ) -> Reply:
     """Write a table as JSON Lines, CSV or Parquet."""
-    agent = MemoryAgent()
+    tables = MemoryAgent().store.tables
     if output is not None:
-        count = agent.export(table, output, format)
+        count = export_file(tables, table, output, format)
         return Reply({"table": table, "path": output, "rows": count}, [f"{count:,} rows in {output}"])
     if as_json:
-        return Reply({"table": table, "rows": list(rows_of(agent.store.tables, table))})
+        return Reply({"table": table, "rows": list(rows_of(tables, table))})
     if format == "parquet" and sys.stdout.isatty():
         raise typer.BadParameter("Parquet cannot be written to a terminal; name a file with -o.")
-    return Reply(None, afterwards=lambda: _to_stdout(agent, table, format))
 
+    def to_stdout() -> int:
+        export_table(tables, table, sys.stdout.buffer, format)
+        sys.stdout.flush()
+        return 0
 
-def _to_stdout(agent: MemoryAgent, table: str, format: Format) -> int:
-    export_table(agent.store.tables, table, sys.stdout.buffer, format)
-    sys.stdout.flush()
-    return 0
+    return Reply(None, afterwards=to_stdout)
 
 
 @app.command(epilog="Example: `memory data show observations --day 2026-04-08 --limit 5`")
@@ -52,8 +64,7 @@ def show(
     as_json: Json = False,
 ) -> Reply:
     """Print rows of a table."""
-    rows = MemoryAgent().show(table, day=day, limit=limit)
-    return Reply(rows, render_rows(rows))
+    return shown(render_rows, show_rows(MemoryAgent().store.tables, table, day=day, limit=limit))
 
 
 @app.command(epilog="Example: `memory data sample 20 --seed $(git rev-parse HEAD)`")
@@ -66,8 +77,10 @@ def sample(
     as_json: Json = False,
 ) -> Reply:
     """Print random facts that the write gate allowed, to judge their quality."""
-    rows = MemoryAgent().sample(count, seed=seed, table=table)
-    return Reply(rows, render_rows(rows) if table else render_facts(rows))
+    tables = MemoryAgent().store.tables
+    if table:
+        return shown(render_rows, sample_rows(tables, table, count, seed))
+    return shown(render_facts, sample_facts(tables, count, seed))
 
 
 @app.command(epilog="Example: `memory data rebuild`")

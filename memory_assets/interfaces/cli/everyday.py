@@ -1,4 +1,4 @@
-"""The commands of every day: build, recall, remember, review, explain, forget, status, brief."""
+"""The commands outside of groups: up, recall, remember, review, explain, forget, status, brief; ingest and doctor."""
 
 import os
 import sys
@@ -10,31 +10,21 @@ import typer
 
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
-from memory_assets.interfaces.cli.commands import (
-    EVERY_DAY,
-    Json,
-    Since,
-    add,
-    answer,
-    command,
-    group,
-    option_of,
-    placed,
-    reply_to,
-)
-from memory_assets.interfaces.views.build import render_built, render_status_line
+from memory_assets.interfaces.cli import commands
+from memory_assets.interfaces.cli.commands import EVERY_DAY, KEEP_WELL, Json, Since, add, command, reply_to, shown
+from memory_assets.interfaces.views.health import render_built, render_health, render_status_line
 from memory_assets.interfaces.views.recall import render_block
-from memory_assets.interfaces.views.terminal import Reply
+from memory_assets.interfaces.views.terminal import Reply, console
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import AnswerRequest, RecallRequest, StatusRequest
 
 app = typer.Typer()
-review_app = group(verbs.REVIEW.summary, no_args_is_help=False)
+review_app = commands.group(verbs.REVIEW.summary, no_args_is_help=False)
 Proposals = Annotated[list[str], typer.Argument(metavar="ID...", help="Proposals, such as p-20260408-001.")]
 
 
 def built_reply(built: Any, afterwards: Callable[[], int] = lambda: 0) -> Reply:
-    """Returns what was built, with the view that shows it."""
+    """Returns what a build did, with the view that shows it."""
     return Reply(built.to_dict(), render_built(built), warnings=built.warnings, afterwards=afterwards)
 
 
@@ -70,58 +60,53 @@ def recall(
 ) -> Reply:
     """Returns the memories, the lines for a prompt, or an answer with sources."""
     if cited:
-        return reply_to(verbs.ANSWER, _for_answer(request))
+        given = {name: getattr(request, name) for name in request.model_fields_set}
+        if unused := [name for name in given if name not in AnswerRequest.model_fields]:
+            raise QuestionError(f"--answer cannot be combined with {commands.option_of(unused[0])}.")
+        return reply_to(verbs.ANSWER, **given)
     reply = reply_to(verbs.RECALL, request)
     return replace(reply, parts=render_block(reply.data)) if block else reply
 
 
-def _for_answer(request: RecallRequest) -> AnswerRequest:
-    given = {name: getattr(request, name) for name in request.model_fields_set}
-    if unused := [name for name in given if name not in AnswerRequest.model_fields]:
-        raise QuestionError(f"--answer cannot be combined with {option_of(unused[0])}.")
-    return AnswerRequest(**given)
-
-
 add(app, verbs.REMEMBER, EVERY_DAY)
 app.add_typer(review_app, name="review", rich_help_panel=EVERY_DAY)
-placed.update((verbs.ANSWER.name, verbs.REVIEW.name, verbs.DECIDE.name))
+commands.placed.update((verbs.ANSWER.name, verbs.REVIEW.name, verbs.DECIDE.name))
 
 
 @review_app.callback(invoke_without_command=True, help=verbs.REVIEW.summary)
 def review(context: typer.Context, as_json: Json = False) -> Reply | None:
-    """Reviews on a terminal, lists elsewhere."""
+    """Reviews on a terminal, lists the proposals elsewhere."""
     if context.invoked_subcommand:
         return None
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return answer(verbs.REVIEW)
+        return reply_to(verbs.REVIEW)
     return Reply(None, afterwards=_review_on_terminal, warnings=MemoryAgent().review().warnings)
 
 
 def _review_on_terminal() -> int:
-    from memory_assets.interfaces.cli.review import Sitting
-    from memory_assets.interfaces.views.terminal import console
+    from memory_assets.interfaces.cli.review import ReviewSession
 
     screen = console()
     if os.name == "nt":
-        Sitting(MemoryAgent(), screen, typer.getchar, screen.input).run()
+        ReviewSession(MemoryAgent(), screen, typer.getchar, screen.input).run()
         return 0
     from memory_assets.interfaces.cli.keyboard import Keyboard
 
     with Keyboard() as keyboard:
-        Sitting(MemoryAgent(), screen, keyboard.key, keyboard.line).run()
+        ReviewSession(MemoryAgent(), screen, keyboard.key, keyboard.line).run()
     return 0
 
 
 @review_app.command("list", epilog="Example: `memory review list`")
 def review_list(as_json: Json = False) -> Reply:
     """List the proposals that wait for a decision."""
-    return answer(verbs.REVIEW)
+    return reply_to(verbs.REVIEW)
 
 
 @review_app.command("approve", epilog="Example: `memory review approve p-20260408-001`")
 def review_approve(proposals: Proposals, as_json: Json = False) -> Reply:
     """Approve proposals; each becomes a line of MEMORY.md and a commit."""
-    return answer(verbs.DECIDE, decision="approve", proposals=proposals)
+    return reply_to(verbs.DECIDE, decision="approve", proposals=proposals)
 
 
 @review_app.command("reject", epilog='Example: `memory review reject p-20260408-002 --reason "only that one time"`')
@@ -131,7 +116,7 @@ def review_reject(
     as_json: Json = False,
 ) -> Reply:
     """Reject proposals; they are not proposed again."""
-    return answer(verbs.DECIDE, decision="reject", proposals=proposals, reason=reason)
+    return reply_to(verbs.DECIDE, decision="reject", proposals=proposals, reason=reason)
 
 
 @review_app.command("edit", epilog='Example: `memory review edit p-20260408-001 "Use uv, never pip."`')
@@ -141,7 +126,7 @@ def review_edit(
     as_json: Json = False,
 ) -> Reply:
     """Reword a proposal; it still waits for approval."""
-    return answer(verbs.DECIDE, decision="edit", proposals=[proposal], text=text)
+    return reply_to(verbs.DECIDE, decision="edit", proposals=[proposal], text=text)
 
 
 add(app, verbs.EXPLAIN, EVERY_DAY)
@@ -159,3 +144,18 @@ def status(
 
 
 add(app, verbs.BRIEF, EVERY_DAY)
+
+
+@app.command(rich_help_panel=KEEP_WELL, epilog="Example: `memory ingest`")
+def ingest(since: Since = None, as_json: Json = False) -> Reply:
+    """Read new transcripts and update the memory."""
+    from memory_assets.runs.build import build
+
+    return built_reply(build(since=since))
+
+
+@app.command(rich_help_panel=KEEP_WELL, epilog="Example: `memory doctor --json`")
+def doctor(as_json: Json = False) -> Reply:
+    """Check that every file, message and memory is accounted for; the exit code is 1 if not."""
+    health = MemoryAgent().health()
+    return shown(render_health, health, exit_code=int(not health.is_well))

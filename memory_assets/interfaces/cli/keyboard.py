@@ -1,4 +1,4 @@
-"""Keys of a terminal, where there is termios: everywhere but on Windows."""
+"""Reads keys from a terminal with termios, on every platform but Windows."""
 
 import os
 import re
@@ -6,7 +6,6 @@ import select
 import sys
 import termios
 import tty
-from types import TracebackType
 from typing import Self
 
 UNFINISHED = re.compile(rb"\x1b([\[O][0-?]*[ -/]*)?")
@@ -14,37 +13,34 @@ UNFINISHED = re.compile(rb"\x1b([\[O][0-?]*[ -/]*)?")
 
 
 class Keyboard:
-    """The keys of the terminal behind stdin, one at a time and unseen, for as long as it is entered.
+    """Reads single keys from stdin without echo while the context is entered.
 
-    What is typed ahead is kept, and an escape sequence, such as an arrow's, is one key.
+    Keys that are typed ahead are kept, and an escape sequence, such as that of an arrow key, is one key.
     """
 
     def __enter__(self) -> Self:
         self.descriptor = sys.stdin.fileno()
         self.before = termios.tcgetattr(self.descriptor)
-        self._listen()
+        tty.setcbreak(self.descriptor, termios.TCSADRAIN)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._leave()
+    def __exit__(self, *_: object) -> None:
+        self._restore()
 
     def key(self) -> str:
-        """The next key; empty where the terminal is gone."""
+        """Returns the next key; empty where the terminal is gone."""
         key = os.read(self.descriptor, 1)
         while UNFINISHED.fullmatch(key) and select.select([self.descriptor], [], [], 0)[0]:
             key += os.read(self.descriptor, 1)
         return key.decode("utf-8", "replace")
 
     def line(self, prompt: str) -> str:
-        """A line, edited as terminals let people edit lines."""
-        self._leave()
+        """Returns a line, with the terminal's own line editing."""
+        self._restore()
         try:
             return input(prompt)
         finally:
-            self._listen()
+            tty.setcbreak(self.descriptor, termios.TCSADRAIN)
 
-    def _listen(self) -> None:
-        tty.setcbreak(self.descriptor, termios.TCSADRAIN)
-
-    def _leave(self) -> None:
+    def _restore(self) -> None:
         termios.tcsetattr(self.descriptor, termios.TCSADRAIN, self.before)

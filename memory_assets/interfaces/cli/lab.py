@@ -1,14 +1,16 @@
 """`memory lab`: measure the memory, try other settings, look at entities and dates."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Literal
 
 import typer
 
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
-from memory_assets.interfaces.cli.commands import FirstDay, Json, LastDay, RowCount, add, day_of, group
+from memory_assets.interfaces.cli.commands import FirstDay, Json, LastDay, RowCount, add, day_of, group, shown
 from memory_assets.interfaces.views import what_if as view
 from memory_assets.interfaces.views.evaluation import render_calibration, render_evaluation
 from memory_assets.interfaces.views.terminal import Reply
@@ -34,7 +36,7 @@ def evaluate(
     """Score the observations of labelled sessions: recall by priority, the owner's rules, precision, noise."""
     found = MemoryAgent().evaluate(labels, against=against, show=show)
     missing = [f"Session {session} is not in this store and is not counted." for session in found.missing]
-    return Reply(found, render_evaluation(found), warnings=missing)
+    return shown(render_evaluation, found, missing)
 
 
 @app.command(epilog="Example: `memory lab calibration --set gate.least_useful=0.8 --from 2026-08-01`")
@@ -49,8 +51,8 @@ def calibration(
     as_json: Json = False,
 ) -> Reply:
     """Compare the verdicts of the gate, of triage and of a model with people's decisions. Writes nothing."""
-    found = MemoryAgent().calibrate(by=by, limits=limits or (), first=day_of(first), last=day_of(last))
-    return Reply(found, render_calibration(found))
+    days = {"first": day_of(first), "last": day_of(last)}
+    return shown(render_calibration, MemoryAgent().calibrate(by=by, limits=limits or (), **days))
 
 
 @what_if_app.callback(
@@ -73,40 +75,34 @@ def what_if(
     """Rebuild past days with other settings in a branch: memories added, lost and changed, MEMORY.md side by side, the cost."""
     if context.invoked_subcommand:
         return None
-    changes, days, agent = _changes(settings or ()), (day_of(first), day_of(last)), MemoryAgent()
+    wanted = (MemoryAgent().store, day_of(first), day_of(last), _changes(settings or ()), name)
     if dry_run:
-        estimate = agent.estimate(changes, *days, name=name)
-        return Reply(estimate, view.render_estimate(estimate))
-    found = agent.what_if(changes, *days, name=name)
-    return Reply(found, view.render_what_if(found, limit))
+        return shown(view.render_estimate, _runs().estimate(*wanted))
+    return shown(partial(view.render_what_if, most=limit), _runs().make(*wanted))
 
 
 @what_if_app.command("list", epilog="Example: `memory lab what-if list`")
 def what_if_list(as_json: Json = False) -> Reply:
     """List the branches."""
-    found = MemoryAgent().branches()
-    return Reply(found, view.render_branches(found))
+    return shown(view.render_branches, _runs().listed(MemoryAgent().store))
 
 
 @what_if_app.command("show", epilog="Example: `memory lab what-if show least_useful-0.6`")
 def what_if_show(name: Branch, limit: RowCount = 20, as_json: Json = False) -> Reply:
     """Compare a branch with the tables it started from."""
-    found = MemoryAgent().branch(name)
-    return Reply(found, view.render_what_if(found, limit))
+    return shown(partial(view.render_what_if, most=limit), _runs().show(MemoryAgent().store, name))
 
 
 @what_if_app.command("adopt", epilog="Example: `memory lab what-if adopt least_useful-0.6`")
 def what_if_adopt(name: Branch, as_json: Json = False) -> Reply:
     """Write a branch's settings into memory.toml and rebuild the tables with them; stored answers cost nothing."""
-    adopted = MemoryAgent().adopt(name)
-    return Reply(adopted, view.render_adopted(adopted))
+    return shown(view.render_adopted, _runs().adopt(MemoryAgent().store, name))
 
 
 @what_if_app.command("drop", epilog="Example: `memory lab what-if drop least_useful-0.6`")
 def what_if_drop(name: Branch, as_json: Json = False) -> Reply:
     """Delete a branch."""
-    dropped = MemoryAgent().drop(name)
-    return Reply(dropped, view.render_dropped(dropped))
+    return shown(view.render_dropped, _runs().drop(MemoryAgent().store, name))
 
 
 app.add_typer(what_if_app, name="what-if")
@@ -115,8 +111,14 @@ add(app, verbs.TRIGGERS, path="lab triggers")
 
 
 def _changes(settings: Sequence[str]) -> dict[str, str]:
-    pairs = [one.partition("=") for one in settings]
-    unclear = next((whole for whole, (name, sign, _) in zip(settings, pairs, strict=True) if not name or not sign), None)
-    if unclear is not None:
-        raise QuestionError(f"--set must be NAME=VALUE, such as least_useful=0.6, not '{unclear}'.")
-    return {name.strip(): value.strip() for name, _, value in pairs}
+    for one in settings:
+        if one.find("=") < 1:
+            raise QuestionError(f"--set must be NAME=VALUE, such as least_useful=0.6, not '{one}'.")
+    return {name.strip(): value.strip() for name, _, value in (one.partition("=") for one in settings)}
+
+
+def _runs() -> ModuleType:
+    """Returns the module that builds branches; importing it loads Dagster."""
+    from memory_assets.runs import what_if
+
+    return what_if

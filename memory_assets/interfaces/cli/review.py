@@ -1,11 +1,10 @@
-"""The review in a terminal: one proposal at a time with its evidence, one key a decision.
+"""The review in a terminal: one proposal at a time with its evidence, one key per decision.
 
-Every decision is in the ledger before the next proposal is shown, so an interrupted review goes on where it stopped, and what
-was decided meanwhile elsewhere (in REVIEW.md, by a rule, in another terminal) is not asked about. MEMORY.md is written once,
-when the review ends, however it ends.
+Every decision is in the ledger before the next proposal is shown, so an interrupted review continues where it stopped, and
+proposals that were decided elsewhere meanwhile (in REVIEW.md, by a rule, in another terminal) are skipped. MEMORY.md is written
+once, when the review ends or is interrupted.
 """
 
-import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -26,8 +25,8 @@ QUOTE_CHARS = 280
 
 
 @dataclass
-class Sitting:
-    """One person's review at one terminal."""
+class ReviewSession:
+    """A person's review at a terminal."""
 
     agent: MemoryAgent
     console: Console
@@ -35,54 +34,48 @@ class Sitting:
     read_line: Callable[[str], str]
 
     def run(self) -> list[str]:
-        """Asks about everything that waits, and returns the proposals that were decided or reworded."""
-        self.agent.hear()
+        """Asks about every pending proposal, and returns those that were decided or edited."""
+        self.agent.apply_review_edits()
         touched: list[str] = []
         skipped: set[str] = set()
         try:
             touched += self._ask_about_lost()
             while left := [one for one in self.agent.pending() if one.proposal_id not in skipped]:
-                one = left[0]
-                done = self._ask(one, len(left))
+                done = self._ask(left[0], len(left))
                 if done is None:
                     break
-                (touched.append if done else skipped.add)(one.proposal_id)
+                (touched.append if done else skipped.add)(left[0].proposal_id)
         finally:
             if touched:
-                self._tell(touched)
+                self._show_decided(touched)
         if not touched and not skipped:
             self.console.print(Text("No proposal is pending." if not self.agent.pending() else "Nothing was decided."))
         return touched
 
     def _ask_about_lost(self) -> tuple[str, ...]:
-        """Asks about proposals that vanished from REVIEW.md at once, and returns those that are rejected by that."""
-        lost = self.agent.lost()
-        if not lost:
+        """Asks about many proposals that vanished from REVIEW.md at once, and returns those that are rejected."""
+        if not (lost := self.agent.lost()):
             return ()
         self.console.print(Rule(style="dim"))
         self.console.print(Text(f"REVIEW.md lost {len(lost)} proposals at once: {', '.join(lost)}."))
-        self.console.print(Text(LOST_KEYS, style="bold"), end=" ")
-        key = self._key()
-        self.console.print(Text(key if key.isalpha() else ""))
+        key = self._read_choice(LOST_KEYS)
         if key == REJECT:
-            self.agent.reject(*lost, reason="struck from REVIEW.md", settle=False)
+            self.agent.reject(*lost, reason="struck from REVIEW.md", triage=False)
             return lost
         if key == PUT_BACK:
             self.agent.put_back()
         return ()
 
-    def _tell(self, touched: list[str]) -> None:
+    def _show_decided(self, touched: list[str]) -> None:
         self.console.print(Rule(style="dim"))
-        for one in self.agent.settle(*dict.fromkeys(touched)):
+        for one in self.agent.run_triage(*dict.fromkeys(touched)):
             self.console.print(Text(f"{one.proposal_id} {one.state}", style="bold") + Text(f" → {one.section}: {one.text}"))
 
     def _ask(self, one: Pending, left: int) -> bool | None:
-        """Returns whether the proposal was decided or reworded; nothing where the person wants to stop."""
+        """Returns whether the proposal was decided or edited; None to end the review."""
         self._show(one, left, SHOWN_QUOTES)
         while True:
-            self.console.print(Text(KEYS, style="bold"), end=" ")
-            key = self._key()
-            self.console.print(Text(key if key.isalpha() else ""))
+            key = self._read_choice(KEYS)
             if key in (QUIT, *INTERRUPTS):
                 return None
             if key in (SKIP, " "):
@@ -90,34 +83,33 @@ class Sitting:
             if key == EVIDENCE:
                 self._show(one, left, ALL_QUOTES)
                 continue
-            with self._saying_what_is_wrong():
+            try:
                 if self._decide(one, key):
                     return True
+            except ReviewError as error:
+                self.console.print(Text(str(error), style="yellow"))
 
     def _decide(self, one: Pending, key: str) -> bool:
-        """Carries out the key and returns whether it meant something."""
+        """Carries out the key and returns whether it was one of a decision."""
         if key == APPROVE:
-            self.agent.approve(one.proposal_id, settle=False)
+            self.agent.approve(one.proposal_id, triage=False)
         elif key == REJECT:
-            self.agent.reject(one.proposal_id, settle=False)
+            self.agent.reject(one.proposal_id, triage=False)
         elif key == EDIT and (text := self.read_line("New wording (empty: keep it): ").strip()):
-            self.agent.edit(one.proposal_id, text, settle=False)
+            self.agent.edit(one.proposal_id, text, triage=False)
         else:
             return False
         return True
 
-    @contextlib.contextmanager
-    def _saying_what_is_wrong(self) -> Iterator[None]:
+    def _read_choice(self, choices: str) -> str:
+        """Prints the choices and returns the key that was pressed."""
+        self.console.print(Text(choices, style="bold"), end=" ")
         try:
-            yield
-        except ReviewError as error:
-            self.console.print(Text(str(error), style="yellow"))
-
-    def _key(self) -> str:
-        try:
-            return self.read_key().lower()
-        except (KeyboardInterrupt, EOFError, OSError):  # the last where the terminal went away
-            return INTERRUPTS[0]
+            key = self.read_key().lower()
+        except (KeyboardInterrupt, EOFError, OSError):  # OSError where the terminal is gone
+            key = INTERRUPTS[0]
+        self.console.print(Text(key if key.isalpha() else ""))
+        return key
 
     def _show(self, one: Pending, left: int, most: int) -> None:
         what = "retire" if not one.text else "replace a line in" if one.entry else "add to"
@@ -129,15 +121,14 @@ class Sitting:
         if one.text:
             self.console.print(Text(f"+ {one.text}", style="green"))
         until = f", expires {one.expires_at:%Y-%m-%d}" if one.expires_at else ""
-        self.console.print(
-            Text(f"confidence {one.confidence:.2f}, {one.priority}, {one.category}, {one.project}{until}", style="dim")
-        )
+        about = f"confidence {one.confidence:.2f}, {one.priority}, {one.category}, {one.project}{until}"
+        self.console.print(Text(about, style="dim"))
         self.console.print(Text(f"Pending because: {one.reason}.", style="dim"))
         for line in self._evidence(one.proposal_id, most):
             self.console.print(line)
 
     def _evidence(self, proposal_id: str, most: int) -> Iterator[Text]:
-        """Yields what was said, where, and whether the bytes are still those that were read."""
+        """Yields each quote with its place, and whether the archived bytes are unchanged."""
         found = self.agent.origin_of(proposal_id).records
         for record in found[:most]:
             facts = record.facts

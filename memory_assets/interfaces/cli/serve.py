@@ -1,15 +1,14 @@
-"""`memory serve`: the tools of agents, HTTP, the Dagster UI."""
+"""`memory serve`: the tools of agents (MCP), HTTP, the Dagster UI."""
 
 import sys
 import threading
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from memory_assets.interfaces.cli.commands import Json, group
 from memory_assets.interfaces.dispatcher import Dispatcher
-from memory_assets.interfaces.loopback import LOOPBACK, address_of, listen
+from memory_assets.interfaces.loopback import LOOPBACK, App, address_of, listen, run
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 
@@ -34,22 +33,20 @@ def mcp(
         from memory_assets.interfaces.mcp.stdio import serve
 
         return Reply(None, afterwards=lambda: serve(is_writing=write))
-    from memory_assets.interfaces.mcp.http import PATH
-    from memory_assets.interfaces.mcp.http import serve as serve_http
+    from memory_assets.interfaces.mcp.http import PATH, application
     from memory_assets.interfaces.mcp.protocol import Protocol
 
-    protocol, listening = Protocol(is_writing=write), listen(host, port)
-    return _serving(listening, PATH, protocol.dispatcher, write, lambda: serve_http(protocol, listening, host))
+    protocol = Protocol(is_writing=write)
+    return _serving(application(protocol, host), PATH, protocol.dispatcher, write, host, port)
 
 
 @app.command(epilog="Example: `memory serve http`, then `curl '127.0.0.1:3100/recall?question=how+do+we+deploy'`")
 def http(write: Write = False, host: Host = LOOPBACK[0], port: Port = HTTP_PORT, as_json: Json = False) -> Reply:
     """Serve every verb over HTTP, each at an address of its own; read-only unless --write is given."""
-    from memory_assets.interfaces import http as http_api
+    from memory_assets.interfaces.http import application
 
-    dispatcher, listening = Dispatcher(), listen(host, port)
-    run = lambda: http_api.serve(dispatcher, listening, host, is_writing=write)  # noqa: E731
-    return _serving(listening, "/", dispatcher, write, run)
+    dispatcher = Dispatcher()
+    return _serving(application(dispatcher, host, is_writing=write), "/", dispatcher, write, host, port)
 
 
 @app.command(epilog="Example: `memory serve ui --port 3000`")
@@ -61,17 +58,17 @@ def ui(
     return Reply({"data": agent.store.root}, afterwards=lambda: agent.serve_ui(port))
 
 
-def _serving(listening: Any, path: str, dispatcher: Dispatcher, is_writing: bool, run: Callable[[], int]) -> Reply:
+def _serving(served: App, path: str, dispatcher: Dispatcher, is_writing: bool, host: str, port: int) -> Reply:
     """Returns the address, and the server that runs once it is printed."""
-    url = address_of(listening) + path
+    listening = listen(host, port)
+    url, host = address_of(listening) + path, listening.getsockname()[0]
     access = "read and write" if is_writing else "read-only; --write allows writing"
-    host = listening.getsockname()[0]
     warnings = [] if host in LOOPBACK else [f"Anyone who can reach {host} can read this memory: there is no password."]
 
-    def go_on() -> int:
+    def start() -> int:
         sys.stdout.flush()
         threading.Thread(target=dispatcher.try_to_warm_up, daemon=True).start()
-        return run()
+        return run(served, listening)
 
-    told = [f"Serving {url} ({access}). Press Ctrl-C to stop."]
-    return Reply({"url": url, "is_writing": is_writing}, told, warnings=warnings, afterwards=go_on)
+    parts = [f"Serving {url} ({access}). Press Ctrl-C to stop."]
+    return Reply({"url": url, "is_writing": is_writing}, parts, warnings=warnings, afterwards=start)

@@ -1,4 +1,4 @@
-"""The commands that set things up: hooks, model, config; and `send`, which hooks and scripts call."""
+"""The commands `hooks`, `model` and `config`; and `send`, which hooks and scripts call."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 import typer
 
 from memory_assets.errors import QuestionError
-from memory_assets.interfaces.cli.commands import SET_UP, FirstDay, Json, LastDay, completing, day_of, group
+from memory_assets.interfaces.cli.commands import SET_UP, FirstDay, Json, LastDay, completing, day_of, group, shown
 from memory_assets.interfaces.views.setup import render_changes, render_config, render_costs, render_models
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
@@ -50,21 +50,22 @@ def hooks_status(names: Chosen = None, as_json: Json = False) -> Reply:
 
 
 def _hooked(plan: Callable[..., list[install.HookChange]], names: list[str] | None, is_dry: bool) -> Reply:
-    """Returns what becomes of each settings file, and writes it unless `is_dry`."""
+    """Plans the change of each harness's settings file, writes it unless `is_dry`, and reports it."""
     if unknown := sorted(set(names or ()) - set(HARNESSES)):
         raise QuestionError(f"harness must be one of {', '.join(HARNESSES)}, not '{unknown[0]}'.")
     agent, store = MemoryAgent(), Path(find_data())
     changes = plan([one for one in harnesses(str(store)) if not names or one.name in names], store)
     done = changes if is_dry else install.carry_out(changes, store)
     data = {"is_dry_run": is_dry, "files": done, "last_heard": agent.last_heard()}
-    return Reply(data, render_changes(data), exit_code=int(any(change.state == install.FAILED for change in done)))
+    return shown(render_changes, data, exit_code=int(any(change.state == install.FAILED for change in done)))
 
 
 @model_app.command("list", epilog="Example: `memory model list`")
 def model_list(as_json: Json = False) -> Reply:
     """Show the configured model, and the models with a known price."""
-    models = MemoryAgent().models()
-    return Reply(models, render_models(models))
+    from memory_assets.services.configuration import list_models
+
+    return shown(render_models, list_models())
 
 
 @model_app.command("use", epilog="Example: `memory model use claude-haiku-4-5`")
@@ -73,8 +74,10 @@ def model_use(
     as_json: Json = False,
 ) -> Reply:
     """Choose a model in the settings file. With one, transcripts are sent to its server."""
-    models = MemoryAgent().use_model(name)
-    return Reply(models, render_models(models), warnings=models.warnings)
+    from memory_assets.services.configuration import use_model
+
+    models = use_model(name)
+    return shown(render_models, models, models.warnings)
 
 
 @model_app.command("cost", epilog="Example: `memory model cost --from 2026-04-01 --to 2026-04-30 --model claude-haiku-4-5`")
@@ -85,8 +88,7 @@ def model_cost(
     as_json: Json = False,
 ) -> Reply:
     """Estimate the calls and the price of extracting these days with a model. Sends nothing."""
-    costs = MemoryAgent().cost(day_of(first), day_of(last), model=model)
-    return Reply(costs, render_costs(costs))
+    return shown(render_costs, MemoryAgent().cost(day_of(first), day_of(last), model=model))
 
 
 @app.command(rich_help_panel=SET_UP, epilog="Example: `memory config model`")
@@ -95,7 +97,9 @@ def config(
     as_json: Json = False,
 ) -> Reply:
     """Show each setting: its value, its default, and where the value comes from."""
-    settings = MemoryAgent().config(name)
+    from memory_assets.services.configuration import read_configuration
+
+    settings = read_configuration(name)
     return Reply({"settings": settings}, render_config(settings))
 
 
@@ -110,7 +114,7 @@ def send(
     as_json: Json = False,
 ) -> Reply:
     """Report an event without waiting; the exit code is always 0."""
-    told = {"--session": session, "--data": data, "--store": store and str(store)}
-    options = [word for name, value in told.items() if value is not None for word in (name, value)]
+    given = {"--session": session, "--data": data, "--store": store and str(store)}
+    options = [word for name, value in given.items() if value is not None for word in (name, value)]
     sent, warnings = hook.sent([event, *options])
     return Reply(sent, [f"{event} is queued in {sent['store']}."], warnings=warnings)

@@ -1,6 +1,5 @@
-"""The server of tools over HTTP: the official server's transport, with the same protocol answers as on stdin and stdout."""
+"""The MCP server over HTTP: the official server's transport, with the same answers as over stdio."""
 
-import socket
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,14 +16,14 @@ from mcp_types import (
     Result,
 )
 
-from memory_assets.interfaces.loopback import App, Guard, run
+from memory_assets.interfaces.loopback import App, Guard
 from memory_assets.interfaces.mcp.protocol import NAME, Protocol, RefusedError, version
 
 PATH = "/mcp"
 
 
 def application(protocol: Protocol, host: str) -> App:
-    """Returns the ASGI application that answers at `/mcp`; the guard looks at hosts and origins, for every host alike."""
+    """Returns the ASGI application that answers at `/mcp`; the guard checks hosts and origins."""
 
     def answering(method: str, kind: type[Result]) -> Any:
         async def answer(_: object, params: Any) -> Result:
@@ -46,11 +45,6 @@ def application(protocol: Protocol, host: str) -> App:
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     made = server.streamable_http_app(streamable_http_path=PATH, json_response=True, transport_security=unguarded)
     return Guard(made, host)
-
-
-def serve(protocol: Protocol, listening: socket.socket, host: str) -> int:
-    """Serves until the process is told to stop; returns the exit code."""
-    return run(application(protocol, host), listening)
 
 
 def _answer(protocol: Protocol, method: str, params: Any) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""What the server of tools says: who it is, which tools and resources there are, what a call answers, as plain JSON objects.
+"""The methods of the MCP server: handshake, tools, resources and calls, as plain JSON objects.
 
-Knows the Model Context Protocol and no transport; standard library only, until the first call needs the facade: the tools are
-read from `tools.json`, which is generated from the verbs. A request that breaks the protocol is a `RefusedError`; an error of a
-tool is its result, so that the model can read it.
+Implements the Model Context Protocol without a transport. It needs only the standard library until the first call loads the
+facade: the tools are read from `tools.json`, which is generated from the verbs. A request that violates the protocol raises
+`RefusedError`; an error of a tool is its result, so that the model can read it.
 """
 
 import json
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 NAME = "memory_assets"
 TOOLS = Path(__file__).with_name("tools.json")
-"""The tools, made from the verbs by `make docs`: importing the request models would delay the handshake."""
+"""The tools, generated from the verbs by `make docs`: importing the request models would delay the handshake."""
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-"""Revisions of the protocol with the handshake, oldest first; later ones without it fall back to the newest of these."""
+"""Supported revisions of the protocol, oldest first; for others, the newest of these is offered."""
 
 PARSE_ERROR, INVALID_REQUEST, NO_SUCH_METHOD, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 NO_SUCH_RESOURCE = -32002
@@ -57,7 +57,7 @@ RESOURCES = {
 
 
 class RefusedError(Exception):
-    """A request that the protocol cannot answer: its code, a message, and data for programs."""
+    """A request that violates the protocol: its code, a message, and data for programs."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -69,7 +69,7 @@ class RefusedError(Exception):
 
 
 class Protocol:
-    """Answers methods; the facade is loaded when the first call needs it, or `warm_up` says so."""
+    """Answers methods; the facade is loaded by the first call."""
 
     def __init__(self, *, is_writing: bool = False) -> None:
         self.is_writing = is_writing
@@ -84,7 +84,7 @@ class Protocol:
         }
 
     def answer(self, method: str, params: Any) -> dict[str, Any]:
-        """Returns the result of a method; raises `RefusedError` where there is none."""
+        """Returns the result of a method; raises `RefusedError` for an invalid request."""
         if method not in self._methods:
             raise RefusedError(NO_SUCH_METHOD, f"There is no method '{method[:80]}'.")
         if not isinstance(params, Mapping):
@@ -92,7 +92,7 @@ class Protocol:
         return self._methods[method](params)
 
     def initialize(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns who answers, and in which revision of the protocol: the one asked for, if it is known, else the newest."""
+        """Returns the server's description, with the requested revision of the protocol if supported, else the newest."""
         wanted = params.get("protocolVersion")
         return {
             "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[-1],
@@ -103,17 +103,17 @@ class Protocol:
 
     @property
     def instructions(self) -> str:
-        """What the model is told about this server."""
+        """The instructions for the model."""
         return INSTRUCTIONS if self.is_writing else INSTRUCTIONS + READ_ONLY
 
     def tools(self) -> dict[str, Any]:
-        """Returns the tools, those that write only where they may."""
+        """Returns the tools; those that write only on a writing server."""
         tools = json.loads(TOOLS.read_text("utf-8"))
         allowed = [tool for tool in tools if self.is_writing or tool["annotations"]["readOnlyHint"]]
         return {"tools": [{**tool, "outputSchema": ENVELOPE} for tool in allowed]}
 
     def call(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns what a tool answers, as text and as the envelope of `--json`; its failures, too, are results."""
+        """Returns a tool's answer as text and as the envelope of `--json`; errors are results, too."""
         verb, arguments = self._called(params)
         try:
             result = self.dispatcher.ask(verb.name, arguments)
@@ -129,22 +129,21 @@ class Protocol:
         if verb is None:
             raise RefusedError(INVALID_PARAMS, f"There is no tool {str(name)[:80]!r}; tools/list lists the tools.")
         if verb.is_writing and not self.is_writing:
-            raise RefusedError(
-                INVALID_PARAMS, f"{verb.tool} writes, and this server only reads. Start it as `memory serve mcp --write`."
-            )
+            message = f"{verb.tool} writes, and this server only reads. Start it as `memory serve mcp --write`."
+            raise RefusedError(INVALID_PARAMS, message)
         if not isinstance(arguments, Mapping | None):
             raise RefusedError(INVALID_PARAMS, f"The arguments of {verb.tool} must be an object.")
         return verb, arguments or {}
 
     @cached_property
     def dispatcher(self) -> "Dispatcher":
-        """What asks the facade."""
+        """The dispatcher to the facade."""
         from memory_assets.interfaces.dispatcher import Dispatcher
 
         return Dispatcher()
 
     def resources(self) -> dict[str, Any]:
-        """Returns the files that can be read as they are."""
+        """Returns the files that can be read."""
         listed = [
             {"uri": uri, "name": uri.removeprefix("memory://"), "description": about, "mimeType": "text/markdown"}
             for uri, (_, about) in RESOURCES.items()
@@ -152,13 +151,11 @@ class Protocol:
         return {"resources": listed}
 
     def read(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the text of a resource, as it lies ready."""
+        """Returns the text of a resource."""
         uri = params.get("uri")
         if not isinstance(uri, str) or uri not in RESOURCES:
-            known = ", ".join(RESOURCES)
-            raise RefusedError(
-                NO_SUCH_RESOURCE, f"There is no resource {str(uri)[:80]!r}; there is {known}.", {"uri": str(uri)[:80]}
-            )
+            message = f"There is no resource {str(uri)[:80]!r}; there is {', '.join(RESOURCES)}."
+            raise RefusedError(NO_SUCH_RESOURCE, message, {"uri": str(uri)[:80]})
         path = store_root(data_folder()) / RESOURCES[uri][0]
         try:
             text = path.read_text("utf-8", "replace")
@@ -179,7 +176,7 @@ def _result(verb: "Verb", data: Any, warnings: Any) -> dict[str, Any]:
     from memory_assets.interfaces.views.registry import render_text
 
     text = "\n".join([render_text(verb.name, data), *(f"! {warning}" for warning in warnings)]).strip()
-    return {"content": [_text(text)], "structuredContent": _plain(answered(data, warnings)), "isError": False}
+    return _content(text, answered(data, warnings), is_error=False)
 
 
 def _failed(error: Exception) -> dict[str, Any]:
@@ -190,16 +187,11 @@ def _failed(error: Exception) -> dict[str, Any]:
 
         traceback.print_exception(error, file=sys.stderr)
     envelope = failed(error)
-    return {"content": [_text(envelope["error"]["message"])], "structuredContent": _plain(envelope), "isError": True}
+    return _content(envelope["error"]["message"], envelope, is_error=True)
 
 
-def _text(text: str) -> dict[str, str]:
-    return {"type": "text", "text": text}
-
-
-def _plain(envelope: dict[str, Any]) -> dict[str, Any]:
-    import orjson
-
+def _content(text: str, envelope: dict[str, Any], *, is_error: bool) -> dict[str, Any]:
     from memory_assets.interfaces.envelope import to_json
 
-    return orjson.loads(to_json(envelope))
+    content = {"content": [{"type": "text", "text": text}], "structuredContent": json.loads(to_json(envelope))}
+    return content | {"isError": is_error}

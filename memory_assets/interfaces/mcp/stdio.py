@@ -1,8 +1,8 @@
-"""The server of tools on stdin and stdout: one JSON object a line, answered at once, with the facade loaded meanwhile.
+"""The MCP server over stdio: one JSON object per line; the facade is loaded in the background.
 
-Harnesses start it with every session and drop a server that is slow to introduce itself or says anything but the protocol.
-So the handshake needs the standard library alone, and stdout is taken away from everybody else: what a library, or a piece of
-C, prints goes to stderr. Calls are carried out by a few threads; everything else is answered by the reader itself.
+Harnesses start it with every session and drop a server that answers the handshake slowly or prints anything but the protocol.
+So the handshake needs only the standard library, and stdout is redirected: output of libraries and C code goes to stderr. A few
+threads run the calls; the reader itself answers everything else.
 """
 
 import contextlib
@@ -19,19 +19,19 @@ from typing import Any, BinaryIO
 from memory_assets.interfaces.mcp.protocol import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, Protocol, RefusedError
 
 LONGEST_LINE = 4 * 1024 * 1024
-"""Bytes of one message; the official server takes no more over HTTP."""
+"""Bytes of one message; the limit of the official server over HTTP."""
 
 AT_ONCE = 4
-"""Calls that are carried out at the same time; two cores have no use for more."""
+"""Number of concurrent calls; two cores have no use for more."""
 
 RequestId = str | int
 
 
 def serve(*, is_writing: bool = False) -> int:
-    """Serves until the client hangs up or the process is told to stop; returns the exit code."""
+    """Serves until the client disconnects or the process is stopped; returns the exit code."""
     requests, answers = claim_streams()
     signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts us in the background may have it ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process may inherit it as ignored
     code = 0
     try:
         Server(Protocol(is_writing=is_writing), answers).run(requests)
@@ -39,7 +39,7 @@ def serve(*, is_writing: bool = False) -> int:
         code = 130 if isinstance(stopped, KeyboardInterrupt) else 0
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.flush()
-    os._exit(code)  # threads may be in the middle of an import; nobody waits for what they are doing
+    os._exit(code)  # threads may be in the middle of an import
 
 
 def _stop(*_: object) -> None:
@@ -47,7 +47,7 @@ def _stop(*_: object) -> None:
 
 
 def claim_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Returns stdin and stdout as they were; from now on both are dead ends for everybody else in this process."""
+    """Returns the original stdin and stdout; for all other code of this process both are redirected."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with Path(os.devnull).open("r+b") as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -60,7 +60,7 @@ def claim_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 class Server:
-    """Reads requests line by line and writes each answer as one line, whoever made it."""
+    """Reads requests line by line and writes each answer as one line."""
 
     def __init__(self, protocol: Protocol, answers: BinaryIO) -> None:
         self._protocol = protocol
@@ -68,12 +68,12 @@ class Server:
         self._writing = threading.Lock()
         self._calls: queue.SimpleQueue[tuple[RequestId, str, Any] | None] = queue.SimpleQueue()
         self._waiting: set[RequestId] = set()
-        """Ids of calls that still want an answer."""
+        """Ids of calls that are not answered yet."""
         self._workers: list[threading.Thread] = []
         self._is_warming = False
 
     def run(self, requests: BinaryIO) -> None:
-        """Answers until nothing more comes, then finishes what was asked."""
+        """Answers until the input ends, then finishes the open calls."""
         try:
             while line := requests.readline(LONGEST_LINE + 1):
                 if len(line) > LONGEST_LINE:
@@ -83,7 +83,10 @@ class Server:
                     self._take(line)
         except BrokenPipeError:
             return
-        self._finish()
+        for _ in self._workers:
+            self._calls.put(None)
+        for worker in self._workers:
+            worker.join()
 
     def _take(self, line: bytes) -> None:
         try:
@@ -108,63 +111,49 @@ class Server:
         elif method == "tools/call":
             self._waiting.add(request_id)
             self._calls.put((request_id, method, params))
-            self._hire()
+            if len(self._workers) < min(AT_ONCE, len(self._waiting)):
+                self._workers.append(threading.Thread(target=self._work, daemon=True))
+                self._workers[-1].start()
         else:
             self._answer(request_id, method, params)
 
     def _notice(self, method: str, params: Any) -> None:
-        """A cancelled call is not begun, and not answered where it was begun already."""
+        """Cancels a call: it is not started, or not answered if it was started."""
         if method == "notifications/cancelled" and isinstance(params, dict):
             with contextlib.suppress(TypeError):
                 self._waiting.discard(params.get("requestId"))
 
     def _answer(self, request_id: RequestId, method: str, params: Any) -> None:
         try:
-            self._say({"jsonrpc": "2.0", "id": request_id, "result": self._protocol.answer(method, params or {})})
+            self._send({"jsonrpc": "2.0", "id": request_id, "result": self._protocol.answer(method, params or {})})
         except RefusedError as refusal:
             self._refuse(request_id, refusal)
-        if method == "initialize":
-            self._warm_up()
-
-    def _hire(self) -> None:
-        if len(self._workers) < min(AT_ONCE, len(self._waiting)):
-            worker = threading.Thread(target=self._work, daemon=True)
-            self._workers.append(worker)
-            worker.start()
+        if method == "initialize" and not self._is_warming:
+            self._is_warming = True
+            threading.Thread(target=lambda: self._protocol.dispatcher.try_to_warm_up(), daemon=True).start()
 
     def _work(self) -> None:
         with contextlib.suppress(BrokenPipeError):
             while call := self._calls.get():
                 if call[0] in self._waiting:
-                    self._carry_out(*call)
+                    self._run_call(*call)
 
-    def _carry_out(self, request_id: RequestId, method: str, params: Any) -> None:
+    def _run_call(self, request_id: RequestId, method: str, params: Any) -> None:
         answer: dict[str, Any]
         try:
             answer = {"result": self._protocol.answer(method, params or {})}
         except RefusedError as refusal:
             answer = {"error": refusal.to_dict()}
-        except Exception as error:  # the client would wait for ever for an answer that a fault of ours has swallowed
+        except Exception as error:  # without an answer the client would wait for ever
             answer = {"error": RefusedError(INTERNAL_ERROR, f"{type(error).__name__}: {error}").to_dict()}
         if request_id in self._waiting:
             self._waiting.discard(request_id)
-            self._say({"jsonrpc": "2.0", "id": request_id, **answer})
-
-    def _warm_up(self) -> None:
-        if not self._is_warming:
-            self._is_warming = True
-            threading.Thread(target=lambda: self._protocol.dispatcher.try_to_warm_up(), daemon=True).start()
-
-    def _finish(self) -> None:
-        for _ in self._workers:
-            self._calls.put(None)
-        for worker in self._workers:
-            worker.join()
+            self._send({"jsonrpc": "2.0", "id": request_id, **answer})
 
     def _refuse(self, request_id: RequestId | None, refusal: RefusedError) -> None:
-        self._say({"jsonrpc": "2.0", "id": request_id, "error": refusal.to_dict()})
+        self._send({"jsonrpc": "2.0", "id": request_id, "error": refusal.to_dict()})
 
-    def _say(self, message: Mapping[str, Any]) -> None:
+    def _send(self, message: Mapping[str, Any]) -> None:
         line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
         with self._writing:
             self._answers.write(line)

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rich.table import Table
 from rich.text import Text
 
 from memory_assets.interfaces.views.lines import Parts, bold, dim, line, table, warning
@@ -22,23 +24,23 @@ NAMES = {
     "noise": "noise",
     "f1": "F1",
 }
-"""How measures are called for people."""
+"""Measures as people read them."""
 
 MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 PER_SESSION = ("recall", "owner's rules", "precision", "noise", "right", "wrong", "noisy", "allowed")
 
 
 def render_evaluation(found: "Evaluation") -> Parts:
-    """Renders the measures of each session, those of all with their intervals, and what is below its limit."""
-    yield from _sessions(found.score)
+    """Renders the measures of each session, those of all sessions with intervals and limits, and the listed findings."""
+    yield _sessions(found.score)
     yield ""
-    yield from _measures(found)
+    yield _measures(found)
     yield from _totals(found)
     yield from _findings(found.shown)
 
 
 def render_facts(drawn: "Rows") -> Parts:
-    """Renders facts one below the other, each with its id, category and source."""
+    """Renders facts, each with its id, category and source."""
     for number, row in enumerate(drawn.rows, start=1):
         yield bold(f"{number}. ", row["text"])
         yield dim(f"   {row['id']}  {MARKS[row['priority']]} {row['priority']}, {row['category']}")
@@ -57,16 +59,15 @@ def render_calibration(found: "Calibration") -> Parts:
 def _rulings(found: "Calibration") -> Parts:
     from memory_assets.stages.evaluate.calibration import ENOUGH, NO, OUTCOMES, YES
 
-    by = [found.by] if found.by else []
-    made = table("", "verdict", *by, "rows", *OUTCOMES, "precision", "90 % interval", numbers=("rows", *OUTCOMES, "precision"))
+    by, rows = [found.by] if found.by else [], []
     for row in found.rows:
-        counts = [str(row[name] or "") for name in OUTCOMES]
-        told = [row["judge"], row["verdict"], *(row[name] for name in by), str(row["count"]), *counts]
-        is_decided = row["precision"] is not None
-        nothing = "not shown to anybody" if row["unseen"] == row["count"] else "not decided"
-        interval = f"{row['low']:.2f} to {row['high']:.2f}" if is_decided else nothing
-        made.add_row(*told, f"{row['precision']:.2f}" if is_decided else "", interval)
-    yield made
+        counts = [str(row["count"]), *(str(row[name] or "") for name in OUTCOMES)]
+        result = ["", "not shown to anybody" if row["unseen"] == row["count"] else "not decided"]
+        if row["precision"] is not None:
+            result = [f"{row['precision']:.2f}", f"{row['low']:.2f} to {row['high']:.2f}"]
+        rows.append([row["judge"], row["verdict"], *(row[name] for name in by), *counts, *result])
+    numbers = ("rows", *OUTCOMES, "precision")
+    yield table("", "verdict", *by, *numbers, "90 % interval", rows=rows, numbers=numbers)
     sure = [(row["brier"], sum(row[name] for name in (*YES, *NO))) for row in found.rows if row["brier"] is not None]
     if (decided := sum(count for _, count in sure)) >= ENOUGH:
         error = sum(brier * count for brier, count in sure) / decided
@@ -75,8 +76,7 @@ def _rulings(found: "Calibration") -> Parts:
 
 def _flips(found: "Calibration") -> Parts:
     for flip in found.flips:
-        ruled = (f"{flip.was} → {flip.becomes}", "bold")
-        yield line(f"{flip.id}  ", ruled, (f"  {flip.outcome}, {flip.category}", "dim"))
+        yield line(f"{flip.id}  ", (f"{flip.was} → {flip.becomes}", "bold"), (f"  {flip.outcome}, {flip.category}", "dim"))
         yield f"   {flip.text}"
         yield dim(f"   {flip.why_was} → {flip.why_becomes}")
     counts = Counter(f"{flip.judge}: {flip.was} → {flip.becomes}, {flip.outcome}" for flip in found.flips)
@@ -85,57 +85,46 @@ def _flips(found: "Calibration") -> Parts:
     yield dim(f"{len(found.flips):,} rows flip with {', '.join(found.limits)}; nothing was written.")
 
 
-def _sessions(scored: "Score") -> Parts:
-    made = table("session", *PER_SESSION, numbers=PER_SESSION)
+def _sessions(scored: "Score") -> Table:
+    rows = []
     for one in scored.sessions:
         counts = one.counts
-        made.add_row(
-            one.session,
-            f"{counts.recall:.2f}",
-            f"{counts.rules_got} of {counts.rules_want}",
-            f"{counts.precision:.2f}",
-            f"{counts.noise:.2f}",
-            *(
-                str(count)
-                for count in (counts.right, counts.judged - counts.right - counts.noisy, counts.noisy, counts.allowed)
-            ),
-        )
-    yield made
+        shares = [f"{counts.precision:.2f}", f"{counts.noise:.2f}"]
+        numbers = (counts.right, counts.judged - counts.right - counts.noisy, counts.noisy, counts.allowed)
+        rules = f"{counts.rules_got} of {counts.rules_want}"
+        rows.append([one.session, f"{counts.recall:.2f}", rules, *shares, *map(str, numbers)])
+    return table("session", *PER_SESSION, rows=rows, numbers=PER_SESSION)
 
 
-def _measures(found: "Evaluation") -> Parts:
+def _measures(found: "Evaluation") -> Table:
     from memory_assets.stages.evaluate.gold import CEILINGS, FLOORS, MEASURES
 
-    columns = ("", "value", "90 % interval", "wanted", *(("against",) if found.against else ()))
-    made = table(*columns, numbers=("value", "against"))
+    limits = {name: f"at most {most:.2f}" for name, most in CEILINGS.items()}
+    limits |= {name: f"at least {least:.2f}" for name, least in FLOORS.items()}
+    rows = []
     for name in MEASURES:
-        wanted = (
-            f"at least {FLOORS[name]:.2f}" if name in FLOORS else f"at most {CEILINGS[name]:.2f}" if name in CEILINGS else ""
-        )
         low, high = found.score.intervals.get(name, (None, None))
         interval = "" if low is None else f"{low:.2f} to {high:.2f}"
         value = Text(f"{getattr(found.score.counts, name):.3f}", style="bold red" if name in found.failed else "")
         other = [f"{getattr(found.against.counts, name):.3f}"] if found.against else []
-        made.add_row(NAMES[name], value, interval, wanted, *other)
-    yield made
+        rows.append([NAMES[name], value, interval, limits.get(name, ""), *other])
+    columns = ("", "value", "90 % interval", "wanted", *(("against",) if found.against else ()))
+    return table(*columns, rows=rows, numbers=("value", "against"))
 
 
 def _totals(found: "Evaluation") -> Parts:
     scored = found.score
     observers = ", ".join(found.observers) or "no observer"
-    a_session = f"{scored.allowed_per_session:.1f} a session, {scored.most_in_a_session} at most"
-    told = f"{len(scored.sessions)} sessions, by {observers}: {scored.counts.allowed:,} allowed facts, {a_session}."
-    yield dim(told)
+    per_session = f"{scored.allowed_per_session:.1f} a session, {scored.most_in_a_session} at most"
+    yield dim(f"{len(scored.sessions)} sessions, by {observers}: {scored.counts.allowed:,} allowed facts, {per_session}.")
     if scored.at_zero:
         yield warning(f"No label was found in {', '.join(scored.at_zero)}.")
 
 
 def _findings(findings: Sequence["Finding"]) -> Parts:
-    session = None
-    for finding in findings:
-        if finding.session != session:
-            session = finding.session
-            yield ""
-            yield bold(session)
-        yield bold(f"{finding.what}  ", finding.text)
-        yield dim(f"   records {', '.join(map(str, finding.lines))}; {finding.why}")
+    for session, group in groupby(findings, key=lambda finding: finding.session):
+        yield ""
+        yield bold(session)
+        for finding in group:
+            yield bold(f"{finding.what}  ", finding.text)
+            yield dim(f"   records {', '.join(map(str, finding.lines))}; {finding.why}")

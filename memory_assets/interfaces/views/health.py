@@ -1,25 +1,58 @@
-"""Renders what the doctor found: the counts of every harness and the outcome of each check."""
+"""Renders what a build did, the state of the store, and the doctor's report."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from memory_assets.interfaces.views.lines import Parts, line, table, warning
+from memory_assets.interfaces.views.terminal import Raw
 
 if TYPE_CHECKING:
+    from memory_assets.runs.build import Built
     from memory_assets.services.health.doctor import Health
+    from memory_assets.services.health.status import Status
     from memory_assets.services.health.sums import Counts
 
-NUMBERS = ("claude_code", "codex", "pi", "all")
-GROUPED = {"windows": "windows", "messages in windows": "window_messages"}
-GROUPED_AFTER = {"candidates": "candidates", "observations": "observations"}
+COUNTS = (
+    "files", "bytes", "records", "messages", "known", "unknown", "broken", "shared", "lost", "windows", "window_messages",
+    "segments", "segment_messages", "candidates", "observations",
+)  # fmt: skip
+LABELS = {"window_messages": "messages in windows", "segment_messages": "messages in segments"}
+
+
+def render_built(built: "Built") -> Parts:
+    """Renders what is new and where it is."""
+    if built.is_unchanged:
+        yield f"Nothing new: every transcript was read already ({built.seconds:.1f} s)."
+    else:
+        yield f"{built.reason}."
+        new = ", ".join(f"{count:+,} {name}" for name, count in built.learnt.items()) or "no new rows"
+        yield Text(f"Done in {built.seconds:.1f} s: {new}.", style="green")
+    yield from render_state(built.status)
+
+
+def render_state(status: "Status") -> Parts:
+    """Renders the state of the store and where its files are."""
+    from memory_assets.services.health.status import render_status
+
+    yield Raw(render_status(status) + (f"\n⚠ {status.alarm}" if status.alarm else ""))
+
+
+def render_status_line(status: "Status") -> Parts:
+    """Renders one line for a status bar."""
+    pending = f" · {status.pending} to review" if status.pending else ""
+    yield "memory: empty" if status.is_empty else f"memory: {status.rows['memories']} memories{pending}"
 
 
 def render_health(health: "Health") -> Parts:
-    """Renders the counts and each check."""
-    if health.harnesses:
-        yield from render_counts(health.harnesses)
+    """Renders the counts of each harness, and each check."""
+    if harnesses := health.harnesses:
+        names = [*(one.harness for one in harnesses), "all"]
+        rows = ([name, *(f"{value:,}" for value in (*values, sum(values)))] for name, values in _count_rows(harnesses))
+        yield table("", *names, numbers=names, rows=rows)
+        if unknown := {name: count for one in harnesses for name, count in one.unknown_types.items()}:
+            yield "unknown types: " + ", ".join(f"{name} {count:,}" for name, count in unknown.items())
     for check in health.checks:
         mark = ("✓", "green") if check.passed else ("✗", "bold red")
         yield line(mark, f" {check.promise}", (f": {check.found}" if check.found else "", "dim"))
@@ -31,26 +64,12 @@ def render_health(health: "Health") -> Parts:
         yield Text(f"{len(health.broken)} of {len(health.checks)} checks failed.", style="bold red")
 
 
-def render_counts(harnesses: "Sequence[Counts]") -> Parts:
-    """Renders what became of every line, one column for each harness."""
-    made = table("", *(one.harness for one in harnesses), "all", numbers=NUMBERS)
-    for name, values in _count_rows(harnesses):
-        made.add_row(name, *(f"{value:,}" for value in values), f"{sum(values):,}")
-    yield made
-    if unknown := {name: count for one in harnesses for name, count in one.unknown_types.items()}:
-        yield "unknown types: " + ", ".join(f"{name} {count:,}" for name, count in unknown.items())
-
-
-def _count_rows(harnesses: "Sequence[Counts]") -> Iterable[tuple[str, list[int]]]:
-    for name in ("files", "bytes", "records", "messages", "known", "unknown", "broken", "shared", "lost"):
-        yield name, [getattr(one, name) for one in harnesses]
-    yield from _grouped_rows(harnesses, GROUPED)
-    yield "segments", [one.segments for one in harnesses]
-    yield "messages in segments", [one.segment_messages for one in harnesses]
-    yield from _grouped_rows(harnesses, GROUPED_AFTER)
-
-
-def _grouped_rows(harnesses: "Sequence[Counts]", columns: dict[str, str]) -> Iterable[tuple[str, list[int]]]:
-    for label, column in columns.items():
-        for key in sorted({key for one in harnesses for key in getattr(one, column)}):
-            yield f"{label}: {key}", [getattr(one, column).get(key, 0) for one in harnesses]
+def _count_rows(harnesses: "Sequence[Counts]") -> Iterator[tuple[str, list[int]]]:
+    """Yields each count by harness, and counts by kind one after the other."""
+    for name in COUNTS:
+        label, values = LABELS.get(name, name), [getattr(one, name) for one in harnesses]
+        if isinstance(values[0], int):
+            yield label, values
+        else:
+            for kind in sorted({kind for one in values for kind in one}):
+                yield f"{label}: {kind}", [one.get(kind, 0) for one in values]

@@ -1,9 +1,9 @@
-"""What views are made of: lines, tables, pairs of name and value, and rows of a table.
+"""Building blocks of views: lines, tables, and rows of a table as pairs of name and value.
 
 A view takes a result of the facade and yields its parts, plain text or renderables of rich; `terminal` prints them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -18,44 +18,36 @@ Parts = Iterator[Part]
 SHOWN_ITEMS = 8
 
 line = Text.assemble
-"""Makes a line of texts and of (text, style)."""
+"""Returns a line of texts and (text, style) pairs."""
 
 
 def bold(text: str, rest: str = "", rest_style: str = "") -> Text:
-    """Returns a line that begins with bold text."""
+    """Returns a line that starts in bold."""
     return line((text, "bold"), (rest, rest_style))
 
 
 def dim(text: str) -> Text:
-    """Returns a line of less weight."""
+    """Returns a dimmed line."""
     return Text(text, style="dim")
 
 
 def warning(text: str) -> Text:
-    """Returns a line that should be noticed."""
+    """Returns a line in yellow."""
     return Text(text, style="yellow")
 
 
-def table(*columns: str, numbers: Sequence[str] = ()) -> Table:
-    """Returns an empty table with these columns; those that hold numbers are aligned to the right."""
+def table(*columns: str, rows: Iterable[Sequence[str | Text]], numbers: Sequence[str] = ()) -> Table:
+    """Returns a table with these columns and rows; the columns `numbers` are aligned to the right."""
     made = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
-    return made
-
-
-def pairs(values: Mapping[str, object]) -> Table:
-    """Returns names and values, one pair a line."""
-    made = Table(box=None, show_header=False, pad_edge=False)
-    made.add_column(style="bold")
-    made.add_column(overflow="fold")
-    for name, value in values.items():
-        made.add_row(name, cell(value))
+    for row in rows:
+        made.add_row(*row)
     return made
 
 
 def cell(value: Any) -> str:
-    """Returns the value as text: the first items of a list, nothing for what is missing."""
+    """Returns the value as text: the first items of a list, nothing for None."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
@@ -65,7 +57,7 @@ def cell(value: Any) -> str:
 
 
 def ranges(lines: Sequence[int]) -> str:
-    """Returns record numbers with neighbours joined: 3-5, 9."""
+    """Returns record numbers as ranges: 3-5, 9."""
     found: list[list[int]] = []
     for number in sorted(set(lines)):
         if found and number == found[-1][1] + 1:
@@ -81,14 +73,19 @@ def counted(count: int, what: str) -> str:
 
 
 def render_rows(rows: "Rows") -> Parts:
-    """Renders rows as records: one line for each column, so that long texts stay readable."""
+    """Renders rows as records: one line per column, so that long texts stay readable."""
     for row in rows.rows:
-        yield pairs({name: row[name] for name in rows.columns})
+        yield from render_fields({name: row[name] for name in rows.columns})
         yield ""
     yield dim(f"{len(rows.rows):,} of {rows.total:,} rows of {rows.table}")
 
 
 def render_fields(result: Any) -> Parts:
-    """Renders a result that has no view of its own: its fields."""
-    values = result if isinstance(result, Mapping) else vars(result)
-    yield pairs({name: value for name, value in values.items() if not name.startswith("_")})
+    """Renders the fields of a result, one name and value per line."""
+    made = Table(box=None, show_header=False, pad_edge=False)
+    made.add_column(style="bold")
+    made.add_column(overflow="fold")
+    for name, value in (result if isinstance(result, Mapping) else vars(result)).items():
+        if not name.startswith("_"):
+            made.add_row(name, cell(value))
+    yield made

@@ -1,4 +1,4 @@
-"""Renders what happened to memories: saved, corrected, rated, erased, proposed, decided."""
+"""Renders saved, corrected, rated, erased, proposed and decided memories."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def render_noted(noted: "Noted") -> Parts:
-    """Renders the one fact or rating that was written."""
+    """Renders the fact or rating that was written."""
     if noted.kind == "feedback":
         yield f"Recorded: {', '.join(map(short_id, noted.memory_ids))} {'helped' if noted.is_used else 'did not help'}."
         return
@@ -22,7 +22,7 @@ def render_noted(noted: "Noted") -> Parts:
 
 
 def render_forgetting(found: "Forgetting") -> Parts:
-    """Renders what holds the memory or the words, and what was erased."""
+    """Renders where the memory or the words were found, and what was erased."""
     for one in found.memories:
         yield bold(short_id(one.memory_id), f" {one.text}")
         yield dim(f"   {one.state}, {one.project or 'every project'}")

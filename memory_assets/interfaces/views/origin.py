@@ -1,4 +1,4 @@
-"""Renders where a memory comes from, why something is not remembered, what a name is related to, and which dates come up."""
+"""Renders the provenance of a memory, why something is not remembered, the relations of a name, and upcoming dates."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ NO_RECORDS = {
 
 
 def render_explained(found: "Explanation | WhyNot") -> Parts:
-    """Renders the chain down to the archived records, or the stage at which the words stopped."""
+    """Renders the provenance down to the archived records, or the stage at which the words stopped."""
     from memory_assets.services.why_not import WhyNot
 
     return _why_not(found) if isinstance(found, WhyNot) else _chain(found)
@@ -64,7 +64,7 @@ def _step(step: "ProvenanceStep") -> Text:
 
 
 def _record(step: "ProvenanceStep") -> Text:
-    """Returns where the record is, and whether its bytes are still those that were read."""
+    """Returns the place of the record, and whether its bytes are unchanged."""
     facts = step.facts
     is_unchanged, style = facts["is_unchanged"], "green" if facts["is_unchanged"] else "bold red"
     where = f"bytes {facts['byte_from']:,} to {facts['byte_to']:,} of the transcript, sha256 {facts['sha256'][:16]}…"

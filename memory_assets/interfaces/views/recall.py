@@ -1,8 +1,9 @@
-"""Renders what was recalled, each result with its id, confidence, age and source; and an answer with its citations."""
+"""Renders recalled memories with id, confidence, age and source; and an answer with its citations."""
 
 from typing import TYPE_CHECKING
 
 from memory_assets.interfaces.views.lines import Parts, bold, dim, ranges, warning
+from memory_assets.stages.distill.rows import short_id
 
 if TYPE_CHECKING:
     from memory_assets.stages.recall.cited_answer import Citation, CitedAnswer
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def render_recalled(answer: "Answer") -> Parts:
-    """Renders the results, best first; says so where nothing is known or an index could not be searched."""
+    """Renders the results, best first, or that nothing is known; notes an index that could not be searched."""
     if not answer.results:
         yield "No memory answers this question."
     elif not answer.is_known:
@@ -25,7 +26,7 @@ def render_recalled(answer: "Answer") -> Parts:
 
 
 def render_block(answer: "Answer") -> Parts:
-    """Renders the lines that go in front of a prompt; nothing where there are none."""
+    """Renders the lines for a prompt, if there are any."""
     if block := answer.render():
         yield block
 
@@ -46,17 +47,15 @@ def render_cited(said: "CitedAnswer") -> Parts:
 
 
 def _facts(found: "Recalled") -> str:
-    """Returns the confidence, age, category and tags of a result, and where it can be looked up."""
+    """Returns the confidence, age, category, tags, id and source of a result."""
     age = "today" if found.age_days < 1 else f"{found.age_days:.0f} days old"
     tags = f", {', '.join(found.tags)}" if found.tags else ""
     origin = f"session {found.session}" + (f", records {ranges(found.lines)}" if found.lines else "")
-    return f"confidence {found.confidence:.2f}, {age}, {found.category}{tags}; {shown_id(found)}; {origin}"
+    return f"confidence {found.confidence:.2f}, {age}, {found.category}{tags}; {_shown_id(found)}; {origin}"
 
 
-def shown_id(found: "Recalled") -> str:
-    """Returns the id as people write it: `mem_` and twelve characters for a memory, the whole of any other."""
-    is_memory = found.kind in ("fact", "narrative")
-    return f"mem_{found.memory_id.replace('-', '')[:12]}" if is_memory else found.memory_id
+def _shown_id(found: "Recalled") -> str:
+    return short_id(found.memory_id) if found.kind in ("fact", "narrative") else found.memory_id
 
 
 def _origin(one: "Citation") -> str:

@@ -24,19 +24,19 @@ AT_LEAST_SECONDS = 1.0
 
 
 class Raw(str):
-    """Text whose lines are printed whole, however narrow the terminal is."""
+    """Text whose lines are not wrapped."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a command answers: data for programs, its parts for people, and the exit code."""
+    """A command's answer: data for programs, parts for people, and the exit code."""
 
     data: Any
     parts: Iterable[Part] = ()
     exit_code: int = 0
     warnings: Sequence[str] = ()
     afterwards: Callable[[], int] = field(default=lambda: 0)
-    """What runs once the answer is printed, such as a server; returns the exit code."""
+    """Runs after the answer is printed, such as a server; returns the exit code."""
 
 
 def console(*, is_error: bool = False) -> Console:
@@ -49,7 +49,7 @@ def console(*, is_error: bool = False) -> Console:
 def print_reply(reply: Reply, *, as_json: bool) -> None:
     """Writes the answer: one JSON object, or its parts, with the warnings on stderr."""
     if as_json:
-        print_json(answered(reply.data, reply.warnings, ok=reply.exit_code == 0))
+        _print_json(answered(reply.data, reply.warnings, ok=reply.exit_code == 0))
         return
     show(reply.parts, console())
     for warning in reply.warnings:
@@ -66,22 +66,21 @@ def show(parts: Iterable[Part], on: Console) -> None:
 
 
 def print_error(error: BaseException, message: str, *, as_json: bool) -> None:
-    """Writes what went wrong: as JSON on stdout, or as one clean message on stderr."""
+    """Writes an error: as JSON on stdout, or as one message on stderr."""
     if as_json:
-        print_json(failed(error, message))
+        _print_json(failed(error, message))
     else:
         console(is_error=True).print(Text("✗ ", style="bold red") + Text(message))
 
 
-def print_json(value: Any) -> None:
-    """Writes one line of JSON to stdout."""
+def _print_json(value: Any) -> None:
     sys.stdout.write(to_json(value).decode() + "\n")
     sys.stdout.flush()
 
 
 @dataclass
 class _Step:
-    """One bar: its task among the bars, when it began, how far it is."""
+    """A progress bar: its task, start time and progress."""
 
     task: TaskID
     description: str
@@ -90,7 +89,7 @@ class _Step:
 
 
 class Bars:
-    """Draws progress on stderr: bars on a terminal, else a line for each step that took a while."""
+    """Shows progress on stderr: bars on a terminal, else a line for each long step."""
 
     def __init__(self) -> None:
         self._console = console(is_error=True)
@@ -100,7 +99,8 @@ class Bars:
     def start(self, description: str, total: float | None) -> object:
         """Opens a bar and returns its handle."""
         if self._bars is None:
-            self._bars = _new_bars(self._console)
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            self._bars = Progress(*columns, console=self._console, disable=not self._console.is_terminal)
             self._bars.start()
         self._open += 1
         return _Step(self._bars.add_task(description, total=total), description, time.monotonic())
@@ -113,7 +113,7 @@ class Bars:
             self._bars.advance(handle.task, amount)
 
     def finish(self, handle: object) -> None:
-        """Closes the bar; the terminal is free again once none is open."""
+        """Closes the bar; the last one releases the terminal."""
         assert isinstance(handle, _Step)
         seconds = time.monotonic() - handle.started
         if not self._console.is_terminal and seconds >= AT_LEAST_SECONDS:
@@ -122,8 +122,3 @@ class Bars:
         if not self._open and self._bars is not None:
             self._bars.stop()
             self._bars = None
-
-
-def _new_bars(on: Console) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=on, disable=not on.is_terminal)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -9,23 +10,21 @@ from rich.text import Text
 from memory_assets.interfaces.views.lines import Parts, bold, dim, line, table, warning
 
 if TYPE_CHECKING:
-    from memory_assets.runs.compare import Change
+    from memory_assets.runs.compare import Change, Kind
     from memory_assets.runs.what_if import Adopted, Cost, Dropped, Estimate, Listed, Setting, Side, WhatIf
 
-MARKS = {"added": ("+", "green"), "lost": ("-", "red"), "changed": ("~", "yellow")}
+MARKS: "dict[Kind, tuple[str, str]]" = {"added": ("+", "green"), "lost": ("-", "red"), "changed": ("~", "yellow")}
 AROUND = 1
-"""Lines around those that differ that are shown with them."""
+"""Lines of context around a difference."""
 
 
 def render_what_if(found: "WhatIf", most: int) -> Parts:
-    """Renders a branch beside the tables it started from, with so many of the memories that differ."""
+    """Renders a branch compared with the tables it started from, with at most so many changed memories."""
     yield from _head(found.name, found.days, found.settings)
-    numbers = ("before", "after", "added", "lost", "changed")
-    made = table("", *numbers, numbers=numbers)
-    for name, one in (("observations of these days", found.observations), ("memories", found.memories)):
-        counts = (one.before, one.after, one.count("added"), one.count("lost"), one.count("changed"))
-        made.add_row(name, *(f"{count:,}" for count in counts))
-    yield made
+    numbers = ("before", "after", *MARKS)
+    compared = {"observations of these days": found.observations, "memories": found.memories}
+    counts = {name: (one.before, one.after, *map(one.count, MARKS)) for name, one in compared.items()}
+    yield table("", *numbers, rows=([name, *(f"{n:,}" for n in row)] for name, row in counts.items()), numbers=numbers)
     yield from _changes(found.memories.changes, most)
     for side in found.files:
         yield from _side(side)
@@ -51,11 +50,11 @@ def render_branches(listed: "Sequence[Listed]") -> Parts:
     if not listed:
         yield "There is no branch. `memory lab what-if --set NAME=VALUE` makes one."
         return
-    made = table("name", "from", "to", "settings", "state")
+    rows = []
     for one in listed:
         settings = ", ".join(f"{name}={value}" for name, value in one.settings.items())
-        made.add_row(one.name, str(one.first), str(one.last), settings, one.state)
-    yield made
+        rows.append((one.name, str(one.first), str(one.last), settings, one.state))
+    yield table("name", "from", "to", "settings", "state", rows=rows)
 
 
 def render_adopted(adopted: "Adopted") -> Parts:
@@ -89,23 +88,22 @@ def _side(side: "Side") -> Parts:
     if side.before == side.after:
         yield f"{side.path} does not change."
         return
-    made = table(f"{side.path} before", "after")
-    for before, after in _beside(side.before.splitlines(), side.after.splitlines()):
-        differs = before != after
-        made.add_row(Text(before, style="red" if differs else ""), Text(after, style="green" if differs else ""))
-    yield made
+    styles = ("red", "green")
+    rows = (
+        [Text(one, style=style if before != after else "") for one, style in zip((before, after), styles, strict=True)]
+        for before, after in _side_by_side(side.before.splitlines(), side.after.splitlines())
+    )
+    yield table(f"{side.path} before", "after", rows=rows)
 
 
-def _beside(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yields the lines that differ beside each other, with those around them."""
+def _side_by_side(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yields pairs of lines that differ, with the lines around them."""
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for number, group in enumerate(matcher.get_grouped_opcodes(AROUND)):
         if number:
             yield "…", "…"
         for _, a, b, c, d in group:
-            old, new = before[a:b], after[c:d]
-            rows = max(len(old), len(new))
-            yield from zip([*old, *[""] * (rows - len(old))], [*new, *[""] * (rows - len(new))], strict=True)
+            yield from zip_longest(before[a:b], after[c:d], fillvalue="")
 
 
 def _price(cost: "Cost") -> str:

@@ -8,7 +8,7 @@ from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.runs.materialise import Report, Run
 from memory_assets.runs.scopes import OWNER, file_of
 from memory_assets.services.active_lessons import LESSONS_MD, lessons_of
-from memory_assets.services.due_triggers import coming_up
+from memory_assets.services.due_triggers import due_triggers
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.review import workspace_of
 from memory_assets.services.which_store import is_sample
@@ -57,7 +57,7 @@ def briefing(run: Run) -> Report:
             memories,
             pending=store.tables.read("decisions", columns=["state"]).filter(pl.col("state") == "pending").height,
             owner=store.settings.owner,
-            due=coming_up(store, memories),
+            due=due_triggers(store, memories),
             lessons=lessons_of(store),
             as_of=newest.astimezone(store.settings.zone).date() if newest else None,
         )

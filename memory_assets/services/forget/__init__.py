@@ -1,5 +1,5 @@
-"""Forgetting: what carries some words, taking them out of everything, and the search that proves it.
+"""Forgetting: finds everything in a store that contains given words, erases it, and verifies by a second search.
 
-`sought` holds the words while a person asks, `carriers` opens whatever a store consists of, `search` counts what carries the
-words, `erase` and the modules beside it take them out. What stays is a tombstone (`capture.tombstones`): hashes, never words.
+`search` finds the words, `data_locations` reads and masks single files, `rows`, `id_map` and `erase` remove the words from the
+store. Only a tombstone (`capture.tombstones`) is kept: keyed hashes, never the words.
 """

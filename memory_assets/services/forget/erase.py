@@ -1,8 +1,8 @@
-"""Takes what is forgotten out of a store, down to the bytes; knows nothing of it but tombstones, so any run can finish it.
+"""Erases forgotten words from a store, down to the bytes. It only needs the tombstones, so any later run can finish the work.
 
-Each step does nothing where it was done already, and the ledger line that says it is erased comes last: a process that is
-killed in between leaves a `words.forgotten` without its `words.erased`, and the next run starts again. The order matters: how
-hashes move is read from bytes that are not masked yet, how ids move from tables that are still the old ones.
+Each step does nothing where it was already done, and the event `words.erased` is written last: a process that is killed
+leaves a `words.forgotten` without its `words.erased`, and the next run starts again. The order matters: the mapping of hashes
+needs the unmasked bytes, the mapping of ids the old tables.
 """
 
 import shutil
@@ -20,14 +20,13 @@ from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.services.branches import drop_all
 from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
-from memory_assets.services.forget.carriers import GIT, LEFT_OVER, Carrier, carriers
-from memory_assets.services.forget.files import erase_file
-from memory_assets.services.forget.moved import Moved, follow, moved_hashes, moved_ids
+from memory_assets.services.forget.data_locations import GIT, LEFT_OVER, DataLocation, data_locations, erase_file
+from memory_assets.services.forget.id_map import IdMap, changed_hashes, changed_ids, replace_ids
 from memory_assets.services.forget.rows import erase_rows
 from memory_assets.stages.capture.messages import build_messages
 from memory_assets.stages.capture.tombstones import Tombstones, read_tombstones, tombstones_of, unfinished
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions
+from memory_assets.stages.distill.model.questions import plan_questions
 from memory_assets.stages.embed.harness_memories import with_harness_memories
 from memory_assets.stages.embed.notes import note_rows
 from memory_assets.stages.embed.project import plan_vectors
@@ -39,66 +38,65 @@ from memory_assets.text.files import make_folder, replace_if_same
 
 REASON = "words in it are forgotten"
 
-DONE_APART = ("resources", "tables", "index", "workspace")
-"""Folders that have a step of their own, as far as their files are not left over."""
+HANDLED_FOLDERS = ("resources", "tables", "index", "workspace")
+"""Folders with a step of their own, left-over files aside."""
 
 ATTEMPTS = 5
 NO_TEXTS = pl.DataFrame(schema={"id": pl.String, "corpus": pl.String, "text": pl.String})
 
 
 def finish(store: Store) -> Counter[str]:
-    """Erases what is forgotten and not erased yet; returns what was changed, by kind."""
+    """Erases what is forgotten and not erased yet; returns the number of changes by kind."""
     with store.lock():
         events = unfinished(store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED]))
         if not events:
             return Counter()
-        stones = read_tombstones(events, store.key)
+        tombstones = read_tombstones(events, store.key)
         with_history = any(event.payload["with_history"] for event in events)
-        changed = _erase(store, stones, since=min(event.at for event in events), with_history=with_history)
+        changed = _erase(store, tombstones, since=min(event.at for event in events), with_history=with_history)
         done = [Planned(f"erased-{event.id}", WORDS_ERASED, event.id, {"changed": dict(changed)}) for event in events]
         store.ledger.append_once(done, actor="rules")
         return changed
 
 
-def _erase(store: Store, stones: Tombstones, *, since: datetime, with_history: bool) -> Counter[str]:
+def _erase(store: Store, tombstones: Tombstones, *, since: datetime, with_history: bool) -> Counter[str]:
     changed: Counter[str] = Counter()
-    changed["branches"] = drop_all(store)  # made of what is about to change, and made again for nothing but time
-    changed["archive"] = _mask_archive(store, stones)
+    changed["branches"] = drop_all(store)  # copies of what is about to change; rebuilding one costs only time
+    changed["archive"] = _mask_archive(store, tombstones)
     sources = _masked_since(store, since)
-    moved = moved_ids(store.archive, store.tables, sources)
-    changed["ledger"] = store.ledger.overwrite(lambda raw: stones.mask(follow(moved, raw)))
-    _rekey_answers(store, sources, moved)
+    new_ids = changed_ids(store.archive, store.tables, sources)
+    changed["ledger"] = store.ledger.overwrite(lambda raw: tombstones.mask(replace_ids(new_ids, raw)))
+    _rekey_answers(store, sources, new_ids)
     store.tables.write("resources", "all", store.archive.resources())
     notes = with_harness_memories(note_rows(store.ledger.events(NOTES)), store.tables.read("harness_memories"))
-    changed += Counter({f"table {name}": count for name, count in erase_rows(store.tables, stones, sources, notes).items()})
+    rows = erase_rows(store.tables, tombstones, sources, notes)
+    changed.update({f"table {name}": count for name, count in rows.items()})
     _erase_indexes(store)
-    changed["workspace"] = _erase_workspace(store, stones)
-    changed["other files"] = sum(
-        _erase_other(one, stones) for one in carriers(store) if one.top not in DONE_APART or _is_left(one)
-    )
+    changed["workspace"] = _erase_workspace(store, tombstones)
+    changed["other files"] = sum(_erase_other(one, tombstones) for one in data_locations(store))
     if with_history:
-        commits = GitHistory(store.workspace).rewrite(tombstones_of(store).mask)  # and what was forgotten without it before
-        store.ledger.overwrite(lambda raw: follow(commits, raw))
+        commits = GitHistory(store.workspace).rewrite(tombstones_of(store).mask)  # earlier forgettings included
+        store.ledger.overwrite(lambda raw: replace_ids(commits, raw))
         changed["commits"] = len(commits)
     return +changed
 
 
-def _mask_archive(store: Store, stones: Tombstones) -> int:
-    """Masks the ranges that carry what is forgotten; the ledger follows first, while the old hashes can still be told."""
-    masked: list[str] = []
+def _mask_archive(store: Store, tombstones: Tombstones) -> int:
+    """Masks the archived ranges; the ledger is updated before each, while the old hashes can still be computed."""
+    masked = 0
     for entry in track([entry for ranges in store.archive.sources().values() for entry in ranges], "Erasing from the archive"):
         content = store.archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
-        after = stones.mask(content)
+        after = tombstones.mask(content)
         if after != content:
-            hashes = dict(moved_hashes(content, after))
-            store.ledger.overwrite(lambda raw, hashes=hashes: follow(hashes, raw))
+            hashes = dict(changed_hashes(content, after))
+            store.ledger.overwrite(lambda raw, hashes=hashes: replace_ids(hashes, raw))
             store.archive.restate(entry.id, after, at=store.settings.clock(), because=REASON)
-            masked.append(entry.id)
-    return len(masked)
+            masked += 1
+    return masked
 
 
 def _masked_since(store: Store, moment: datetime) -> list[str]:
-    """Returns the sources with bytes that were masked since the moment, by a run that was killed, too."""
+    """Returns the sources with bytes that were masked since the moment, killed runs included."""
     return [
         source
         for source, ranges in store.archive.sources().items()
@@ -106,37 +104,37 @@ def _masked_since(store: Store, moment: datetime) -> list[str]:
     ]
 
 
-def _rekey_answers(store: Store, sources: Sequence[str], moved: Moved) -> None:
-    """Has the answers about masked messages found under what these say now; else they were asked for, and paid, again."""
+def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None:
+    """Files the stored answers about masked messages under the masked content, so that they are not paid for again."""
     answers = AnswerStore(store.answers)
     if next(answers.root.glob("*.json"), None) is None:
         return
-    names = {old: new for pair in _contents(store, sources, moved) for old, new in answers.rekey(*pair).items()}
+    names = {old: new for pair in _contents(store, sources, new_ids) for old, new in answers.rekey(*pair).items()}
     for old, new in names.items():
         store.ledger.overwrite(lambda raw, old=old, new=new: raw.replace(old.encode(), new.encode()))
 
 
-def _contents(store: Store, sources: Sequence[str], moved: Moved) -> Iterator[tuple[str, str]]:
-    """Yields what each question about masked messages was asked about, and would be now."""
+def _contents(store: Store, sources: Sequence[str], new_ids: IdMap) -> Iterator[tuple[str, str]]:
+    """Yields the content of each question about masked messages, before and after."""
     observed = store.tables.read("windows").filter(
         pl.col("source_id").is_in(sources) & (pl.col("status") == "observed") & pl.col("day").is_not_null()
     )
     for (day,), windows in observed.group_by("day"):
         before = store.tables.read("messages", [str(day)])
         masked = pl.concat([empty("messages"), *build_messages(windows, store.tables, store.archive, store.settings.clock())])
-        after = masked.with_columns(pl.col("message_id").replace(moved))
+        after = masked.with_columns(pl.col("message_id").replace(new_ids))
         for window in windows.iter_rows(named=True):
-            asked = ([q.key.content for q in _questions(store, window, messages)] for messages in (before, after))
+            asked = (_question_contents(store, window, messages) for messages in (before, after))
             yield from ((old, new) for old, new in zip(*asked, strict=False) if old != new)
 
 
-def _questions(store: Store, window: Mapping[str, Any], messages: pl.DataFrame) -> list[ObserverQuestion]:
+def _question_contents(store: Store, window: Mapping[str, Any], messages: pl.DataFrame) -> list[str]:
     own = messages.filter(pl.col("window_id") == window["window_id"]).sort("ordinal")
-    return plan_questions(window, own, store.settings.model, store.settings.zone)
+    return [one.key.content for one in plan_questions(window, own, store.settings.model, store.settings.zone)]
 
 
 def _erase_indexes(store: Store) -> None:
-    """Has both indexes hold what the tables still do, in new generations, and nothing lie beside these."""
+    """Publishes both indexes with the present rows only, and deletes everything else in their folder."""
     memories, vectors, texts = store.tables.read("memories"), open_vectors(store), open_texts(store)
     try:
         if vectors.generation() is not None:
@@ -145,7 +143,7 @@ def _erase_indexes(store: Store) -> None:
             known = {*memories["id"], *passages_to_index(store.tables)["id"]}
             texts.update(NO_TEXTS, sorted({*texts.ids("memories"), *texts.ids("messages")} - known))
     except IndexFailedError:
-        shutil.rmtree(store.root / "index", ignore_errors=True)  # made again from the tables
+        shutil.rmtree(store.root / "index", ignore_errors=True)  # rebuilt from the tables
         make_folder(store.root / "index")
     vectors.keep_published_only()
     texts.keep_published_only()
@@ -153,46 +151,44 @@ def _erase_indexes(store: Store) -> None:
         (store.root / "index" / name).unlink(missing_ok=True)
 
 
-def _erase_workspace(store: Store, stones: Tombstones) -> int:
-    """Takes it out of the files on disk and of those last committed, so that no difference arises that nobody made."""
+def _erase_workspace(store: Store, tombstones: Tombstones) -> int:
+    """Erases from the files on disk and from the last commit, so that no spurious difference between the two remains."""
     workspace = GitHistory(store.workspace)
     committed = {path: workspace.at_head(path) for path in workspace.paths()}
-    cleaned = {path: cleared(path, content, stones) for path, content in committed.items() if content is not None}
-    changed = {path: content for path, content in cleaned.items() if content != committed[path]}
-    here = (one for one in carriers(store) if one.top == "workspace" and one.kind != GIT)
-    found = sum(_clear_on_disk(one.path, store, stones) for one in here)
+    cleared = {path: _cleared(path, content, tombstones) for path, content in committed.items() if content is not None}
+    changed = {path: content for path, content in cleared.items() if content != committed[path]}
+    here = (one for one in data_locations(store) if one.top == "workspace" and one.kind != GIT)
+    found = sum(_clear_on_disk(one.path, store, tombstones) for one in here)
     workspace.commit_content("Forget some words", changed, author=store.settings.owner)
     return max(found, len(changed))
 
 
-def cleared(path: str, content: bytes, stones: Tombstones) -> bytes:
-    """Returns a file of the workspace without what is forgotten: entries go, elsewhere the words are masked."""
+def _cleared(path: str, content: bytes, tombstones: Tombstones) -> bytes:
+    """Returns a workspace file without the forgotten words: entries are removed, other text is masked."""
     if not is_memory_file(path):
-        return stones.mask(content)
+        return tombstones.mask(content)
     entries = {entry.number for entry in read_entries(content.decode("utf-8", "replace"))}
     lines = enumerate(content.split(b"\n"), 1)
-    return stones.mask(b"\n".join(line for number, line in lines if number not in entries or not stones.holds(line)))
+    return tombstones.mask(b"\n".join(line for number, line in lines if number not in entries or not tombstones.holds(line)))
 
 
-def _clear_on_disk(path: Path, store: Store, stones: Tombstones) -> bool:
+def _clear_on_disk(path: Path, store: Store, tombstones: Tombstones) -> bool:
     name = path.relative_to(store.workspace).as_posix()
     if not is_memory_file(name):
-        return erase_file(path, stones)
+        return erase_file(path, tombstones)
     for _ in range(ATTEMPTS):
         content = path.read_bytes()
-        after = cleared(name, content, stones)
+        after = _cleared(name, content, tombstones)
         if replace_if_same(path, content, after):
             return after != content
     raise ReviewError(f"{path} changed {ATTEMPTS} times while it was being cleared. Save it, then try again.")
 
 
-def _is_left(one: Carrier) -> bool:
-    return one.kind == LEFT_OVER and one.top != "workspace"
-
-
-def _erase_other(one: Carrier, stones: Tombstones) -> bool:
-    """Erases from a file that no step of its own looks after; what a killed process left half written goes."""
+def _erase_other(one: DataLocation, tombstones: Tombstones) -> bool:
+    """Erases from a file that no other step handles; deletes half-written files of killed processes."""
+    if one.top in HANDLED_FOLDERS and (one.kind != LEFT_OVER or one.top == "workspace"):
+        return False
     if one.path.suffix == ".tmp" and one.top != "spool":
         one.path.unlink(missing_ok=True)
         return False
-    return erase_file(one.path, stones)
+    return erase_file(one.path, tombstones)

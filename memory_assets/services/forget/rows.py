@@ -1,11 +1,11 @@
-"""Takes what is forgotten out of the tables: rows that carry the words go, and with them what was made of these rows.
+"""Removes from the tables the rows that contain forgotten words, and the rows derived from them.
 
-Nothing is made anew here. A part that lost rows no longer says what it was made from, so the next run makes it again, from the
-archive, the ledger and the answers as they are by then.
+Nothing is rebuilt here: a partition that lost rows gets an empty input version, so the next run rebuilds it from the archive,
+the ledger and the answers.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import polars as pl
 
@@ -15,71 +15,67 @@ from memory_assets.stages.capture.tombstones import Tombstones
 from memory_assets.store.parquet_tables import ParquetTables
 
 PATHS = frozenset({"path"})
-"""Where a transcript lies is no text of ours: its file is still called so."""
+"""Columns that are not searched: the transcript's file keeps its name."""
 
-NEVER_MADE = "{}"
-"""Inputs of a part that is to be made again."""
+NO_INPUTS = "{}"
+"""Input version of a partition that must be rebuilt."""
 
 
-def erase_rows(tables: ParquetTables, stones: Tombstones, sources: Iterable[str], notes: pl.DataFrame) -> Counter[str]:
-    """Removes the rows that carry what is forgotten, and every old file of the tables; returns the rows removed by table.
+def erase_rows(tables: ParquetTables, tombstones: Tombstones, sources: Iterable[str], notes: pl.DataFrame) -> Counter[str]:
+    """Removes the rows that contain forgotten words, and old files of the tables; returns the number of rows by table.
 
-    The records of the `sources`, whose bytes were masked, are dropped: their messages have other ids now. `notes` are what
-    no session said, as observations.
+    The records of `sources`, whose bytes were masked, are dropped, because their message ids changed. `notes` are the facts
+    that come from no session, as observations.
     """
-    gone: Counter[str] = Counter()
+    removed: Counter[str] = Counter()
     for table, part in track([(name, part) for name in table_names() for part in tables.parts(name)], "Erasing from tables"):
         frame = tables.read(table, [part])
-        gone[table] += _keep(tables, table, part, frame, ~_carries(frame, stones))
-    for table, (column, known) in _sources_of(tables, notes).items():
+        removed[table] += _keep(tables, table, part, frame, ~_is_forgotten(frame, tombstones))
+    observed = pl.concat([tables.read("observations", columns=["id", "text_hash"]), notes.select("id", "text_hash")])
+    sources_left = {
+        "embeddings": observed["text_hash"],
+        "passages": tables.read("messages", columns=["message_id"])["message_id"],
+        "mentions": tables.read("memories", columns=["id"])["id"].alias("memory_id"),
+    }
+    for table, known in sources_left.items():
         for part in tables.parts(table):
             frame = tables.read(table, [part])
-            gone[table] += _keep(tables, table, part, frame, frame[column].is_in(list(known)))
+            removed[table] += _keep(tables, table, part, frame, frame[known.name].is_in(known.implode()))
     for source in sources:
         tables.drop("records", source)
     tables.purge()
-    return +gone
+    return +removed
 
 
-def without_forgotten(made: Mapping[str, pl.DataFrame], stones: Tombstones) -> dict[str, pl.DataFrame]:
-    """Returns `segments`, `observations` and `verdicts` without what is forgotten: our own wording may say it once more."""
-    if not stones:
+def without_forgotten(made: Mapping[str, pl.DataFrame], tombstones: Tombstones) -> dict[str, pl.DataFrame]:
+    """Returns `segments`, `observations` and `verdicts` without forgotten words, which generated wording may repeat."""
+    if not tombstones:
         return dict(made)
-    is_gone = _carries(made["observations"], stones)
-    is_refused = pl.col("candidate_id").is_in(made["observations"].filter(is_gone)["id"].implode())
-    told = {"verdict": "discard", "reason": "forgotten"}
-    refused = [pl.when(is_refused).then(pl.lit(word)).otherwise(name).alias(name) for name, word in told.items()]
-    narratives = [stones.mask_text(text) for text in made["segments"]["narrative"]]
+    is_forgotten = _is_forgotten(made["observations"], tombstones)
+    is_refused = pl.col("candidate_id").is_in(made["observations"].filter(is_forgotten)["id"].implode())
+    refusal = {"verdict": "discard", "reason": "forgotten"}
+    refused = [pl.when(is_refused).then(pl.lit(word)).otherwise(name).alias(name) for name, word in refusal.items()]
+    narratives = [tombstones.mask_text(text) for text in made["segments"]["narrative"]]
     return {
         "segments": made["segments"].with_columns(pl.Series("narrative", narratives, dtype=pl.String)),
-        "observations": made["observations"].filter(~is_gone),
+        "observations": made["observations"].filter(~is_forgotten),
         "verdicts": made["verdicts"].with_columns(refused),
     }
 
 
-def _sources_of(tables: ParquetTables, notes: pl.DataFrame) -> Mapping[str, tuple[str, Collection[str]]]:
-    """Returns, for each table without words, the column that says what a row was made of, and what there still is."""
-    observed = pl.concat([tables.read("observations", columns=["id", "text_hash"]), notes.select("id", "text_hash")])
-    return {
-        "embeddings": ("text_hash", set(observed["text_hash"])),
-        "passages": ("message_id", set(tables.read("messages", columns=["message_id"])["message_id"])),
-        "mentions": ("memory_id", set(tables.read("memories", columns=["id"])["id"])),
-    }
-
-
 def _keep(tables: ParquetTables, table: str, part: str, frame: pl.DataFrame, is_kept: pl.Series) -> int:
-    """Writes the part without the other rows, and returns how many they are."""
+    """Writes the partition without the other rows, and returns their number."""
     count = frame.height - int(is_kept.sum())
     if count:
-        tables.write(table, part, frame.filter(is_kept), inputs=NEVER_MADE)
+        tables.write(table, part, frame.filter(is_kept), inputs=NO_INPUTS)
     return count
 
 
-def _carries(frame: pl.DataFrame, stones: Tombstones) -> pl.Series:
-    """Returns which rows hold what is forgotten."""
-    told = pl.Series([False] * frame.height, dtype=pl.Boolean)
+def _is_forgotten(frame: pl.DataFrame, tombstones: Tombstones) -> pl.Series:
+    """Returns which rows contain forgotten words."""
+    found = pl.Series([False] * frame.height, dtype=pl.Boolean)
     for name, dtype in frame.schema.items():
         if dtype in (pl.String, pl.List(pl.String)) and name not in PATHS:
             texts = frame[name] if dtype == pl.String else frame[name].list.join("\n")
-            told = told | pl.Series([bool(text) and stones.holds(text.encode()) for text in texts], dtype=pl.Boolean)
-    return told
+            found = found | pl.Series([bool(text) and tombstones.holds(text.encode()) for text in texts], dtype=pl.Boolean)
+    return found

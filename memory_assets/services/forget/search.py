@@ -1,45 +1,55 @@
-"""Searches everything that a store consists of for words, and tells where they stand and what was looked at.
+"""Searches everything in a store for phrases; used as the preview of a forgetting and, afterwards, to verify it.
 
-The same search is the preview of a forgetting and, afterwards, its proof.
+A phrase matches wherever its words follow each other, whatever is between them. Its first and last word may be part of a longer
+word, which then belongs to the wording that is found. The phrases exist in memory only and are never written to disk.
 """
 
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from memory_assets.adapters.git_history import GitHistory
 from memory_assets.schema.progress import track
-from memory_assets.services.forget.carriers import GIT, carriers, texts_of
-from memory_assets.services.forget.sought import Sought, Wording
+from memory_assets.services.forget.data_locations import GIT, data_locations, read_texts
+from memory_assets.stages.capture.tombstones import pieces_at, words_of, wrapped_places
 from memory_assets.store.store import Store
 
-RAW = ("table ", "indexes", "Dagster's home", "temporary")
-"""Kinds whose files are not text: what stands in them tells that the words are there, not how they are worded."""
+NOT_TEXT = ("table ", "indexes", "Dagster's home", "temporary")
+"""Kinds whose files are not text: a match shows that the words are there, not how they are worded."""
+
+HEAD_BYTES = 4_096
+_WORDS = re.compile(r"[^\W_]+")
+
+Wording = tuple[str, ...]
+"""Consecutive words in normal form."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """One kind of thing that carries the words."""
+class Matches:
+    """The matches in one part of the store."""
 
     kind: str
     files: int
     """Files, or objects of git."""
     count: int
-    """How often the words stand there."""
+    """Number of matches."""
     where: str
     """The first of the files, below the store."""
 
 
 @dataclass(frozen=True)
-class Search:
-    """What a search found, and what it looked at."""
+class SearchReport:
+    """What a search found and what it examined."""
 
-    places: tuple[Place, ...]
-    looked_at: dict[str, int] = field(default_factory=dict)
+    places: tuple[Matches, ...]
+    looked_at: dict[str, int]
     """Files, and objects of git, by kind."""
-    commit_count: int = 0
-    """Commits of the workspace that carry the words."""
-    _wordings: tuple[Wording, ...] = ()
+    commit_count: int
+    """Commits of the workspace that contain the words."""
+    _wordings: tuple[Wording, ...]
 
     @property
     def wordings(self) -> tuple[Wording, ...]:
@@ -47,36 +57,96 @@ class Search:
         return self._wordings
 
     @property
-    def is_carried(self) -> bool:
-        """Whether something carries the words, older commits apart."""
+    def has_matches(self) -> bool:
+        """Whether anything but older commits contains the words."""
         return any(place.kind != GIT for place in self.places)
 
 
-def search(store: Store, sought: Sought) -> Search:
-    """Returns where the words stand in the store."""
+@dataclass(frozen=True)
+class PhraseQuery:
+    """Phrases to search for, each as its words in normal form."""
+
+    phrases: tuple[Wording, ...]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "PhraseQuery":
+        """Returns the query for the texts; texts without a word are left out."""
+        found = dict.fromkeys(tuple(words_of(text)) for text in texts)
+        return cls(tuple(phrase for phrase in found if phrase))
+
+    def wordings_in(self, raw: bytes) -> Counter[Wording]:
+        """Returns the wordings of the phrases in the bytes, under any encoding or escaping, with their counts."""
+        if is_binary(raw):
+            return self._wordings(raw) if any(needle and needle in raw.lower() for needle in self._needles) else Counter()
+        found: Counter[Wording] = Counter()
+        for piece in pieces_at(raw, self._candidates(raw)):
+            here: Counter[Wording] = Counter()
+            for view in piece.views():
+                here |= self._wordings(view.text)  # the same place may be readable under several encodings
+            found += here
+        return found
+
+    def count_in(self, raw: bytes) -> int:
+        """Returns the number of matches in the bytes."""
+        return self.wordings_in(raw).total()
+
+    def _candidates(self, raw: bytes) -> Iterator[int]:
+        """Yields the offsets of each phrase's longest word and of encoded text; of all non-ASCII text for other phrases."""
+        for pattern in self._patterns:
+            yield from (match.start() for match in pattern.finditer(raw))
+        yield from wrapped_places(raw)
+
+    @cached_property
+    def _needles(self) -> list[bytes]:
+        """The longest ASCII word of each phrase; empty where it has none."""
+        ascii_words = ([word.encode() for word in phrase if word.isascii()] for phrase in self.phrases)
+        return [max(words, key=len, default=b"") for words in ascii_words]
+
+    @cached_property
+    def _patterns(self) -> list[re.Pattern[bytes]]:
+        return [re.compile(re.escape(needle) or rb"[\x80-\xff]+", re.IGNORECASE) for needle in self._needles]
+
+    def _wordings(self, raw: bytes) -> Counter[Wording]:
+        text = unicodedata.normalize("NFKC", raw.decode("utf-8", "replace")).casefold()
+        joined = f" {' '.join(_WORDS.findall(text))} "
+        return Counter(wording for phrase in self.phrases for wording in _matches(joined, " ".join(phrase)))
+
+
+def search(store: Store, query: PhraseQuery) -> SearchReport:
+    """Returns the matches in the store, git history included."""
     found: dict[str, list[tuple[str, int]]] = {}
-    looked: Counter[str] = Counter()
-    wordings: Counter[Wording] = Counter()
-    for kind, where, texts in track([*_everything(store)], "Searching every file"):
-        looked[kind] += 1
-        told: Counter[Wording] = Counter()
-        for text in texts():
-            told |= sought.wordings_in(text)
-        if told:
-            found.setdefault(kind, []).append((where, told.total()))
-            wordings += told if not kind.startswith(RAW) else Counter()
+    examined: Counter[str] = Counter()
+    wordings: set[Wording] = set()
+    for one in track([*data_locations(store)], "Searching every file"):
+        examined[one.kind] += 1
+        counts: Counter[Wording] = Counter()
+        for text in read_texts(one.path):
+            counts |= query.wordings_in(text)
+        if counts:
+            found.setdefault(one.kind, []).append((one.place, counts.total()))
+            wordings.update(() if one.kind.startswith(NOT_TEXT) else counts)
     history = GitHistory(store.workspace)
-    carrying: dict[str, int] = {}
+    objects: dict[str, int] = {}
     for one in history.objects():
-        looked[GIT] += 1
-        if count := sought.count_in(one.content):
-            carrying[one.id] = count
-    found |= {GIT: list(carrying.items())} if carrying else {}
-    places = tuple(Place(kind, len(told), sum(n for _, n in told), told[0][0]) for kind, told in sorted(found.items()))
-    commits = history.commits_about(carrying) if carrying else 0
-    return Search(places, dict(sorted(looked.items())), commits, tuple(sorted(wordings)))
+        examined[GIT] += 1
+        if count := query.count_in(one.content):
+            objects[one.id] = count
+    found |= {GIT: list(objects.items())} if objects else {}
+    places = tuple(Matches(kind, len(hits), sum(n for _, n in hits), hits[0][0]) for kind, hits in sorted(found.items()))
+    commits = history.commits_about(objects) if objects else 0
+    return SearchReport(places, dict(sorted(examined.items())), commits, tuple(sorted(wordings)))
 
 
-def _everything(store: Store) -> Iterator[tuple[str, str, Callable[[], Iterator[bytes]]]]:
-    for one in carriers(store):
-        yield one.kind, one.place, lambda path=one.path: texts_of(path)
+def is_binary(raw: bytes) -> bool:
+    """Returns whether the bytes are not text, so that escapes in them mean nothing."""
+    head = raw[:HEAD_BYTES]
+    zeros = head.count(0)
+    return zeros > 0 and zeros not in (head[::2].count(0), head[1::2].count(0))  # in UTF-16 every other byte may be zero
+
+
+def _matches(joined: str, phrase: str) -> Iterator[Wording]:
+    at = joined.find(phrase)
+    while at >= 0:
+        start, end = joined.rfind(" ", 0, at + 1) + 1, joined.find(" ", at + len(phrase))
+        yield tuple(joined[start:end].split(" "))
+        at = joined.find(phrase, end)

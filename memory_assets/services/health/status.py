@@ -1,38 +1,33 @@
-"""How the store stands at a glance: what is in it, what waits, how old it is, and where its files lie.
+"""The state of the store: what it contains, what is pending, how old it is, and where its files are.
 
-Takes an open store, reads footers of tables and a few small columns, runs nothing. What was found can be kept as text beside
-the tables, for `fast` to print until one of them is written again.
+Reads footers of tables and a few small columns. The rendered status can be saved beside the tables, for `entry` to print until
+a table changes.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from memory_assets.schema.protocols import Tables
 from memory_assets.stages.deliver import spool
 from memory_assets.store.ready import STATUS, stamp
+from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
 
-if TYPE_CHECKING:
-    from memory_assets.store.store import Store
-
-WIDTH = 12
-"""Of the names."""
-
+NAME_WIDTH = 12
 COUNTED = ("sessions", "messages", "observations", "memories", "proposals")
 
 
 @dataclass(frozen=True)
 class Status:
-    """The store at a glance."""
+    """The state of the store."""
 
     store: Path
     is_sample: bool
     rows: dict[str, int]
-    """Rows of the tables that people ask about."""
+    """Number of rows by table."""
     memories: dict[str, int]
     """Memories by state."""
     pending: int
@@ -40,21 +35,21 @@ class Status:
     first_day: str | None
     last_day: str | None
     updated_at: datetime | None
-    """When the memories were last made."""
+    """When the memories were last updated."""
     memory_md: Path
     review_md: Path
     briefing_md: Path
     alarm: str | None = None
-    """What is wrong with the spool, and what to do."""
+    """The problem of the spool, if any, and what to do."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing has been taken in yet."""
+        """Whether no transcript was read yet."""
         return not any(self.rows.values())
 
 
-def status_of(store: "Store", *, is_sample: bool = False) -> Status:
-    """Returns how the store stands."""
+def status_of(store: Store, *, is_sample: bool = False) -> Status:
+    """Returns the state of the store."""
     tables = store.tables
     days = [day for day, info in tables.parts("observations").items() if info.rows]
     written = [info.written_at for info in tables.parts("memories").values()]
@@ -75,8 +70,8 @@ def status_of(store: "Store", *, is_sample: bool = False) -> Status:
     )
 
 
-def keep_status(store: "Store", *, is_sample: bool = False) -> Status:
-    """Returns how the store stands and keeps its text ready."""
+def keep_status(store: Store, *, is_sample: bool = False) -> Status:
+    """Returns the state of the store and saves its text."""
     written = stamp(str(store.root))
     status = status_of(store, is_sample=is_sample)
     write_atomically(store.root / STATUS, f"{written}\n\n{render_status(status)}".encode())
@@ -84,13 +79,10 @@ def keep_status(store: "Store", *, is_sample: bool = False) -> Status:
 
 
 def render_status(status: Status) -> str:
-    """Returns the status as people read it, with the one command that is worth running next.
-
-    The alarm is left out: it is told as it stands when the text is printed.
-    """
+    """Returns the status as text, with the command to run next; without the alarm, which is added when it is printed."""
     if status.is_empty:
         return f"There is no memory in {status.store} yet. Run `memory up` to take in transcripts."
-    told = {
+    shown = {
         "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
         "days": f"{status.first_day} to {status.last_day}" if status.first_day else "none observed yet",
         "messages": f"{status.rows['messages']:,} in {status.rows['sessions']:,} sessions",
@@ -102,13 +94,10 @@ def render_status(status: Status) -> str:
         "MEMORY.md": status.memory_md,
         "REVIEW.md": status.review_md,
     }
-    return "\n".join([*(f"{name:<{WIDTH}}  {value}" for name, value in told.items()), _next_step(status)])
-
-
-def _next_step(status: Status) -> str:
+    following = 'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch and serves the Dagster UI.'
     if status.pending:
-        return "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
-    return 'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch and serves the Dagster UI.'
+        following = "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
+    return "\n".join([*(f"{name:<{NAME_WIDTH}}  {value}" for name, value in shown.items()), following])
 
 
 def _count(tables: Tables, table: str, column: str) -> dict[str, int]:

@@ -1,6 +1,6 @@
-"""Checks what the store stands on: folders and their permissions, disk, git, the embedding model, MEMORY.md, freshness.
+"""Checks the store's environment: folders and permissions, disk, git, the embedding model, MEMORY.md, freshness.
 
-Takes paths and moments, returns checks. Whether the tables add up is told in `sums`.
+Takes paths and moments, returns checks. `sums` checks the tables.
 """
 
 import os
@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_assets.schema.protocols import TaskList
+from memory_assets.services.health.sums import REMEDY
 from memory_assets.stages.capture.discover import TranscriptFile
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.inbox import ASIDE
@@ -21,13 +22,13 @@ SPARE_BYTES = 1_000_000_000
 """A rebuild writes tables and indexes beside the old ones; a gigabyte holds both for several hundred long sessions."""
 
 OVERDUE = timedelta(days=1)
-"""The sensors look every minute; changes that wait for a day mean that nothing looks any more."""
+"""The sensors run every minute; changes that wait for a day mean that no sensor runs."""
 
 SHOWN = 3
 
 
 def check_git() -> Check:
-    """Tells whether git can be run; MEMORY.md is kept in a repository."""
+    """Checks that git can be run; MEMORY.md is kept in a repository."""
     promise = "git can be run, for the history of MEMORY.md"
     try:
         version = subprocess.run(["git", "--version"], check=True, capture_output=True, text=True).stdout.strip()
@@ -37,7 +38,7 @@ def check_git() -> Check:
 
 
 def check_permissions(root: Path) -> Check:
-    """Tells whether the store is readable by its owner alone."""
+    """Checks that only the owner can read the store."""
     promise = "the store is readable by its owner alone (folders 0700, files 0600)"
     if os.name != "posix":
         return Check("permissions", promise, True, "left to the platform")
@@ -49,7 +50,7 @@ def check_permissions(root: Path) -> Check:
 
 
 def check_disk(root: Path, spare: int = SPARE_BYTES) -> Check:
-    """Tells whether the disk has room for a rebuild."""
+    """Checks that the disk has room for a rebuild."""
     free = shutil.disk_usage(root).free
     promise = f"at least {spare / 1e9:.0f} GB free for a rebuild"
     remedy = "" if free >= spare else "Free space on the disk."
@@ -57,33 +58,33 @@ def check_disk(root: Path, spare: int = SPARE_BYTES) -> Check:
 
 
 def check_model(name: str, version: Callable[[], str]) -> Check:
-    """Tells whether the embedding model's weights are on this machine and are the ones they should be."""
+    """Checks that the embedding model's weights are installed and unchanged."""
     return Check("embedding model", f"the weights of {name} are here and unchanged", True, f"sha256 {version()}…")
 
 
 def check_text(path: Path) -> Check:
-    """Tells whether a file of the workspace can be read as text; one that does not exist yet is fine."""
+    """Checks that a file of the workspace can be read as text; it may not exist yet."""
     promise = f"{path.name} is readable text"
     try:
         size = len(path.read_text("utf-8"))
     except FileNotFoundError:
         return Check(path.name, promise, True, "not written yet")
     except (OSError, UnicodeDecodeError) as error:
-        return Check(path.name, promise, False, str(error), f"Mend {path}, or restore it with git in its folder.")
+        return Check(path.name, promise, False, str(error), f"Fix {path}, or restore it with git in its folder.")
     return Check(path.name, promise, True, f"{size:,} characters")
 
 
 def check_projection(name: str, of: str, expected: set[str], found: set[str]) -> Check:
-    """Tells whether an index holds what the tables say it must."""
+    """Checks that an index has exactly the expected entries."""
     promise = f"the {name} index holds exactly the {of} that can be recalled"
     if expected == found:
         return Check(f"{name} index", promise, True, f"{len(found):,} entries")
     difference = f"{len(expected - found):,} missing, {len(found - expected):,} too many"
-    return Check(f"{name} index", promise, False, difference, "Run `memory ingest`; if it stays so, `memory data rebuild`.")
+    return Check(f"{name} index", promise, False, difference, REMEDY)
 
 
 def check_spool(root: Path) -> Check:
-    """Tells whether what harnesses sent is taken in."""
+    """Checks that events of harnesses are processed."""
     promise = "events that sessions send are taken in within hours"
     wrong = spool.alarm(str(root))
     waiting = sum(end - start for start, end in spool.unread(str(root)).values())
@@ -91,13 +92,13 @@ def check_spool(root: Path) -> Check:
 
 
 def check_tasks(tasks: TaskList, now: datetime) -> Check:
-    """Tells whether the owner's list of tasks answers; raises `TaskListError` where it does not."""
+    """Checks that the owner's task list answers; raises `TaskListError` where it does not."""
     waiting = sum(task.state == "open" for task in tasks.labelled(since=now))
     return Check("Todoist", "tasks can ask about proposals", True, f"{waiting:,} wait")
 
 
 def check_dead_letters(root: Path) -> Check:
-    """Tells whether lines of the spool were put aside and nobody has read and deleted them yet."""
+    """Checks that no invalid line of the spool is waiting to be read and deleted."""
     promise = "every line of the spool could be understood"
     aside = root / spool.FOLDER / ASIDE
     count = sum(1 for _ in aside.iterdir()) if aside.is_dir() else 0
@@ -108,12 +109,11 @@ def check_dead_letters(root: Path) -> Check:
 
 
 def check_freshness(waiting: Sequence[TranscriptFile], now: datetime) -> Check:
-    """Tells whether transcripts changed long ago without having been taken in."""
+    """Checks that no transcript changed long ago and is still unread."""
     promise = "transcripts are taken in within a day of being written"
-    old = [file for file in waiting if now - datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) > OVERDUE]
-    if old:
-        oldest = min(file.mtime_ns for file in old) / 1e9
-        found = f"{len(old):,} wait since {datetime.fromtimestamp(oldest, UTC):%Y-%m-%d %H:%M} UTC"
+    moments = [datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) for file in waiting]
+    if old := [moment for moment in moments if now - moment > OVERDUE]:
+        found = f"{len(old):,} wait since {min(old):%Y-%m-%d %H:%M} UTC"
         return Check("freshness", promise, False, found, "Run `memory ingest`, or keep `memory up` running.")
     return Check("freshness", promise, True, f"{len(waiting):,} changed and not yet taken in" if waiting else "nothing waits")
 
@@ -121,6 +121,6 @@ def check_freshness(waiting: Sequence[TranscriptFile], now: datetime) -> Check:
 def _everything(root: Path) -> list[Path]:
     found = [root]
     for folder, names, files in os.walk(root):
-        names[:] = [name for name in names if name != ".git"]  # git keeps its objects as it likes; .git itself is closed
+        names[:] = [name for name in names if name != ".git"]  # git sets the permissions of its objects; .git itself is closed
         found += [Path(folder, name) for name in (*names, *files)]
     return found

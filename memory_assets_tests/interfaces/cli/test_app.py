@@ -19,7 +19,7 @@ from memory_assets.errors import StoreError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
 from memory_assets.services import branches
-from memory_assets.services.branches import Branch, Place
+from memory_assets.services.branches import Branch, BranchFolder
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store
 
@@ -179,7 +179,7 @@ def test_the_same_seed_draws_the_same_rows(run: Run):
 
 def test_branches_are_listed_compared_and_dropped(run: Run):
     store = small_store()
-    place = Place(store, "mine")
+    place = BranchFolder(store, "mine")
     branches.begin(place, Branch("mine", DAY, DAY, {"least_useful": "0.8"}, 0.0, "-", state="made"))
     observed = store.tables.read("observations").with_columns(gate=pl.lit("hold"), gate_reason=pl.lit("usefulness below 0.8"))
     place.open(store.settings).tables.write("observations", DAY.isoformat(), observed)
@@ -421,7 +421,7 @@ def test_what_is_remembered_corrected_and_forgotten_is_answered_with_its_id(run:
     assert (code, "Nothing was changed" in out) == (0, True)
     assert json.loads(run("forget", "storks nest", "--apply", "--json")[1])["data"]["is_applied"]
     code, out, err = run("forget", "storks nest")
-    assert (code, out, "Nothing that is remembered holds" in err) == (1, "", True)
+    assert (code, out, "Nothing in this store contains" in err) == (1, "", True)
 
 
 def test_words_that_no_memory_holds_are_explained_by_the_stage_that_stopped_them(run: Run):

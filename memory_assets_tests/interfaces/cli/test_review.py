@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from memory_assets.interfaces.cli.review import Sitting
+from memory_assets.interfaces.cli.review import ReviewSession
 from memory_assets.memory import MemoryAgent
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
@@ -39,19 +39,19 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 class Person(MemoryAgent):
     """The facade, with the pipeline's triage left to the test."""
 
-    def hear(self) -> None:
+    def apply_review_edits(self) -> None:
         """Nothing was edited."""
 
-    def settle(self, *proposal_ids: str):
-        """Leaves carrying out to the test."""
+    def run_triage(self, *proposal_ids: str):
+        """Leaves triage to the test."""
         return ()
 
 
 def sit(*keys: str, lines: tuple[str, ...] = ()) -> str:
-    """What a sitting with these keys shows; after them the person quits."""
+    """What a review session with these keys shows; after them the person quits."""
     console = Console(record=True, width=120, file=open(os.devnull, "w"))  # noqa: SIM115
     left, typed = iter([*keys, "q"]), iter(lines)
-    Sitting(Person(), console, lambda: next(left), lambda _: next(typed)).run()
+    ReviewSession(Person(), console, lambda: next(left), lambda _: next(typed)).run()
     return console.export_text()
 
 
@@ -104,7 +104,7 @@ def test_what_was_decided_elsewhere_meanwhile_is_not_decided_twice(world: World)
         return "q"
 
     console = Console(record=True, width=120, file=open(os.devnull, "w"))  # noqa: SIM115
-    Sitting(Person(), console, key, lambda _: "").run()
+    ReviewSession(Person(), console, key, lambda _: "").run()
     assert "p-20260803-001 is already decided" in console.export_text()
     assert decided(world) == [("rejected", "001")]
 

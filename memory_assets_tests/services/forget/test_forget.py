@@ -194,10 +194,10 @@ def test_history_is_rewritten_only_where_it_is_asked_for(agent: MemoryAgent, sto
     workspace._git("remote", "add", "origin", str(tmp_path / "elsewhere"))
     forgotten = agent.forget(SHOWN, apply=True)
     assert forgotten.is_gone and forgotten.proof and forgotten.proof.commit_count == 2
-    assert forgotten.warnings == ("2 commits of the workspace still carry it; forget it with --history to rewrite them.",)
+    assert forgotten.warnings == ("2 commits of the workspace still contain it; forget it with --history to rewrite them.",)
     again = agent.forget("use uv, never pip, to install packages", apply=True, history=True)
     assert again.proof and not again.proof.places
-    assert "origin still holds the old one" in again.warnings[0]
+    assert "origin still has the old one" in again.warnings[0]
     assert (store.workspace / "MEMORY.md").read_text() == "# Mine\n\n"
     assert not is_dirty(workspace, "MEMORY.md")
 
@@ -205,10 +205,10 @@ def test_history_is_rewritten_only_where_it_is_asked_for(agent: MemoryAgent, sto
 @pytest.mark.parametrize(
     ("target", "why"),
     [
-        ("", "Name what is to be forgotten"),
-        ("uv", "is in too much"),
-        ("-- !?", "is in too much"),
-        ("a pelican on the roof", "Nothing that is remembered"),
+        ("", "Name what to forget"),
+        ("uv", "matches too much"),
+        ("-- !?", "matches too much"),
+        ("a pelican on the roof", "Nothing in this store"),
         ("mem_ffffffffffff", "There is no memory"),
     ],
 )
@@ -223,9 +223,9 @@ def test_the_text_of_a_memory_is_forgotten_with_the_words_that_it_was_learnt_fro
 
 
 def test_what_is_worded_anew_by_us_is_refused_where_it_says_what_is_forgotten(store: Store):
-    stones = Tombstones([make_tombstone(words_of(FACT), b"key")], b"key")
+    tombstones = Tombstones([make_tombstone(words_of(FACT), b"key")], b"key")
     made = {table: store.tables.read(table) for table in ("segments", "observations", "verdicts")}
-    left = without_forgotten(made, stones)
+    left = without_forgotten(made, tombstones)
     assert left["observations"]["text"].to_list() == [NARRATIVE]
     assert dict(left["verdicts"].select("candidate_id", "verdict").iter_rows())[MEMORY] == "discard"
     assert left["segments"].equals(made["segments"])

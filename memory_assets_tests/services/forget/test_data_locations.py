@@ -11,18 +11,17 @@ import pytest
 import zstandard
 
 from memory_assets.errors import StoreBusyError
-from memory_assets.services.forget.carriers import carriers, kind_of, texts_of
-from memory_assets.services.forget.files import erase_file
+from memory_assets.services.forget.data_locations import data_locations, erase_file, kind_of, read_texts
 from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, words_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 
 PHRASE = "herons nest beside the reactor"
-STONES = Tombstones([make_tombstone(words_of(PHRASE), b"key")], b"key")
+TOMBSTONES = Tombstones([make_tombstone(words_of(PHRASE), b"key")], b"key")
 
 
 def holds(path: Path) -> bool:
-    return any(STONES.holds(text) for text in texts_of(path))
+    return any(TOMBSTONES.holds(text) for text in read_texts(path))
 
 
 @pytest.fixture
@@ -54,22 +53,22 @@ def test_every_kind_of_file_is_read_as_what_it_holds(tmp_path: Path, database: P
 
 
 def test_a_database_keeps_its_rows_and_nothing_of_the_words_in_cells_free_pages_or_its_log(database: Path):
-    assert erase_file(database, STONES)
+    assert erase_file(database, TOMBSTONES)
     with closing(sqlite3.connect(database)) as opened:
         rows = opened.execute("SELECT body, packed FROM events ORDER BY id").fetchall()
     assert [body for body, _ in rows] == ["a", f"say: {'*' * len(PHRASE)}.", "b"]
     assert zlib.decompress(rows[2][1]) == b"*" * len(PHRASE)
     left = b"".join(path.read_bytes() for path in database.parent.iterdir())
     assert b"herons" not in left and b"deleted" not in left
-    assert not erase_file(database, STONES)
+    assert not erase_file(database, TOMBSTONES)
 
 
 def test_a_database_that_somebody_is_writing_is_said_to_be_busy(database: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("memory_assets.services.forget.carriers.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("memory_assets.services.forget.data_locations.BUSY_SECONDS", 0.1)
     with closing(sqlite3.connect(database)) as writing:
         writing.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError, match="Stop the Dagster UI"):
-            erase_file(database, STONES)
+            erase_file(database, TOMBSTONES)
 
 
 def test_a_text_is_masked_in_place_and_a_compressed_one_removed(tmp_path: Path):
@@ -77,9 +76,9 @@ def test_a_text_is_masked_in_place_and_a_compressed_one_removed(tmp_path: Path):
     text.write_text(f"Error: {PHRASE}\n")
     packed.write_bytes(gzip.compress(PHRASE.encode()))
     number = text.stat().st_ino
-    assert erase_file(text, STONES) and erase_file(packed, STONES)
+    assert erase_file(text, TOMBSTONES) and erase_file(packed, TOMBSTONES)
     assert (text.read_text(), text.stat().st_ino, packed.exists()) == (f"Error: {'*' * len(PHRASE)}\n", number, False)
-    assert not erase_file(text, STONES)
+    assert not erase_file(text, TOMBSTONES)
 
 
 @pytest.mark.parametrize(
@@ -104,4 +103,4 @@ def test_another_store_inside_and_the_settings_are_passed_by():
     (store.root / "sample" / "VERSION").write_text("1\n")
     (store.root / "memory.toml").write_text("")
     (store.root / "link").symlink_to(store.root / "VERSION")
-    assert {one.path.name for one in carriers(store)} == {"VERSION", "instance.json"}
+    assert {one.path.name for one in data_locations(store)} == {"VERSION", "instance.json"}

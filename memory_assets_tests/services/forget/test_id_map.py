@@ -7,7 +7,7 @@ import pytest
 
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.services.forget.erase import finish
-from memory_assets.services.forget.moved import follow, moved_hashes
+from memory_assets.services.forget.id_map import changed_hashes, replace_ids
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, masking, words_of
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
@@ -39,24 +39,24 @@ def forget(store: Store) -> Tombstones:
 
 
 def test_hashes_of_masked_records_are_told_with_and_without_their_newline():
-    moved = dict(moved_hashes(b"same\nold\nlast", b"same\nnew\nlost"))
+    moved = dict(changed_hashes(b"same\nold\nlast", b"same\nnew\nlost"))
     pairs = [(b"old\n", b"new\n"), (b"old", b"new"), (b"last\n", b"lost\n"), (b"last", b"lost")]
     assert moved == {hashlib.sha256(old).hexdigest(): hashlib.sha256(new).hexdigest() for old, new in pairs}
 
 
-def test_only_whole_ids_follow():
+def test_only_whole_ids_are_replaced():
     id, other = "0f3a5c1e-0000-5000-8000-000000000001", "ffffffff-0000-5000-8000-000000000001"
-    assert follow({id: other}, f'"{id}" msg_{"a" * 20} x{id}'.encode()) == f'"{other}" msg_{"a" * 20} x{other}'.encode()
-    assert follow({"a" * 40: "b" * 40}, b"a" * 64) == b"a" * 64
+    assert replace_ids({id: other}, f'"{id}" msg_{"a" * 20} x{id}'.encode()) == f'"{other}" msg_{"a" * 20} x{other}'.encode()
+    assert replace_ids({"a" * 40: "b" * 40}, b"a" * 64) == b"a" * 64
 
 
 def test_the_archive_keeps_its_length_and_says_why_its_hash_is_another(store: Store):
     before = store.archive.resources()
     records = store.tables.read("records").select("line", "byte_from", "byte_to")
-    stones = forget(store)
+    tombstones = forget(store)
     (entry,) = store.archive.ranges(before["source_id"][0])
     content = store.archive.read(entry.source_id, 0, 0, entry.byte_to)
-    assert not stones.holds(content) and b"use uv for packages" in content
+    assert not tombstones.holds(content) and b"use uv for packages" in content
     assert store.archive.verify(entry.id) and entry.sha256 != before["sha256"][0]
     assert (entry.restated_because, entry.restated_at) == ("words in it are forgotten", store.settings.clock())
     index_sources(store.archive, store.tables)
@@ -83,17 +83,17 @@ def test_events_about_the_session_name_its_messages_and_window_as_they_are_named
 
 
 def test_what_is_captured_anew_is_masked_before_it_is_written(store: Store, tmp_path: Path):
-    stones = forget(store)
+    tombstones = forget(store)
     path = transcript(tmp_path, "s1")
-    assert intake(store, tmp_path, mask=masking(stones)).new_ranges == 0
+    assert intake(store, tmp_path, mask=masking(tombstones)).new_ranges == 0
     path.write_bytes(path.read_bytes() + lines(user("s1", 10, f"Again: {PHRASE}!", 10)))
     transcript(tmp_path, "fork").write_bytes(path.read_bytes())
-    report = intake(store, tmp_path, mask=masking(stones))
+    report = intake(store, tmp_path, mask=masking(tombstones))
     assert (report.new_ranges, report.rewritten) == (2, 0)
     for ranges in store.archive.sources().values():
         for entry in ranges:
             content = store.archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
-            assert not stones.holds(content) and store.archive.verify(entry.id)
+            assert not tombstones.holds(content) and store.archive.verify(entry.id)
 
 
 def test_a_catalog_of_before_is_read_as_it_is(store: Store):
@@ -117,12 +117,12 @@ def test_an_answer_about_masked_messages_is_masked_and_found_again_so_that_nobod
         said = ModelAnswer(f"<observations>- {PHRASE}\n- use uv</observations>", "scripted-1", 10, 20)
         answers.write(StoredAnswer(question.key, said, store.settings.clock()))
     used = store.ledger.append("memory.used", asked[0].key.name, {"memory_ids": ["m"]}, actor="scripted-1")
-    stones = forget(store)
+    tombstones = forget(store)
     capture(store, tmp_path)
     again = questions(store)
     assert [q.key for q in again] != [q.key for q in asked] and len(again) == len(asked)
     kept = [answers.read(question.key) for question in again]
-    assert all(one and "use uv" in one.answer.text and not stones.holds(one.answer.text.encode()) for one in kept)
+    assert all(one and "use uv" in one.answer.text and not tombstones.holds(one.answer.text.encode()) for one in kept)
     assert [(event.id, event.target) for event in store.ledger.events(["memory.used"])] == [(used.id, again[0].key.name)]
 
 

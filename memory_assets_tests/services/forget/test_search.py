@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memory_assets.services.forget.sought import Sought, is_binary
+from memory_assets.services.forget.search import PhraseQuery, is_binary
 
 
 @pytest.mark.parametrize(
@@ -20,23 +20,23 @@ from memory_assets.services.forget.sought import Sought, is_binary
     ],
 )
 def test_words_are_found_however_they_are_wrapped(raw: bytes):
-    assert Sought.of(["herons nest"]).wordings_in(raw) == {("herons", "nest"): 1}
+    assert PhraseQuery.of(["herons nest"]).wordings_in(raw) == {("herons", "nest"): 1}
 
 
 def test_the_words_at_the_ends_are_found_whole():
-    assert set(Sought.of(["eron nest"]).wordings_in(b"a heron nests, herons nest")) == {("heron", "nests")}
-    assert Sought.of(["Kühl"]).wordings_in("das KÜHLWASSER".encode()) == {("kühlwasser",): 1}
+    assert set(PhraseQuery.of(["eron nest"]).wordings_in(b"a heron nests, herons nest")) == {("heron", "nests")}
+    assert PhraseQuery.of(["Kühl"]).wordings_in("das KÜHLWASSER".encode()) == {("kühlwasser",): 1}
 
 
 def test_words_of_two_strings_are_no_phrase():
-    sought = Sought.of(["herons nest"])
-    assert sought.count_in(b'{"a": "herons", "b": "nest"}\n') == 0
-    assert sought.count_in(b'{"a": "herons nest", "b": "herons nest"}\n') == 2
+    query = PhraseQuery.of(["herons nest"])
+    assert query.count_in(b'{"a": "herons", "b": "nest"}\n') == 0
+    assert query.count_in(b'{"a": "herons nest", "b": "herons nest"}\n') == 2
 
 
 def test_without_a_word_nothing_is_looked_for():
-    assert Sought.of(["", "—", "…"]).phrases == ()
-    assert Sought.of(["—"]).count_in(b"anything") == 0
+    assert PhraseQuery.of(["", "—", "…"]).phrases == ()
+    assert PhraseQuery.of(["—"]).count_in(b"anything") == 0
 
 
 def test_text_is_told_from_what_is_none():

@@ -1,0 +1,72 @@
+"""Maps old ids and hashes to new ones: they are derived from content, so masking a line changes them and all ids built on them.
+
+The ledger refers to messages, windows, segments, observations and records by these ids. With the map, decisions about other
+facts of the same session keep referring to those facts.
+"""
+
+import hashlib
+import re
+import uuid
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from memory_assets.schema.protocols import Tables
+from memory_assets.stages.capture.index import read_ids
+from memory_assets.stages.capture.windows import window_key
+from memory_assets.stages.distill.rows import NAMESPACE
+from memory_assets.store.archive import Archive
+
+IdMap = dict[str, str]
+"""Old → new, both of the same length."""
+
+_ID = re.compile(
+    rb"msg_[0-9a-f]{20}|(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9a-f])"
+)
+
+
+def changed_hashes(before: bytes, after: bytes) -> Iterator[tuple[str, str]]:
+    """Yields old and new hash of each record that masking changed; the last one may still lack its newline."""
+    for old, new in zip(before.split(b"\n"), after.split(b"\n"), strict=True):
+        if old != new:
+            for end in (b"\n", b""):
+                yield hashlib.sha256(old + end).hexdigest(), hashlib.sha256(new + end).hexdigest()
+
+
+def changed_ids(archive: Archive, tables: Tables, sources: list[str]) -> IdMap:
+    """Returns the ids that change with the masked bytes of the sources; the tables must still be the old ones."""
+    messages: IdMap = {}
+    for source in sources:
+        before = tables.read("records", [source], columns=["generation", "line", "message_id"]).drop_nulls()
+        both = before.join(read_ids(archive, source), on=["generation", "line"], suffix="_now")
+        changed = both.filter(pl.col("message_id") != pl.col("message_id_now"))
+        messages |= dict(changed.select("message_id", "message_id_now").iter_rows())
+    return {**messages, **_derived(messages, tables)}
+
+
+def replace_ids(new_ids: Mapping[str, str], raw: bytes) -> bytes:
+    """Returns the bytes with each old id and hash replaced by the new one."""
+    if not new_ids:
+        return raw
+    return _ID.sub(lambda match: new_ids.get(match[0].decode(), match[0].decode()).encode(), raw)
+
+
+def _derived(messages: IdMap, tables: Tables) -> IdMap:
+    """Returns the ids of windows, segments and observations that are derived from the messages."""
+    windows, segments, observations = {}, {}, {}
+    columns = ["window_id", "session_id", "trigger", "first_message_id"]
+    for id, session, trigger, first in tables.read("windows", columns=columns).iter_rows():
+        if first in messages:
+            windows[id] = window_key(session, trigger, messages[first])
+    for id, window, ids in tables.read("segments", columns=["segment_id", "window_id", "message_ids"]).iter_rows():
+        if window in windows or ids[0] in messages:
+            segments[id] = _uuid(windows.get(window, window), messages.get(ids[0], ids[0]))
+    columns = ["id", "window_id", "segment_id", "text_hash"]
+    for id, window, segment, text_hash in tables.read("observations", columns=columns).iter_rows():
+        if segment in segments:
+            observations[id] = _uuid(windows.get(window, window), segments[segment], text_hash)
+    return {**windows, **segments, **observations}
+
+
+def _uuid(*parts: str | None) -> str:
+    return str(uuid.uuid5(NAMESPACE, "/".join(map(str, parts))))
