@@ -76,7 +76,7 @@ def by_day(recalls: pl.DataFrame) -> list[tuple[date, int, dict[str, float]]]:
 def _row(event: Event, zone: ZoneInfo) -> dict[str, Any]:
     payload = event.payload
     uses, cost = payload.get("uses", ()), _NO_COST | payload.get("cost", {})
-    outcome = NAMES.get(payload.get("tier", -1), UNRECORDED)
+    outcome = NAMES.get(payload.get("tier", 0), UNRECORDED)
     return {
         "recall_id": event.id,
         "at": event.at,
