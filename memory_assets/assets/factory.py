@@ -1,8 +1,8 @@
 """Makes Dagster assets from the declarations of `schema.tables`.
 
-Each asset builds its table with `runs.materialise` and tells Dagster rows, figures and the data version that the store judges
-by. Metadata holds counts, ids and small plots, never text of messages or observations: Dagster keeps metadata for ever, out of
-reach of masking and forgetting.
+Each asset builds its table with `runs.materialise` and reports to Dagster its rows, figures and the data version by which the
+store finds what is stale. Metadata holds counts, ids and small plots, never text of messages or observations: Dagster keeps
+metadata for ever, out of reach of masking and forgetting.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,19 +17,20 @@ from dagster_pandera import pandera_schema_to_dagster_type
 
 from memory_assets.errors import LabelsError, ModelBusyError, ModelSetupError
 from memory_assets.runs.jobs import ASK_AGAIN
-from memory_assets.runs.materialise import Markdown, Report, data_version, every_partition, materialise
+from memory_assets.runs.materialise import Markdown, Report, counts_of, data_version, materialise
 from memory_assets.runs.scopes import SCOPE
 from memory_assets.runs.staleness import resolve, settings_of
 from memory_assets.schema import frames
 from memory_assets.schema.frames import hash_of
+from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.records import Category
-from memory_assets.schema.tables import TABLES, Table
+from memory_assets.schema.tables import TABLES, WHOLE, Table
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 
 OWNERS = ["team:memory"]
 DAYS_PER_RUN = 31
-"""A backfill is cut into runs of a month: small enough to redo, large enough that start-up does not matter."""
+"""A backfill is cut into runs of a month: small enough to repeat, large enough that start-up does not matter."""
 
 FIRST_DAY = date(2024, 1, 1)
 """Earliest day that a message may have; times before it fall to the day of capture."""
@@ -37,8 +38,11 @@ FIRST_DAY = date(2024, 1, 1)
 RETRY = dg.RetryPolicy(max_retries=2, delay=5, backoff=dg.Backoff.EXPONENTIAL)
 BUSY_RETRIES, WAIT_SECONDS, LONGEST_WAIT_SECONDS = 2, 20.0, 600.0
 
+Partitions = Mapping[str, dg.PartitionsDefinition]
+"""The partitions of each grain."""
 
-def partitions_of(zone: str, first_day: date = FIRST_DAY) -> dict[str, dg.PartitionsDefinition]:
+
+def partitions_of(zone: str, first_day: date = FIRST_DAY) -> Partitions:
     """Returns the partitions of each grain in the zone, from the first day on; today exists from its first minute.
 
     A week begins on Monday; a finished week or month is named after its first day.
@@ -56,35 +60,25 @@ def partitions_of(zone: str, first_day: date = FIRST_DAY) -> dict[str, dg.Partit
 def make_assets(settings: Settings, first_day: date = FIRST_DAY) -> list[dg.AssetsDefinition]:
     """Returns one asset for each declared table and file; tables that share a build function are one multi-asset."""
     partitions = partitions_of(settings.timezone, first_day)
-    groups = [list(group) for _, group in groupby(TABLES.values(), key=lambda table: table.build)]
-    return [_make_asset(group, settings, partitions) for group in groups]
+    return [_asset(list(tables), settings, partitions) for _, tables in groupby(TABLES.values(), key=lambda table: table.build)]
 
 
-def code_version(table: Table, settings: Settings) -> str:
-    """Returns the version of the table's rules, with a hash of its declared settings: another one marks partitions as stale."""
-    values = settings_of(settings, table)
-    asks = resolve(table.asks)(settings) if table.asks else ""
-    return " ".join(filter(None, [table.version, hash_of(*values)[:8] if values else "", asks]))
-
-
-def _make_asset(
-    tables: Sequence[Table], settings: Settings, partitions: Mapping[str, dg.PartitionsDefinition]
-) -> dg.AssetsDefinition:
+def _asset(tables: Sequence[Table], settings: Settings, partitions: Partitions) -> dg.AssetsDefinition:
     lead = tables[-1]
+    policy = dg.BackfillPolicy.single_run() if lead.grain == "scope" else dg.BackfillPolicy.multi_run(DAYS_PER_RUN)
 
     @dg.multi_asset(
-        name=lead.name if len(tables) == 1 else "_".join(table.name for table in tables),
+        name="_".join(table.name for table in tables),
         specs=[_spec(table, settings, partitions) for table in tables],
         check_specs=[dg.AssetCheckSpec(name, asset=t.name, description=doc) for t in tables for name, doc in t.checks],
-        backfill_policy=_backfill_policy(lead),
+        backfill_policy=policy if lead.is_partitioned else None,
         retry_policy=RETRY,
         pool=lead.pool,
         can_subset=False,
     )
     def build(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> Iterator[dg.MaterializeResult]:
-        keys = every_partition(lead, context.partition_keys if lead.is_partitioned else ())
-        asks_again = context.run.tags.get(ASK_AGAIN) != "false"
-        report = _raising_for_dagster(store, tables, keys, asks_again)
+        keys = context.partition_keys if lead.is_partitioned else [WHOLE]
+        report = _materialise(store, tables, keys, ask_again=context.run.tags.get(ASK_AGAIN) != "false")
         for warning in report.warnings:
             context.log.warning(warning)
         for table in tables:
@@ -93,14 +87,9 @@ def _make_asset(
     return build
 
 
-def _backfill_policy(table: Table) -> dg.BackfillPolicy | None:
-    if not table.is_partitioned:
-        return None
-    return dg.BackfillPolicy.single_run() if table.grain == "scope" else dg.BackfillPolicy.multi_run(DAYS_PER_RUN)
-
-
-def _spec(table: Table, settings: Settings, partitions: Mapping[str, dg.PartitionsDefinition]) -> dg.AssetSpec:
+def _spec(table: Table, settings: Settings, partitions: Partitions) -> dg.AssetSpec:
     columns = {"dagster/column_schema": column_schema(table.name), "dagster/table_name": table.name} if table.record else {}
+    days = table.fresh_days and timedelta(days=table.fresh_days)
     return dg.AssetSpec(
         table.name,
         description=table.doc,
@@ -111,66 +100,67 @@ def _spec(table: Table, settings: Settings, partitions: Mapping[str, dg.Partitio
         code_version=code_version(table, settings),
         metadata=columns,
         partitions_def=partitions.get(table.grain),
-        freshness_policy=_fresh(table.fresh_days),
+        freshness_policy=dg.FreshnessPolicy.time_window(fail_window=days, warn_window=days / 2) if days else None,
     )
 
 
+def code_version(table: Table, settings: Settings) -> str:
+    """Returns the version of the table's rules, with a hash of its declared settings: another one marks partitions as stale."""
+    values = settings_of(settings, table)
+    asks = resolve(table.asks)(settings) if table.asks else ""
+    return " ".join(filter(None, [table.version, hash_of(*values)[:8] if values else "", asks]))
+
+
 def _dep(table: Table, upstream: Table) -> dg.AssetDep:
-    """Returns the dependency; a scope reads every partition of a table that is cut otherwise."""
+    """Returns the dependency; a scope reads every partition of a table with other partitions."""
     reads_all = table.grain == "scope" and upstream.is_partitioned and upstream.grain != "scope"
     return dg.AssetDep(upstream.name, partition_mapping=dg.AllPartitionMapping() if reads_all else None)
 
 
-def _raising_for_dagster(store: Store, tables: Sequence[Table], keys: Sequence[str], asks_again: bool) -> Report:
-    """Builds; a wrong setting fails the run at once, a model that is busy lets Dagster try again later."""
+def _materialise(store: Store, tables: Sequence[Table], keys: Sequence[str], *, ask_again: bool) -> Report:
+    """Builds the tables; a wrong setting fails the run at once, for a busy model Dagster retries later."""
     try:
-        return materialise(store, tables, keys, ask_again=asks_again)
+        return materialise(store, tables, keys, ask_again=ask_again)
     except (ModelSetupError, LabelsError) as error:
         raise dg.Failure(str(error), allow_retries=False) from error
     except ModelBusyError as error:
-        asked = error.retry_after_seconds
-        wait = min(WAIT_SECONDS if asked is None else asked, LONGEST_WAIT_SECONDS)
-        raise dg.RetryRequested(max_retries=BUSY_RETRIES, seconds_to_wait=wait) from error
+        wait = WAIT_SECONDS if error.retry_after_seconds is None else error.retry_after_seconds
+        raise dg.RetryRequested(max_retries=BUSY_RETRIES, seconds_to_wait=min(wait, LONGEST_WAIT_SECONDS)) from error
 
 
 def _result(
     context: dg.AssetExecutionContext, store: Store, table: Table, keys: Sequence[str], report: Report
 ) -> dg.MaterializeResult:
-    """Returns what Dagster is told of a table: its rows in the run and in all, its figures, its data version."""
+    """Returns what Dagster records of a table: its rows in the run and in all, its figures, its data version."""
     more = resolve(table.report)(store, table.name, keys) if table.report else Report()
-    if table.is_partitioned:
-        parts = store.tables.parts(table.name, keys) if table.record else {}
-        for key in keys:
-            rows = {"dagster/partition_row_count": parts[key].rows if key in parts else 0} if table.record else {}
-            figures = {**rows, **report.by_partition.get(key, {}), **more.by_partition.get(key, {})}
-            context.add_asset_metadata(_metadata(figures), partition_key=key, asset_key=table.name)
+    parts = store.tables.parts(table.name) if table.record else {}
+    for key in keys if table.is_partitioned else ():
+        rows = {"dagster/partition_row_count": parts[key].rows if key in parts else 0} if table.record else {}
+        figures = {**rows, **report.by_partition.get(key, {}), **more.by_partition.get(key, {})}
+        context.add_asset_metadata(_metadata(figures), partition_key=key, asset_key=table.name)
+    figures = {**_sizes(store, table, keys, parts), **report.figures, **more.figures}
     version = data_version(store, table, keys)
     return dg.MaterializeResult(
         asset_key=table.name,
-        metadata={**_metadata({**_sizes(store, table, keys), **report.figures, **more.figures}), **column_lineage(table)},
+        metadata={**_metadata(figures), **column_lineage(table)},
         data_version=dg.DataVersion(version) if version else None,
         check_results=[
-            dg.AssetCheckResult(check_name=name, asset_key=table.name, passed=not wrong, metadata={"problem": wrong or "none"})
-            for name, wrong in report.checks.items()
+            dg.AssetCheckResult(
+                check_name=name, asset_key=table.name, passed=not problem, metadata={"problem": problem or "none"}
+            )
+            for name, problem in report.checks.items()
         ],
     )
 
 
-def _sizes(store: Store, table: Table, keys: Sequence[str]) -> dict[str, Any]:
+def _sizes(store: Store, table: Table, keys: Sequence[str], parts: Mapping[str, PartInfo]) -> dict[str, Any]:
     if not table.record:
         return {}
-    parts = store.tables.parts(table.name)
     rows = store.tables.read(table.name, keys if table.is_partitioned else None, columns=table.plots) if table.plots else None
     mixes = {} if rows is None else {f"{name}_mix": counts_of(rows, name) for name in table.plots}
     in_run = {"rows_in_run": sum(parts[key].rows for key in keys if key in parts)} if table.is_partitioned else {}
     megabytes = round(sum(info.bytes for info in parts.values()) / 1e6, 3)
     return {"dagster/row_count": sum(info.rows for info in parts.values()), **in_run, "megabytes": megabytes, **mixes}
-
-
-def counts_of(rows: Any, column: str) -> dict[str, int]:
-    """Returns how often each value of the column occurs, by name; `none` counts the rows without one."""
-    counted = rows.group_by(column).len().sort(column).iter_rows()
-    return {"none" if value is None else str(value): count for value, count in counted}
 
 
 def _metadata(figures: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,13 +198,4 @@ def column_lineage(table: Table) -> dict[str, dg.TableColumnLineage]:
 def column_schema(table: str) -> dg.TableSchema:
     """Returns the table's columns, types, bounds and descriptions as Dagster shows them, from its pandera schema."""
     dagster_type = pandera_schema_to_dagster_type(frames.checks_of(table))
-    schema = dagster_type.metadata["schema"].value
-    assert isinstance(schema, dg.TableSchema)
-    return schema
-
-
-def _fresh(days: int | None) -> dg.FreshnessPolicy | None:
-    """Returns the policy that turns an asset red when it was not materialised for so many days."""
-    if days is None:
-        return None
-    return dg.FreshnessPolicy.time_window(fail_window=timedelta(days=days), warn_window=timedelta(days=days) / 2)
+    return dagster_type.metadata["schema"].value  # pyright: ignore[reportReturnType]

@@ -1,7 +1,7 @@
-"""Brings a store up to date with its transcripts: what `memory up`, `ingest` and `rebuild` do before they print.
+"""Updates a store from its transcripts, for `memory up`, `ingest` and `rebuild`.
 
-Decides which store to fill (`present`), lays out the bundled sample where there is nothing else, and runs the jobs in this
-process (`assets.launch`).
+Chooses the store to fill, copies the bundled sample where there is nothing else, and runs the jobs in this process
+(`runs.launch`).
 """
 
 import shutil
@@ -25,11 +25,11 @@ from memory_assets.store.store import Store, open_store, remove_derived
 
 @dataclass(frozen=True)
 class Built:
-    """What was done, and how the store stands now."""
+    """What an update did, and the status of the store after it."""
 
     store: Store
     reason: str
-    """Which transcripts were taken in, in words."""
+    """Which transcripts were read, as a text."""
     jobs: tuple[str, ...]
     seconds: float
     learnt: dict[str, int]
@@ -55,18 +55,18 @@ class Built:
 
 
 def build(*, since: str | None = None, may_show_sample: bool = False) -> Built:
-    """Takes in what is new and learns from it; on a machine without transcripts it may show the sample instead."""
+    """Reads new transcripts and updates the tables; on a machine without transcripts it may show the sample instead."""
     settings = read_settings()
     if since is not None:
         widen_since(settings, since)
     filling = store_to_fill(settings)
     if is_sample(filling.settings):
-        _prepare_sample(filling.settings, settings, may_make=may_show_sample)
+        _prepare_sample(filling.settings, settings, may_create=may_show_sample)
     return fill(filling)
 
 
 def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = None) -> Built:
-    """Opens the store, making it where there is none, and runs what is due, or the given work."""
+    """Opens the store, creating it where there is none, and runs what is due, or the given work."""
     store = open_store(filling.settings)
     if is_adopting(store):
         from memory_assets.runs.what_if import finish
@@ -76,25 +76,27 @@ def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = No
     ran = work() if work else launch.ingest(store)
     after = keep_status(store, is_sample=is_sample(filling.settings))
     learnt = {table: count - before[table] for table, count in after.rows.items() if count != before[table]}
-    return Built(store, filling.reason, tuple(ran.jobs), ran.seconds, learnt, after, _warnings(store))
+    is_empty = store.settings.source_folders() and not find_sources(store.settings)
+    warnings = (f"No transcripts were found in {store.settings.sources}.",) if is_empty else ()
+    return Built(store, filling.reason, tuple(ran.jobs), ran.seconds, learnt, after, warnings)
 
 
 def flush(settings: Settings) -> Built:
-    """Ends every open session now and learns from it, as if it had been idle for long enough."""
+    """Ends every open session now and processes it, as if it had been idle for long enough."""
     store = open_store(settings)
     store.ledger.append(FLUSHED, "all", actor=settings.owner)
     return fill(StoreChoice(settings, "Every open session ended now"))
 
 
 def backfill(settings: Settings, first: date | None, last: date | None) -> Built:
-    """Asks the model that the settings name about the days again, and learns from its answers."""
+    """Asks the configured model about the days again, and updates the tables from its answers."""
     store = open_store(settings)
     days = days_between(store.tables, first, last)
     return fill(StoreChoice(settings, f"{len(days)} days asked about again"), lambda: launch.backfill(store, days))
 
 
 def rebuild(*, indexes_only: bool = False) -> Built:
-    """Deletes everything that is derived, or the indexes alone, and makes it again from what is kept for ever."""
+    """Deletes everything that is derived, or the indexes alone, and rebuilds it from the archive and the ledger."""
     settings = present_settings()
     store = Store(settings, settings.data)  # not `open_store`: a changed zone is a reason to rebuild
     if not (store.root / "VERSION").is_file():
@@ -105,21 +107,15 @@ def rebuild(*, indexes_only: bool = False) -> Built:
         else:
             remove_derived(store)
     what, source = ("Both indexes", "tables") if indexes_only else ("Everything derived", "resources")
-    return fill(StoreChoice(settings, f"{what}, made again from {store.root / source}"))
+    return fill(StoreChoice(settings, f"{what}, rebuilt from {store.root / source}"))
 
 
-def _prepare_sample(sample: Settings, settings: Settings, *, may_make: bool) -> None:
+def _prepare_sample(sample: Settings, settings: Settings, *, may_create: bool) -> None:
     from memory_assets.stages.capture.sample import lay_out, sample_root
 
-    if not may_make and not (sample.data / "VERSION").is_file():
+    if not may_create and not (sample.data / "VERSION").is_file():
         raise StoreError(
-            "There are no transcripts on this machine yet: nothing in the places where Claude Code, pi and Codex keep them. "
-            "Name folders in MEMORY_SOURCES, widen --since, or run `memory up` to look at the bundled sample."
+            "There are no transcripts on this machine: none in the folders of Claude Code, pi and Codex. "
+            "Name folders in MEMORY_SOURCES, give an earlier --since, or run `memory up` to see the bundled sample."
         )
     lay_out(sample_root(), Path(sample.sources), settings.clock())
-
-
-def _warnings(store: Store) -> tuple[str, ...]:
-    if store.settings.source_folders() and not find_sources(store.settings):
-        return (f"No transcripts were found in {store.settings.sources}.",)
-    return ()

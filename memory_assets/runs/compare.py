@@ -1,22 +1,22 @@
-"""Compares two versions of what was observed, and of what is remembered: what was added, what was lost, what changed.
+"""Compares two versions of the tables `observations` and `memories`: which rows were added, lost or changed.
 
-Takes frames of the tables `observations` and `memories`; gives changes. Only what the gate allows counts, and what stands: a
-fact that is held now is lost, and one that was held is added. Rows are the same by their stable id; facts that rest on the
-same messages and say it otherwise are one fact reworded, and so are memories that hold such facts.
+Only allowed observations and current memories are compared: a fact that is held now is lost, and one that was held before is
+added. Rows are matched by their stable id; facts with other words for the same messages are one reworded fact, and so are the
+memories with such facts.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
 import polars as pl
 
-STANDING = ("active", "stale", "archived", "cold")
-"""States of memories that count."""
+CURRENT = ("active", "stale", "archived", "cold")
+"""States of memories that are compared."""
 
-SHOWN = ("text", "category", "priority", "confidence")
-"""What is compared of rows that are the same."""
+COMPARED = ("text", "category", "priority", "confidence")
+"""Columns of matched rows that are compared."""
 
 Kind = Literal["added", "lost", "changed"]
 Row = Mapping[str, Any]
@@ -28,27 +28,27 @@ class Change:
 
     kind: Kind
     id: str
-    """The one that is there now, or was."""
+    """Of the present row, or of the lost one."""
     day: str
     text: str
     category: str
     priority: str
     why: str
-    """What was said of it before and is now, or what differs."""
+    """The columns that differ, or why it was added or lost."""
     was_id: str | None = None
     was_text: str | None = None
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How many there were and are, and what differs."""
+    """The numbers of rows before and after, and the changes."""
 
     before: int
     after: int
     changes: tuple[Change, ...]
 
     def count(self, kind: Kind) -> int:
-        """Returns how many were added, lost or changed."""
+        """Returns the number of changes of the kind."""
         return sum(change.kind == kind for change in self.changes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -58,19 +58,16 @@ class Comparison:
 
 
 def compare_observations(before: pl.DataFrame, after: pl.DataFrame) -> Comparison:
-    """Returns how the allowed facts differ."""
-    allowed = (pl.col("kind") == "fact") & (pl.col("gate") == "allow")
-    old, new = _by_id(before.filter(allowed)), _by_id(after.filter(allowed))
-    return _compare(old, new, reworded(before, after), held_before=_why_held(before), held_now=_why_held(after))
+    """Returns the differences of the allowed facts."""
+    old, new = (_by_id(frame.filter(kind="fact", gate="allow")) for frame in (before, after))
+    return _compare(old, new, reworded(before, after), _held(before), _held(after))
 
 
 def compare_memories(before: pl.DataFrame, after: pl.DataFrame, pairs: Mapping[str, str]) -> Comparison:
-    """Returns how the memories that stand differ; `pairs` are observations that are worded anew, old → new."""
-    stands = pl.col("state").is_in(STANDING)
-    facts = pl.col("kind") == "fact"
-    old, new = _by_id(before.filter(stands & facts)), _by_id(after.filter(stands & facts))
-    states = (dict(frame.select("id", "state").iter_rows()) for frame in (before, after))
-    held_before, held_now = ({id: state for id, state in one.items() if state not in STANDING} for one in states)
+    """Returns the differences of the current memories; `pairs` are reworded observations, old → new."""
+    is_current = pl.col("state").is_in(CURRENT)
+    old, new = (_by_id(frame.filter(is_current, kind="fact")) for frame in (before, after))
+    held_before, held_now = (dict(frame.filter(~is_current).select("id", "state").iter_rows()) for frame in (before, after))
     home = {observation: row["id"] for row in new.values() for observation in row["observation_ids"]}
     same: dict[str, str] = {}
     for id, row in old.items():
@@ -82,24 +79,22 @@ def compare_memories(before: pl.DataFrame, after: pl.DataFrame, pairs: Mapping[s
             held_now[id] = "part of another memory"
         else:
             same[id] = found
-    return _compare(old, new, same, held_before=held_before, held_now=held_now)
+    return _compare(old, new, same, held_before, held_now)
 
 
 def reworded(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, str]:
-    """Returns facts that say of the same messages what others said before, old → new; the most alike go together."""
-    gone = before.filter(pl.col("kind") == "fact").join(after, on="id", how="anti")
-    come = after.filter(pl.col("kind") == "fact").join(before, on="id", how="anti")
-    scored = sorted(_alike(gone, come), reverse=True)
+    """Returns facts that rest on the same messages with other words, old → new; the most similar are paired."""
+    gone = before.filter(kind="fact").join(after, on="id", how="anti")
+    come = after.filter(kind="fact").join(before, on="id", how="anti")
+    back: dict[str, str] = {}
     pairs: dict[str, str] = {}
-    taken: set[str] = set()
-    for _, old, new in scored:
-        if old not in pairs and new not in taken:
-            pairs[old] = new
-            taken.add(new)
+    for _, old, new in sorted(_similarities(gone, come), reverse=True):
+        if old not in pairs and new not in back:
+            pairs[old], back[new] = new, old
     return pairs
 
 
-def _alike(gone: pl.DataFrame, come: pl.DataFrame) -> Iterable[tuple[float, str, str]]:
+def _similarities(gone: pl.DataFrame, come: pl.DataFrame) -> Iterable[tuple[float, str, str]]:
     by_window: dict[str, list[Row]] = {}
     for row in come.iter_rows(named=True):
         by_window.setdefault(row["window_id"], []).append(row)
@@ -112,56 +107,44 @@ def _alike(gone: pl.DataFrame, come: pl.DataFrame) -> Iterable[tuple[float, str,
 
 
 def _compare(
-    old: Mapping[str, Row], new: Mapping[str, Row], pairs: Mapping[str, str], *, held_before: Mapping[str, str],
+    old: Mapping[str, Row],
+    new: Mapping[str, Row],
+    pairs: Mapping[str, str],
+    held_before: Mapping[str, str],
     held_now: Mapping[str, str],
-) -> Comparison:  # fmt: skip
-    same = {**{id: id for id in old if id in new}, **{a: b for a, b in pairs.items() if a in old and b in new}}
-    found = [_changed(old[a], new[b]) for a, b in same.items()]
-    found += [_one("lost", row, _lost(id, held_now, pairs)) for id, row in old.items() if id not in same]
-    come = _without(new, same.values())
-    back = {new_id: old_id for old_id, new_id in pairs.items()}
-    found += [_one("added", row, _added(id, held_before, back)) for id, row in come.items()]
-    changes = sorted((one for one in found if one), key=lambda one: (one.day, one.text, one.id))
-    return Comparison(len(old), len(new), tuple(changes))
+) -> Comparison:
+    same = {id: id for id in old if id in new} | {a: b for a, b in pairs.items() if a in old and b in new}
+    back = {after: before for before, after in pairs.items()}
+    changes = [change for a, b in same.items() if (change := _changed(old[a], new[b]))]
+    for id in old.keys() - same.keys():
+        now = held_now.get(id) or held_now.get(pairs.get(id, ""))
+        changes.append(_change("lost", old[id], f"now {now}" if now else "nothing says it any more"))
+    for id in new.keys() - same.values():
+        was = held_before.get(id) or held_before.get(back.get(id, ""))
+        changes.append(_change("added", new[id], f"was {was}" if was else "nothing said it before"))
+    return Comparison(len(old), len(new), tuple(sorted(changes, key=lambda one: (one.day, one.text, one.id))))
 
 
 def _changed(old: Row, new: Row) -> Change | None:
-    differs = [name for name in SHOWN if _shown(old[name]) != _shown(new[name])]
-    if not differs:
-        return None
-    told = (name if name == "text" else f"{name} {_shown(old[name])} → {_shown(new[name])}" for name in differs)
-    return _one("changed", new, ", ".join(told), old)
+    pairs = {name: (_rounded(old[name]), _rounded(new[name])) for name in COMPARED}
+    why = [name if name == "text" else f"{name} {a} → {b}" for name, (a, b) in pairs.items() if a != b]
+    return _change("changed", new, ", ".join(why), old) if why else None
 
 
-def _one(kind: Kind, row: Row, why: str, old: Row | None = None) -> Change:
+def _change(kind: Kind, row: Row, why: str, old: Row | None = None) -> Change:
     was = {"was_id": old["id"], "was_text": old["text"]} if old else {}
     day = row["event_at"].date().isoformat()
     return Change(kind, row["id"], day, row["text"], row["category"], row["priority"], why, **was)
 
 
-def _lost(id: str, held_now: Mapping[str, str], pairs: Mapping[str, str]) -> str:
-    now = held_now.get(id) or held_now.get(pairs.get(id, ""))
-    return f"now {now}" if now else "nothing says it any more"
-
-
-def _added(id: str, held_before: Mapping[str, str], back: Mapping[str, str]) -> str:
-    was = held_before.get(id) or held_before.get(back.get(id, ""))
-    return f"was {was}" if was else "nothing said it before"
-
-
-def _why_held(observations: pl.DataFrame) -> dict[str, str]:
+def _held(observations: pl.DataFrame) -> dict[str, str]:
     rows = observations.filter(pl.col("gate") != "allow").select("id", "gate_reason").iter_rows()
     return {id: f"held: {reason}" for id, reason in rows}
 
 
-def _shown(value: object) -> object:
+def _rounded(value: object) -> object:
     return round(value, 2) if isinstance(value, float) else value
 
 
 def _by_id(frame: pl.DataFrame) -> dict[str, Row]:
     return {row["id"]: row for row in frame.iter_rows(named=True)}
-
-
-def _without(rows: Mapping[str, Row], ids: Collection[str]) -> dict[str, Row]:
-    known = set(ids)
-    return {id: row for id, row in rows.items() if id not in known}

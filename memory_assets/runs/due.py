@@ -1,14 +1,14 @@
-"""Which runs the state of a store asks for, in one order for the command line and the sensors.
+"""Which runs the state of a store requires, in one order for the command line and the sensors.
 
-Level-triggered: each question compares what is there with what the next step was built from, so a lost tick, a failed run or a
-killed process loses nothing. Reads file sizes, manifests and the ledger, never transcripts.
+Level-triggered: each function compares the present state with the one that the next step was built from, so a lost tick, a
+failed run or a killed process loses nothing. Reads file sizes, manifests and the ledger, never transcripts.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from pathlib import Path
+from functools import partial
 
 import polars as pl
 
@@ -19,7 +19,8 @@ from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, TABLES, WHOLE, tables_in
 from memory_assets.services.review import look_at_tasks, tasks_say
 from memory_assets.services.sources import find_sources
-from memory_assets.stages.capture.intake import changed_files, has_changes
+from memory_assets.stages.capture.discover import TranscriptFile
+from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import ACCUMULATED, REFLECTED
@@ -28,30 +29,36 @@ from memory_assets.stages.triage.run import waits_for_review
 from memory_assets.store.ledger import WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
+from memory_assets.text.files import bytes_of
 
 FRICTION_REQUESTED = "friction.requested"
 DAY_ACCUMULATED, DAY_REFLECTED = (name.removeprefix("memory/") for name in (ACCUMULATED, REFLECTED))
 ACCUMULATED_TOKENS = 40_000
-"""Tokens of observations of one day that are reflected on at once, without waiting for the morning (A21)."""
+"""Tokens of observations of one day that are reflected on at once, without waiting for the morning."""
 
 
 @dataclass(frozen=True)
 class DueRun:
-    """One run that the store asks for."""
+    """One run that the state of the store requires."""
 
     job: str
     stretch: Stretch | None
     state: str
-    """Hash of the state that asks for it: the same state asks for the same run."""
+    """Hash of the state that requires it: the same state requires the same run."""
 
 
 def due_runs(store: Store, job: str) -> list[DueRun]:
-    """Returns the runs of the job that the store asks for now; none where it is up to date."""
+    """Returns the runs of the job that are due now; none where its tables are up to date."""
     if JOBS[job].is_partitioned:
-        days = stale_days(store, job)
-        return [DueRun(job, one, hash_of(*(days.get(day, "") for day in one.days()))) for one in _stretches(job, days)]
+        return runs_of_days(job, stale_days(store, job))
     is_due, state = DUE[job]
     return [DueRun(job, None, state(store))] if is_due(store) else []
+
+
+def runs_of_days(job: str, days: Mapping[date, str]) -> list[DueRun]:
+    """Returns runs of the job for the days, each with a hash of its state; all weeks or months are one run, gaps included."""
+    found = [Stretch(min(days), max(days))] if days and JOBS[job].grain != "day" else stretches(days)
+    return [DueRun(job, one, hash_of(*(days.get(day, "") for day in one.days()))) for one in found]
 
 
 def next_runs(store: Store) -> list[DueRun]:
@@ -59,60 +66,51 @@ def next_runs(store: Store) -> list[DueRun]:
     return next((runs for job in JOBS.values() if job.is_at_once and (runs := due_runs(store, job.name))), [])
 
 
-def _stretches(job: str, days: dict[date, str]) -> list[Stretch]:
-    """Returns the partitions as runs: a finished week or month is one key, and a gap between them costs nothing."""
-    if not days:
-        return []
-    return stretches(days) if JOBS[job].grain == "day" else [Stretch(min(days), max(days))]
-
-
 def capture_is_due(store: Store) -> bool:
-    """Returns whether there is something to take in, a window to close, or a forget to finish."""
-    events, changed = events_wait(store), transcripts_changed(store)
-    return events or changed or is_stale(store, ["harness_memories"]) or windows_due(store) or forget_is_unfinished(store)
+    """Returns whether there is something to capture, a window to close, or an interrupted forget to finish."""
+    waiting = events_wait(store) or _changed_transcripts(store) or is_stale(store, ["harness_memories"])
+    return bool(waiting) or windows_due(store) or forget_is_unfinished(store)
 
 
 def events_wait(store: Store) -> bool:
-    """Returns whether something was sent that was not taken in."""
+    """Returns whether the spool has events that were not read yet."""
     return bool(spool.unread(str(store.root)))
 
 
-def transcripts_changed(store: Store) -> bool:
-    """Returns whether a transcript grew, appeared or was rewritten since it was captured, from sizes and times alone."""
-    return has_changes(find_sources(store.settings), store.archive, store.settings.clock())
+def _changed_transcripts(store: Store) -> list[TranscriptFile]:
+    """Returns the transcripts that grew, appeared or were rewritten since they were captured, by sizes and times alone."""
+    return changed_files(find_sources(store.settings), store.archive, store.settings.clock())
 
 
 def forget_is_unfinished(store: Store) -> bool:
-    """Returns whether words are forgotten that were not erased everywhere yet: a process was killed, or found a file busy."""
+    """Returns whether forgotten words were not erased everywhere yet: a process was killed, or a file was locked."""
     return bool(unfinished(store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])))
 
 
 def windows_due(store: Store) -> bool:
     """Returns whether captured ranges are not yet cut into windows, or an open window has been idle for long enough."""
     tables = store.tables
-    written = tables.parts("windows").get(WHOLE)
-    if written is None:
+    if WHOLE not in tables.parts("windows"):
         return bool(tables.parts("records")) or not store.archive.resources().is_empty()
     if stale_partitions(store, TABLES["windows"]):
         return True
     idle = timedelta(minutes=store.settings.idle_minutes)
-    now, moments = store.settings.clock(), inputs.flushes(store)
-    growing = tables.read("windows", columns=["status", "ended_at"]).filter(pl.col("status") == "open")
-    return any(ended + idle <= now or any(ended <= moment for moment in moments) for ended in growing["ended_at"])
+    close_before = max([store.settings.clock() - idle, *inputs.flushes(store)])
+    growing = tables.read("windows", columns=["status", "ended_at"]).filter(status="open")
+    return any(ended <= close_before for ended in growing["ended_at"])
 
 
 def capture_state(store: Store) -> str:
-    """Returns the hash of what a capture would look at: the spool, the files that changed, and what windows are cut from."""
-    changed = changed_files(find_sources(store.settings), store.archive, store.settings.clock())
-    looks = [f"{file.path}:{file.size}:{file.mtime_ns}" for file in changed]
+    """Returns the hash of what a capture reads: the spool, the changed files, and the inputs of windows."""
+    files = [f"{file.path}:{file.size}:{file.mtime_ns}" for file in _changed_transcripts(store)]
     written = store.tables.parts("windows").get(WHOLE)
     cut = (*inputs.windows(store, TABLES["windows"]).values(), written.fingerprint if written else "-")
     kept = inputs.harness_memories(store, TABLES["harness_memories"]).values()
-    return hash_of(*spool.unread(str(store.root)).items(), *looks, *cut, *kept, forget_is_unfinished(store))
+    return hash_of(*spool.unread(str(store.root)).items(), *files, *cut, *kept, forget_is_unfinished(store))
 
 
 def memories_are_stale(store: Store) -> bool:
-    """Returns whether memories or what follows from them is stale, or an index was deleted or moved aside as unreadable."""
+    """Returns whether memories or a table built from them is stale, or an index was deleted or moved aside as unreadable."""
     if WHOLE not in store.tables.parts("memories"):
         return is_stale(store, ["memories"])
     pointers = (store.root / "index" / name / "current" for name in ("vectors", "texts"))
@@ -121,80 +119,69 @@ def memories_are_stale(store: Store) -> bool:
 
 
 def triage_is_due(store: Store) -> bool:
-    """Returns whether anything asks for a triage: what is in the store, or what a person did to a task."""
+    """Returns whether the store or a task that a person changed requires a triage."""
     return review_is_stale(store) or bool(tasks_say(store, look_at_tasks(store)))
 
 
 def review_is_stale(store: Store) -> bool:
-    """Returns whether a proposal, a decision, an edit by hand, a setting or the calendar asks for a triage."""
+    """Returns whether a proposal, a decision, an edit by hand, a setting or the calendar requires a triage."""
     if not store.tables.parts("proposals") and not store.tables.parts("friction"):
         return False
     if WHOLE not in store.tables.parts("decisions") or store.note_of("review_md") != triage_state(store):
         return True
-    waiting = store.tables.read("decisions", columns=["state", "expires_at"]).filter(pl.col("state") == "pending")
-    return waiting.filter(pl.col("expires_at") <= store.settings.clock()).height > 0
+    waiting = store.tables.read("decisions", columns=["state", "expires_at"]).filter(state="pending")
+    return not waiting.filter(pl.col("expires_at") <= store.settings.clock()).is_empty()
 
 
 def triage_state(store: Store) -> str:
     """Returns the hash of what a triage reads: proposals, memories, the ledger's decisions, REVIEW.md, MEMORY.md, settings."""
     names = ("proposals", "friction", "memories")
     parts = (f"{name}/{part}={info.fingerprint}" for name in names for part, info in store.tables.parts(name).items())
-    told = [event.id for event in store.ledger.events() if event.kind.startswith("proposal.") or event.kind == DAY_REFLECTED]
-    files = (hash_file(store.workspace / name) for name in ("REVIEW.md", *memory_files(store.workspace)))
-    return hash_of(*rules_of(store, TABLES["decisions"]), *parts, len(told), *told[-1:], *files)
+    ids = [event.id for event in store.ledger.events() if event.kind.startswith("proposal.") or event.kind == DAY_REFLECTED]
+    contents = (bytes_of(store.workspace / name) for name in ("REVIEW.md", *memory_files(store.workspace)))
+    files = ("-" if content is None else hashlib.sha256(content).hexdigest()[:16] for content in contents)
+    return hash_of(*rules_of(store, TABLES["decisions"]), *parts, len(ids), *ids[-1:], *files)
 
 
 def review_is_due(store: Store) -> bool:
-    """Returns whether a model is configured and has not reviewed all that waits."""
+    """Returns whether a model is configured and there are proposals that it has not reviewed."""
     if store.settings.model == RULES:
         return False
     return bool(waits_for_review(store.tables, store.tables.read("model_reviews")))
 
 
-def hash_file(path: Path) -> str:
-    """Returns a short hash of the file, or `-` where there is none."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else "-"
-
-
-def _state_of_tables(job: str) -> Callable[[Store], str]:
-    def state(store: Store) -> str:
-        return hash_of(*_asking(store, job))
-
-    return state
-
-
-def _asking(store: Store, job: str) -> Iterator[str]:
-    """Yields what the stale tables of the job should be built from."""
-    for table in tables_in(job):
-        if table.inputs is not None and table.grain in ("whole", "scope"):
-            yield from (f"{table.name}/{part}={version}" for part, version in input_versions(store, table).items())
+def _tables_state(job: str, store: Store) -> str:
+    """Returns the hash of the input versions of the job's tables."""
+    tables = [table for table in tables_in(job) if table.inputs is not None and table.grain in ("whole", "scope")]
+    versions = ((table.name, part, version) for table in tables for part, version in input_versions(store, table).items())
+    return hash_of(*(f"{name}/{part}={version}" for name, part, version in versions))
 
 
 DUE: dict[str, tuple[Callable[[Store], bool], Callable[[Store], str]]] = {
     "capture": (capture_is_due, capture_state),
-    "rebuild_memories": (memories_are_stale, _state_of_tables("rebuild_memories")),
+    "rebuild_memories": (memories_are_stale, partial(_tables_state, "rebuild_memories")),
     "triage": (triage_is_due, triage_state),
     "review": (review_is_due, triage_state),
-    "brief": (lambda store: is_stale(store, ["lessons_md", "briefing"]), _state_of_tables("brief")),
-    "evaluate": (lambda store: is_stale(store, ["evaluation"]), _state_of_tables("evaluate")),
+    "brief": (lambda store: is_stale(store, ["lessons_md", "briefing"]), partial(_tables_state, "brief")),
+    "evaluate": (lambda store: is_stale(store, ["evaluation"]), partial(_tables_state, "evaluate")),
 }
-"""By job without partitions: whether it is due, and the state that asks for it."""
+"""By job without partitions: whether it is due, and the state that requires it."""
 
 
 def days_asked_for(store: Store) -> dict[date, str]:
-    """Returns the days that an event asks to reflect on (`observations.accumulated`) and nobody reflected on, with its id."""
+    """Returns the days without a reflection that an event asks for (`observations.accumulated`), with the event's id."""
     asked = {date.fromisoformat(event.target): event.id for event in store.ledger.events([DAY_ACCUMULATED])}
     return {day: asked[day] for day in stale_days(store, "reflect") if day in asked} if asked else {}
 
 
 def friction_asked_for(store: Store) -> dict[date, str]:
-    """Returns the days in which frictions are to be found at once, with the latest event that asks for it."""
+    """Returns the days whose frictions are requested at once, with the latest event that requests them."""
     asked = store.ledger.events([FRICTION_REQUESTED])
     return dict.fromkeys(stale_days(store, "find_friction"), asked[-1].id) if asked else {}
 
 
 def days_accumulated(store: Store) -> list[date]:
-    """Returns the days nobody reflected on since they passed so many tokens of observations that they should not wait."""
+    """Returns the days without a reflection that have too many tokens of observations to wait."""
     due = [day.isoformat() for day in stale_days(store, "reflect")]
     read = store.tables.read("observations", due, columns=["day", "tokens"])
     found = read.group_by("day").agg(pl.col("tokens").sum()).filter(pl.col("tokens") >= ACCUMULATED_TOKENS)

@@ -16,34 +16,20 @@ ASK_AGAIN = "memory/ask_again"
 """Tag of runs that start by themselves (`false`): a model is asked only about what no model was ever asked about."""
 
 STARTED_BY = "memory/started_by"
-"""Tag that says what started a run: `command line`, a sensor or a schedule."""
+"""Tag that names what started a run: `command line`, a sensor or a schedule."""
 
 
 def tags_of(
-    job: str,
-    stretch: Stretch | None = None,
-    *,
-    scopes: Sequence[str] = (),
-    ask_again: bool = False,
-    started_by: str = "",
+    job: str, stretch: Stretch | None = None, *, scopes: Sequence[str] = (), ask_again: bool = False, started_by: str
 ) -> dict[str, str]:
     """Returns the run tags that make one run of the job materialise all partitions of the stretch, all categories or scopes.
 
     `scopes` are those that Dagster knows, in its order (`runs.scopes.register_scopes`).
     """
-    by = {STARTED_BY: started_by} if started_by else {}
-    return {ASK_AGAIN: str(ask_again).lower(), **by, **_range(job, stretch, scopes)}
-
-
-def _range(job: str, stretch: Stretch | None, scopes: Sequence[str]) -> dict[str, str]:
-    if stretch:
-        return range_tags(stretch.first.isoformat(), stretch.last.isoformat())
-    if any(table.grain == "category" for table in tables_in(job)):
-        categories = get_args(Category)
-        return range_tags(categories[0], categories[-1])
-    if has_scopes(job):
-        return range_tags(scopes[0], scopes[-1])
-    return {}
+    grains = {table.grain for table in tables_in(job)}
+    keys = get_args(Category) if "category" in grains else scopes if "scope" in grains else ()
+    first, last = (str(stretch.first), str(stretch.last)) if stretch else (keys[0], keys[-1]) if keys else ("", "")
+    return {ASK_AGAIN: str(ask_again).lower(), STARTED_BY: started_by} | (range_tags(first, last) if first else {})
 
 
 def has_scopes(job: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from memory_assets.errors import StoreError
 from memory_assets.runs.days import Stretch, first_day_of, stretches
@@ -34,53 +34,50 @@ if TYPE_CHECKING:
 CODE_LOCATION = "memory_assets.definitions"
 """The module that the UI loads, and the name under which it shows it."""
 
-LOOK_SECONDS = 30.0
-"""Time between two looks at the store's first day while the UI is served."""
+POLL_SECONDS = 30.0
+"""Time between two readings of the store's first day while the UI is served."""
 
 EVENT_LOG = "# Keeps the event log open"
 """The line of dagster.yaml where the part begins that older files lack."""
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
-"""Run configuration that keeps Dagster's log of a run out of the terminal; the UI has it all the same."""
+"""Run configuration that keeps Dagster's log of a run out of the terminal; the UI shows it all the same."""
 
 
 @dataclass
 class RunSummary:
-    """What one call did: the jobs it ran, in order, and how long it took in seconds."""
+    """The jobs that one call ran, in order, and how long it took in seconds."""
 
     jobs: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
 
 def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
-    """Brings every table up to date with the transcripts, then reflects and triages; does nothing when nothing is new."""
-    started = time.monotonic()
+    """Updates every table from the transcripts, then reflects and triages; does nothing when nothing is new."""
     with _Runner(store) as runner:
         for job in JOBS.values():
             if reflect or job.is_at_once:
                 runner.run_due(job.name)
-    return runner.summary(started)
+    return runner.summary()
 
 
 def backfill(store: Store, days: Iterable[date]) -> RunSummary:
-    """Asks the model about the days as if for the first time, then brings everything else up to date."""
-    started = time.monotonic()
+    """Asks the model about the days as if for the first time, then updates everything else."""
     with _Runner(store) as runner:
         for stretch in stretches(days):
             runner.run("process_days", stretch, ask_again=True)
         for job in JOBS:
             runner.run_due(job)
-    return runner.summary(started)
+    return runner.summary()
 
 
 def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bool]) -> RunSummary:
-    """Builds the days again as the settings say now, up to MEMORY.md; asks a model about these days alone.
+    """Builds the days with the present settings, up to MEMORY.md; asks a model about these days alone.
 
     In a branch of a store the other days stay as they are, and only what leads to MEMORY.md is built; else those that the
     settings made stale follow, as far as that takes no model. `retire` is called when memories are rebuilt and returns whether
-    lines of MEMORY.md have to go: these go before proposals for their place are decided.
+    lines of MEMORY.md have to be removed: these are removed before proposals for their place are decided.
     """
-    started = time.monotonic()
     is_branch = store.origin is not None
     with _Runner(store, is_branch=is_branch) as runner:
         for stretch in stretches(days):
@@ -92,45 +89,37 @@ def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bo
         if retire():
             runner.run("triage")
         due = list(stale_days(store, "reflect"))
-        told = due if store.settings.model == RULES else [day for day in due if day in days]
-        for stretch in stretches(told):
+        reflected = due if store.settings.model == RULES else [day for day in due if day in days]
+        for stretch in stretches(reflected):
             runner.run("reflect", stretch)
-        for stretch in stretches(set(due) - {*told, *others}):
-            runner.run("reflect", stretch, only=["proposals"])  # no model is asked about days that nobody named
+        for stretch in stretches(set(due) - {*reflected, *others}):
+            runner.run("reflect", stretch, only=["proposals"])  # no model is asked about other days
         runner.run("triage")
         if not is_branch:
             runner.run_due("brief")
-    return runner.summary(started)
+    return runner.summary()
 
 
 def triage(store: Store) -> RunSummary:
     """Carries out the decisions in the ledger and in REVIEW.md."""
-    started = time.monotonic()
     with _Runner(store) as runner:
         runner.run("triage")
-    return runner.summary(started)
+    return runner.summary()
 
 
-class _Runner:
-    """Runs jobs in this process against the store's own Dagster instance, opened by the first run and closed at the end."""
+class _Runner(ExitStack):
+    """Runs jobs in this process with the store's own Dagster instance, which the first run opens and the exit closes."""
 
     def __init__(self, store: Store, *, is_branch: bool = False) -> None:
-        self._store = store
-        self._is_branch = is_branch
+        super().__init__()
+        self._store, self._is_branch, self._started = store, is_branch, time.monotonic()
         self._jobs: list[str] = []
         self._definitions: dg.Definitions | None = None
         self._first_day = date.max
         self._instance: dg.DagsterInstance | None = None
-        self._opened = ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._opened.close()
 
     def run_due(self, job: str) -> None:
-        """Runs the job for everything that the store asks for."""
+        """Runs the job for everything that is due."""
         for due in due_runs(self._store, job):
             self.run(job, due.stretch)
 
@@ -148,7 +137,7 @@ class _Runner:
             self._definitions, self._first_day = assemble(self._store.settings, first, self._store), first
         tables = only or [table.name for table in tables_in(job, only_in_branch=self._is_branch)]
         if self._instance is None:
-            self._instance = self._opened.enter_context(open_instance(self._store))
+            self._instance = self.enter_context(open_instance(self._store))
         scopes = register_scopes(self._instance, self._store) if has_scopes(job) else []
         result = self._definitions.resolve_job_def(job).execute_in_process(
             instance=self._instance,
@@ -161,9 +150,9 @@ class _Runner:
             raise StoreError(f"The run of '{job}' failed; see run {result.run_id} in the Dagster UI (`memory up`).")
         self._jobs.append(job)
 
-    def summary(self, started: float) -> RunSummary:
-        """Returns what was run since the moment."""
-        return RunSummary(self._jobs, time.monotonic() - started)
+    def summary(self) -> RunSummary:
+        """Returns the jobs that were run, and the time since the start."""
+        return RunSummary(self._jobs, time.monotonic() - self._started)
 
 
 @contextmanager
@@ -172,15 +161,20 @@ def open_instance(store: Store) -> Iterator["dg.DagsterInstance"]:
     import dagster as dg
 
     with store.lock():
-        home = make_home(store)
-    with _dagster_home(home):
-        opened = dg.DagsterInstance.from_config(str(home))
+        home = str(make_home(store))
+    before = {name: value for name, value in os.environ.items() if name == "DAGSTER_HOME"}
+    os.environ["DAGSTER_HOME"] = home  # read by the configuration of the event log
+    try:
+        opened = dg.DagsterInstance.from_config(home)
+    finally:
+        del os.environ["DAGSTER_HOME"]
+        os.environ.update(before)
     with opened as instance:
         yield instance
 
 
 def make_home(store: Store) -> Path:
-    """Makes DAGSTER_HOME with its configuration and database, or adds to an older configuration what it lacks."""
+    """Makes DAGSTER_HOME with its configuration and database, or adds the event log to a configuration without a storage."""
     import dagster as dg
 
     home = make_folder(store.dagster_home)
@@ -189,36 +183,17 @@ def make_home(store: Store) -> Path:
         with dg.DagsterInstance.from_config(str(home)):
             pass
         write_atomically(path, content.encode())
-    elif (brought := up_to_date(written := path.read_text("utf-8"), content)) != written:
-        write_atomically(path, brought.encode())
+        return home
+    written = path.read_text("utf-8")
+    if not re.search(r"^(storage|(event_log|run|schedule)_storage|instance_class)\s*:", written, re.M):
+        write_atomically(path, (written.rstrip("\n") + "\n\n" + content[content.index(EVENT_LOG) :]).encode())
     return home
-
-
-def up_to_date(written: str, content: str) -> str:
-    """Returns the written configuration with the event log of `content` behind it, unless it names a storage itself."""
-    if re.search(r"^(storage|(event_log|run|schedule)_storage|instance_class)\s*:", written, re.M):
-        return written
-    return written.rstrip("\n") + "\n\n" + content[content.index(EVENT_LOG) :]
-
-
-@contextmanager
-def _dagster_home(home: Path) -> Iterator[None]:
-    """Sets DAGSTER_HOME, which the configuration of the event log reads."""
-    before = os.environ.get("DAGSTER_HOME")
-    os.environ["DAGSTER_HOME"] = str(home)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["DAGSTER_HOME"]
-        else:
-            os.environ["DAGSTER_HOME"] = before
 
 
 def serve(store: Store, port: int, environ: dict[str, str]) -> int:
     """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code.
 
-    Where transcripts older than the first partition come in, the code location is reloaded and its partitions begin earlier.
+    When transcripts older than the first partition are captured, it reloads the code location for earlier partitions.
     """
     import subprocess
 
@@ -231,7 +206,7 @@ def serve(store: Store, port: int, environ: dict[str, str]) -> int:
     try:
         while True:
             try:
-                return process.wait(timeout=LOOK_SECONDS)
+                return process.wait(timeout=POLL_SECONDS)
             except subprocess.TimeoutExpired:
                 if (first := first_day_of(store)) < first_day and reload_code_location(port):
                     first_day = first
@@ -241,7 +216,7 @@ def serve(store: Store, port: int, environ: dict[str, str]) -> int:
 
 
 def reload_code_location(port: int) -> bool:
-    """Lets the UI on the port load the definitions again; returns False where it does not answer."""
+    """Makes the UI on the port reload the definitions; returns False where it does not answer."""
     from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError, ReloadRepositoryLocationStatus
 
     try:

@@ -1,4 +1,4 @@
-"""Builds tables and files: finds the function that a declaration names, and writes what it returns.
+"""Builds tables and files: calls the function that a declaration names, and writes what it returns.
 
 A build function takes a `Run`. It returns either a function from a partition to its rows, which are then written one partition
 at a time under the store's lock, or a `Report` where it wrote by itself (files, indexes, tables by source). Several tables may
@@ -7,6 +7,7 @@ name one build function; it then returns a mapping from table to rows.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial, wraps
 from typing import Any
 
 import polars as pl
@@ -14,7 +15,7 @@ import polars as pl
 from memory_assets.runs.staleness import input_versions, note_name, resolve
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.progress import track
-from memory_assets.schema.tables import JOBS, WHOLE, Table
+from memory_assets.schema.tables import JOBS, Table
 from memory_assets.stages.capture.masking.redact import mask_frame
 from memory_assets.store.store import Store
 
@@ -25,20 +26,20 @@ class Markdown(str):
 
 @dataclass(frozen=True)
 class Run:
-    """What a build function is asked for."""
+    """What a build function has to build."""
 
     store: Store
     table: Table
     partitions: Sequence[str]
     due: Sequence[str]
-    """The partitions that are not what the store says now; the others are left as they are."""
+    """The partitions that are not up to date; the others are left as they are."""
     ask_again: bool = True
     """Whether a model is also asked about what another prompt or model has answered already."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of one partition with figures about them, where there is more to say than their number."""
+    """Rows of one partition, with figures about them."""
 
     frame: pl.DataFrame
     figures: Mapping[str, Any] = field(default_factory=dict)
@@ -49,53 +50,56 @@ class Rows:
 
 @dataclass
 class Report:
-    """What became of a table or file in a run: figures for the UI, warnings, outcomes of checks."""
+    """What a build wrote, in figures for the UI."""
 
     figures: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     checks: dict[str, str] = field(default_factory=dict)
-    """By check, what is wrong; empty where nothing is."""
+    """By declared check, the problem; empty where there is none."""
     by_partition: dict[str, dict[str, Any]] = field(default_factory=dict)
-    is_complete: bool = True
-    """Whether the file is what the store says now."""
 
 
 Built = pl.DataFrame | Iterable[pl.DataFrame] | Rows | Mapping[str, pl.DataFrame]
 Builder = Callable[[str], Built]
 
 
+def per_partition(build: Callable[[Run, str], Built]) -> Callable[[Run], Builder]:
+    """Makes a build function of one that takes the run and a partition, and needs nothing to be prepared once a run."""
+
+    @wraps(build)
+    def prepare(run: Run) -> Builder:
+        return partial(build, run)
+
+    return prepare
+
+
 def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str], *, ask_again: bool = True) -> Report:
     """Builds the tables, which share one build function, for the partitions, and writes them.
 
     A partition of a day, week or month table whose input version did not change is left as it is. The last of the tables is
-    written last: it tells whether the others are there.
+    written last: its input version says that the others are written.
     """
     lead = tables[-1]
     wanted = input_versions(store, lead) if lead.inputs is not None else {}
-    due = [part for part in partitions if _is_due(store, tables, part, wanted)]
+    default = "-" if lead.is_partitioned else lead.version  # of a partition that nothing in the store requires
+    versions = {part: wanted.get(part, default) for part in partitions}
+    is_kept = lead.is_partitioned and lead.record
+    due = [part for part, version in versions.items() if not (is_kept and _is_written(store, tables, part, version))]
     made = resolve(lead.build)(Run(store, lead, partitions, due, ask_again))
     if isinstance(made, Report):
-        if not lead.record and made.is_complete:
-            for part in wanted.keys() & partitions:
-                store.note(note_name(lead, part), wanted[part])
+        for part in () if lead.record else wanted.keys() & partitions:
+            store.note(note_name(lead, part), wanted[part])
         return made
     report = Report(figures={"written": len(due), "unchanged": len(partitions) - len(due)} if lead.is_partitioned else {})
     for part in track(due, JOBS[lead.jobs[0]].title):
         with store.lock():
-            _write(store, tables, part, made(part), wanted.get(part, table_default(lead)), report)
+            _write(store, tables, part, made(part), versions[part], report)
     return report
 
 
-def table_default(table: Table) -> str:
-    """Returns the input version of a partition that nothing in the store asks for."""
-    return "-" if table.is_partitioned else table.version
-
-
-def _is_due(store: Store, tables: Sequence[Table], part: str, wanted: Mapping[str, str]) -> bool:
-    if not tables[-1].is_partitioned or not tables[-1].record:
-        return True
+def _is_written(store: Store, tables: Sequence[Table], part: str, version: str) -> bool:
     written = [store.tables.parts(table.name, [part]).get(part) for table in tables]
-    return any(one is None or one.inputs != wanted.get(part, table_default(tables[-1])) for one in written)
+    return all(one is not None and one.inputs == version for one in written)
 
 
 def _write(store: Store, tables: Sequence[Table], part: str, built: Built, version: str, report: Report) -> None:
@@ -103,15 +107,13 @@ def _write(store: Store, tables: Sequence[Table], part: str, built: Built, versi
         report.figures |= built.figures
         report.warnings += built.warnings
         built, version = built.frame, built.version or version
-    if isinstance(built, Mapping):
-        for table in tables:
-            store.tables.write(table.name, part, masked(built[table.name]), inputs=version)  # pyright: ignore[reportArgumentType]
-    else:
-        store.tables.write(tables[-1].name, part, masked(built), inputs=version)
+    frames = built if isinstance(built, Mapping) else {tables[-1].name: built}
+    for table in tables:
+        store.tables.write(table.name, part, _masked(frames[table.name]), inputs=version)  # pyright: ignore[reportArgumentType]
 
 
-def masked(built: pl.DataFrame | Iterable[pl.DataFrame]) -> pl.DataFrame | Iterable[pl.DataFrame]:
-    """Returns the rows with secrets masked that only a text of the table shows, which joins or shortens what was captured.
+def _masked(built: pl.DataFrame | Iterable[pl.DataFrame]) -> pl.DataFrame | Iterable[pl.DataFrame]:
+    """Returns the rows with secrets masked that appear only in a text of the table, which joins or shortens what was captured.
 
     The check for secrets stops everything downstream, so nothing that it would find is ever written.
     """
@@ -126,6 +128,7 @@ def data_version(store: Store, table: Table, partitions: Sequence[str]) -> str |
     return hash_of(*(f"{part}={info.fingerprint}" for part, info in parts.items()))
 
 
-def every_partition(table: Table, named: Sequence[str]) -> Sequence[str]:
-    """Returns the partitions of a run: those that it names, or the only one."""
-    return named if table.is_partitioned else [WHOLE]
+def counts_of(rows: pl.DataFrame, column: str) -> dict[str, int]:
+    """Returns how often each value of the column occurs, by name; `none` counts the rows without one."""
+    counted = rows.group_by(column).len().sort(column).iter_rows()
+    return {"none" if value is None else str(value): count for value, count in counted}

@@ -1,8 +1,8 @@
-"""What is stale: the partitions whose input version is not the one that they were built from.
+"""Finds stale partitions: those whose input version is not the one that they were built from.
 
-The input version of a partition is a hash of the rules' version, the declared settings and the fingerprints of what it is made
-from; tables that need more name a function for it (`Table.inputs`). Computed from the store alone: no Dagster, no heavy import,
-a few milliseconds. It holds after any crash, backfill or deletion.
+The input version of a partition is a hash of the rules' version, the declared settings and the fingerprints of the tables that
+it is made from; tables that need more name a function for it (`Table.inputs`). Computed from the store alone, without Dagster
+or another heavy import, in a few milliseconds. Correct after any crash, backfill or deletion.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +20,7 @@ from memory_assets.store.store import Store
 def input_versions(store: Store, table: Table) -> dict[str, str]:
     """Returns the input version of each partition that the table should have.
 
-    What follows a space in it (a model, a prompt) costs money: it never makes a partition stale by itself.
+    The part after a space (a model, a prompt) never makes a partition stale, because building with another one costs money.
     """
     if table.inputs:
         return resolve(table.inputs)(store, table)

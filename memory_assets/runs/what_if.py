@@ -1,16 +1,15 @@
-"""What if: makes a range of days otherwise in a branch beside today's tables, shows what differs, and adopts or drops it.
+"""What-if: builds a range of days with other settings in a branch of the store, shows the differences, adopts or drops it.
 
-`estimate` says what it would cost, `make` makes the branch, `show` compares it with what it began from, `adopt` writes its
-settings into `memory.toml` and makes today's tables by them, `drop` deletes it. The same days are made by the same steps in
-the branch and, once adopted, in the store itself (`launch.rematerialise`), so the result is the one that was shown as far as
-nothing was added meanwhile. Every step can be killed: a branch is made on where it stopped, an adoption is finished by the
-next run, and nothing is paid twice.
+`estimate` returns the cost, `make` builds the branch, `show` compares it with the tables it started from, `adopt` writes its
+settings into `memory.toml` and rebuilds the store with them, `drop` deletes it. The branch and, after adopting, the store are
+built by the same steps (`launch.rematerialise`), so the result is the one that was shown, unless something was added meanwhile.
+Every step can be killed: a branch continues where it stopped, the next run finishes an adoption, and nothing is paid twice.
 """
 
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import QuestionError, SettingsError, StoreError, UnknownBranchError
 from memory_assets.runs import launch
-from memory_assets.runs.compare import STANDING, Comparison, compare_memories, compare_observations, reworded
+from memory_assets.runs.compare import CURRENT, Comparison, compare_memories, compare_observations, reworded
 from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.records import MEMORY_MD
@@ -45,16 +44,15 @@ from memory_assets.text.files import text_of
 MAY_DIFFER = (
     "model", "model_url", "observer_prompt", "taxonomy", "least_useful", "facts_per_session", "trust_after",
 )  # fmt: skip
-"""Settings that change what is made of the same windows; the others concern what windows there are, or other machines."""
+"""Settings that change what is built from the same windows; the others change the windows, or concern other machines."""
 
 OF_A_MODEL = ("model_url", "observer_prompt")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}", re.I)
-_COUNTED = ("calls", "answered", "input_tokens", "output_tokens")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting that differs, today's value and the branch's."""
+    """A setting that differs, with its value in the store and in the branch."""
 
     name: str
     before: Any
@@ -71,23 +69,26 @@ class Cost:
     usd: float | None
 
 
+FREE = Cost(0, 0, 0, 0.0)
+
+
 @dataclass(frozen=True)
 class Estimate:
-    """What a what-if would take; nothing was made."""
+    """The cost of a branch that was not built."""
 
     name: str
     days: tuple[date, ...]
     settings: tuple[Setting, ...]
     answered: int
-    """Calls about windows that are answered already: they cost nothing."""
+    """Calls about windows with a stored answer: they cost nothing."""
     cost: Cost
-    """Calls about windows; what their days say together is asked after that, where a model is named."""
+    """Calls about windows; calls for the reflections of their days follow, where a model is configured."""
     usd_in_batches: float | None
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A branch, briefly."""
+    """One branch in the list of branches."""
 
     name: str
     first: date
@@ -98,7 +99,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Side:
-    """A file of memory, as it was and as it would be."""
+    """A file of memory in the store and in the branch."""
 
     path: str
     before: str
@@ -107,7 +108,7 @@ class Side:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A branch beside what it began from."""
+    """A branch compared with the tables it started from."""
 
     name: str
     days: tuple[date, ...]
@@ -120,12 +121,12 @@ class WhatIf:
     cost: Cost
     seconds: float
     other_days: int
-    """Days outside the range that would be made anew, too, once it is adopted."""
+    """Days outside the range that adopting would rebuild too."""
 
 
 @dataclass(frozen=True)
 class Adopted:
-    """What adopting did."""
+    """The result of adopting a branch."""
 
     name: str
     settings: tuple[Setting, ...]
@@ -138,42 +139,40 @@ class Adopted:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A branch that is gone."""
+    """A branch that was deleted."""
 
     name: str
 
 
 def estimate(store: Store, first: date | None, last: date | None, changes: Mapping[str, str], name: str | None) -> Estimate:
-    """Returns what a what-if would cost; asks nobody and makes nothing."""
+    """Returns the cost of a branch; asks no model and builds nothing."""
     settings, days = _checked(store, changes), _days(store, first, last)
-    known = _named(name or _name_of(changes))
-    differing = _differing(store.settings, settings, changes)
+    name, differing = _checked_name(name or _name_of(changes)), _differing(store.settings, settings, changes)
     if settings.model == RULES:
-        return Estimate(known, tuple(days), differing, 0, Cost(0, 0, 0, 0.0), 0.0)
+        return Estimate(name, tuple(days), differing, 0, FREE, 0.0)
     found = Consultation(Store(settings, store.root), settings.model).costs([str(day) for day in days]).days
-    calls, answered, sent, told = (sum(getattr(day, what) for day in found) for what in _COUNTED)
-    cost = Cost(calls - answered, sent, told, _total(day.usd for day in found))
-    return Estimate(known, tuple(days), differing, answered, cost, _total(day.usd_in_batches for day in found))
+    counted = ("calls", "answered", "input_tokens", "output_tokens")
+    calls, answered, sent, received = (sum(getattr(day, what) for day in found) for what in counted)
+    cost = Cost(calls - answered, sent, received, _total(day.usd for day in found))
+    return Estimate(name, tuple(days), differing, answered, cost, _total(day.usd_in_batches for day in found))
 
 
 def make(store: Store, first: date | None, last: date | None, changes: Mapping[str, str], name: str | None) -> WhatIf:
-    """Makes the branch, or makes it on where it was killed, and returns it beside what it began from."""
+    """Builds the branch, or continues where it was killed, and returns it compared with the tables it started from."""
     settings, days = _checked(store, changes), _days(store, first, last)
-    open_model(Store(settings, store.root))  # a key that is missing is told before anything is made
-    place = BranchFolder(store, _named(name or _name_of(changes)))
+    open_model(Store(settings, store.root))  # fails before anything is built where a key is missing
+    place = BranchFolder(store, _checked_name(name or _name_of(changes)))
     kept = {name: str(_plain(getattr(settings, name))) for name in changes}
-    branch = _begun(place, Branch(place.name, days[0], days[-1], kept, time.time(), _made_by(settings)))
-    started = time.monotonic()
-    launch.rematerialise(place.open(settings), days, retire=lambda: _leave(place, settings))
-    seconds = branch.seconds + time.monotonic() - started
-    place.write(replace(place.read(), state="made", seconds=seconds))
+    branch = _begun(place, Branch(place.name, days[0], days[-1], kept, time.time(), _versions_of(settings)))
+    ran = launch.rematerialise(place.open(settings), days, retire=lambda: _leave(place, settings))
+    place.write(replace(place.read(), state="made", seconds=branch.seconds + ran.seconds))
     return show(store, place.name)
 
 
 def show(store: Store, name: str) -> WhatIf:
-    """Returns the branch beside what it began from; raises `StoreError` where it is not made to its end."""
+    """Returns the branch compared with the tables it started from; raises `StoreError` where it is not complete."""
     place, branch, settings = _made(store, name)
-    days = _days_of(store, branch)
+    days = days_between(store.tables, branch.first, branch.last)
     before, after = place.tables_before, place.open(settings).tables
     was, now = (tables.read("observations", map(str, days)) for tables in (before, after))
     return WhatIf(
@@ -185,37 +184,38 @@ def show(store: Store, name: str) -> WhatIf:
         files=_sides(place),
         cost=_paid(store, settings, branch.began_at),
         seconds=round(branch.seconds, 1),
-        other_days=_other_days(store, settings, days),
+        other_days=len(_stale_days(Store(settings, store.root)) - _stale_days(store) - set(days)),
     )
 
 
 def listed(store: Store) -> tuple[Listed, ...]:
     """Returns the branches of the store."""
-    found = [place.read() for place in branches_of(store)]
+    found = (place.read() for place in branches_of(store))
     return tuple(Listed(one.name, one.first, one.last, one.changes, one.state) for one in found)
 
 
 def adopt(store: Store, name: str) -> Adopted:
-    """Makes the branch's settings today's, and today's tables by them; the branch goes when all is done."""
+    """Writes the branch's settings, rebuilds the store with them, and deletes the branch when that is complete."""
     place, branch, settings = _made(store, name)
     _check_environment(branch.changes, settings)
-    if branch.made_by != _made_by(settings):
+    if branch.made_by != _versions_of(settings):
         raise StoreError(
-            f"The prompt, the taxonomy or this release's rules changed since '{name}' was made, so it shows something else. "
-            f"Drop it (`memory lab what-if drop {name}`), and make it again."
+            f"The prompt, the taxonomy or this release's rules changed since the branch '{name}' was built. "
+            f"Drop it (`memory lab what-if drop {name}`), and build it again."
         )
     open_model(today := Store(settings, store.root))
     began, differing = time.time(), _differing(store.settings, settings, branch.changes)
-    place.write(replace(branch, state="adopting"))  # from here on the next run finishes what is killed
+    place.write(replace(branch, state="adopting"))  # from here on, the next run finishes an interrupted adoption
     path = write_settings({name: _plain(getattr(settings, name)) for name in branch.changes})
-    ran = launch.rematerialise(today, _days_of(today, branch), retire=lambda: _retire(today, branch.leaving))
+    days = days_between(today.tables, branch.first, branch.last)
+    ran = launch.rematerialise(today, days, retire=lambda: _retire(today, branch.leaving))
     keep_status(today, is_sample=is_sample(settings))
     branches.drop(place)
     return Adopted(name, differing, path, tuple(ran.jobs), _paid(today, settings, began), round(ran.seconds, 1))
 
 
 def finish(store: Store) -> Store:
-    """Finishes the adoption that was killed, where there is one, and returns the store with the settings of now."""
+    """Finishes an interrupted adoption, where there is one, and returns the store with its present settings."""
     for place in branches_of(store):
         branch = place.read()
         if branch.state == "adopting":
@@ -225,23 +225,25 @@ def finish(store: Store) -> Store:
 
 
 def drop(store: Store, name: str) -> Dropped:
-    """Deletes the branch; what was paid for it stays among the stored answers."""
-    branches.drop(BranchFolder(store, _named(name)))
+    """Deletes the branch; the answers that were paid for stay in the store."""
+    branches.drop(BranchFolder(store, _checked_name(name)))
     return Dropped(name)
 
 
 def _checked(store: Store, changes: Mapping[str, str]) -> Settings:
-    """Returns today's settings with the changes; raises `SettingsError` where these say nothing, or nothing usable."""
+    """Returns the store's settings with the changes; raises `SettingsError` where these change nothing or cannot be used."""
     unknown = [name for name in changes if name not in MAY_DIFFER]
     if not changes or unknown:
-        told = f"{', '.join(unknown)} cannot be tried on past days." if unknown else "Nothing differs: name settings."
-        raise SettingsError(f"{told} Those that can, as in --set least_useful=0.6: {', '.join(MAY_DIFFER)}.")
+        problem = f"{', '.join(unknown)} cannot be tried on past days." if unknown else "No setting was given."
+        raise SettingsError(f"{problem} Give one of these, as in --set least_useful=0.6: {', '.join(MAY_DIFFER)}.")
     settings = changed_settings(store.settings, changes)
     if all(getattr(settings, name) == getattr(store.settings, name) for name in changes):
-        raise SettingsError(f"Nothing differs: {', '.join(changes)} is so already.")
+        raise SettingsError(f"No setting would change: {', '.join(changes)} already has that value.")
     if settings.model == RULES and any(name in OF_A_MODEL for name in changes):
-        raise SettingsError("No model is named, so nobody would be asked. Add --set model=NAME, such as claude-haiku-4-5.")
-    _made_by(settings)
+        raise SettingsError(
+            "No model is configured, so these settings change nothing. Add --set model=NAME, such as claude-haiku-4-5."
+        )
+    _versions_of(settings)
     return settings
 
 
@@ -250,17 +252,11 @@ def _days(store: Store, first: date | None, last: date | None) -> list[date]:
     if days:
         return days
     known = days_between(store.tables, None, None)
-    there = (
-        f"there are some from {known[0]} to {known[-1]}" if known else "there are none at all; `memory ingest` takes them in"
-    )
-    raise StoreError(f"There are no transcripts between {first or 'the first day'} and {last or 'the last day'}; {there}.")
+    hint = f"there are some from {known[0]} to {known[-1]}" if known else "run `memory ingest` to read them"
+    raise StoreError(f"There are no transcripts between {first or 'the first day'} and {last or 'the last day'}; {hint}.")
 
 
-def _days_of(store: Store, branch: Branch) -> list[date]:
-    return days_between(store.tables, branch.first, branch.last)
-
-
-def _named(name: str) -> str:
+def _checked_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise QuestionError(f"'{name}' cannot be the name of a branch: use letters, digits, dots, dashes and underscores.")
     return name
@@ -271,7 +267,7 @@ def _name_of(changes: Mapping[str, str]) -> str:
     return re.sub(r"[^A-Za-z0-9._]+", "-", words).strip("-.")[:80] or "what-if"
 
 
-def _made_by(settings: Settings) -> str:
+def _versions_of(settings: Settings) -> str:
     """Returns the hash of the prompt and the version of the standards; raises `SettingsError` where one cannot be read."""
     return f"{prompt_hash(settings.observer_prompt)} {standards_of(settings).version}"
 
@@ -285,52 +281,52 @@ def _begun(place: BranchFolder, wanted: Branch) -> Branch:
     if known.state == "making" and all(getattr(known, one) == getattr(wanted, one) for one in same):
         return known
     raise StoreError(
-        f"There is a branch '{place.name}' already, {known.first} to {known.last} with {_in_words(known.changes)}. "
-        f"`memory lab what-if show {place.name}` or `drop {place.name}` it, or give this one another --name."
+        f"There is a branch '{place.name}' already, {known.first} to {known.last} with {_as_options(known.changes)}. "
+        f"Run `memory lab what-if show {place.name}` or `drop {place.name}`, or give this one another --name."
     )
 
 
 def _made(store: Store, name: str) -> tuple[BranchFolder, Branch, Settings]:
-    place = BranchFolder(store, _named(name))
+    place = BranchFolder(store, _checked_name(name))
     branch = place.read()
     if branch.state == "making":
-        again = f"memory lab what-if --from {branch.first} --to {branch.last} {_in_words(branch.changes)} --name {name}"
-        raise StoreError(f"The branch '{name}' is not made to its end. `{again}` goes on where it stopped.")
+        again = f"memory lab what-if --from {branch.first} --to {branch.last} {_as_options(branch.changes)} --name {name}"
+        raise StoreError(f"The branch '{name}' is not complete. `{again}` continues where it stopped.")
     return place, branch, changed_settings(store.settings, branch.changes)
 
 
-def _in_words(changes: Mapping[str, str]) -> str:
+def _as_options(changes: Mapping[str, str]) -> str:
     return " ".join(f"--set {name}={value}" for name, value in changes.items())
 
 
 def _leave(place: BranchFolder, settings: Settings) -> bool:
-    """Notes which lines that rules promoted nothing says any more, and has them go with the branch's next triage."""
+    """Notes the lines promoted by rules that lost their memory, and removes them with the branch's next triage."""
     branch = place.open(settings)
     before, rules = GitWorkspace(place.before / "workspace"), rules_of(settings)
     was, now = (entry_statuses(before, branch.ledger, tables, rules) for tables in (place.tables_before, branch.tables))
     leaving = [
         one.promotion.target
         for one, then in zip(was, now, strict=True)
-        if one.promotion and one.promotion.actor == BY_RULES and _stands(one.memory) and not _stands(then.memory)
+        if one.promotion and one.promotion.actor == BY_RULES and _exists(one.memory) and not _exists(then.memory)
     ]
     place.write(replace(place.read(), leaving=tuple(leaving)))
     return _retire(branch, leaving)
 
 
 def _retire(store: Store, proposal_ids: Collection[str]) -> bool:
-    """Has the lines of these proposals go, as far as nothing says them in this store; returns whether any has to."""
+    """Removes those lines of these proposals that have no memory in this store; returns whether there are any."""
     with store.lock():
         workspace, rules = workspace_of(store), rules_of(store.settings)
-        standing = entry_statuses(workspace, store.ledger, store.tables, rules)
-        ours = ((one.promotion.target, one.memory) for one in standing if one.promotion)
-        silent = [id for id, memory in ours if id in proposal_ids and not _stands(memory)]
-        retire(silent, workspace, store.ledger, store.tables, rules)
-    return bool(silent)
+        lines = entry_statuses(workspace, store.ledger, store.tables, rules)
+        ours = ((one.promotion.target, one.memory) for one in lines if one.promotion)
+        removed = [id for id, memory in ours if id in proposal_ids and not _exists(memory)]
+        retire(removed, workspace, store.ledger, store.tables, rules)
+    return bool(removed)
 
 
-def _stands(memory: Mapping[str, Any] | None) -> bool:
-    """Returns whether the memory behind a line is there; one that another replaced is asked about as ever."""
-    return memory is not None and memory["state"] in (*STANDING, "superseded")
+def _exists(memory: Mapping[str, Any] | None) -> bool:
+    """Returns whether the memory of a line exists; a superseded one does: a person decides about its line."""
+    return memory is not None and memory["state"] in (*CURRENT, "superseded")
 
 
 def _sides(place: BranchFolder) -> tuple[Side, ...]:
@@ -341,14 +337,14 @@ def _sides(place: BranchFolder) -> tuple[Side, ...]:
 
 
 def _paid(store: Store, settings: Settings, since: float) -> Cost:
-    """Returns what the answers cost that came since the moment."""
+    """Returns the cost of the answers that came since the moment."""
     if settings.model == RULES:
-        return Cost(0, 0, 0, 0.0)
+        return FREE
     answers, prices = AnswerStore(store.answers), prices_of(settings)
     names = [path.stem for path in answers.root.glob("*.json") if path.stat().st_mtime >= since]
-    said = [answers.read_named(name).answer for name in names]
-    sent = sum(one.input_tokens + one.cache_read_tokens + one.cache_write_tokens for one in said)
-    return Cost(len(said), sent, sum(one.output_tokens for one in said), _total(cost_of(one, prices) for one in said))
+    found = [answers.read_named(name).answer for name in names]
+    sent = sum(one.input_tokens + one.cache_read_tokens + one.cache_write_tokens for one in found)
+    return Cost(len(found), sent, sum(one.output_tokens for one in found), _total(cost_of(one, prices) for one in found))
 
 
 def _total(prices: Iterable[float | None]) -> float | None:
@@ -356,10 +352,8 @@ def _total(prices: Iterable[float | None]) -> float | None:
     return None if None in known else round(sum(price for price in known if price is not None), 6)
 
 
-def _other_days(store: Store, settings: Settings, days: Sequence[date]) -> int:
-    """Returns how many days outside the range adopting would make anew."""
-    due = set(stale_days(Store(settings, store.root), "process_days")) - set(stale_days(store, "process_days"))
-    return len(due - set(days))
+def _stale_days(store: Store) -> set[date]:
+    return set(stale_days(store, "process_days"))
 
 
 def _differing(today: Settings, settings: Settings, names: Iterable[str]) -> tuple[Setting, ...]:
@@ -367,14 +361,14 @@ def _differing(today: Settings, settings: Settings, names: Iterable[str]) -> tup
 
 
 def _check_environment(changes: Iterable[str], settings: Settings) -> None:
-    """Raises `SettingsError` where a variable would go on to say something else than the file."""
+    """Raises `SettingsError` where an environment variable overrides the file with another value."""
     for name in changes:
         variable = f"MEMORY_{name.upper()}"
         value, wanted = os.environ.get(variable), getattr(settings, name)
         if value and getattr(changed_settings(settings, {name: value}), name) != wanted:
             raise SettingsError(
                 f"{variable}={value} is set in the environment, which overrides memory.toml. Set it to {wanted}, or unset it "
-                "where the memory runs (the Dagster UI, too), then adopt again."
+                "wherever memory runs (the Dagster UI, too), then adopt again."
             )
 
 

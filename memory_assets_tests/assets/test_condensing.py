@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory_assets.errors import ModelSetupError
-from memory_assets.runs.steps.condensing import Condensing
+from memory_assets.runs.steps.condensing import Condenser
 from memory_assets.schema.protocols import Model
 from memory_assets.services.models import open_model
 from memory_assets.stages.distill.model.answers import AnswerStore
@@ -71,11 +71,11 @@ def store(api: MessagesApi, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 def ask(store: Store) -> dict[str, Any]:
     """Asks about the day and returns the one row that is told of it."""
-    condensing = Condensing(store, DAY)
+    condenser = Condenser(store, DAY)
     model = open_model(store)
     assert model is not None
-    problems = condensing.ask(model, [ON])
-    (found,) = condensing.rows(ON).to_dicts()
+    problems = condenser.ask(model, [ON])
+    (found,) = condenser.rows(ON).to_dicts()
     return found | {"problems": list(problems.values())}
 
 
@@ -117,7 +117,7 @@ def test_nothing_is_asked_beyond_the_budget(store: Store, api: MessagesApi, monk
     model: Model | None = open_model(poor)
     assert model is not None
     with pytest.raises(ModelSetupError, match="MEMORY_MODEL_MOST_USD"):
-        Condensing(poor, DAY).ask(model, [ON])
+        Condenser(poor, DAY).ask(model, [ON])
     assert api.questions() == []
 
 

@@ -155,7 +155,7 @@ def test_killed_it_is_made_on_and_ends_as_an_undisturbed_one(opened: Opened, unb
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert what_if.listed(store)[0].state == "making"
-    with pytest.raises(StoreError, match="is not made to its end"):
+    with pytest.raises(StoreError, match="is not complete"):
         what_if.show(store, "mine")
     found = what_if.make(store, None, None, CHANGES, "mine")
     assert replace(found, seconds=0.0) == replace(undisturbed, seconds=0.0)
@@ -224,11 +224,11 @@ def test_a_variable_that_would_go_on_to_say_something_else_is_told_before_anythi
 def test_what_cannot_be_tried_is_told_with_what_can(opened: Opened, unbranched: Path, tmp_path: Path):
     store = opened(unbranched)
     for changes, says in (
-        ({}, "Nothing differs"),
+        ({}, "No setting was given"),
         ({"port": "4000"}, "port cannot be tried on past days"),
         ({"least_useful": "much"}, r"least_useful: .*\(got 'much'\)"),
-        ({"least_useful": "0.7"}, "least_useful is so already"),
-        ({"observer_prompt": str(tmp_path / "none.md")}, "No model is named"),
+        ({"least_useful": "0.7"}, "least_useful already has that value"),
+        ({"observer_prompt": str(tmp_path / "none.md")}, "No model is configured"),
         ({"taxonomy": str(tmp_path / "none.toml")}, "Cannot read the taxonomy"),
     ):
         with pytest.raises(SettingsError, match=says):

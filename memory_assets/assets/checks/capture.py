@@ -1,47 +1,48 @@
-"""Checks of captured transcripts: nothing lost, nothing changed, everything traceable."""
+"""Checks of captured transcripts: no message is lost or changed, and each can be traced to archived bytes."""
 
 import polars as pl
 
-from memory_assets.assets.checks.common import rows_check
+from memory_assets.assets.checks.common import Days, check
 from memory_assets.store.store import Store
 
+CHECKED_RANGES = 50
+"""Ranges whose bytes are hashed again at each run, newest first; `memory doctor` hashes all."""
 
-def _messages_outside_their_windows(store: Store, days: list[str] | None) -> pl.DataFrame:
-    """Returns messages that are in no window or in several, and messages of windows that are missing."""
-    closed = store.tables.read("windows").filter(pl.col("day").is_not_null())
-    if days is not None:
-        closed = closed.filter(pl.col("day").cast(pl.String).is_in(days))
-    wanted = closed.select("window_id", pl.col("message_ids").alias("message_id")).explode("message_id")
-    found = store.tables.read("messages", days, columns=["window_id", "message_id"])
-    both = ["window_id", "message_id"]
+
+def closed_windows(store: Store, days: Days, *, status: str | None = None) -> pl.DataFrame:
+    """Returns the windows that closed on the days (with the status)."""
+    closed = store.tables.read("windows").drop_nulls("day")
+    in_days = closed if days is None else closed.filter(pl.col("day").cast(pl.String).is_in(days))
+    return in_days if status is None else in_days.filter(status=status)
+
+
+def messages_of_windows(store: Store, days: Days, *, status: str | None = None) -> pl.DataFrame:
+    """Returns the pairs of window and message that the closed windows of the days (with the status) declare."""
+    return closed_windows(store, days, status=status).select("window_id", message_id="message_ids").explode("message_id")
+
+
+@check("resources")
+def archived_bytes_unchanged(store: Store, days: Days) -> pl.DataFrame:
+    """The newest archived ranges still have their hashes."""
+    newest = store.archive.resources().sort("created_at").tail(CHECKED_RANGES)
+    return newest.filter([not store.archive.verify(resource) for resource in newest["id"]]).select("id", "path")
+
+
+@check("messages")
+def coverage(store: Store, days: Days) -> pl.DataFrame:
+    """Every message of a closed window is there, in exactly one window."""
+    wanted, both = messages_of_windows(store, days), ["window_id", "message_id"]
+    found = store.tables.read("messages", days, columns=both)
     missing = wanted.join(found, on=both, how="anti").with_columns(problem=pl.lit("missing"))
     foreign = found.join(wanted, on=both, how="anti").with_columns(problem=pl.lit("in no window"))
     doubled = wanted.filter(pl.col("message_id").is_duplicated()).with_columns(problem=pl.lit("in several windows"))
     return pl.concat([missing, foreign, doubled])
 
 
-def _untraceable(store: Store, days: list[str] | None) -> pl.DataFrame:
-    archived = store.archive.resources().select(pl.col("id").alias("resource_id"))
-    found = store.tables.read("messages", days, columns=["message_id", "resource_id"])
-    return found.join(archived, on="resource_id", how="anti")
-
-
-def _changed_ranges(store: Store, days: list[str] | None) -> pl.DataFrame:
-    newest = store.archive.resources().sort("created_at").tail(CHECKED_RANGES)
-    return newest.filter([not store.archive.verify(resource) for resource in newest["id"]]).select("id", "path")
-
-
-CHECKED_RANGES = 50
-"""Ranges whose bytes are hashed again at each run, newest first; `memory doctor` hashes all."""
-
-
-CHECKS = [
-    rows_check("resources", "archived_bytes_unchanged", "The newest archived ranges still have their hashes.", _changed_ranges),
-    rows_check(
-        "messages",
-        "coverage",
-        "Every message of a closed window is there, in exactly one window.",
-        _messages_outside_their_windows,
-    ),
-    rows_check("messages", "provenance", "Every message lies in an archived range.", _untraceable),
-]
+@check("messages")
+def provenance(store: Store, days: Days) -> pl.DataFrame:
+    """Every message lies in an archived range."""
+    archived = store.archive.resources().select(resource_id="id")
+    return store.tables.read("messages", days, columns=["message_id", "resource_id"]).join(
+        archived, on="resource_id", how="anti"
+    )

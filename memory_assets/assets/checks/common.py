@@ -1,15 +1,18 @@
-"""Checks that many tables share, made by the table's name: schema and unique keys, no secrets, provenance, freshness.
+"""What all asset checks share: their registration, their results, and the checks that every table has.
 
-A check names the broken promise and shows ids of a few offending rows, never their text. It judges the rows that the run
-wrote (a range run has one result for all its days, so failing days stand in the metadata).
+A result shows the ids of a few offending rows, never their text. It covers the rows that the run wrote: a run over a range of
+days has one result for all of them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import timedelta
-from typing import Any
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal, TypeVar
 
 import dagster as dg
 import polars as pl
+import polars.selectors as cs
 
 from memory_assets.errors import TableError
 from memory_assets.schema import frames as schemas
@@ -17,45 +20,77 @@ from memory_assets.stages.capture.masking.redact import count_secrets, find
 from memory_assets.stages.maintain.secrets import text_columns
 from memory_assets.store.store import Store
 
-Check = Callable[[dg.AssetCheckExecutionContext, Store], dg.AssetCheckResult]
+Days = list[str] | None
+"""The days that the run is about; None for all."""
+
+Judge = Callable[[Store, Days], pl.DataFrame | dg.AssetCheckResult]
+"""Returns the offending rows, or a result."""
+
+J = TypeVar("J", bound=Judge)
+
+Level = Literal["block", "error", "warn"]
+"""What a failure does: stops everything downstream, is an error, or is a warning."""
 
 SHOWN = 5
-"""Offending rows that a check names."""
+"""Offending rows that a result shows."""
 
 
-def parts_in_run(context: dg.AssetCheckExecutionContext) -> list[str] | None:
-    """Returns the days that the run is about, or None when it has none (whole tables, categories, checks run by hand)."""
-    tags = context.run.tags
-    key = tags.get("dagster/partition")
-    start, end = tags.get("dagster/asset_partition_range_start", key), tags.get("dagster/asset_partition_range_end", key)
-    if not (start and end and start[:1].isdigit()):
-        return None
-    days = pl.date_range(pl.lit(start).str.to_date(), pl.lit(end).str.to_date(), eager=True)
-    return [day.isoformat() for day in days]
+@dataclass(frozen=True)
+class Check:
+    """A check of one asset."""
+
+    asset: str
+    name: str
+    description: str
+    judge: Judge
+    level: Level = "block"
+
+    @property
+    def spec(self) -> dg.AssetCheckSpec:
+        """The check's declaration for Dagster."""
+        return dg.AssetCheckSpec(self.name, asset=self.asset, description=self.description, blocking=self.level == "block")
+
+    def run(self, store: Store, days: Days) -> dg.AssetCheckResult:
+        """Returns the check's result for the days."""
+        found = self.judge(store, days)
+        result = verdict(found.is_empty(), found) if isinstance(found, pl.DataFrame) else found
+        severity = dg.AssetCheckSeverity.WARN if self.level == "warn" else dg.AssetCheckSeverity.ERROR
+        return result._replace(asset_key=self.spec.asset_key, check_name=self.name, severity=severity)
 
 
-def verdict(
-    passed: bool,
-    broken: pl.DataFrame | None = None,
-    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR,
-    **metadata: Any,
-) -> dg.AssetCheckResult:
+REGISTERED: list[Check] = []
+"""The checks of all stages, in the order of their definition."""
+
+
+def check(asset: str, name: str = "", *, description: str = "", level: Level = "block") -> Callable[[J], J]:
+    """Registers the decorated function as a check of the asset, by default with its name and docstring."""
+
+    def register(judge: J) -> J:
+        documented = description or (inspect.getdoc(judge) or "").partition("\n\n")[0]
+        called = name or judge.__name__  # pyright: ignore[reportAttributeAccessIssue]
+        REGISTERED.append(Check(asset, called, documented, judge, level))
+        return judge
+
+    return register
+
+
+def verdict(passed: bool, broken: pl.DataFrame | None = None, **metadata: Any) -> dg.AssetCheckResult:
     """Returns a check's result with the ids of the first offending rows."""
     shown = {} if broken is None or broken.is_empty() else {"offending_rows": broken.height, "examples": _examples(broken)}
-    return dg.AssetCheckResult(passed=passed, severity=severity, metadata={**metadata, **shown})
+    return dg.AssetCheckResult(passed=passed, metadata={**metadata, **shown})
 
 
-def schema_check(table: str) -> dg.AssetChecksDefinition:
+def _examples(broken: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    plain = broken.select(~cs.list()).head(SHOWN)
+    rows = [plain.columns, ["---"] * plain.width, *([str(value)[:60] for value in row] for row in plain.iter_rows())]
+    return dg.MetadataValue.md("\n".join(f"| {' | '.join(row)} |" for row in rows))
+
+
+def schema_check(table: str) -> Check:
     """Returns the blocking check that a table's rows fit its schema and repeat no key."""
 
-    @dg.asset_check(
-        asset=table,
-        name="schema_and_unique_keys",
-        blocking=True,
-        description=f"Every row of {table} fits the schema; no two rows share {', '.join(schemas.key_of(table))}.",
-    )
-    def check(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
-        frame = store.tables.read(table, parts_in_run(context))
+    def judge(store: Store, days: Days) -> dg.AssetCheckResult:
+        frame = store.tables.read(table, days)
         try:
             schemas.check(table, frame)
         except TableError as error:
@@ -63,73 +98,47 @@ def schema_check(table: str) -> dg.AssetChecksDefinition:
             return verdict(False, repeated, problem=str(error)[:500])
         return verdict(True, rows=frame.height)
 
-    return check
+    keys = ", ".join(schemas.key_of(table))
+    return Check(table, "schema_and_unique_keys", f"Every row of {table} fits the schema; no two rows share {keys}.", judge)
 
 
-def rows_check(
-    table: str,
-    name: str,
-    description: str,
-    find_broken: Callable[[Store, list[str] | None], pl.DataFrame],
-    *,
-    blocking: bool = True,
-    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR,
-) -> dg.AssetChecksDefinition:
-    """Returns a check that passes when `find_broken` finds no row; it receives the store and the run's days."""
-
-    @dg.asset_check(asset=table, name=name, blocking=blocking, description=description)
-    def check(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
-        broken = find_broken(store, parts_in_run(context))
-        return verdict(broken.is_empty(), broken, severity)
-
-    return check
-
-
-def no_secrets_check(table: str) -> dg.AssetChecksDefinition:
+def no_secrets_check(table: str) -> Check:
     """Returns the blocking check that no text of any column of the table holds a secret that masking knows."""
-    columns = text_columns(table)
+    key, columns = schemas.key_of(table), text_columns(table)
 
-    def find_secrets(store: Store, parts: list[str] | None) -> pl.DataFrame:
-        key = schemas.key_of(table)
-        read = store.tables.read(table, parts, columns=list(dict.fromkeys([*key, *columns])))
+    def judge(store: Store, days: Days) -> pl.DataFrame:
+        read = store.tables.read(table, days, columns=list(dict.fromkeys([*key, *columns])))
         frame = read.with_columns(pl.col(pl.List(pl.String)).list.join("\n"))
-        suspicious = [column for column in columns if count_secrets(frame[column])]
-        hits = [
-            frame.filter(pl.Series([bool(find(text or "")) for text in frame[column]])).select(key) for column in suspicious
-        ]
+        suspicious = [frame[column] for column in columns if count_secrets(frame[column])]
+        hits = [frame.filter(pl.Series([bool(find(text or "")) for text in texts])).select(key) for texts in suspicious]
         return pl.concat(hits) if hits else frame.select(key).clear()
 
-    return rows_check(table, "no_secrets", "No text holds a key, token or password.", find_secrets)
+    return Check(table, "no_secrets", "No text holds a key, token or password.", judge)
 
 
-def in_one_step(checks: Iterable[dg.AssetChecksDefinition]) -> list[dg.AssetChecksDefinition]:
-    """Returns the same checks, those of one asset in one step: Dagster starts, records and ends one step for all."""
-    by_asset: dict[dg.AssetKey, list[tuple[dg.AssetCheckSpec, Check]]] = {}
-    for check in checks:
-        function: Any = check.op.compute_fn
-        for spec in check.check_specs:
-            by_asset.setdefault(spec.asset_key, []).append((spec, function.decorated_fn))
-    return [_one_step(key, found) for key, found in by_asset.items()]
+def one_step_per_asset(checks: Iterable[Check]) -> list[dg.AssetChecksDefinition]:
+    """Returns the checks, those of one asset in one step: Dagster starts, records and ends one step for all."""
+    by_asset: dict[str, list[Check]] = {}
+    for one in checks:
+        by_asset.setdefault(one.asset, []).append(one)
+    return [_one_step(asset, found) for asset, found in by_asset.items()]
 
 
-def _one_step(key: dg.AssetKey, checks: Sequence[tuple[dg.AssetCheckSpec, Check]]) -> dg.AssetChecksDefinition:
-    @dg.multi_asset_check(name=f"{key.to_python_identifier()}_checks", specs=[spec for spec, _ in checks], can_subset=True)
+def _one_step(asset: str, checks: Sequence[Check]) -> dg.AssetChecksDefinition:
+    @dg.multi_asset_check(name=f"{asset}_checks", specs=[one.spec for one in checks], can_subset=True)
     def run_checks(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> Iterator[dg.AssetCheckResult]:
-        for spec, check in checks:
-            if spec.key in context.selected_asset_check_keys:
-                yield check(context, store)._replace(asset_key=spec.asset_key, check_name=spec.name)
+        days = days_of_run(context.run.tags)
+        for one in checks:
+            if one.spec.key in context.selected_asset_check_keys:
+                yield one.run(store, days)
 
     return run_checks
 
 
-def fresh(*, days: int) -> dg.FreshnessPolicy:
-    """Returns the policy that turns an asset red when it was not materialised for so many days."""
-    return dg.FreshnessPolicy.time_window(fail_window=timedelta(days=days), warn_window=timedelta(days=days) / 2)
-
-
-def _examples(broken: pl.DataFrame) -> dg.MarkdownMetadataValue:
-    plain = [name for name, dtype in broken.schema.items() if dtype not in (pl.List(pl.String), pl.List(pl.Int64))]
-    head = broken.select(plain).head(SHOWN)
-    lines = ["| " + " | ".join(plain) + " |", "|" + "---|" * len(plain)]
-    lines += ["| " + " | ".join(str(value)[:60] for value in row) + " |" for row in head.iter_rows()]
-    return dg.MetadataValue.md("\n".join(lines))
+def days_of_run(tags: Mapping[str, str]) -> Days:
+    """Returns the days that a run with the tags is about; None where it names none (whole tables, categories, scopes)."""
+    key = tags.get("dagster/partition", "")
+    start, end = tags.get("dagster/asset_partition_range_start", key), tags.get("dagster/asset_partition_range_end", key)
+    if not start[:1].isdigit():
+        return None
+    return [day.isoformat() for day in pl.date_range(date.fromisoformat(start), date.fromisoformat(end), eager=True)]

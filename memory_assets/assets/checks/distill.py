@@ -1,143 +1,94 @@
 """Checks of facts: evidence, quotes, verdicts, answers of models."""
 
-import dagster as dg
+from functools import partial
+
 import polars as pl
 
-from memory_assets.assets.checks.common import rows_check
+from memory_assets.assets.checks.capture import closed_windows, messages_of_windows
+from memory_assets.assets.checks.common import Days, check
 from memory_assets.schema.frames import empty
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
 
 
-def _unanswered(store: Store, days: list[str] | None) -> pl.DataFrame:
+@check("observer_answers", level="warn")
+def every_call_was_answered(store: Store, days: Days) -> pl.DataFrame:
+    """No answer was cut or refused; the rules replace missing ones."""
     rows = store.tables.read("observer_answers", days)
     return rows.filter(pl.col("state") != "answered").select("window_id", "ordinal", "state", "stop_reason")
 
 
-def _of_another_prompt(store: Store, days: list[str] | None) -> pl.DataFrame:
-    """Returns windows that the present model was not asked about with the present prompt."""
+@check("observer_answers", level="warn")
+def of_the_present_prompt(store: Store, days: Days) -> pl.DataFrame:
+    """Every window was asked about with the present model and prompt; `memory model cost` estimates the cost of a backfill."""
     from memory_assets.stages.distill.model.questions import prompt_hash
 
-    if store.settings.model == RULES:
+    settings = store.settings
+    if settings.model == RULES:
         return empty("observer_answers").select("window_id")
-    windows = store.tables.read("windows", columns=["window_id", "day", "status"])
-    observed = windows.filter((pl.col("status") == "observed") & pl.col("day").is_not_null())
-    if days is not None:
-        observed = observed.filter(pl.col("day").cast(pl.String).is_in(days))
-    current = (pl.col("model") == store.settings.model) & (pl.col("prompt_hash") == prompt_hash(store.settings.observer_prompt))
+    observed = closed_windows(store, days, status="observed")
+    current = (pl.col("model") == settings.model) & (pl.col("prompt_hash") == prompt_hash(settings.observer_prompt))
     asked = store.tables.read("observer_answers", days, columns=["window_id", "model", "prompt_hash"]).filter(current)
     return observed.join(asked, on="window_id", how="anti").sort("day", "window_id").select("day", "window_id")
 
 
-def _messages_not_in_one_segment(store: Store, days: list[str] | None) -> pl.DataFrame:
-    windows = store.tables.read("windows").filter((pl.col("status") == "observed") & pl.col("day").is_not_null())
-    if days is not None:
-        windows = windows.filter(pl.col("day").cast(pl.String).is_in(days))
-    wanted = windows.select("window_id", pl.col("message_ids").alias("message_id")).explode("message_id")
-    found = (
-        store.tables.read("segments", days).select("window_id", pl.col("message_ids").alias("message_id")).explode("message_id")
-    )
+@check("segments")
+def coverage(store: Store, days: Days) -> pl.DataFrame:
+    """Every message of an observed window is in exactly one segment."""
+    wanted, both = messages_of_windows(store, days, status="observed"), ["window_id", "message_id"]
+    found = store.tables.read("segments", days).select("window_id", message_id="message_ids").explode("message_id")
+    missing = wanted.join(found, on=both, how="anti").with_columns(problem=pl.lit("in no segment"))
+    foreign = found.join(wanted, on=both, how="anti").with_columns(problem=pl.lit("not in the window"))
+    doubled = found.filter(pl.struct(both).is_duplicated()).with_columns(problem=pl.lit("in several segments"))
+    return pl.concat([missing, foreign, doubled])
+
+
+@check("observations")
+def provenance(store: Store, days: Days) -> pl.DataFrame:
+    """The evidence of every observation is among the messages of its window."""
     both = ["window_id", "message_id"]
-    return pl.concat(
-        [
-            wanted.join(found, on=both, how="anti").with_columns(problem=pl.lit("in no segment")),
-            found.join(wanted, on=both, how="anti").with_columns(problem=pl.lit("not in the window")),
-            found.filter(pl.struct(both).is_duplicated()).with_columns(problem=pl.lit("in several segments")),
-        ]
-    )
+    wanted = store.tables.read("observations", days).select("id", "window_id", message_id="message_ids").explode("message_id")
+    return wanted.join(store.tables.read("messages", days, columns=both), on=both, how="anti")
 
 
-def _untraceable(store: Store, days: list[str] | None) -> pl.DataFrame:
-    """Returns observations whose evidence is not among the messages of their window."""
-    wanted = (
-        store.tables.read("observations", days)
-        .select("id", "window_id", pl.col("message_ids").alias("message_id"))
-        .explode("message_id")
-    )
-    return wanted.join(
-        store.tables.read("messages", days, columns=["window_id", "message_id"]), on=["window_id", "message_id"], how="anti"
-    )
-
-
-def _unquotable(store: Store, days: list[str] | None) -> pl.DataFrame:
-    """Returns allowed facts whose quoted words stand in none of their messages."""
+@check("observations")
+def quotes_stand_in_their_source(store: Store, days: Days) -> pl.DataFrame:
+    """The quote of every allowed fact occurs in one of its messages."""
     facts = store.tables.read("observations", days).filter(pl.col("gate") == "allow").select("id", "quote", "message_ids")
-    said = store.tables.read("messages", days, columns=["message_id", "text"])
-    joined = facts.explode("message_ids").join(said, left_on="message_ids", right_on="message_id", how="left")
-    held = [
-        " ".join(row["quote"].split()) in " ".join((row["text"] or "").split())
-        for row in joined.select("quote", "text").iter_rows(named=True)
-    ]
-    holding = joined.filter(pl.Series(held, dtype=pl.Boolean))["id"].unique()
-    return facts.filter(~pl.col("id").is_in(holding.implode())).select("id")
+    texts = store.tables.read("messages", days, columns=["message_id", "text"])
+    joined = facts.explode("message_ids").join(texts, left_on="message_ids", right_on="message_id", how="left")
+    pairs = joined.select("id", "quote", "text").iter_rows()
+    quoting = [id for id, quote, text in pairs if " ".join(quote.split()) in " ".join((text or "").split())]
+    return facts.filter(~pl.col("id").is_in(quoting)).select("id")
 
 
-def _rules_not_by_the_owner(store: Store, days: list[str] | None) -> pl.DataFrame:
-    facts = store.tables.read("observations", days).filter((pl.col("gate") == "allow") & (pl.col("kind") == "fact"))
-    return facts.filter(pl.col("category").is_in(["preferences", "rules-conventions"]) & (pl.col("author") != "owner")).select(
-        "id", "author"
-    )
+@check("observations")
+def only_the_owner_makes_rules(store: Store, days: Days) -> pl.DataFrame:
+    """Allowed rules and preferences rest on the owner's words."""
+    facts = store.tables.read("observations", days).filter(gate="allow", kind="fact")
+    rules = facts.filter(pl.col("category").is_in(["preferences", "rules-conventions"]))
+    return rules.filter(pl.col("author") != "owner").select("id", "author")
 
 
-def _without_verdict(store: Store, days: list[str] | None) -> pl.DataFrame:
+@check("verdicts")
+def every_observation_has_its_verdict(store: Store, days: Days) -> pl.DataFrame:
+    """Every stored observation has the verdict that the gate gave it."""
     kept = store.tables.read("observations", days, columns=["id", "gate"])
-    told = store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).filter(pl.col("verdict") != "discard")
-    return kept.join(told, left_on=["id", "gate"], right_on=["candidate_id", "verdict"], how="anti")
+    given = store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).filter(pl.col("verdict") != "discard")
+    return kept.join(given, left_on=["id", "gate"], right_on=["candidate_id", "verdict"], how="anti")
 
 
-def _before_the_message(store: Store, parts: list[str] | None) -> pl.DataFrame:
-    found = store.tables.read("triggers", parts, columns=["trigger_id", "trigger_on", "said_at"])
-    said_on = pl.col("said_at").dt.convert_time_zone(store.settings.timezone).dt.date()
-    return found.filter(pl.col("trigger_on") < said_on)
+@check("triggers")
+def not_before_the_message(store: Store, days: Days) -> pl.DataFrame:
+    """No trigger is dated before the day of its message."""
+    found = store.tables.read("triggers", days, columns=["trigger_id", "trigger_on", "said_at"])
+    return found.filter(pl.col("trigger_on") < pl.col("said_at").dt.convert_time_zone(store.settings.timezone).dt.date())
 
 
-def _triggers_without_message(store: Store, parts: list[str] | None) -> pl.DataFrame:
-    found = store.tables.read("triggers", parts, columns=["trigger_id", "message_id"])
-    return found.join(store.tables.read("messages", parts, columns=["message_id"]), on="message_id", how="anti")
+def _without_message(table: str, key: str, store: Store, days: Days) -> pl.DataFrame:
+    found = store.tables.read(table, days, columns=[key, "message_id"])
+    return found.join(store.tables.read("messages", days, columns=["message_id"]), on="message_id", how="anti")
 
 
-def _lessons_without_message(store: Store, parts: list[str] | None) -> pl.DataFrame:
-    found = store.tables.read("lessons", parts, columns=["lesson_id", "message_id"])
-    return found.join(store.tables.read("messages", parts, columns=["message_id"]), on="message_id", how="anti")
-
-
-CHECKS = [
-    rows_check(
-        "observer_answers",
-        "every_call_was_answered",
-        "No answer was cut, refused or refused to be asked for; the rules stand in for missing ones.",
-        _unanswered,
-        blocking=False,
-        severity=dg.AssetCheckSeverity.WARN,
-    ),
-    rows_check(
-        "observer_answers",
-        "of_the_present_prompt",
-        "Every window was asked about with the present model and prompt; `memory model cost` says what a backfill would take.",
-        _of_another_prompt,
-        blocking=False,
-        severity=dg.AssetCheckSeverity.WARN,
-    ),
-    rows_check(
-        "segments", "coverage", "Every message of an observed window is in exactly one segment.", _messages_not_in_one_segment
-    ),
-    rows_check("observations", "provenance", "Every observation rests on messages of its own window.", _untraceable),
-    rows_check(
-        "observations",
-        "quotes_stand_in_their_source",
-        "The quoted words stand in the messages they are taken from.",
-        _unquotable,
-    ),
-    rows_check(
-        "observations",
-        "only_the_owner_makes_rules",
-        "Allowed rules and preferences rest on the owner's words.",
-        _rules_not_by_the_owner,
-    ),
-    rows_check(
-        "verdicts", "every_observation_has_its_verdict", "What is stored is what the gate let through.", _without_verdict
-    ),
-    rows_check("triggers", "not_before_the_message", "No day lies before the one on which it was named.", _before_the_message),
-    rows_check("triggers", "messages_exist", "The message of every trigger is there.", _triggers_without_message),
-    rows_check("lessons", "messages_exist", "The message of every lesson is there.", _lessons_without_message),
-]
+for _table, _key in (("triggers", "trigger_id"), ("lessons", "lesson_id")):
+    check(_table, "messages_exist", description="Every cited message exists.")(partial(_without_message, _table, _key))

@@ -1,180 +1,135 @@
 """Checks of quality: rates of faults, and scores on labelled sessions.
 
 The checks of single facts belong to `observations`, the rates of many to `quality`. None of them stops a run: one faulty fact
-is no reason to learn nothing of a month."""
+must not block a month."""
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import dagster as dg
 import polars as pl
 
-from memory_assets.assets.checks.common import parts_in_run, rows_check, verdict
+from memory_assets.assets.checks.common import Days, check, verdict
 from memory_assets.assets.factory import bars
 from memory_assets.runs.steps.quality import values_of
-from memory_assets.stages.evaluate.gold import ALL, CEILINGS, FLOORS
-from memory_assets.stages.evaluate.quality import (
-    count_of,
-    find_faulty,
-    find_repeated,
-    loosely_read,
-    share_of,
-)
+from memory_assets.stages.evaluate.gold import CEILINGS, FLOORS
+from memory_assets.stages.evaluate.quality import count_of, find_faulty, find_repeated, loosely_read, share_of
+from memory_assets.stages.evaluate.rows import ALL
 from memory_assets.store.store import Store
 
 MOST_JUNK = 0.4
-"""The rules' candidates are junk to a sixth on real sessions. Where it is nearly half, whoever observes keeps everything, and
-what the gate lets through by mistake grows with it."""
-
+"""On real sessions a sixth of the rules' candidates are junk. Where it is nearly half, the observer proposes everything, and
+the gate lets more through by mistake."""
 
 MOST_REPEATED = 0.02
-"""Facts of one window are told apart already; repeats come from windows that overlap or answers that say things twice."""
-
+"""Facts of one window are deduplicated; repeats come from windows that overlap or from answers that repeat themselves."""
 
 MOST_LOOSE = 0.05
-"""One answer in twenty in another form than was asked for: the prompt and the model have drifted apart."""
-
+"""One answer in twenty in another form than the prompt asks for: the prompt does not fit the model any more."""
 
 MOST_ADRIFT = 0.1
-"""Of 247 facts that readers wrote down, none begins with `it` or `this` or as a turn of a conversation; one in ten that does
-makes readers stop trusting that a line stands alone."""
-
+"""Of 247 facts that readers wrote, none begins with `it` or `this` or as a turn of a conversation; with one in ten that does,
+readers stop trusting that a line can be read alone."""
 
 ADRIFT = ("dangling", "conversational")
 
 
-def find_allowed_with(faults: Sequence[str], store: Store, days: list[str] | None) -> pl.DataFrame:
+def find_allowed_with(faults: tuple[str, ...], store: Store, days: Days) -> pl.DataFrame:
     """Returns the allowed facts of the days that have one of the faults."""
     allowed = store.tables.scan("observations", days).filter(pl.col("gate") == "allow").collect()
-    said = store.tables.read("messages", days, columns=["message_id", "text", "author", "is_user_turn"])
-    return find_faulty(allowed, said).filter(pl.col("fault").is_in(faults)).select("id", "day", "fault")
+    messages = store.tables.read("messages", days, columns=["message_id", "text", "author", "is_user_turn"])
+    return find_faulty(allowed, messages).filter(pl.col("fault").is_in(faults)).select("id", "day", "fault")
 
 
-def _ungrounded(store: Store, days: list[str] | None) -> pl.DataFrame:
-    return find_allowed_with(["ungrounded"], store, days)
+@check("observations", level="error")
+def allowed_facts_are_grounded(store: Store, days: Days) -> pl.DataFrame:
+    """At least half of an allowed fact's content words occur in its messages."""
+    return find_allowed_with(("ungrounded",), store, days)
 
 
-def _invented_times(store: Store, days: list[str] | None) -> pl.DataFrame:
-    return find_allowed_with(["invented_time"], store, days)
+@check("observations", level="error")
+def no_invented_clock_times(store: Store, days: Days) -> pl.DataFrame:
+    """No allowed fact has a clock time that its source does not."""
+    return find_allowed_with(("invented_time",), store, days)
 
 
-def _owner_unheard(store: Store, days: list[str] | None) -> pl.DataFrame:
-    return find_allowed_with(["owner_unheard"], store, days)
+@check("observations", level="warn")
+def the_owner_is_heard(store: Store, days: Days) -> pl.DataFrame:
+    """Allowed facts in the owner's name rest on a turn of the owner."""
+    return find_allowed_with(("owner_unheard",), store, days)
 
 
-def _judge(share: float | None, most: float, broken: pl.DataFrame | None = None, **more: Any) -> dg.AssetCheckResult:
-    """Returns the outcome of a rate: a warning above the most that it may be, with the offending rows."""
+def _judge(share: float | None, most: float, broken: pl.DataFrame | None = None, **figures: Any) -> dg.AssetCheckResult:
+    """Returns whether the rate is at most the limit, with the offending rows."""
     measured = {} if share is None else {"share": round(share, 4)}
-    passed = share is None or share <= most
-    return verdict(passed, broken, dg.AssetCheckSeverity.WARN, limit=most, **measured, **more)
+    return verdict(share is None or share <= most, broken, limit=most, **measured, **figures)
 
 
-@dg.asset_check(
-    asset="quality",
-    name="few_candidates_are_junk",
-    description=f"At most {MOST_JUNK:.0%} of the candidates are nothing to keep.",
-)
-def few_candidates_are_junk(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
-    """Warns where whoever observes proposes too much that the gate stops for what it is."""
-    rows = store.tables.read("quality", parts_in_run(context))
+@check("quality", description=f"At most {MOST_JUNK:.0%} of the candidates are junk.", level="warn")
+def few_candidates_are_junk(store: Store, days: Days) -> dg.AssetCheckResult:
+    """Warns where the observer proposes too much that the gate stops."""
+    rows = store.tables.read("quality", days)
     return _judge(share_of(rows, "junk", "candidates"), MOST_JUNK, junk=count_of(rows, "junk"))
 
 
-@dg.asset_check(
-    asset="quality",
-    name="few_facts_are_repeats",
-    description=f"At most {MOST_REPEATED:.0%} of the allowed facts say what an earlier one of their day and scope says.",
+@check(
+    "quality",
+    description=f"At most {MOST_REPEATED:.0%} of the allowed facts repeat an earlier one of their day and scope.",
+    level="warn",
 )
-def few_facts_are_repeats(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
+def few_facts_are_repeats(store: Store, days: Days) -> dg.AssetCheckResult:
     """Warns where the same is allowed again and again, and names the pairs."""
-    days = parts_in_run(context)
     rows = store.tables.read("quality", days)
     repeated = find_repeated(store.tables.read("observations", days)).filter(pl.col("gate") == "allow")
     return _judge(share_of(rows, "repeated", "allow"), MOST_REPEATED, repeated.select("id", "day", "same_as"))
 
 
-@dg.asset_check(
-    asset="quality",
-    name="answers_are_read_as_asked",
-    description=f"At most {MOST_LOOSE:.0%} of the candidates come from answers in another form than the prompt states.",
+@check(
+    "quality",
+    description=f"At most {MOST_LOOSE:.0%} of the candidates come from answers in another form than the prompt asks for.",
+    level="warn",
 )
-def answers_are_read_as_asked(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
-    """Warns where a model's answers had to be read by one of the tolerant ways."""
-    rows = store.tables.read("quality", parts_in_run(context))
+def answers_are_read_as_asked(store: Store, days: Days) -> dg.AssetCheckResult:
+    """Warns where a model's answers had to be parsed by a fallback."""
+    rows = store.tables.read("quality", days)
     return _judge(loosely_read(rows), MOST_LOOSE, paths=bars(values_of(rows, "parse_path")))
 
 
-@dg.asset_check(
-    asset="quality",
-    name="allowed_facts_stand_alone",
-    description=f"At most {MOST_ADRIFT:.0%} of allowed facts begin with something said before, or as a turn of a conversation.",
+@check(
+    "quality",
+    description=f"At most {MOST_ADRIFT:.0%} of allowed facts refer to earlier text or begin as a turn of a conversation.",
+    level="warn",
 )
-def allowed_facts_stand_alone(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
+def allowed_facts_stand_alone(store: Store, days: Days) -> dg.AssetCheckResult:
     """Warns where facts cannot be understood without their session, and names them."""
-    days = parts_in_run(context)
     adrift = find_allowed_with(ADRIFT, store, days)
     allowed = count_of(store.tables.read("quality", days), "priority")
-    share = adrift["id"].n_unique() / allowed if allowed else None
-    return _judge(share, MOST_ADRIFT, adrift)
+    return _judge(adrift["id"].n_unique() / allowed if allowed else None, MOST_ADRIFT, adrift)
 
 
-def _limit_check(measure: str, limit: float, *, is_floor: bool) -> dg.AssetChecksDefinition:
-    """Returns the check that warns where all sessions together miss the limit; it names those that miss it alone."""
-    name, word = ("reaches_its_floor", "at least") if is_floor else ("stays_below_its_ceiling", "at most")
-
-    @dg.asset_check(
-        asset="evaluation", name=f"{measure}_{name}", description=f"{measure}: {word} {limit:.2f} over all sessions."
-    )
-    def check(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
-        rows = store.tables.read("evaluation").filter(pl.col("measure") == measure)
-        missed = rows.filter(pl.col("value") < limit if is_floor else pl.col("value") > limit)
-        is_all = pl.col("session_id") == ALL
-        sessions = missed.filter(~is_all).select("session_id", pl.col("value").round(3))
-        figures = rows.filter(is_all).select(pl.col("value").round(4), "low", "high").to_dicts()
-        told = {key: value for row in figures for key, value in row.items() if value is not None}
-        return verdict(missed.filter(is_all).is_empty(), sessions, dg.AssetCheckSeverity.WARN, limit=limit, **told)
-
-    return check
+def _limit(measure: str, limit: float, is_floor: bool, store: Store, days: Days) -> dg.AssetCheckResult:
+    """Returns whether all sessions together keep the limit, and which sessions do not."""
+    rows = store.tables.read("evaluation").filter(measure=measure)
+    missed = rows.filter(pl.col("value") < limit if is_floor else pl.col("value") > limit)
+    is_all = pl.col("session_id") == ALL
+    sessions = missed.filter(~is_all).select("session_id", pl.col("value").round(3))
+    figures = rows.filter(is_all).select(pl.col("value").round(4), "low", "high").to_dicts()
+    known = {key: value for row in figures for key, value in row.items() if value is not None}
+    return verdict(missed.filter(is_all).is_empty(), sessions, limit=limit, **known)
 
 
-@dg.asset_check(
-    asset="evaluation", name="no_session_at_zero", description="Of every labelled session something that is wanted was found."
-)
-def no_session_at_zero(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> dg.AssetCheckResult:
-    """Warns where a whole session is lost, whatever the mean says, and names it."""
+for _is_floor, _limits in ((True, FLOORS), (False, CEILINGS)):
+    _suffix, _bound = ("reaches_its_floor", "at least") if _is_floor else ("stays_below_its_ceiling", "at most")
+    for _measure, _value in _limits.items():
+        _description = f"{_measure}: {_bound} {_value:.2f} over all sessions."
+        check("evaluation", f"{_measure}_{_suffix}", description=_description, level="warn")(
+            partial(_limit, _measure, _value, _is_floor)
+        )
+
+
+@check("evaluation", level="warn")
+def no_session_at_zero(store: Store, days: Days) -> dg.AssetCheckResult:
+    """In every labelled session at least one wanted fact was found."""
     rows = store.tables.read("evaluation").filter((pl.col("measure") == "recall") & (pl.col("session_id") != ALL))
-    empty = rows.filter(pl.col("value") == 0).select("session_id")
-    return verdict(empty.is_empty(), empty, dg.AssetCheckSeverity.WARN, sessions=rows.height)
-
-
-CHECKS = [
-    rows_check(
-        "observations",
-        "allowed_facts_are_grounded",
-        "Half of an allowed fact's content words, at least, stand in the messages that it rests on.",
-        _ungrounded,
-        blocking=False,
-    ),
-    rows_check(
-        "observations",
-        "no_invented_clock_times",
-        "No allowed fact names a clock time that its source does not.",
-        _invented_times,
-        blocking=False,
-    ),
-    rows_check(
-        "observations",
-        "the_owner_is_heard",
-        "Allowed facts that speak for the owner rest on a turn of the owner's.",
-        _owner_unheard,
-        blocking=False,
-        severity=dg.AssetCheckSeverity.WARN,
-    ),
-    few_candidates_are_junk,
-    few_facts_are_repeats,
-    answers_are_read_as_asked,
-    allowed_facts_stand_alone,
-    *(_limit_check(measure, floor, is_floor=True) for measure, floor in FLOORS.items()),
-    *(_limit_check(measure, ceiling, is_floor=False) for measure, ceiling in CEILINGS.items()),
-    no_session_at_zero,
-]
+    missed = rows.filter(pl.col("value") == 0).select("session_id")
+    return verdict(missed.is_empty(), missed, sessions=rows.height)

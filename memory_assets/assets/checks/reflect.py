@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from datetime import date
 from functools import partial
 
-import dagster as dg
 import polars as pl
 
-from memory_assets.assets.checks.common import rows_check
+from memory_assets.assets.checks.common import Days, check
 from memory_assets.runs.staleness import input_versions, unpaid, written_versions
 from memory_assets.runs.steps.condensing import days_of
 from memory_assets.runs.steps.reflect import DROPPED
@@ -19,123 +18,103 @@ from memory_assets.stages.reflect.timeline import commits_in
 from memory_assets.store.store import Store
 
 
-def citations_check(table: str) -> dg.AssetChecksDefinition:
-    """Returns the blocking check that reflections, or distillates, cite observations that exist."""
-
-    def find_dangling(store: Store, parts: list[str] | None) -> pl.DataFrame:
-        found = store.tables.read(table, parts).select("reflection_id", pl.col("observation_ids").alias("id"))
-        cited = found.explode("id").drop_nulls()
-        return cited.join(store.tables.read("observations", columns=["id"]), on="id", how="anti")
-
-    return rows_check(table, "citations_resolve", "Every cited observation exists.", find_dangling)
+def _dangling(table: str, store: Store, days: Days) -> pl.DataFrame:
+    cited = store.tables.read(table, days).select("reflection_id", id="observation_ids").explode("id").drop_nulls()
+    return cited.join(store.tables.read("observations", columns=["id"]), on="id", how="anti")
 
 
-def _grown(store: Store, days: list[str] | None) -> pl.DataFrame:
+for _table in TABLE_OF.values():
+    check(_table, "citations_resolve", description="Every cited observation exists.")(partial(_dangling, _table))
+
+
+@check(
+    "reflections",
+    description=f"The reflections of a day are smaller than its facts where these have more than {SMALL_TOKENS} tokens.",
+    level="warn",
+)
+def smaller_than_its_input(store: Store, days: Days) -> pl.DataFrame:
+    """Returns the days whose reflections are not smaller."""
     totals = pl.col("input_tokens", "fact_tokens", "output_tokens").sum()
     found = store.tables.read("reflections", days).group_by("day").agg(totals).sort("day")
     return found.filter((pl.col("fact_tokens") > SMALL_TOKENS) & (pl.col("output_tokens") >= pl.col("fact_tokens")))
 
 
-def _proposals_without_evidence(store: Store, days: list[str] | None) -> pl.DataFrame:
-    found = store.tables.read("proposals", days).select("proposal_id", pl.col("observation_ids").alias("id")).explode("id")
+@check("proposals")
+def provenance(store: Store, days: Days) -> pl.DataFrame:
+    """Every proposal rests on observations that exist."""
+    found = store.tables.read("proposals", days).select("proposal_id", id="observation_ids").explode("id")
     return found.join(store.tables.read("observations", columns=["id"]), on="id", how="anti")
 
 
-def _citing_others(store: Store, parts: list[str] | None) -> pl.DataFrame:
+@check("session_reflections")
+def of_its_own_session(store: Store, days: Days) -> pl.DataFrame:
+    """Every line rests on observations of the session itself."""
     cited = store.tables.read("session_reflections", columns=["session_id", "observation_ids"]).explode("observation_ids")
     known = store.tables.read("observations", columns=["id", "session_id"])
     return cited.join(known, left_on=["observation_ids", "session_id"], right_on=["id", "session_id"], how="anti")
 
 
-def _too_long(store: Store, parts: list[str] | None) -> pl.DataFrame:
+@check("session_reflections", description=f"No block has more than {MOST_TOKENS} tokens.")
+def short_enough(store: Store, days: Days) -> pl.DataFrame:
+    """Returns the sessions with a longer block."""
     return store.tables.read("session_reflections", columns=["session_id", "tokens"]).filter(pl.col("tokens") > MOST_TOKENS)
 
 
-def _vanished(store: Store, parts: list[str] | None) -> pl.DataFrame:
-    return pl.concat(_vanished_in(store, span, parts) for span in SPANS)
+@check(DROPPED)
+def nothing_vanished(store: Store, days: Days) -> pl.DataFrame:
+    """Every fact that was read is in the reflection, or has a row with the reason why not."""
+    return pl.concat(_vanished_in(store, span, days) for span in SPANS)
 
 
-def _vanished_in(store: Store, span: Span, parts: list[str] | None) -> pl.DataFrame:
-    """Returns the facts that the span's parts read and neither tell nor list; parts that are due to be made anew can wait."""
+def _vanished_in(store: Store, span: Span, days: Days) -> pl.DataFrame:
+    """Returns the facts that the span's partitions read and neither cite nor list; stale partitions are left out."""
     table = TABLE_OF[span.name]
     wanted, written = input_versions(store, TABLES[table]), written_versions(store, TABLES[table])
-    named = written if parts is None else written.keys() & set(parts)
-    present = sorted(part for part in named if unpaid(written[part]) == unpaid(wanted.get(part, "")))
-    told = store.tables.read(table, present)
-    dropped = store.tables.read(DROPPED, [f"{span.name}-{part}" for part in present])
-    return find_unaccounted(span.name, _read_by(store, span, present), told, dropped)
+    named = written if days is None else written.keys() & set(days)
+    current = sorted(part for part in named if unpaid(written[part]) == unpaid(wanted.get(part, "")))
+    dropped = store.tables.read(DROPPED, [f"{span.name}-{part}" for part in current])
+    return find_unaccounted(span.name, _read_by(store, span, current), store.tables.read(table, current), dropped)
 
 
 def _read_by(store: Store, span: Span, parts: list[str]) -> Iterator[str]:
-    """Yields what the parts were made from: all allowed facts of a day, and what its days tell of a week or month."""
+    """Yields the ids that the partitions were built from: the allowed facts of a day, or those that its days cite."""
     days = {day for part in parts for day in days_of(span, date.fromisoformat(part))}
     if span == DAY:
-        seen = store.tables.read("observations", days)
-        yield from seen.filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow"))["id"]
+        yield from store.tables.read("observations", days).filter(kind="fact", gate="allow")["id"]
     else:
         yield from store.tables.read("reflections", days)["observation_ids"].explode().drop_nulls()
 
 
-def _longer_than_days(span: Span, store: Store, parts: list[str] | None) -> pl.DataFrame:
-    """Returns the weeks or months that take more tokens than the reflections they are made from."""
-    told = store.tables.read(TABLE_OF[span.name], parts, columns=["day", "output_tokens"])
-    days = {day for first in told["day"].unique() for day in days_of(span, first)}
-    reflected = store.tables.read("reflections", days, columns=["day", "output_tokens"])
+def _longer_than_days(span: Span, store: Store, days: Days) -> pl.DataFrame:
+    """Returns the weeks or months that have more tokens than the reflections of their days."""
+    found = store.tables.read(TABLE_OF[span.name], days, columns=["day", "output_tokens"])
+    covered = {day for first in found["day"].unique() for day in days_of(span, first)}
+    reflected = store.tables.read("reflections", covered, columns=["day", "output_tokens"])
     first = pl.col("day").map_elements(span.first_day, pl.Date)
-    of_days = reflected.group_by(first).agg(pl.col("output_tokens").sum().alias("tokens_of_days"))
-    found = told.group_by("day").agg(pl.col("output_tokens").sum()).join(of_days, on="day").sort("day")
-    return found.filter(pl.col("output_tokens") > pl.col("tokens_of_days"))
+    of_days = reflected.group_by(first).agg(tokens_of_days=pl.col("output_tokens").sum())
+    both = found.group_by("day").agg(pl.col("output_tokens").sum()).join(of_days, on="day").sort("day")
+    return both.filter(pl.col("output_tokens") > pl.col("tokens_of_days"))
 
 
-def _unfounded(store: Store, parts: list[str] | None) -> pl.DataFrame:
-    """Returns sentences that cite nothing, or what is not there."""
-    told = store.tables.read("timeline", parts)
-    days = {day for first in told["day"].unique() for day in days_of(WEEK, first)}
-    known = set(store.tables.read("observations", days, columns=["id"])["id"])
-    said = store.tables.read("messages", days, columns=["kind", "text"]).filter(pl.col("kind") == "tool_result")["text"]
-    made = {hash for text in said.filter(said.str.contains(r"(?m)^\[[^\]]+\] \S")) for hash, _ in commits_in(text)}
+for _span in (WEEK, MONTH):
+    _description = f"No {_span.name} has more tokens than the reflections of its days."
+    check(TABLE_OF[_span.name], "shorter_than_its_days", description=_description, level="warn")(
+        partial(_longer_than_days, _span)
+    )
+
+
+@check("timeline")
+def every_sentence_cites(store: Store, days: Days) -> pl.DataFrame:
+    """Every sentence cites observations or commits that exist."""
+    sentences = store.tables.read("timeline", days)
+    covered = {day for first in sentences["day"].unique() for day in days_of(WEEK, first)}
+    known = set(store.tables.read("observations", covered, columns=["id"])["id"])
+    results = store.tables.read("messages", covered, columns=["kind", "text"]).filter(kind="tool_result")["text"]
+    made = {hash for text in results.filter(results.str.contains(r"(?m)^\[[^\]]+\] \S")) for hash, _ in commits_in(text)}
     broken = [
         row["sentence_id"]
-        for row in told.iter_rows(named=True)
+        for row in sentences.iter_rows(named=True)
         if not (row["observation_ids"] or row["commits"])
-        or not known.issuperset(row["observation_ids"])
-        or not made.issuperset(row["commits"])
+        or not (known.issuperset(row["observation_ids"]) and made.issuperset(row["commits"]))
     ]
-    return told.filter(pl.col("sentence_id").is_in(broken)).select("sentence_id", "on", "project")
-
-
-CHECKS = [
-    citations_check("reflections"),
-    rows_check(
-        "reflections",
-        "smaller_than_its_input",
-        f"The reflections of a day with more than {SMALL_TOKENS} tokens of facts to tell are smaller than these.",
-        _grown,
-        blocking=False,
-        severity=dg.AssetCheckSeverity.WARN,
-    ),
-    rows_check("proposals", "provenance", "Every proposal rests on observations that exist.", _proposals_without_evidence),
-    rows_check(
-        "session_reflections", "of_its_own_session", "Every line rests on observations of the session itself.", _citing_others
-    ),
-    rows_check("session_reflections", "short_enough", f"No block has more than {MOST_TOKENS} tokens.", _too_long),
-    citations_check("weekly_distillates"),
-    citations_check("monthly_distillates"),
-    *(
-        rows_check(
-            TABLE_OF[span.name],
-            "shorter_than_its_days",
-            f"No {span.name} takes more tokens than the reflections of its days.",
-            partial(_longer_than_days, span),
-            blocking=False,
-            severity=dg.AssetCheckSeverity.WARN,
-        )
-        for span in (WEEK, MONTH)
-    ),
-    rows_check(
-        DROPPED, "nothing_vanished", "Every fact that was read is told, or has a row that says where it went.", _vanished
-    ),
-    rows_check(
-        "timeline", "every_sentence_cites", "Every sentence rests on observations or commits that are there.", _unfounded
-    ),
-]
+    return sentences.filter(pl.col("sentence_id").is_in(broken)).select("sentence_id", "on", "project")

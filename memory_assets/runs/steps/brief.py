@@ -1,10 +1,7 @@
-"""Builds lessons.md and the briefings, and keeps the status ready."""
+"""Builds lessons.md and the briefings, and updates the stored status."""
 
 from functools import partial
 
-import polars as pl
-
-from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.runs.materialise import Report, Run
 from memory_assets.runs.scopes import OWNER, file_of
 from memory_assets.services.active_lessons import LESSONS_MD, lessons_of
@@ -25,7 +22,7 @@ BRIEFING_MD, BRIEFINGS = "briefing.md", "briefings"
 """The owner's briefing, and the folder of those of projects that have a file of entries."""
 
 SESSIONS = "sessions"
-"""Folder below it: what long sessions are told of themselves, below the briefing, when they go on."""
+"""Folder below it: what long sessions established, added to the briefing when they are resumed."""
 
 
 def lessons_md(run: Run) -> Report:
@@ -35,16 +32,15 @@ def lessons_md(run: Run) -> Report:
         found = lessons_of(store)
         path, text = store.workspace / LESSONS_MD, render_lessons(found)
         if text or path.is_file():
-            workspace = GitWorkspace(store.workspace)
-            workspace.prepare()
+            workspace = workspace_of(store)
             write_atomically(path, text.encode())
             workspace.commit(f"Learn: {len(found)} lesson{'' if len(found) == 1 else 's'} from corrections", [LESSONS_MD])
     return Report({"lessons": len(found), "path": path})
 
 
 def briefing(run: Run) -> Report:
-    """Writes the briefings of the run's scopes where they changed: the owner's, which comes with those of long sessions, and
-    those of projects that have a file of entries.
+    """Writes the briefings of the run's scopes where they changed: the owner's with those of long sessions, and those of
+    projects with a file of entries.
     """
     store = run.store
     with store.lock():
@@ -55,7 +51,7 @@ def briefing(run: Run) -> Report:
             render_briefing,
             read_memory(workspace),
             memories,
-            pending=store.tables.read("decisions", columns=["state"]).filter(pl.col("state") == "pending").height,
+            pending=store.tables.read("decisions", columns=["state"]).filter(state="pending").height,
             owner=store.settings.owner,
             due=due_triggers(store, memories),
             lessons=lessons_of(store),
@@ -81,7 +77,7 @@ def briefing(run: Run) -> Report:
 
 
 def keep_sessions(store: Store) -> int:
-    """Writes a file for each session that has something to be told of itself, removes the others, and returns their number."""
+    """Writes a file for each session with a reflection, removes the others, and returns the number of files."""
     folder = store.workspace / BRIEFINGS / SESSIONS
     rows = store.tables.read("session_reflections").iter_rows(named=True)
     blocks = {f"{file_name(row['session_id'])}.md": render_session(row) for row in rows}

@@ -7,7 +7,7 @@ import polars as pl
 
 from memory_assets.runs import inputs
 from memory_assets.runs.inputs import flushes, told_of_sessions
-from memory_assets.runs.materialise import Builder, Report, Rows, Run
+from memory_assets.runs.materialise import Builder, Report, Rows, Run, per_partition
 from memory_assets.schema.frames import empty
 from memory_assets.schema.tables import WHOLE, version_of
 from memory_assets.services.forget.erase import finish
@@ -26,59 +26,51 @@ RAW_TAIL = 0.60
 """Share of the context that an unobserved tail may fill before its window is closed."""
 
 
-def resources(run: Run) -> Builder:
+@per_partition
+def resources(run: Run, _: str) -> Rows:
     """Archives new bytes of transcripts, masked, after finishing an interrupted forget."""
     store = run.store
-
-    def build(_: str) -> Rows:
-        finish(store)
-        taken = ingest_files(
-            find_sources(store.settings),
-            store.archive,
-            now=store.settings.clock(),
-            mask=masking(tombstones_of(store)),
-            masking_version=version_of("resources"),
-            key=store.key,
-        )
-        frame = store.archive.resources()
-        figures = {
-            "new_ranges": taken.new_ranges,
-            "new_bytes": taken.new_bytes,
-            "masked_secrets": int(frame["masked_count"].sum()),
-            "files_waiting_for_a_line_end": taken.waiting,
-            "files_rewritten": taken.rewritten,
-            "copies_of_a_longer_file": taken.copies,
-            "unreadable_files": len(taken.unreadable),
-        }
-        return Rows(frame, figures, warnings=[f"Not captured: {path}: {reason}" for path, reason in taken.unreadable])
-
-    return build
+    finish(store)
+    taken = ingest_files(
+        find_sources(store.settings),
+        store.archive,
+        now=store.settings.clock(),
+        mask=masking(tombstones_of(store)),
+        masking_version=version_of("resources"),
+        key=store.key,
+    )
+    frame = store.archive.resources()
+    figures = {
+        "new_ranges": taken.new_ranges,
+        "new_bytes": taken.new_bytes,
+        "masked_secrets": int(frame["masked_count"].sum()),
+        "files_waiting_for_a_line_end": taken.waiting,
+        "files_rewritten": taken.rewritten,
+        "copies_of_a_longer_file": taken.copies,
+        "unreadable_files": len(taken.unreadable),
+    }
+    return Rows(frame, figures, warnings=[f"Not captured: {path}: {reason}" for path, reason in taken.unreadable])
 
 
 def records(run: Run) -> Report:
-    """Indexes the lines of new ranges, one partition a source."""
+    """Indexes the lines of new ranges, one partition per source."""
     store = run.store
     with store.lock():
         changed = index_sources(store.archive, store.tables)
     return Report({"sources": len(store.tables.parts("records")), "sources_changed": len(changed)})
 
 
-def windows(run: Run) -> Builder:
-    """Cuts sessions into windows; only sessions that may differ are cut again, unless a rule or a flush changed."""
+@per_partition
+def windows(run: Run, _: str) -> pl.DataFrame:
+    """Cuts sessions into windows; only sessions with new records or events are cut again, unless a rule or a flush changed."""
     store = run.store
-
-    def build(_: str) -> pl.DataFrame:
-        version = inputs.windows(store, run.table)[WHOLE]
-        rules, archived = cutting_of(store), store.archive.resources()
-        written = store.tables.parts("windows").get(WHOLE)
-        now, then = json.loads(version), json.loads(written.inputs) if written else {}
-        if any(now[name] != then.get(name) for name in ("rules", "flushes")):
-            return plan_windows(store.tables.scan("records"), archived, rules)
-        changed = [source for source, fingerprint in now["sources"].items() if then["sources"].get(source) != fingerprint]
-        before = store.tables.read("windows")
-        return plan_windows_incrementally(store.tables, archived, rules, before=before, changed=changed)
-
-    return build
+    rules, archived = cutting_of(store), store.archive.resources()
+    written = store.tables.parts("windows").get(WHOLE)
+    now, then = json.loads(inputs.windows(store, run.table)[WHOLE]), json.loads(written.inputs) if written else {}
+    if any(now[name] != then.get(name) for name in ("rules", "flushes")):
+        return plan_windows(store.tables.scan("records"), archived, rules)
+    changed = [source for source, fingerprint in now["sources"].items() if then["sources"].get(source) != fingerprint]
+    return plan_windows_incrementally(store.tables, archived, rules, before=store.tables.read("windows"), changed=changed)
 
 
 def cutting_of(store: Store) -> WindowRules:
@@ -97,28 +89,20 @@ def cutting_of(store: Store) -> WindowRules:
     )
 
 
-def messages_open(run: Run) -> Builder:
+@per_partition
+def messages_open(run: Run, _: str) -> Rows:
     """Returns the messages of windows that are still growing."""
     store = run.store
-
-    def build(_: str) -> Rows:
-        growing = store.tables.read("windows").filter(pl.col("status") == "open")
-        frames = list(build_messages(growing, store.tables, store.archive, store.settings.clock()))
-        frame = pl.concat(frames) if frames else empty("messages_open")
-        return Rows(frame, {"sessions": growing["session_id"].n_unique()})
-
-    return build
+    growing = store.tables.read("windows").filter(status="open")
+    frames = list(build_messages(growing, store.tables, store.archive, store.settings.clock()))
+    return Rows(pl.concat(frames) if frames else empty("messages_open"), {"sessions": growing["session_id"].n_unique()})
 
 
-def harness_memories(run: Run) -> Builder:
+@per_partition
+def harness_memories(run: Run, _: str) -> Rows:
     """Reads the files in which harnesses keep their own memories."""
-
-    def build(_: str) -> Rows:
-        version = memory_file_inputs(run.store)
-        frame = read_memory_files(run.store)
-        return Rows(frame, {"files": frame["path"].n_unique()}, version)
-
-    return build
+    version, frame = memory_file_inputs(run.store), read_memory_files(run.store)
+    return Rows(frame, {"files": frame["path"].n_unique()}, version)
 
 
 def messages(run: Run) -> Builder:

@@ -1,7 +1,7 @@
 """Builds reflections and distillates: the model is asked first, then each day, week or month is condensed from stored answers.
 
-Asking holds no lock but its own, stores every answer before anyone reads it, and stops before it would cost more than the
-settings allow; the parts are then written from the stored answers alone, and by the rules where there are none.
+Asking holds only its own lock, stores every answer before it is used, and stops before it would cost more than the settings
+allow; the partitions are then written from the stored answers alone, and by the rules where there are none.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,9 +13,9 @@ import filelock
 import polars as pl
 
 from memory_assets.errors import ModelError
-from memory_assets.runs.materialise import Builder, Report, Rows, Run
+from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of
 from memory_assets.runs.staleness import input_versions
-from memory_assets.schema.protocols import Model, ModelAnswer
+from memory_assets.schema.protocols import Model
 from memory_assets.services.model_questions import Consultation
 from memory_assets.services.models import open_model
 from memory_assets.services.prices import cost_of, prices_of
@@ -24,14 +24,8 @@ from memory_assets.stages.distill.model.asking import ask_each
 from memory_assets.stages.embed.evidence import EVIDENCE
 from memory_assets.stages.embed.memories import fold_memories
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.gradient import DAY, SMALL_TOKENS, Span
-from memory_assets.stages.reflect.questions import (
-    PRESSURES,
-    Question,
-    condensed_by_model,
-    needs_asking,
-    open_question,
-)
+from memory_assets.stages.reflect.gradient import DAY, SMALL_TOKENS, SPANS, Span
+from memory_assets.stages.reflect.questions import PRESSURES, Question, condensed_by_model, needs_asking, open_question
 from memory_assets.stages.reflect.reflector import Condensed, condense_subjects
 from memory_assets.stages.reflect.subjects import Subject, subjects_of_day, subjects_of_period
 from memory_assets.store.ledger import FORGOTTEN
@@ -41,113 +35,107 @@ from memory_assets.text.files import make_folder
 
 
 class Past:
-    """Memories as they stood at the end of a day, without what is forgotten since; nobody had recalled any. Read once a run."""
+    """The memories of a past day, without what was forgotten since, as if none had been recalled. Read once per run."""
 
     def __init__(self, store: Store) -> None:
         self._observations = store.tables.read("observations")
         self._merges = store.tables.read("merges")
-        self._said = store.ledger.events([*EVIDENCE, FORGOTTEN])
+        self._events = store.ledger.events([*EVIDENCE, FORGOTTEN])
 
     def memories(self, day: date) -> pl.DataFrame:
-        """Returns the memories of that day."""
-        return fold_memories(self._observations.filter(pl.col("day") <= day), self._merges, self._said)
+        """Returns the memories at the end of the day."""
+        return fold_memories(self._observations.filter(pl.col("day") <= day), self._merges, self._events)
 
     def background(self, day: date) -> Background:
-        """Returns what is known of facts beside their words at the end of the day."""
+        """Returns what was known about facts, apart from their text, at the end of the day."""
         return Background.of(self.memories(day))
 
 
 @dataclass(frozen=True)
-class Condensing:
-    """The parts of one span in a store, and the model that the settings name."""
+class Condenser:
+    """Condenses the partitions of one span, with the model that the settings name."""
 
     store: Store
     span: Span
 
-    @cached_property
-    def past(self) -> Past:
-        """What was known when."""
-        return Past(self.store)
-
-    @cached_property
-    def answers(self) -> AnswerStore:
-        """The raw answers of models."""
-        return AnswerStore(self.store.answers)
-
     def rows(self, first: date) -> pl.DataFrame:
-        """Returns what is told of the part that begins on the day."""
-        background = self.past.background(self.span.last_day(first))
-        return condense_subjects(self.span, self._subjects(first, background), background, self._written)
+        """Returns the rows of the partition that begins on the day."""
+        background = self._background(first)
+        return condense_subjects(self.span, self._subjects(first, background), background, self._condensed_by_model)
 
     def ask(self, model: Model, firsts: Iterable[date]) -> dict[str, ModelError]:
-        """Asks what is open about the parts, and again where an answer was too long; returns why a question has no answer.
+        """Asks the open questions about the partitions, again where an answer was too long; returns the failures by question.
 
-        Raises `ModelSetupError` and `ModelBusyError` where asking as things stand is useless; what was answered is kept.
+        Raises `ModelSetupError` and `ModelBusyError` where asking further is useless; answers that came are kept.
         """
-        problems: dict[str, ModelError] = {}
-        with filelock.FileLock(make_folder(self.answers.root) / "asking.lock", mode=0o600):
-            questions = [question for first in firsts for question in self._questions(first)]
-            for _ in PRESSURES:
-                waiting = [one for question in questions if (one := open_question(question, self.answers))]
-                waiting = [one for one in waiting if one.key.name not in problems]
-                self._consultation.check_budget(waiting, in_batches=False)
-                at_once = self.store.settings.model_at_once
-                problems |= ask_each(waiting, partial(self._ask, model), at_once, model.name)
-        return problems
+        store = self.store
+        failures: dict[str, ModelError] = {}
 
-    def _ask(self, model: Model, question: Question) -> None:
-        answer = model.ask(question.request())
-        self.answers.write(StoredAnswer(question.key, answer, self.store.settings.clock()))
+        def ask(question: Question) -> None:
+            self._answers.write(StoredAnswer(question.key, model.ask(question.request()), store.settings.clock()))
+
+        with filelock.FileLock(make_folder(self._answers.root) / "asking.lock", mode=0o600):
+            questions = [question for first in firsts for question in self._questions(first)]
+            budget = Consultation(store, store.settings.model)
+            for _ in PRESSURES:
+                waiting = [one for question in questions if (one := open_question(question, self._answers))]
+                waiting = [one for one in waiting if one.key.name not in failures]
+                budget.check_budget(waiting, in_batches=False)
+                failures |= ask_each(waiting, ask, store.settings.model_at_once, model.name)
+        return failures
 
     def _questions(self, first: date) -> list[Question]:
-        subjects = self._subjects(first, self.past.background(self.span.last_day(first)))
-        return [self._question(subject) for subject in subjects if needs_asking(subject)]
-
-    def _subjects(self, first: date, background: Background) -> list[Subject]:
-        if self.span == DAY:
-            return subjects_of_day(first, self.store.tables.read("observations", [first.isoformat()]), background)
-        days = days_of(self.span, first)
-        said, seen = self.store.tables.read("reflections", days), self.store.tables.read("observations", days)
-        return subjects_of_period(self.span, first, said, seen, background)
+        return [self._question(subject) for subject in self._subjects(first, self._background(first)) if needs_asking(subject)]
 
     def _question(self, subject: Subject) -> Question:
         return Question(subject, self.store.settings.model, self._memory_md)
+
+    def _background(self, first: date) -> Background:
+        return self._past.background(self.span.last_day(first))
+
+    def _subjects(self, first: date, background: Background) -> list[Subject]:
+        days, read = days_of(self.span, first), self.store.tables.read
+        if self.span == DAY:
+            return subjects_of_day(first, read("observations", days), background)
+        return subjects_of_period(self.span, first, read("reflections", days), read("observations", days), background)
+
+    def _condensed_by_model(self, subject: Subject) -> Condensed | None:
+        if self.store.settings.model == RULES or not needs_asking(subject):
+            return None
+        return condensed_by_model(self._question(subject), self._answers, partial(cost_of, prices=self._prices))
+
+    @cached_property
+    def _past(self) -> Past:
+        return Past(self.store)
+
+    @cached_property
+    def _answers(self) -> AnswerStore:
+        return AnswerStore(self.store.answers)
 
     @cached_property
     def _memory_md(self) -> str:
         return self.store.memory_md()
 
-    def _written(self, subject: Subject) -> Condensed | None:
-        if self.store.settings.model == RULES or not needs_asking(subject):
-            return None
-        return condensed_by_model(self._question(subject), self.answers, self._price)
-
-    def _price(self, answer: ModelAnswer) -> float | None:
-        return cost_of(answer, self._prices)
-
     @cached_property
     def _prices(self):
         return prices_of(self.store.settings)
 
-    @cached_property
-    def _consultation(self) -> Consultation:
-        return Consultation(self.store, self.store.settings.model)
-
 
 def days_of(span: Span, first: date) -> list[str]:
-    """Returns the days of the part, as partitions are named."""
+    """Returns the days of the partition that begins on the day, as partitions are named."""
     return [day.isoformat() for day in pl.date_range(first, span.last_day(first), eager=True)]
 
 
-def condense(run: Run, span: Span) -> Builder:
-    """Asks the configured model about the run's partitions that are due, then returns the builder of the span's table."""
-    condensing, model = Condensing(run.store, span), open_model(run.store)
+def condense(run: Run) -> Builder:
+    """Asks the configured model about the due partitions, then returns the function that condenses one of them."""
+    span = next(span for span in SPANS if span.name == run.table.grain)
+    condenser, model = Condenser(run.store, span), open_model(run.store)
     asked = [part for part in run.due if part in input_versions(run.store, run.table)]
-    problems = condensing.ask(model, map(date.fromisoformat, asked)) if model else {}
-    warnings = [f"No answer, condensed by rules instead: {problem}" for problem in problems.values()]
+    failures = condenser.ask(model, map(date.fromisoformat, asked)) if model else {}
+    warnings = [f"No answer, condensed by rules instead: {failure}" for failure in failures.values()]
 
     def build(part: str) -> Rows:
-        rows = Rows(condensing.rows(date.fromisoformat(part)), {"unanswered": len(problems)}, warnings=tuple(warnings))
+        rows = Rows(condenser.rows(date.fromisoformat(part)), {"unanswered": len(failures)}, warnings=tuple(warnings))
         warnings.clear()
         return rows
 
@@ -155,7 +143,7 @@ def condense(run: Run, span: Span) -> Builder:
 
 
 def condensed(store: Store, table: str, partitions: Sequence[str]) -> Report:
-    """Returns how far the partitions shrank, and what became of the rest."""
+    """Returns the tokens before and after condensing the partitions, and the reasons of dropped facts."""
     found = store.tables.read(table, partitions)
     observed, facts, told = (int(found[f"{name}_tokens"].sum()) for name in ("input", "fact", "output"))
     dropped = found.select(pl.col("dropped_why").explode(empty_as_null=False).alias("reason"))
@@ -173,8 +161,3 @@ def condensed(store: Store, table: str, partitions: Sequence[str]) -> Report:
         "pressure_mix": counts_of(found.with_columns(pl.format("level {}", "level").alias("level")), "level"),
     }
     return Report(figures)
-
-
-def counts_of(frame: pl.DataFrame, column: str) -> dict[str, int]:
-    """Returns how often each value of the column occurs, by name."""
-    return dict(frame.group_by(column).len().sort(column).iter_rows())

@@ -1,8 +1,8 @@
-"""Builds what was sent through the spool, and what could not be parsed."""
+"""Builds the events that were sent through the spool, and the lines that could not be parsed."""
 
 import json
 
-from memory_assets.runs.materialise import Builder, Rows, Run
+from memory_assets.runs.materialise import Builder, Rows, Run, per_partition
 from memory_assets.schema.frames import frame_of
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
 from memory_assets.stages.deliver import spool
@@ -14,25 +14,22 @@ KINDS = tuple(name.removeprefix("memory/") for name in FIELDS)
 SPOOLED = "spool-"
 
 
-def events(run: Run) -> Builder:
-    """Takes in what waits in the spool; returns every event that was ever sent."""
+@per_partition
+def events(run: Run, _: str) -> Rows:
+    """Reads the lines that wait in the spool; returns every event that was ever sent."""
     store = run.store
-
-    def build(_: str) -> Rows:
-        states = store.tables.read("decisions", columns=["proposal_id", "state"])
-        rules = SpoolRules(store.settings.clock(), spool.user_id(), dict(states.iter_rows()))
-        taken = ingest_spool(store.root, store.ledger, rules, mask=masking(tombstones_of(store)), actor=store.settings.owner)
-        sent = [event for event in store.ledger.events(KINDS) if event.id.startswith(SPOOLED)]
-        figures = {
-            "lines_read": taken.lines,
-            "bytes_read": taken.bytes,
-            "events_taken_in": taken.events,
-            "lines_put_aside": taken.put_aside,
-        }
-        frame = frame_of("events", map(_sent, sent)).sort("sent_at", "event_id")
-        return Rows(frame, figures, warnings=[f"Put aside: {reason}" for reason in taken.reasons])
-
-    return build
+    states = store.tables.read("decisions", columns=["proposal_id", "state"])
+    rules = SpoolRules(store.settings.clock(), spool.user_id(), dict(states.iter_rows()))
+    taken = ingest_spool(store.root, store.ledger, rules, mask=masking(tombstones_of(store)), actor=store.settings.owner)
+    sent = [event for event in store.ledger.events(KINDS) if event.id.startswith(SPOOLED)]
+    figures = {
+        "lines_read": taken.lines,
+        "bytes_read": taken.bytes,
+        "events_taken_in": taken.events,
+        "lines_put_aside": taken.put_aside,
+    }
+    frame = frame_of("events", map(_sent, sent)).sort("sent_at", "event_id")
+    return Rows(frame, figures, warnings=[f"Put aside: {reason}" for reason in taken.reasons])
 
 
 def dead_letters(run: Run) -> Builder:

@@ -2,15 +2,15 @@
 
 import polars as pl
 
-from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.runs.inputs import observer_answers as versions_of_answers
-from memory_assets.runs.materialise import Builder, Report, Run
+from memory_assets.runs.materialise import Builder, Report, Run, per_partition
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import JOBS
 from memory_assets.services.forget.rows import without_forgotten
 from memory_assets.services.model_questions import Consultant, Consultation
 from memory_assets.services.models import open_model
+from memory_assets.services.review import workspace_of
 from memory_assets.stages.capture.masking.redact import mask_frame
 from memory_assets.stages.capture.messages import windows_of
 from memory_assets.stages.capture.tombstones import tombstones_of
@@ -43,7 +43,7 @@ def observer_answers(run: Run) -> Report:
 
 
 def _costs(rows: pl.DataFrame) -> dict[str, object]:
-    """Returns what the answers of a run took, for plots over partitions."""
+    """Returns the tokens, seconds and costs of the answers of a run, for plots over partitions."""
     if rows.is_empty():
         return {}
     sums = rows.select(pl.col("^.*_tokens$").sum(), pl.col("seconds").sum().round(1)).row(0, named=True)
@@ -53,7 +53,7 @@ def _costs(rows: pl.DataFrame) -> dict[str, object]:
 
 
 def observations(run: Run) -> Builder:
-    """Observes the windows of a day once: segments, observations and verdicts from one pass over its messages."""
+    """Builds segments, observations and verdicts of a day in one pass over its messages."""
     store = run.store
     standards, answered = standards_of(store.settings), AnswerStore(store.answers)
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
@@ -61,62 +61,58 @@ def observations(run: Run) -> Builder:
     def build(day: str) -> dict[str, pl.DataFrame]:
         windows, messages = windows_of(store.tables, day), store.tables.read("messages", [day])
         answers = answers_by_window(store.tables.read("observer_answers", [day]), answered)
-        made = build_day(windows, messages, answers=answers, allowances=allowances, standards=standards)
-        return without_forgotten(made, tombstones_of(store))
+        built = build_day(windows, messages, answers=answers, allowances=allowances, standards=standards)
+        return without_forgotten(built, tombstones_of(store))
 
     return build
 
 
-def triggers(run: Run) -> Builder:
-    """Resolves the dates ahead that a day's messages and facts name."""
+@per_partition
+def triggers(run: Run, day: str) -> pl.DataFrame:
+    """Resolves the future dates that a day's messages and facts name."""
     tables, settings = run.store.tables, run.store.settings
-    order = None if settings.date_order == "auto" else settings.date_order
-
-    def build(day: str) -> pl.DataFrame:
-        messages = tables.read("messages", [day])
-        resources = tables.scan("resources").filter(pl.col("id").is_in(messages["resource_id"].unique().to_list()))
-        captured = dict(resources.select("id", "created_at").collect().iter_rows())
-        observed, cut = tables.read("observations", [day]), tables.read("windows")
-        return find_triggers(messages, observed, cut, captured, Clock(settings.zone, order))
-
-    return build
+    messages = tables.read("messages", [day])
+    resources = tables.scan("resources").filter(pl.col("id").is_in(messages["resource_id"].unique().to_list()))
+    captured = dict(resources.select("id", "created_at").collect().iter_rows())
+    clock = Clock(settings.zone, None if settings.date_order == "auto" else settings.date_order)
+    return find_triggers(messages, tables.read("observations", [day]), tables.read("windows"), captured, clock)
 
 
-def lessons(run: Run) -> Builder:
+@per_partition
+def lessons(run: Run, day: str) -> pl.DataFrame:
     """Finds the owner's corrections and rules in a day's messages."""
     tables = run.store.tables
-    return lambda day: find_lessons(tables.read("messages", [day]), windows_of(tables, day))
+    return find_lessons(tables.read("messages", [day]), windows_of(tables, day))
 
 
 def daily_log(run: Run) -> Report:
-    """Brings the logs of the days up to date and commits those that changed."""
+    """Updates the logs of the days and commits those that changed."""
     store = run.store
     with store.lock():
-        workspace = GitWorkspace(store.workspace)
-        workspace.prepare()
+        workspace = workspace_of(store)
         changed = [path for day in run.partitions if (path := _write_log(store, day))]
         workspace.commit(f"Log {len(changed)} day{'' if len(changed) == 1 else 's'}", changed)
     return Report({"days_changed": len(changed)})
 
 
 def _write_log(store: Store, day: str) -> str | None:
-    """Brings the day's log up to date and returns its path in the workspace, or None where nothing changed."""
-    windows = windows_of(store.tables, day).filter(pl.col("status") == "observed").sort("ended_at", "window_id")
+    """Updates the day's log and returns its path in the workspace, or None where nothing changed."""
+    windows = windows_of(store.tables, day).filter(status="observed").sort("ended_at", "window_id")
     path = store.workspace / "memory" / f"{day}.md"
     before = path.read_bytes().decode("utf-8", "surrogateescape") if path.is_file() else ""
     if windows.is_empty() and not before:
         return None
     segments, found = store.tables.read("segments", [day]), store.tables.read("observations", [day])
     sessions = {row["session_id"]: row for row in store.tables.read("sessions", [day]).iter_rows(named=True)}
+    zone, of_windows = store.settings.zone, {row["window_id"]: row for row in windows.iter_rows(named=True)}
     sections = {
-        window["window_id"]: render_section(
-            window, segments, found, session=sessions.get(window["session_id"]), zone=store.settings.zone
-        )
-        for window in windows.iter_rows(named=True)
+        id: render_section(window, segments, found, session=sessions.get(window["session_id"]), zone=zone)
+        for id, window in of_windows.items()
     }
-    present = {window_id[:12] for window_id in sections}
-    gone = [mark for mark in windows_in(before) if mark not in present]
-    after = update_log(remove_sections(before, gone), sections.values(), title=day)
+    present = {id[:12] for id in sections}
+    after = update_log(
+        remove_sections(before, [mark for mark in windows_in(before) if mark not in present]), sections, title=day
+    )
     if after == before:
         return None
     write_atomically(path, after.encode("utf-8", "surrogateescape"))

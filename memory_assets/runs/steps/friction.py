@@ -1,8 +1,9 @@
 """Builds frictions: problems that recur in the seven days that end with a day."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
-from functools import cached_property
+from functools import cache
+from typing import Any
 
 import polars as pl
 
@@ -11,6 +12,7 @@ from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.runs.inputs import observations_until
 from memory_assets.runs.materialise import Builder, Report, Rows, Run
 from memory_assets.schema.frames import empty
+from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.friction.detect import detect
 from memory_assets.stages.friction.number import number, rows_of
@@ -18,14 +20,24 @@ from memory_assets.stages.friction.stale import MemoryLine, Statement
 from memory_assets.stages.friction.week import DAYS, SessionInfo, Week, read_week
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage.decisions import APPROVED, REJECTED
-from memory_assets.stages.triage.memory_md import read_entries
+from memory_assets.stages.triage.memory_md import Entry, read_entries
 from memory_assets.store.store import Store
 
 
 def friction(run: Run) -> Builder:
     """Finds the frictions of a day and numbers them in the ledger."""
-    finder = FrictionFinder(run.store)
-    return lambda day: Rows(finder.find(day), {"skipped": dict(finder.skipped)})
+    store, least = run.store, run.store.settings.friction_observations
+    embedder = cache(lambda: LocalEmbedder(store.settings.embedding_model))  # loaded when the first day needs it
+    skipped: dict[str, str] = {}
+
+    def build(day: str) -> Rows:
+        count = observations_until(store, day)
+        if count >= least:
+            return Rows(find_frictions(store, day, embedder()), {"skipped": dict(skipped)})
+        skipped[day] = f"{count} observations; frictions are looked for from {least} on"
+        return Rows(empty("friction"), {"skipped": dict(skipped)})
+
+    return build
 
 
 def worst(store: Store, table: str, partitions: Sequence[str]) -> Report:
@@ -34,81 +46,47 @@ def worst(store: Store, table: str, partitions: Sequence[str]) -> Report:
     return Report({"worst_severity": float(severity or 0.0)})  # pyright: ignore[reportArgumentType]
 
 
-class FrictionFinder:
-    """Finds the frictions of days, one after another; the embedder is loaded when the first day needs it."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.skipped: dict[str, str] = {}
-        """Days with too few observations, and how many they had."""
-
-    def find(self, day: str) -> pl.DataFrame:
-        """Returns the frictions that belong to the day, their numbers written to the ledger first."""
-        store, last = self._store, date.fromisoformat(day)
-        count, least = observations_until(store, day), store.settings.friction_observations
-        if count < least:
-            self.skipped[day] = f"{count} observations; frictions are looked for from {least} on"
-            return empty("friction")
-        days = [(last - timedelta(days=back)).isoformat() for back in range(DAYS)]
-        week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
-        lines, written = self._lines(last)
-        observations = _facts(store, days)
-        observed = _statements(observations, week)
-        findings = detect(week, lines, observed, self._embedder, owner=store.settings.owner)
-        numbered, new = number(last, findings, store.ledger.events(), store.settings.zone)
-        for one in new:
-            store.ledger.append(NUMBERED, one.proposal_id, one.payload, actor="friction")
-        of_message = {message: id for id, ids in observations.select("id", "message_ids").iter_rows() for message in ids}
-        rows = rows_of(
-            last,
-            numbered,
-            session_count=len(week.sessions),
-            entries=written,
-            observed=of_message,
-            zone=store.settings.zone,
-        )
-        return pl.concat([rows, self._decided(day, rows)]).sort("proposal_id")
-
-    def _decided(self, day: str, rows: pl.DataFrame) -> pl.DataFrame:
-        """Returns the frictions of the day that a person decided on and that are not found any more, perhaps because of it."""
-        decided = {event.target for event in self._store.ledger.events([APPROVED, REJECTED])}
-        before = self._store.tables.read("friction", [day])
-        return before.filter(pl.col("proposal_id").is_in(list(decided - set(rows["proposal_id"]))))
-
-    @cached_property
-    def _embedder(self) -> LocalEmbedder:
-        return LocalEmbedder(self._store.settings.embedding_model)
-
-    def _lines(self, day: date) -> tuple[list[MemoryLine], Mapping[str, str]]:
-        """Returns the dated lines of MEMORY.md as it stood when the day ended, and how each is written, by its text.
-
-        So a day finds the same whenever it is looked at: what was written since must not hide what led to it.
-        """
-        ended = datetime.combine(day + timedelta(days=1), time(), self._store.settings.zone)
-        committed = GitWorkspace(self._store.workspace).as_of(MEMORY_MD, ended)
-        content = self._store.memory_md() if committed is None else committed.decode("utf-8", "replace")
-        raw = [line.rstrip("\r") for line in content.split("\n")]
-        entries = read_entries(content)
-        return [MemoryLine(one.on, one.section, one.text) for one in entries], {
-            one.text: raw[one.number - 1] for one in entries
-        }
-
-
-def _facts(store: Store, days: list[str]) -> pl.DataFrame:
-    found = store.tables.read("observations", days)
-    return found.filter(
-        (pl.col("kind") == "fact") & (pl.col("gate") == "allow") & pl.col("author").is_in(["owner", "assistant"])
+def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
+    """Returns the frictions of the day, after their numbers are written to the ledger."""
+    last, zone = date.fromisoformat(day), store.settings.zone
+    days = [(last - timedelta(days=back)).isoformat() for back in range(DAYS)]
+    week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
+    entries, lines = _entries_at_end_of(store, last)
+    facts = store.tables.read("observations", days).filter(
+        pl.col("author").is_in(["owner", "assistant"]), kind="fact", gate="allow"
     )
+    dated = [MemoryLine(entry.on, entry.section, entry.text) for entry in entries]
+    findings = detect(week, dated, _statements(facts, week), embedder, owner=store.settings.owner)
+    numbered, new = number(last, findings, store.ledger.events(), zone)
+    for one in new:
+        store.ledger.append(NUMBERED, one.proposal_id, one.payload, actor="friction")
+    observed = {message: id for id, ids in facts.select("id", "message_ids").iter_rows() for message in ids}
+    rows = rows_of(last, numbered, session_count=len(week.sessions), entries=lines, observed=observed, zone=zone)
+    return pl.concat([rows, _decided(store, day, rows)]).sort("proposal_id")
+
+
+def _decided(store: Store, day: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Returns the frictions of the day that a person decided on and that are not found any more, perhaps because of it."""
+    decided = {event.target for event in store.ledger.events([APPROVED, REJECTED])} - set(rows["proposal_id"])
+    return store.tables.read("friction", [day]).filter(pl.col("proposal_id").is_in(list(decided)))
+
+
+def _entries_at_end_of(store: Store, day: date) -> tuple[Sequence[Entry], dict[str, str]]:
+    """Returns the entries of MEMORY.md at the end of the day, and the raw line of each by its text.
+
+    So a day gives the same frictions whenever it is built: later lines must not hide what led to them.
+    """
+    end = datetime.combine(day + timedelta(days=1), time(), store.settings.zone)
+    committed = GitWorkspace(store.workspace).as_of(MEMORY_MD, end)
+    content = store.memory_md() if committed is None else committed.decode("utf-8", "replace")
+    raw, entries = [line.rstrip("\r") for line in content.split("\n")], read_entries(content)
+    return entries, {entry.text: raw[entry.number - 1] for entry in entries}
 
 
 def _statements(observations: pl.DataFrame, week: Week) -> list[Statement]:
-    return [
-        Statement(
-            row["text"],
-            week.sessions.get(row["session_id"])
-            or SessionInfo(row["session_id"], row["project"], row["folder"], row["person"]),
-            tuple(row["message_ids"]),
-            row["event_at"],
-        )
-        for row in observations.iter_rows(named=True)
-    ]
+    def session_of(row: dict[str, Any]) -> SessionInfo:
+        known = week.sessions.get(row["session_id"])
+        return known or SessionInfo(row["session_id"], row["project"], row["folder"], row["person"])
+
+    rows = observations.iter_rows(named=True)
+    return [Statement(row["text"], session_of(row), tuple(row["message_ids"]), row["event_at"]) for row in rows]

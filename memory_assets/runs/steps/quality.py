@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.runs.materialise import Builder, Markdown, Report, Rows, Run
+from memory_assets.runs.materialise import Markdown, Report, Rows, Run, per_partition
 from memory_assets.schema.frames import empty, frame_of
 from memory_assets.schema.tables import version_of
 from memory_assets.services.calibration import calibration_of
@@ -25,42 +25,35 @@ NO_BREAK = "\u2011"
 """A hyphen at which the UI breaks no line."""
 
 
-def quality(run: Run) -> Builder:
+@per_partition
+def quality(run: Run, day: str) -> pl.DataFrame:
     """Measures the facts of a day against their own sources."""
-    tables = run.store.tables
-    columns = ["message_id", "text", "author", "is_user_turn"]
-    return lambda day: measure_day(
-        date.fromisoformat(day),
-        tables.read("verdicts", [day]),
-        tables.read("observations", [day]),
-        tables.read("messages", [day], columns=columns),
-    )
+    read, columns = run.store.tables.read, ["message_id", "text", "author", "is_user_turn"]
+    messages = read("messages", [day], columns=columns)
+    return measure_day(date.fromisoformat(day), read("verdicts", [day]), read("observations", [day]), messages)
 
 
 def quality_report(store: Store, table: str, days: Sequence[str]) -> Report:
-    """Returns the figures of the days for plots over days, and a table of them: the UI's plots begin 120 days ago."""
+    """Returns the figures of the days for plots, and a table of them, because the UI's plots begin 120 days ago."""
     rows = store.tables.read(table, days)
     by_day = {day.isoformat(): own for (day,), own in sorted(rows.partition_by("day", as_dict=True).items())}
     figures = {day: {**figures_of(own), **charts_of(own)} for day, own in by_day.items()}
     lines = ["| day | candidates | allowed | junk | faults of allowed facts |", "|---|---:|---:|---:|---|"]
     for day, own in by_day.items():
-        told = figures_of(own)
-        junk = f"{told['junk_share']:.0%}" if "junk_share" in told else ""
+        counts = figures[day]
+        junk = f"{counts['junk_share']:.0%}" if "junk_share" in counts else ""
         faults = {fault: count_of(own, fault, "allow") for fault in ("repeated", *FAULTS)}
         named = ", ".join(f"{count} {fault.replace('_', ' ')}" for fault, count in faults.items() if count)
-        lines.append(f"| {day.replace('-', NO_BREAK)} | {told['candidates']} | {told['allowed']} | {junk} | {named} |")
+        lines.append(f"| {day.replace('-', NO_BREAK)} | {counts['candidates']} | {counts['allowed']} | {junk} | {named} |")
     return Report({"by_day": Markdown("\n".join(lines))}, by_partition=figures)
 
 
 def figures_of(rows: pl.DataFrame) -> dict[str, Any]:
-    """Returns the numbers of a day (or of several) that are worth a plot; a share of nothing is left out."""
-    counts = {
-        "candidates": count_of(rows, "verdict"),
-        "allowed": count_of(rows, "verdict", "allow"),
-        "held": count_of(rows, "verdict", "hold"),
-        "discarded": count_of(rows, "verdict", "discard"),
-        **{f"allowed_{fault}": count_of(rows, fault, "allow") for fault in FAULTS},
-    }
+    """Returns the counts and shares of a day (or of several) to plot; a share of no rows is left out."""
+    verdicts = {"allowed": "allow", "held": "hold", "discarded": "discard"}
+    counts = {"candidates": count_of(rows, "verdict")}
+    counts |= {name: count_of(rows, "verdict", verdict) for name, verdict in verdicts.items()}
+    counts |= {f"allowed_{fault}": count_of(rows, fault, "allow") for fault in FAULTS}
     shares = {
         "allowed_share": share_of(rows, "verdict", "allow"),
         "junk_share": share_of(rows, "junk", "candidates"),
@@ -81,40 +74,31 @@ def charts_of(rows: pl.DataFrame) -> dict[str, dict[str, int]]:
 
 def values_of(rows: pl.DataFrame, measure: str) -> dict[str, int]:
     """Returns how often each value of the measure was counted, the most frequent first."""
-    own = rows.filter(pl.col("measure") == measure).group_by("value").agg(pl.col("count").sum())
+    own = rows.filter(measure=measure).group_by("value").agg(pl.col("count").sum())
     return dict(own.sort(pl.col("count").neg(), "value").iter_rows())
 
 
-def evaluation(run: Run) -> Builder:
-    """Scores the observations against the labelled sessions, where the setting names some."""
-    store = run.store
-
-    def build(_: str) -> Rows:
-        found, note = _evaluate(store, store.settings.gold)
-        if found is None:
-            return Rows(empty("evaluation"), {"labels": note})
-        rows = evaluation_rows(found, version=version_of("observations"), labels_hash=hash_of_labels(found.labels))
-        return Rows(frame_of("evaluation", rows), _scores(found))
-
-    return build
-
-
-def _evaluate(store: Store, folder: Path | None) -> tuple[Evaluation | None, str]:
-    """Returns the evaluation, or why there is none; raises `LabelsError` for labels that cannot be used."""
+@per_partition
+def evaluation(run: Run, _: str) -> Rows:
+    """Scores the observations against the labelled sessions, where the setting names some; raises `LabelsError`."""
+    tables, folder = run.store.tables, run.store.settings.gold
     if folder is None:
-        return None, "no labelled sessions: name their folder in MEMORY_GOLD"
-    if not {one.session for one in read_labels(folder)} & sessions_in(store.tables):
-        return None, f"no labelled sessions: none of those in {folder} is in this store"
-    return evaluate(store.tables, folder), ""
+        return Rows(empty("evaluation"), {"labels": "no labelled sessions: name their folder in MEMORY_GOLD"})
+    if not {one.session for one in read_labels(folder)} & sessions_in(tables):
+        return Rows(empty("evaluation"), {"labels": f"no labelled sessions: none of those in {folder} is in this store"})
+    found = evaluate(tables, folder)
+    rows = evaluation_rows(found, version=version_of("observations"), labels_hash=hash_of_labels(found.labels))
+    return Rows(frame_of("evaluation", rows), _scores(found))
 
 
 def _scores(found: Evaluation) -> dict[str, Any]:
-    """Returns the figures for plots, and what they were made with."""
+    """Returns the scores to plot, and the versions and labels that they belong to."""
     score = found.score
     return {
         **{name: round(getattr(score.counts, name), 4) for name in MEASURES},
-        **{f"{name}_interval_low": low for name, (low, _) in score.intervals.items()},
-        **{f"{name}_interval_high": high for name, (_, high) in score.intervals.items()},
+        **{
+            f"{name}_interval_{end}": pair[n] for n, end in enumerate(("low", "high")) for name, pair in score.intervals.items()
+        },
         "sessions": len(score.sessions),
         "sessions_at_zero": len(score.at_zero),
         "sessions_missing": len(found.missing),
@@ -129,37 +113,30 @@ def _scores(found: Evaluation) -> dict[str, Any]:
 
 
 def _commit() -> str:
-    """Returns the commit of the checkout that runs, or `installed` where it is none."""
+    """Returns the commit of the running checkout; `installed` where the package is installed."""
     if not Path(CHECKOUT, ".git").exists() or shutil.which("git") is None:
         return "installed"
     done = subprocess.run(["git", "-C", CHECKOUT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     return done.stdout.strip() or "installed"
 
 
-def calibration(run: Run) -> Builder:
-    """Compares every verdict with what people decided."""
-
-    def build(_: str) -> Rows:
-        frame = calibration_of(run.store)
-        return Rows(frame, precision_of(frame))
-
-    return build
+@per_partition
+def calibration(run: Run, _: str) -> Rows:
+    """Compares every verdict with people's decisions."""
+    frame = calibration_of(run.store)
+    return Rows(frame, precision_of(frame))
 
 
 def precision_of(frame: pl.DataFrame) -> dict[str, Any]:
-    """Returns the precision of each verdict that people decided on, and how well the confidence of proposals was calibrated."""
+    """Returns the precision of each verdict that people decided on, and the calibration of the confidence of proposals."""
     verdicts = sum_up(frame.filter(pl.col("judge") != "confidence"), ["judge", "verdict"])
     decided = verdicts.filter(pl.col("precision").is_not_null())
     precision = {
         f"precision_{judge}_{verdict}".replace(" ", "_"): round(share, 4)
         for judge, verdict, share in decided.select("judge", "verdict", "precision").iter_rows()
     }
-    tenths = sum_up(frame.filter(pl.col("judge") == "confidence"), ["judge", "verdict"])
+    tenths = sum_up(frame.filter(judge="confidence"), ["judge", "verdict"])
     wanted = {verdict: round(100 * share) for verdict, share in tenths.select("verdict", "precision").drop_nulls().iter_rows()}
-    return {**precision, **({"percent_wanted_by_confidence": wanted} if wanted else {}), **_error_of(tenths)}
-
-
-def _error_of(tenths: pl.DataFrame) -> dict[str, float]:
-    """Returns the mean squared error of confidence, where enough was decided for it to say something."""
-    together = sum_up(tenths, ["judge"]).filter(pl.sum_horizontal(*YES, *NO) >= ENOUGH)
-    return {} if together.is_empty() else {"brier": round(together["brier"].item(), 4)}
+    enough = sum_up(tenths, ["judge"]).filter(pl.sum_horizontal(*YES, *NO) >= ENOUGH)
+    squared_error = {} if enough.is_empty() else {"brier": round(enough["brier"].item(), 4)}
+    return {**precision, **({"percent_wanted_by_confidence": wanted} if wanted else {}), **squared_error}

@@ -1,14 +1,14 @@
-"""Builds the summaries of categories, and the log of how questions were answered."""
+"""Builds the summaries of categories and the log of recalls."""
 
 from collections.abc import Sequence
 from datetime import date
 
 import polars as pl
 
-from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.runs.materialise import Builder, Markdown, Report, Rows, Run
+from memory_assets.runs.materialise import Markdown, Report, Rows, Run, per_partition
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import version_of
+from memory_assets.services.review import workspace_of
 from memory_assets.stages.recall.log import OUTCOMES, by_day, log_recalls, shares
 from memory_assets.stages.recall.summaries import PAGES, page_of, pages_to_delete, render_page, replaced_page_of, summarise
 from memory_assets.store.ledger import RECALLED
@@ -20,15 +20,12 @@ def category_summaries(run: Run) -> Report:
     """Writes the summaries and the pages of the categories that changed, and commits the pages."""
     store = run.store
     with store.lock():
-        every = summarise(store.tables.read("memories"))
-        found = every.filter(pl.col("category").is_in(list(run.partitions)))
-        of_category = {name: found.filter(pl.col("category") == name) for name in run.partitions}
+        found = summarise(store.tables.read("memories")).filter(pl.col("category").is_in(list(run.partitions)))
+        of_category = {name: found.filter(category=name) for name in run.partitions}
         written = [name for name, rows in of_category.items() if write_category(store, name, rows)]
-        pages = [place for name, rows in of_category.items() for place in write_page(store, name, rows)]
+        pages = [path for name, rows in of_category.items() for path in write_page(store, name, rows)]
         if pages:
-            workspace = GitWorkspace(store.workspace)
-            workspace.prepare()
-            workspace.commit("Summarise what is known", pages)
+            workspace_of(store).commit("Summarise what is known", pages)
     figures = {
         "categories_written": len(written),
         "pages_changed": len(pages),
@@ -53,44 +50,38 @@ def write_category(store: Store, category: str, rows: pl.DataFrame) -> bool:
 
 
 def write_page(store: Store, category: str, rows: pl.DataFrame) -> list[str]:
-    """Writes a category's page where it changed, the one it replaces beside it, and returns the places that changed."""
-    present, page = store.workspace / page_of(category), render_page(category, rows)
-    before = text_of(present)
+    """Writes a category's page where it changed, keeps the replaced one beside it, and returns the paths that changed."""
+    path, page = page_of(category), render_page(category, rows)
+    before = text_of(store.workspace / path)
     if page == before:
         return []
-    changed = [page_of(category)]
+    changed = [path]
     if before:
         changed.append(replaced_page_of(category, store.settings.clock()))
         write_atomically(store.workspace / changed[-1], before.encode())
-    kept = (f"{PAGES}/{path.name}" for path in present.parent.glob(f"{category}.*.md"))
-    gone = pages_to_delete(kept, store.settings.today(), store.settings.zone)
+    kept = (f"{PAGES}/{found.name}" for found in (store.workspace / path).parent.glob(f"{category}.*.md"))
+    deleted = pages_to_delete(kept, store.settings.today(), store.settings.zone)
     if page:
-        write_atomically(present, page.encode())
-    for place in gone if page else [*gone, page_of(category)]:
-        (store.workspace / place).unlink()
-    return [*changed, *gone]
+        write_atomically(store.workspace / path, page.encode())
+    for one in deleted if page else [*deleted, path]:
+        (store.workspace / one).unlink()
+    return [*changed, *deleted]
 
 
-def recalls(run: Run) -> Builder:
+@per_partition
+def recalls(run: Run, _: str) -> Rows:
     """Lists the questions that were asked, from the ledger."""
-
-    def build(_: str) -> Rows:
-        frame = log_recalls(run.store.ledger.events([RECALLED]), run.store.settings.zone)
-        figures = {
-            "not_in_memory": int((frame["outcome"] == "not in memory").sum()),
-            "cost_usd": round(float(frame["cost_usd"].sum()), 4),
-            "answered_from": shares(frame),
-            "by_day": _table(by_day(frame)),
-        }
-        return Rows(frame, figures)
-
-    return build
+    frame = log_recalls(run.store.ledger.events([RECALLED]), run.store.settings.zone)
+    figures = {
+        "not_in_memory": int((frame["outcome"] == "not in memory").sum()),
+        "cost_usd": round(float(frame["cost_usd"].sum()), 4),
+        "answered_from": shares(frame),
+        "by_day": _table(by_day(frame)),
+    }
+    return Rows(frame, figures)
 
 
 def _table(days: Sequence[tuple[date, int, dict[str, float]]]) -> Markdown:
-    head = [f"| day | questions | {' | '.join(OUTCOMES)} |", f"|---|---:|{'---:|' * len(OUTCOMES)}"]
-    lines = [
-        f"| {day} | {count} | " + " | ".join(f"{share.get(name, 0):.0%}" for name in OUTCOMES) + " |"
-        for day, count, share in days
-    ]
-    return Markdown("\n".join([*head, *lines]))
+    rows = [["day", "questions", *OUTCOMES], ["---", *["---:"] * (len(OUTCOMES) + 1)]]
+    rows += [[str(day), str(count), *(f"{share.get(name, 0):.0%}" for name in OUTCOMES)] for day, count, share in days]
+    return Markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))

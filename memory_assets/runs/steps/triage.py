@@ -1,17 +1,19 @@
 """Builds decisions, MEMORY.md and the review surfaces from proposals."""
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.runs.due import triage_state
-from memory_assets.runs.materialise import Builder, Report, Rows, Run
+from memory_assets.runs.materialise import Builder, Report, Rows, Run, per_partition
 from memory_assets.runs.scopes import file_of
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.models import open_model
 from memory_assets.services.review import keep_tasks_in_step, look_at_tasks, rules_of, triage_answers, workspace_of
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.friction.review import show_frictions
+from memory_assets.stages.friction.review import FrictionItem, show_frictions
 from memory_assets.stages.triage.batch import ask_in_batches, read_verdicts
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.patches import FOLDER
@@ -35,23 +37,24 @@ from memory_assets.stages.triage.tasks import apply_task_changes, open_tasks
 from memory_assets.store.store import Store
 
 
-def amendments(run: Run) -> Builder:
-    """Proposes changes of lines that MEMORY.md holds."""
+@per_partition
+def amendments(run: Run, _: str) -> pl.DataFrame:
+    """Proposes changes of existing lines of MEMORY.md."""
     store = run.store
-    return lambda _: amend(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
+    return amend(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
 
 
 def model_reviews(run: Run) -> Builder:
     """Asks the configured model about proposals that rules left open, twenty at a time."""
     store = run.store
     answers, model = triage_answers(store), open_model(store)
-    told = _ask(store, answers, model) if model else "skipped: no model is configured (MEMORY_MODEL)"
-    warnings = [told] if told.startswith("failed") else []
-    return lambda _: Rows(read_verdicts(answers.every()), {"asked": told}, warnings=warnings)
+    outcome = _ask(store, answers, model) if model else "skipped: no model is configured (MEMORY_MODEL)"
+    warnings = [outcome] if outcome.startswith("failed") else []
+    return lambda _: Rows(read_verdicts(answers.every()), {"asked": outcome}, warnings=warnings)
 
 
 def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
-    """Asks about what no model has reviewed, and returns the outcome in words; raises `ModelSetupError` for a wrong setting."""
+    """Asks about proposals without a review and returns the outcome as text; raises `ModelSetupError` for a wrong setting."""
     waiting = waits_for_review(store.tables, read_verdicts(answers.every()))
     entries = read_entries(read_memory(workspace_of(store)))
     try:
@@ -59,16 +62,16 @@ def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
     except ModelSetupError:
         raise
     except ModelError as error:
-        return f"failed, and will be tried again in half an hour: {error}"
+        return f"failed, retried in half an hour: {error}"
     return f"{len(waiting)} proposals in {calls} calls"
 
 
 def decisions(run: Run) -> Builder:
-    """Reads what people decided, on every review surface, and decides the rest by rules."""
+    """Reads people's decisions from every review surface, and decides the rest by rules."""
     store = run.store
     with store.lock():
         workspace, rules = workspace_of(store), rules_of(store.settings)
-    seen, looked = read_settled_review(workspace), look_at_tasks(store)  # a server may be slow: others write meanwhile
+    seen, looked = read_settled_review(workspace), look_at_tasks(store)  # without the lock: the server may be slow
 
     def build(_: str) -> Rows:
         heard = apply_review_edits(workspace, store.ledger, store.tables, rules, seen)
@@ -80,15 +83,12 @@ def decisions(run: Run) -> Builder:
     return build
 
 
-def trust(run: Run) -> Builder:
+@per_partition
+def trust(run: Run, _: str) -> Rows:
     """Counts how people decided the proposals of each category."""
     store = run.store
-
-    def build(_: str) -> Rows:
-        frame = earn_trust(store.ledger, store.tables, rules_of(store.settings))
-        return Rows(frame, {"trusted": int(frame["is_trusted"].sum())})
-
-    return build
+    frame = earn_trust(store.ledger, store.tables, rules_of(store.settings))
+    return Rows(frame, {"trusted": int(frame["is_trusted"].sum())})
 
 
 def memory_md(run: Run) -> Report:
@@ -96,15 +96,11 @@ def memory_md(run: Run) -> Report:
     store = run.store
     files = {scope: file_of(scope) for scope in run.partitions}
     with store.lock():
-        workspace, rules = workspace_of(store), rules_of(store.settings)
-        found = store.tables.read("decisions")
-        promoted = write_memory(
-            found, workspace, store.ledger, store.tables, store.archive, rules, files=frozenset(files.values())
-        )
-        contents = {scope: read_memory(workspace, file) for scope, file in files.items()}
-    sizes = {
-        scope: {"entries": len(read_entries(content)), "bytes": len(content.encode())} for scope, content in contents.items()
-    }
+        workspace, rules, found = workspace_of(store), rules_of(store.settings), store.tables.read("decisions")
+        names = frozenset(files.values())
+        promoted = write_memory(found, workspace, store.ledger, store.tables, store.archive, rules, files=names)
+        texts = {scope: read_memory(workspace, file) for scope, file in files.items()}
+    sizes = {scope: {"entries": len(read_entries(text)), "bytes": len(text.encode())} for scope, text in texts.items()}
     figures = {
         "entries": sum(size["entries"] for size in sizes.values()),
         "promoted": len(promoted),
@@ -125,42 +121,40 @@ def patches(run: Run) -> Report:
     return Report({"patches": count, "written": len(written), "proposal_ids": written})
 
 
-def entries(run: Run) -> Builder:
+@per_partition
+def entries(run: Run, _: str) -> Rows:
     """Lists the lines of MEMORY.md with their states."""
     store = run.store
-
-    def build(_: str) -> Rows:
-        frame = list_entries(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
-        return Rows(frame, {"by_hand": int(frame["is_by_hand"].sum())})
-
-    return build
+    frame = list_entries(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
+    return Rows(frame, {"by_hand": int(frame["is_by_hand"].sum())})
 
 
 def review_md(run: Run) -> Report:
     """Writes REVIEW.md and pushes the workspace, where a remote is set."""
     store = run.store
     with store.lock():
-        workspace, rules = workspace_of(store), rules_of(store.settings)
-        found = store.tables.read("decisions")
-        shown = show_frictions(store.tables.read("friction"), session_days(store.tables))
-        is_written = write_review(found, workspace, rules, shown)
+        workspace, rules, found = workspace_of(store), rules_of(store.settings), store.tables.read("decisions")
+        is_written = write_review(found, workspace, rules, _shown_frictions(store))
         if is_written:
             store.note(run.table.name, triage_state(store))
-    warnings = [] if is_written else ["REVIEW.md was edited meanwhile; the edit is read at the next triage."]
+    edited = None if is_written else "REVIEW.md was edited meanwhile; the next triage reads the edit."
     problem = workspace.push(store.settings.remote) if store.settings.remote else None
     figures = {
         "pushed": problem or store.settings.remote or "no remote is set",
-        "pending": found.filter(pl.col("state") == "pending").height,
+        "pending": found.filter(state="pending").height,
         "is_written": is_written,
         "path": store.workspace / REVIEW_MD,
     }
-    return Report(figures, warnings=[*warnings, *([problem] if problem else [])])
+    return Report(figures, [warning for warning in (edited, problem) if warning])
 
 
 def review_tasks(run: Run) -> Report:
-    """Brings the owner's tasks in Todoist in line with what waits, where a token is set."""
+    """Updates the owner's tasks in Todoist to the pending proposals, where a token is set."""
     store = run.store
-    shown = show_frictions(store.tables.read("friction"), session_days(store.tables))
-    done, problem = keep_tasks_in_step(store, shown)
+    done, problem = keep_tasks_in_step(store, _shown_frictions(store))
     waiting = open_tasks(store.ledger.events(TASK_KINDS))
     return Report({"waiting": len(waiting), **done}, [problem] if problem else [], checks={"are_in_step": problem})
+
+
+def _shown_frictions(store: Store) -> Mapping[str, FrictionItem]:
+    return show_frictions(store.tables.read("friction"), session_days(store.tables))

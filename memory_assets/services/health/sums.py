@@ -139,7 +139,11 @@ def _equations(frames: Frames, counts: Sequence[Counts], noted: int) -> list[Che
         _same("record status", "records = messages + known + unknown + broken", records.height, with_status),
         _same("messages", "messages = in windows + shared with other sessions", messages, windowed + shared),
         Check(
-            "no message lost", "every message is in a window", not lost, f"{lost:,} lost" if lost else "", REMEDY if lost else ""
+            "no message lost",
+            "every message is in a window",
+            not lost,
+            f"{lost:,} lost" if lost else "",
+            REMEDY if lost else "",
         ),
         _same(
             "closed windows", "messages of closed windows are rows of `messages`", windowed - opened, frames["messages"].height

@@ -35,7 +35,13 @@ def fact(id: str, text: str, **changes: Any) -> dict[str, Any]:
 
 
 def materialise(store: Store) -> dg.ExecuteInProcessResult:
-    return run_assets(store, "category_summaries", "recalls", tags=tags_of("rebuild_memories"), raise_on_error=False)
+    return run_assets(
+        store,
+        "category_summaries",
+        "recalls",
+        tags=tags_of("rebuild_memories", started_by="command line"),
+        raise_on_error=False,
+    )
 
 
 def metadata(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, Any]:

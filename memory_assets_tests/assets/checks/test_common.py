@@ -6,19 +6,19 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from memory_assets.assets.checks.common import in_one_step, rows_check
+from memory_assets.assets.checks.common import Check, Level, one_step_per_asset
 from memory_assets.store.settings import Settings
-from memory_assets.store.store import Store, open_store
+from memory_assets.store.store import open_store
 
 BROKEN = pl.DataFrame({"id": ["a"]})
 
 
-def definitions(tmp_path: Path, *checks: dg.AssetChecksDefinition) -> dg.Definitions:
+def definitions(tmp_path: Path, *checks: Check) -> dg.Definitions:
     first, second = dg.asset(lambda: None, name="first"), dg.asset(lambda: None, name="second", deps=["first"])
     store = open_store(Settings(data=tmp_path / "store", timezone="UTC", owner="ann"))
     return dg.Definitions(
         [first, second],
-        asset_checks=in_one_step(checks),
+        asset_checks=one_step_per_asset(checks),
         jobs=[
             dg.define_asset_job("all"),
             dg.define_asset_job("alone", selection=dg.AssetSelection.checks(dg.AssetCheckKey(dg.AssetKey("first"), "whole"))),
@@ -28,11 +28,8 @@ def definitions(tmp_path: Path, *checks: dg.AssetChecksDefinition) -> dg.Definit
     )
 
 
-def check(asset: str, name: str, *, passes: bool, blocking: bool = True) -> dg.AssetChecksDefinition:
-    def find_broken(_: Store, __: list[str] | None) -> pl.DataFrame:
-        return BROKEN.clear() if passes else BROKEN
-
-    return rows_check(asset, name, "No row is broken.", find_broken, blocking=blocking)
+def check(asset: str, name: str, *, passes: bool, level: Level = "block") -> Check:
+    return Check(asset, name, "No row is broken.", lambda _, __: BROKEN.clear() if passes else BROKEN, level)
 
 
 def run(definitions: dg.Definitions, job: str = "all") -> dg.ExecuteInProcessResult:
@@ -55,9 +52,9 @@ def test_each_check_has_its_result_and_an_asset_has_one_step(tmp_path: Path):
     assert sorted(map(str, steps(result))) == ["first", "first_checks", "second", "second_checks"]
 
 
-@pytest.mark.parametrize(("blocking", "follows"), [(True, False), (False, True)])
-def test_a_check_that_blocks_stops_what_comes_after_and_the_others_are_judged(tmp_path: Path, blocking: bool, follows: bool):
-    checks = [check("first", "whole", passes=False, blocking=blocking), check("first", "known", passes=True)]
+@pytest.mark.parametrize(("level", "follows"), [("block", False), ("error", True), ("warn", True)])
+def test_a_check_that_blocks_stops_what_comes_after_and_the_others_are_judged(tmp_path: Path, level: Level, follows: bool):
+    checks = [check("first", "whole", passes=False, level=level), check("first", "known", passes=True)]
     result = run(definitions(tmp_path, *checks))
     assert passed(result) == {"whole": False, "known": True}
     assert ("second" in steps(result)) is follows

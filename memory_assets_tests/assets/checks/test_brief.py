@@ -1,0 +1,16 @@
+"""The briefing keeps its budget: the owner's and each project's."""
+
+from memory_assets.runs.steps.brief import BRIEFINGS
+from memory_assets.stages.brief.briefing import BUDGET_TOKENS
+from memory_assets.text.tokens import CHARS_A_TOKEN
+from memory_assets_tests.assets.checks.outcomes import failing
+from memory_assets_tests.small_store import small_store
+
+
+def test_a_briefing_over_its_budget_fails_and_names_its_tokens():
+    store = small_store()
+    assert failing(store, "briefing") == []
+    project = store.workspace / BRIEFINGS / "shop.md"
+    project.parent.mkdir()
+    project.write_text("word " * int(BUDGET_TOKENS * CHARS_A_TOKEN))
+    assert failing(store, "briefing") == ["within_budget"]

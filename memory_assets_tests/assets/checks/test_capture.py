@@ -1,0 +1,69 @@
+"""Captured messages are complete, belong to one window, and can be traced to archived bytes that did not change."""
+
+import pytest
+import zstandard
+
+from memory_assets.assets.checks.capture import messages_of_windows
+from memory_assets.store.archive import range_id
+from memory_assets.store.store import Store
+from memory_assets_tests.assets.checks.outcomes import failing
+from memory_assets_tests.factories import message, row
+from memory_assets_tests.small_store import DAY, IDS, TURNS, WINDOW, small_store, write
+
+ON = DAY.isoformat()
+
+
+RANGE = range_id("s1", 0, 0)
+
+
+@pytest.fixture
+def store() -> Store:
+    store = small_store()
+    write(store, "messages", ON, *messages(0, 1, 2, 3, 4))
+    return store
+
+
+def messages(*turns: int, **changes: object) -> list[dict]:
+    return [message(TURNS[n], n, **{"window_id": WINDOW, "resource_id": RANGE, **changes}) for n in turns]
+
+
+def test_a_complete_day_passes(store: Store):
+    assert failing(store, "messages") == failing(store, "messages", [ON]) == failing(store, "resources") == []
+
+
+def test_a_lost_message_fails(store: Store):
+    write(store, "messages", ON, *messages(0, 1, 2, 3))
+    assert failing(store, "messages", [ON]) == ["coverage"]
+    assert failing(store, "messages", ["2026-08-04"]) == []
+
+
+def test_a_message_of_another_window_fails(store: Store):
+    write(store, "messages", ON, *messages(0, 1, 2, 3, 4), *messages(0, window_id="x" * 64))
+    assert failing(store, "messages") == ["coverage"]
+
+
+def test_a_message_in_two_windows_fails(store: Store):
+    windows = store.tables.read("windows").to_dicts()
+    write(store, "windows", "all", *windows, windows[0] | {"window_id": "x" * 64})
+    write(store, "messages", ON, *messages(0, 1, 2, 3, 4), *messages(0, 1, 2, 3, 4, window_id="x" * 64))
+    assert failing(store, "messages") == ["coverage"]
+
+
+def test_a_message_outside_the_archive_fails(store: Store):
+    write(store, "messages", ON, *messages(0, 1, 2, 3, 4, resource_id="elsewhere"))
+    assert failing(store, "messages") == ["provenance"]
+
+
+def test_changed_bytes_fail(store: Store):
+    (path,) = (store.root / "resources").rglob("*.zst")
+    path.write_bytes(zstandard.compress(b"other bytes"))
+    assert failing(store, "resources") == ["archived_bytes_unchanged"]
+
+
+def test_messages_of_windows_are_those_of_the_days_and_the_status(store: Store):
+    open_one = row("windows", window_id="y" * 64, status="open", day=None, message_ids=["later"])
+    write(store, "windows", "all", *store.tables.read("windows").to_dicts(), open_one)
+    assert messages_of_windows(store, None)["message_id"].to_list() == IDS
+    assert messages_of_windows(store, [ON], status="observed")["window_id"].unique().to_list() == [WINDOW]
+    assert messages_of_windows(store, ["2026-08-04"]).is_empty()
+    assert messages_of_windows(store, None, status="skipped").is_empty()
