@@ -12,9 +12,8 @@ import polars as pl
 from memory_assets.assets.checks.common import Days, check, verdict
 from memory_assets.assets.factory import bars
 from memory_assets.runs.steps.quality import values_of
-from memory_assets.stages.evaluate.gold import CEILINGS, FLOORS
+from memory_assets.stages.evaluate.gold import ALL, CEILINGS, FLOORS
 from memory_assets.stages.evaluate.quality import count_of, find_faulty, find_repeated, loosely_read, share_of
-from memory_assets.stages.evaluate.rows import ALL
 from memory_assets.store.store import Store
 
 MOST_JUNK = 0.4

@@ -23,7 +23,7 @@ def render_what_if(found: "WhatIf", most: int) -> Parts:
     yield from _head(found.name, found.days, found.settings)
     numbers = ("before", "after", *MARKS)
     compared = {"observations of these days": found.observations, "memories": found.memories}
-    counts = {name: (one.before, one.after, *map(one.count, MARKS)) for name, one in compared.items()}
+    counts = {name: (one.before, one.after, *(one.count(kind) for kind in MARKS)) for name, one in compared.items()}
     yield table("", *numbers, rows=([name, *(f"{n:,}" for n in row)] for name, row in counts.items()), numbers=numbers)
     yield from _changes(found.memories.changes, most)
     for side in found.files:
