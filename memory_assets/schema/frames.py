@@ -155,7 +155,7 @@ def render_dictionary() -> str:
     """Returns the dictionary of all tables and columns as Markdown: the content of `docs/tables.md`."""
     head = [
         "# The tables\n",
-        "Generated from `memory_assets/schema/records.py` by `make docs`. Each table is Parquet below `MEMORY_DATA/tables/`,",
+        "Generated from `memory_assets/schema/records/` by `make docs`. Each table is Parquet below `MEMORY_DATA/tables/`,",
         'in Hive folders, and a polars frame by `memory_assets.scan("observations")`. Times are UTC; a `day` is the local day,',
         "in the owner's zone, of the latest event of a window.\n",
         "Other programs read the same rows, with the same columns and types:\n",
