@@ -4,7 +4,7 @@
 from the field descriptions. Times are UTC; a `day` is the local day, in the owner's zone, of the latest event of a window.
 """
 
-# ruff: noqa: F401
+# ruff: noqa: F401, I001
 
 from memory_assets.schema.records.base import (
     MEMORY_MD, Author, Category, Count, Priority, Record, Scope, Score, Sentiment, Strength, Trigger,

@@ -153,7 +153,7 @@ class Grounding:
         return None
 
     def _weight(self, stems: Iterable[str]) -> float:
-        return sum(self.weights.get(stem, 1.0) for stem in stems)
+        return math.fsum(self.weights.get(stem, 1.0) for stem in stems)  # exact, whatever the order of the set
 
     def _instructions(self) -> Iterator[tuple[int, str]]:
         """Yields the lines of quoted material that may be part of an instruction, with their rows."""
