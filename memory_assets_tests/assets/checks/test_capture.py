@@ -3,7 +3,7 @@
 import pytest
 import zstandard
 
-from memory_assets.assets.checks.capture import messages_of_windows
+from memory_assets.assets.checks.capture import coverage, messages_of_windows
 from memory_assets.store.archive import range_id
 from memory_assets.store.store import Store
 from memory_assets_tests.assets.checks.outcomes import failing
@@ -38,15 +38,16 @@ def test_a_lost_message_fails(store: Store):
 
 
 def test_a_message_of_another_window_fails(store: Store):
-    write(store, "messages", ON, *messages(0, 1, 2, 3, 4), *messages(0, window_id="x" * 64))
+    write(store, "messages", ON, *messages(0, 1, 2, 3), *messages(4, window_id="x" * 64))
     assert failing(store, "messages") == ["coverage"]
+    assert coverage(store, [ON]).select("message_id", "problem").rows() == [(IDS[4], "missing"), (IDS[4], "in no window")]
 
 
 def test_a_message_in_two_windows_fails(store: Store):
     windows = store.tables.read("windows").to_dicts()
-    write(store, "windows", "all", *windows, windows[0] | {"window_id": "x" * 64})
-    write(store, "messages", ON, *messages(0, 1, 2, 3, 4), *messages(0, 1, 2, 3, 4, window_id="x" * 64))
+    write(store, "windows", "all", *windows, windows[0] | {"window_id": "x" * 64, "message_ids": IDS[:1]})
     assert failing(store, "messages") == ["coverage"]
+    assert set(coverage(store, None)["problem"]) == {"missing", "in several windows"}
 
 
 def test_a_message_outside_the_archive_fails(store: Store):
