@@ -111,7 +111,7 @@ def _write_log(store: Store, day: str) -> str | None:
     }
     present = {id[:12] for id in sections}
     after = update_log(
-        remove_sections(before, [mark for mark in windows_in(before) if mark not in present]), sections, title=day
+        remove_sections(before, [mark for mark in windows_in(before) if mark not in present]), sections.values(), title=day
     )
     if after == before:
         return None
