@@ -101,6 +101,7 @@ def test_a_writer_that_leaves_the_last_newline_for_later_changes_nothing(tmp_pat
         assert_frame_equal(found[table].drop("byte_to", strict=False), expected[table].drop("byte_to", strict=False))
 
 
+@pytest.mark.slow
 def test_every_message_of_the_real_transcripts_is_in_exactly_one_window(captured_transcripts: Store):
     store = captured_transcripts
     records, windows = store.tables.read("records"), store.tables.read("windows")
