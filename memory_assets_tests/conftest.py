@@ -64,6 +64,7 @@ def captured_transcripts(real_transcripts: Path, tmp_path_factory: pytest.TempPa
     return opened(built / "store")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keeps the tests of a file in one worker, where they share what they build; rows of the bench share nothing."""
     for item in items:

@@ -19,7 +19,7 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.messages_api import KEY, serve
 from memory_assets_tests.stages.distill.models import ScriptedModel
-from memory_assets_tests.story import lay_out_sample, run
+from memory_assets_tests.story import lay_out_sample, run_apart
 
 WATCH = """
 import atexit, os, socket, sys
@@ -121,7 +121,7 @@ def watched(command: str, tmp_path: Path, **variables: str) -> set[str]:
     (tmp_path / "sitecustomize.py").write_text(WATCH)
     seen = tmp_path / "seen"
     sources = lay_out_sample(tmp_path / "transcripts", "/pi/")
-    run(command, tmp_path / "store", sources, PYTHONPATH=str(tmp_path), WATCHED=str(seen), **variables)
+    run_apart(command, tmp_path / "store", sources, PYTHONPATH=str(tmp_path), WATCHED=str(seen), **variables)
     return set(seen.read_text().splitlines())
 
 

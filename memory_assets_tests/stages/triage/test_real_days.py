@@ -21,7 +21,7 @@ from memory_assets_tests.once import SEED, TEST_ALL, sampled
 from memory_assets_tests.stages.triage.real_days import Days, copy_learnt
 
 DAYS = 30 if TEST_ALL else 12
-TRANSCRIPTS = 50
+TRANSCRIPTS = 30
 """Transcripts that are read where not all of them are."""
 
 
