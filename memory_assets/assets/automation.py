@@ -118,8 +118,9 @@ def event_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
 )
 def review_changes(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
     """Requests a triage when a review surface differs from what was last read."""
-    problem, state = None, due.triage_state(store)
-    if not due.review_is_stale(store):
+    if due.review_is_stale(store):
+        problem, state = "", due.triage_state(store)
+    else:
         looked = look_at_tasks(store)
         problem, state = looked.problem, tasks_say(store, looked)
     if not state:

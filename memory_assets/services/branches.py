@@ -28,7 +28,7 @@ from memory_assets.text.files import make_folder, write_json
 
 FOLDER, RECORD, BEFORE = "branches", "what_if.json", "before"
 COMPARED = ("observations", "memories")
-"""Tables of which the state at the start is kept."""
+"""Tables that a branch copies when it is made, to compare with later."""
 
 State = Literal["making", "made", "adopting"]
 

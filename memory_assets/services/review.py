@@ -113,7 +113,10 @@ def keep_tasks_in_step(store: Store, shown: Mapping[str, FrictionItem]) -> tuple
     if tasks is None:
         return {}, ""
     decisions, rules, mask = store.tables.read("decisions"), rules_of(store.settings), tombstones_of(store).mask_text
-    is_forgotten = lambda text: mask(text) != text  # noqa: E731
+
+    def is_forgotten(text: str) -> bool:
+        return mask(text) != text
+
     try:
         with filelock.FileLock(store.root / "tasks.lock", timeout=0, mode=0o600):
             return dict(sync_tasks(tasks, decisions, store.ledger, rules, store.key, shown, is_forgotten=is_forgotten)), ""

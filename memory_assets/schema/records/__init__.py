@@ -4,7 +4,7 @@
 from the field descriptions. Times are UTC; a `day` is the local day, in the owner's zone, of the latest event of a window.
 """
 
-# ruff: noqa: F403
+# ruff: noqa: F403 (every record is exported from here; each name is defined in one module only)
 
 from memory_assets.schema.records.base import *
 from memory_assets.schema.records.capture import *

@@ -91,11 +91,6 @@ def changed_files(files: Sequence[TranscriptFile], archive: Archive, now: dateti
     return [file for file in files if _is_changed(file, seen.get(str(file.path), []), now)]
 
 
-def has_changes(files: Sequence[TranscriptFile], archive: Archive, now: datetime | None = None) -> bool:
-    """Returns whether there is a file to read."""
-    return bool(changed_files(files, archive, now))
-
-
 def ingest_files(
     files: Sequence[TranscriptFile],
     archive: Archive,

@@ -9,7 +9,7 @@ import zstandard
 
 from memory_assets.errors import StoreError
 from memory_assets.stages.capture.discover import find_transcripts
-from memory_assets.stages.capture.intake import has_changes
+from memory_assets.stages.capture.intake import changed_files
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, intake
@@ -212,11 +212,11 @@ def test_a_whole_last_line_that_waited_is_taken_when_the_file_has_become_quiet(s
     os.utime(path, (now.timestamp(), now.timestamp()))
     assert intake(store, sources).waiting == 1
     files = find_transcripts([sources])
-    assert not has_changes(files, store.archive, now + timedelta(minutes=9))
-    assert has_changes(files, store.archive, now + timedelta(minutes=11))
+    assert not changed_files(files, store.archive, now + timedelta(minutes=9))
+    assert changed_files(files, store.archive, now + timedelta(minutes=11))
     intake(store, sources, now + timedelta(minutes=11))
     assert archived(store, path) == whole[:-1]
-    assert not has_changes(files, store.archive, now + timedelta(days=1))
+    assert not changed_files(files, store.archive, now + timedelta(days=1))
 
 
 def test_a_torn_line_keeps_nobody_busy(store: Store, sources: Path):
@@ -225,7 +225,7 @@ def test_a_torn_line_keeps_nobody_busy(store: Store, sources: Path):
     now = store.settings.clock()
     os.utime(path, (now.timestamp(), now.timestamp()))
     intake(store, sources)
-    assert not has_changes(find_transcripts([sources]), store.archive, now + timedelta(days=9))
+    assert not changed_files(find_transcripts([sources]), store.archive, now + timedelta(days=9))
 
 
 def copy_of(sources: Path, session: str) -> Path:
@@ -243,7 +243,7 @@ def test_a_shorter_copy_of_a_session_adds_nothing_however_often_it_is_touched(st
     copy_of(sources, "a").write_bytes(whole[:1200])
     second = intake(store, sources)
     assert (second.copies, second.rewritten, second.new_bytes) == (1, 0, 0)
-    assert not has_changes(find_transcripts([sources]), store.archive)
+    assert not changed_files(find_transcripts([sources]), store.archive)
 
 
 def test_a_copy_that_went_another_way_loses_nothing(store: Store, sources: Path):
