@@ -6,10 +6,11 @@ hour later, and not at every tick.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
 import dagster as dg
+from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG
 
 from memory_assets.assets.checks.deliver import SPOOL_CHECK, spool_is_read
 from memory_assets.runs import due
@@ -25,6 +26,7 @@ from memory_assets.store.store import Store
 EVERY_MINUTE: dict[str, Any] = {"minimum_interval_seconds": 60, "default_status": dg.DefaultSensorStatus.RUNNING}
 TWICE_A_MINUTE: dict[str, Any] = EVERY_MINUTE | {"minimum_interval_seconds": 30}
 _STATUSES = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED")
+Context = dg.SensorEvaluationContext | dg.ScheduleEvaluationContext
 UNFINISHED = dg.RunsFilter(statuses=[dg.DagsterRunStatus(name) for name in _STATUSES])
 
 ASSET_JOBS = {
@@ -54,22 +56,24 @@ def _is_busy(context: dg.SensorEvaluationContext) -> bool:
     return bool(context.instance.get_run_records(UNFINISHED, limit=1))
 
 
-def next_requests(instance: dg.DagsterInstance, store: Store, *, busy: bool, first_day: date = date.min) -> list[dg.RunRequest]:
-    """Returns the runs that the store's state requires, the earliest job first; none while another run is in progress.
+def _loaded(context: Context, requests: Sequence[dg.RunRequest]) -> list[dg.RunRequest]:
+    """Returns the requests whose partitions the code location has loaded; those of older days wait until it is reloaded."""
+    return [request for request in requests if _is_loaded(context.repository_def, request)]
 
-    Days before `first_day`, the first partition that the code location has loaded, wait until it is reloaded.
-    """
-    due_now = [] if busy else next_runs(store)
-    runs = [run for run in due_now if run.stretch is None or run.stretch.first >= first_day]
+
+def _is_loaded(loaded: dg.RepositoryDefinition | None, request: dg.RunRequest) -> bool:
+    first = request.tags.get(ASSET_PARTITION_RANGE_START_TAG)
+    if loaded is None or first is None or request.job_name is None:
+        return True
+    partitions = loaded.asset_graph.get(dg.AssetKey(tables_in(request.job_name)[0].name)).partitions_def
+    return not isinstance(partitions, dg.TimeWindowPartitionsDefinition) or first >= str(partitions.get_first_partition_key())
+
+
+def next_requests(instance: dg.DagsterInstance, store: Store, *, busy: bool) -> list[dg.RunRequest]:
+    """Returns the runs that the store's state requires, the earliest job first; none while another run is in progress."""
+    runs = [] if busy else next_runs(store)
     scopes = _scopes(instance, store, (run.job for run in runs))
     return [_request(run, _hour(store), by="new_transcripts", scopes=scopes) for run in runs]
-
-
-def _first_partition(context: dg.SensorEvaluationContext) -> date:
-    """Returns the first day that the code location has a partition for."""
-    loaded = context.repository_def
-    partitions = loaded.asset_graph.get(dg.AssetKey("messages")).partitions_def if loaded else None
-    return partitions.start.date() if isinstance(partitions, dg.DailyPartitionsDefinition) else date.min
 
 
 @dg.sensor(
@@ -79,7 +83,7 @@ def _first_partition(context: dg.SensorEvaluationContext) -> date:
 )
 def new_transcripts(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
     """Requests the next job that brings the tables up to date with the transcripts."""
-    requests = next_requests(context.instance, store, busy=_is_busy(context), first_day=_first_partition(context))
+    requests = _loaded(context, next_requests(context.instance, store, busy=_is_busy(context)))
     reason = None if requests else dg.SkipReason("Nothing new, a run is in progress, or partitions of older days are loading.")
     return dg.SensorResult(run_requests=requests, skip_reason=reason)
 
@@ -91,7 +95,7 @@ def new_transcripts(context: dg.SensorEvaluationContext, store: dg.ResourceParam
 )
 def spooled_events(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
     """Requests a capture when events wait, then the reflections and frictions that an event requests."""
-    requests, checked = event_requests(store, busy=_is_busy(context)), spool_is_read(store, None)
+    requests, checked = _loaded(context, event_requests(store, busy=_is_busy(context))), spool_is_read(store, None)
     problem = "" if checked.passed else str(checked.metadata.get("problem", ""))
     evaluation = dg.AssetCheckEvaluation(
         asset_key=dg.AssetKey("events"), check_name=SPOOL_CHECK, passed=checked.passed, metadata=checked.metadata
@@ -137,17 +141,18 @@ def review_changes(context: dg.SensorEvaluationContext, store: dg.ResourceParam[
 )
 def observations_accumulated(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
     """Requests a reflection on days with too many observations to wait for the morning."""
-    return accumulated_request(store)
+    requests = _loaded(context, accumulated_requests(store))
+    reason = None if requests else dg.SkipReason("No day without a reflection has that many tokens of observations.")
+    return dg.SensorResult(run_requests=requests, skip_reason=reason)
 
 
-def accumulated_request(store: Store) -> dg.SensorResult:
-    """Returns the request; its key is the present day, so that Dagster starts at most one of them a day."""
+def accumulated_requests(store: Store) -> list[dg.RunRequest]:
+    """Returns at most one request; its key is the present day, so that Dagster starts at most one of them a day."""
     days = due.days_accumulated(store)
     if not days:
-        return dg.SensorResult(skip_reason=dg.SkipReason("No day without a reflection has that many tokens of observations."))
+        return []
     tags = tags_of("reflect", stretches(days)[-1], started_by="observations_accumulated")
-    key = f"reflect-accumulated-{store.settings.today()}"
-    return dg.SensorResult(run_requests=[dg.RunRequest(run_key=key, job_name="reflect", tags=tags)])
+    return [dg.RunRequest(run_key=f"reflect-accumulated-{store.settings.today()}", job_name="reflect", tags=tags)]
 
 
 SENSORS = [new_transcripts, spooled_events, observations_accumulated, review_changes]
@@ -184,7 +189,7 @@ def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:
 
     def make(name: str, job: str, cron: str, requests, description: str) -> dg.ScheduleDefinition:
         def request(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
-            return requests(context, store, job, name) or dg.SkipReason("Nothing is due.")
+            return _loaded(context, requests(context, store, job, name)) or dg.SkipReason("Nothing is due.")
 
         how: dict[str, Any] = {"execution_timezone": zone, "default_status": dg.DefaultScheduleStatus.RUNNING}
         return dg.schedule(job=ASSET_JOBS[job], cron_schedule=cron, name=name, description=description, **how)(request)

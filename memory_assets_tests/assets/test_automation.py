@@ -1,13 +1,16 @@
 """The sensor asks for the next step that the store's state calls for, and for nothing while a run is under way."""
 
+from datetime import date
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from memory_assets.assets.automation import next_requests
+from memory_assets.assets.automation import new_transcripts, next_requests
+from memory_assets.definitions import assemble
 from memory_assets.runs import due
 from memory_assets.runs.jobs import STARTED_BY
+from memory_assets.runs.launch import _Runner
 from memory_assets.runs.staleness import stale_days
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -44,12 +47,21 @@ def test_the_same_state_is_asked_for_under_the_same_key(store: Store):
     assert [request.run_key for request in first] == [request.run_key for request in second]
 
 
-def test_a_request_names_the_days_of_its_range(store: Store, tmp_path: Path):
-    from memory_assets.runs.launch import _Runner
-
+def test_a_request_names_the_days_of_its_range(store: Store):
     with _Runner(store) as runner:
         runner.run("capture")
     (request,) = next_requests(dg.DagsterInstance.ephemeral(), store, busy=False)
     assert request.job_name == "process_days"
     assert (request.partition_key_range.start, request.partition_key_range.end) == ("2026-08-03", "2026-08-03")
     assert request.tags[STARTED_BY] == "new_transcripts"
+
+
+@pytest.mark.parametrize(("first_day", "asked_for"), [(date(2026, 8, 3), ["process_days"]), (date(2026, 8, 4), [])])
+def test_days_before_the_loaded_partitions_wait_for_a_reload(store: Store, first_day: date, asked_for: list[str]):
+    with _Runner(store) as runner:
+        runner.run("capture")
+    loaded = assemble(store.settings, first_day).get_repository_def()
+    instance = dg.DagsterInstance.ephemeral()
+    with dg.build_sensor_context(instance, repository_def=loaded, resources={"store": store}) as context:
+        result = new_transcripts(context)
+    assert [request.job_name for request in result.run_requests] == asked_for

@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.assets.automation import accumulated_request
+from memory_assets.assets.automation import accumulated_requests
 from memory_assets.runs import due
 from memory_assets.runs.due import days_accumulated
 from memory_assets.runs.staleness import stale_days
@@ -114,15 +114,15 @@ def test_a_week_that_is_not_over_waits(store: Store, monkeypatch: pytest.MonkeyP
 
 
 def test_a_very_full_day_is_reflected_on_at_once_and_once_a_day(store: Store, monkeypatch: pytest.MonkeyPatch):
-    assert accumulated_request(store).run_requests == []
+    assert accumulated_requests(store) == []
     monkeypatch.setattr(due, "ACCUMULATED_TOKENS", sum(fact(f"b{n}")["tokens"] for n in range(4)))
     observe(store, MONDAY, fact("a0"))
     assert days_accumulated(store) == [TUESDAY]
-    (request,) = accumulated_request(store).run_requests or []
+    (request,) = accumulated_requests(store)
     assert (request.job_name, request.run_key) == ("reflect", "reflect-accumulated-2026-09-01")
     assert request.partition_key_range == dg.PartitionKeyRange("2026-08-04", "2026-08-04")
     reflect_days(store)
-    assert accumulated_request(store).run_requests == []
+    assert accumulated_requests(store) == []
 
 
 @pytest.mark.parametrize(
