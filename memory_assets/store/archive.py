@@ -26,7 +26,7 @@ import zstandard
 from memory_assets.errors import StoreError, TranscriptError
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.records import Resource
-from memory_assets.text.files import append_line, write_atomically, write_json
+from memory_assets.text.files import Stamp, append_line, stamp_of, write_atomically, write_json
 
 VERSION = 2
 CONTENT_TYPE = "application/jsonl"
@@ -66,7 +66,7 @@ class Archive:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._catalog = root / "catalog.jsonl"
-        self._loaded_size = -1
+        self._stamp: Stamp | None = None
         self._loaded: dict[str, list[Range]] = {}
         self._by_id: dict[str, Range] = {}
 
@@ -99,29 +99,27 @@ class Archive:
             ) from error
         self._loaded.setdefault(entry.source_id, []).append(entry)
         self._by_id[entry.id] = entry
-        self._loaded_size = self._catalog.stat().st_size
+        self._stamp = stamp_of(self._catalog)
 
     def restate(self, resource_id: str, content: bytes, *, at: datetime, because: str) -> None:
         """Replaces the bytes of the range with others of the same length, and its hash; can be repeated after a kill.
 
         The catalog is written first: a reader in between may find bytes that do not match their hash, never the reverse.
         """
+        ranges = self._load()
         entry = self._by_id[resource_id]
         if len(content) != entry.byte_to - entry.byte_from:
             raise StoreError(f"Range {resource_id} has {entry.byte_to - entry.byte_from} bytes, not {len(content)}.")
         changes = {"sha256": hashlib.sha256(content).hexdigest(), "restated_at": at, "restated_because": because}
         restated = entry.model_copy(update=changes)
-        self._load()[entry.source_id] = [restated if one is entry else one for one in self.ranges(entry.source_id)]
-        rows = (entry for ranges in self._loaded.values() for entry in ranges)
+        rows = (restated if one is entry else one for entries in ranges.values() for one in entries)
         write_atomically(self._catalog, b"".join(_catalog_line(row) + b"\n" for row in rows))
         write_atomically(self._file(entry), zstandard.ZstdCompressor(level=3).compress(content))
-        self._loaded_size = -1
-        self._cached_content.cache_clear()
 
     def read(self, source_id: str, generation: int, byte_from: int, byte_to: int) -> bytes:
         """Returns archived bytes of the source; raises `TranscriptError` if they are missing."""
         found = b"".join(
-            self._cached_content(entry.id)[max(byte_from - entry.byte_from, 0) : byte_to - entry.byte_from]
+            self._content(entry)[max(byte_from - entry.byte_from, 0) : byte_to - entry.byte_from]
             for entry in self.ranges(source_id)
             if entry.generation == generation and entry.byte_from < byte_to and byte_from < entry.byte_to
         )
@@ -137,7 +135,7 @@ class Archive:
         for entry in self.ranges(source_id):
             if entry.generation != generation or entry.line_to <= from_line:
                 continue
-            content, start, offset = self._cached_content(entry.id), int(entry.starts_with_newline), entry.byte_from
+            content, start, offset = self._content(entry), int(entry.starts_with_newline), entry.byte_from
             for number in count(entry.line_from):
                 if start >= len(content):
                     break
@@ -171,18 +169,23 @@ class Archive:
         write_json(self.root / "seen.json", seen)
 
     def _load(self) -> dict[str, list[Range]]:
-        size = self._catalog.stat().st_size if self._catalog.is_file() else 0
-        if self._loaded_size != size:
-            self._loaded_size, self._loaded = size, _read_catalog(self._catalog) if size else {}
+        """Returns the catalog, read again when any process has changed it; masking a range changes it too."""
+        stamp = stamp_of(self._catalog)
+        if self._stamp is None or self._stamp != stamp:
+            self._stamp, self._loaded = stamp, _read_catalog(self._catalog) if stamp else {}
             self._by_id = {entry.id: entry for ranges in self._loaded.values() for entry in ranges}
         return self._loaded
 
     def _file(self, entry: Range) -> Path:
         return self.root / "ranges" / entry.source_id / f"{entry.generation:03d}-{entry.byte_from:012d}.zst"
 
+    def _content(self, entry: Range) -> bytes:
+        """Returns the decompressed range; the last two are kept until their files change, in this process or another."""
+        return self._cached_content(entry.id, stamp_of(self._file(entry)))
+
     @cached_property
     def _cached_content(self):
-        return lru_cache(maxsize=2)(lambda id: self._read_content(self._by_id[id]))
+        return lru_cache(maxsize=2)(lambda id, stamp: self._read_content(self._by_id[id]))
 
     def _read_content(self, entry: Range) -> bytes:
         try:

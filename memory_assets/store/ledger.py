@@ -49,6 +49,7 @@ Events from the spool, with sent_at and the other fields of the event in the pay
 import json
 import os
 import threading
+import time
 import uuid
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, field
@@ -106,6 +107,7 @@ class Ledger:
         self._clock = clock
         self._segment = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
         self._segments: dict[Path, _Segment] = {}
+        self._folder_time = 0
         self._guard = threading.Lock()
 
     def append(self, kind: str, target: str, payload: dict[str, Any] | None = None, *, actor: str) -> Event:
@@ -130,9 +132,11 @@ class Ledger:
 
         Only forgetting uses it, to mask words and to update ids and hashes that depend on them.
         """
-        with self._guard:
-            self._segments.clear()
-            return sum(overwrite(path, change) for path in sorted(self._root.glob("*.jsonl")))
+        changed = sum(overwrite(path, change) for path in sorted(self._root.glob("*.jsonl")))
+        if changed:
+            now = time.time_ns()
+            os.utime(self._root, ns=(now, now))  # every process reads the segments again, although their sizes are the same
+        return changed
 
     def _write(self, events: list[Event]) -> None:
         if not events:
@@ -150,8 +154,12 @@ class Ledger:
         return sorted(found, key=lambda event: event.moment)
 
     def _read(self, pattern: str) -> "list[_Segment]":
-        """Returns the current segments; only the new part of a grown segment is read."""
+        """Returns the current segments; only the new part of a grown segment is read, unless the folder changed."""
         with self._guard:
+            folder_time = self._root.stat().st_mtime_ns if self._root.is_dir() else 0
+            if folder_time != self._folder_time:
+                self._folder_time = folder_time
+                self._segments.clear()
             paths = sorted(self._root.glob(pattern))
             for path in paths:
                 size, known = path.stat().st_size, self._segments.get(path, _Segment())

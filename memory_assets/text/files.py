@@ -10,6 +10,18 @@ from typing import Any
 
 BLOCK_BYTES = 4_096
 
+Stamp = tuple[int, int, int]
+"""Inode, size and modification time: identifies the version of a file."""
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """Returns the stamp of the file; None where it is missing."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
 
 def make_folder(path: Path) -> Path:
     """Creates the folder and its parents, accessible to the owner only, and returns it."""

@@ -47,6 +47,15 @@ def archive(tmp_path: Path) -> Archive:
     return archive
 
 
+def test_an_open_reader_sees_what_another_process_masks(archive: Archive):
+    reader, at = Archive(archive.root), datetime.fromisoformat(WHEN)
+    for letter in (b"*", b"#"):  # the second time, the catalog keeps its size
+        before = reader.read("one", 0, 0, 9)
+        archive.restate(range_id("one", 0, 5), letter * 3 + b"\n", at=at, because="words in it are forgotten")
+        assert reader.read("one", 0, 0, 9) == b"a\nbb\n" + letter * 3 + b"\n" != before
+        assert reader.verify(range_id("one", 0, 5))
+
+
 def test_bytes_are_read_across_ranges(archive: Archive):
     assert archive.read("one", 0, 2, 8) == b"bb\nccc"
 

@@ -44,6 +44,15 @@ def test_a_reader_that_is_open_sees_what_another_process_appends(tmp_path: Path)
     assert [event.target for event in reader.events()] == ["x"]
 
 
+def test_a_reader_that_is_open_sees_what_another_process_masks(tmp_path: Path):
+    reader, writer = ledger(tmp_path), ledger(tmp_path)
+    writer.append("a", "forgotten", actor="mira")
+    assert [event.target for event in reader.events()] == ["forgotten"]
+    assert writer.overwrite(lambda raw: raw.replace(b"forgotten", b"*********")) == 1
+    assert [event.target for event in reader.events()] == ["*********"]
+    assert [event.target for event in writer.events()] == ["*********"]
+
+
 def test_only_the_wanted_kinds_are_returned(tmp_path: Path):
     one = ledger(tmp_path)
     one.append("a", "x", actor="mira")
