@@ -1,6 +1,6 @@
 """The whole journey, as people run it: `memory ingest` in processes of its own, over all transcripts, twice.
 
-The first is set against embedding the same texts with sentence-transformers and nothing else, the second against the first.
+The first is set against embedding the same passages with sentence-transformers and nothing else, the second against the first.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 from memory_assets_tests.bench.row import Row, answer_of, run
 from memory_assets_tests.bench.transcripts import folder
 
-SECOND_LIMIT = 0.03
+FIRST_LIMIT, SECOND_LIMIT = 2.5, 0.03
 
 
 def pipeline(small: bool = False) -> list[Row]:
@@ -28,6 +28,7 @@ def pipeline(small: bool = False) -> list[Row]:
             "pipeline: wall time / embedding the texts bare",
             first / bare["seconds"],
             f"{first:.1f} s against {bare['seconds']:.1f} s for {bare['texts']} texts",
+            limit=None if small else FIRST_LIMIT,  # a small store takes longer to start than to embed
         ),
         Row("second ingest / first", second / first, f"{second:.2f} s against {first:.1f} s", limit=SECOND_LIMIT),
     ]
@@ -53,14 +54,19 @@ def ingest(home: Path, sources: Path) -> float:
 
 
 def embed_bare(root: Path) -> dict[str, float]:
-    """Embeds the texts that the store embedded, in batches of the same size, and returns how long that took."""
+    """Embeds the distinct passages of messages that the store embedded, in batches of the same size; returns how long it took."""
+    import polars as pl
     from sentence_transformers import SentenceTransformer
 
     from memory_assets.adapters.local_embedder import BATCH_TEXTS, DEFAULT_MODEL, model_folder
     from memory_assets.store.parquet_tables import ParquetTables
 
     tables = ParquetTables(root / "tables")
-    texts = tables.read("observations", columns=["text_hash", "text"]).unique("text_hash").sort("text_hash")["text"].to_list()
+    embedded = tables.scan("passages").filter(pl.col("vector").is_not_null()).unique("text_hash")
+    length = pl.col("char_to") - pl.col("char_from")
+    cut = pl.col("text").str.slice(pl.col("char_from"), length)
+    messages = tables.scan("messages").select("message_id", "text").unique("message_id")
+    texts = embedded.join(messages, on="message_id").sort(length).select(cut).collect().to_series().to_list()
     model = SentenceTransformer(str(model_folder(DEFAULT_MODEL)), device="cpu", local_files_only=True)
     started = time.perf_counter()
     model.encode(texts, batch_size=BATCH_TEXTS, normalize_embeddings=True, show_progress_bar=False)
