@@ -1,6 +1,6 @@
-"""Twenty facts are forgotten, then everything is made and taken in anew: nobody finds a word of them, not even in git.
+"""Twenty facts are forgotten, then everything is rebuilt and captured again: no word of them is found, not even in git.
 
-The search here shares nothing with the one that forgetting itself proves its work by.
+The search here shares no code with the one that verifies a forgetting.
 """
 
 import base64
@@ -13,13 +13,14 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import polars as pl
 import pytest
 import zstandard
 
+from memory_assets.errors import UnknownMemoryError
 from memory_assets.memory import MemoryAgent
 from memory_assets.store.settings import read_settings
 from memory_assets_tests.conftest import NOW
@@ -46,9 +47,10 @@ def test_twenty_forgotten_facts_are_nowhere_after_a_rebuild_a_backfill_and_anoth
         if number < BY_COMMAND:
             told = command(data, sources, "forget", id if number % 2 else text, "--apply")
             assert told["is_gone"], told["proof"]
-        elif agent.forget(text).found.has_matches:  # one fact may be gone with another that says it in the same words
-            done = agent.forget(text, apply=True)
-            assert done.is_gone, done.warnings
+        else:
+            with suppress(UnknownMemoryError):  # it is gone with an earlier one that has the same words
+                done = agent.forget(text, apply=True)
+                assert done.is_gone, done.warnings
     assert found_in(data, phrases) == []
     assert found_in_git(data, phrases) != []
 

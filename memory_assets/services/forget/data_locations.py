@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
 import polars as pl
@@ -130,7 +131,7 @@ def decompressed(raw: bytes) -> bytes:
 
 
 def _parquet_texts(path: Path) -> Iterator[bytes]:
-    """Yields each text of the file, lists element by element."""
+    """Yields each distinct text of a column, lists element by element."""
     try:
         frame = pl.read_parquet(path)
     except pl.exceptions.PolarsError:
@@ -138,16 +139,16 @@ def _parquet_texts(path: Path) -> Iterator[bytes]:
     for column in frame:
         texts = column.explode() if column.dtype == pl.List(pl.String) else column
         if texts.dtype == pl.String:
-            yield from (text.encode() for text in texts.drop_nulls())
+            yield from (text.encode() for text in texts.drop_nulls().unique())
 
 
 def _sqlite_texts(path: Path) -> Iterator[bytes]:
-    """Yields every text and blob in the database, its WAL included."""
+    """Yields every distinct text and blob of a table in the database, its WAL included."""
     try:
         with closing(_open_sqlite(path)) as database:
             for table in _tables(database):
-                for row in database.execute(f"SELECT * FROM {table}"):
-                    yield from (decompressed(_encoded(cell)) for cell in row if isinstance(cell, str | bytes))
+                cells = {cell for row in database.execute(f"SELECT * FROM {table}") for cell in row}
+                yield from (decompressed(_encoded(cell)) for cell in cells if isinstance(cell, str | bytes))
     except sqlite3.DatabaseError:
         return
 
@@ -167,10 +168,10 @@ def _erase_sqlite(path: Path, tombstones: Tombstones) -> bool:
 
 
 def _erase_table(database: sqlite3.Connection, table: str, tombstones: Tombstones) -> int:
-    changed = 0
+    changed, masked_cell = 0, cache(partial(_masked, tombstones=tombstones))
     columns = ", ".join(f"{_quoted(row[1])} = ?" for row in database.execute(f"PRAGMA table_info({table})"))
     for rowid, *cells in database.execute(f"SELECT rowid, * FROM {table}").fetchall():
-        masked = [_masked(cell, tombstones) if isinstance(cell, str | bytes) else cell for cell in cells]
+        masked = [masked_cell(cell) if isinstance(cell, str | bytes) else cell for cell in cells]
         if masked != cells:
             database.execute(f"UPDATE {table} SET {columns} WHERE rowid = ?", [*masked, rowid])
             changed += 1
