@@ -23,8 +23,8 @@ from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.which_store import environment_of, is_sample, present_settings
 from memory_assets.stages.deliver.spool import alarm
 from memory_assets.store.parquet_tables import ParquetTables
-from memory_assets.store.places import store_root
-from memory_assets.store.ready import NOTHING_YET, briefing_path, here, of_session, with_own
+from memory_assets.store.places import present_root
+from memory_assets.store.ready import NOTHING_YET, briefing_path, here, with_session
 from memory_assets.store.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ Asking = TypeVar("Asking", bound=AnswerRequest)
 
 def scan(table: str) -> pl.LazyFrame:
     """Returns a table of the present store as a lazy polars frame; empty where it was never written."""
-    return ParquetTables(store_root(read_settings().data) / "tables").scan(table)
+    return ParquetTables(Path(present_root(str(read_settings().data)), "tables")).scan(table)
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ class MemoryAgent:
         root = str(self.settings.data)
         path, wrong = Path(briefing_path(root, here())), alarm(root)
         try:
-            text = with_own(path.read_text("utf-8"), of_session(root, session))
+            text = with_session(path.read_text("utf-8"), root, session)
             return Briefing(text, path, datetime.fromtimestamp(int(path.stat().st_mtime), UTC), wrong)
         except FileNotFoundError:
             return Briefing("", path, None, wrong)

@@ -87,3 +87,14 @@ class ReadsWhole:
 
     def read_query(self, text: str) -> Read:
         return Read(self.encode_query(text))
+
+
+def index_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with every column that the text index takes; what is missing is empty."""
+    columns = {
+        "id": pl.String, "corpus": pl.String, "text": pl.String, "parent": pl.String, "group": pl.String, "order": pl.Int64,
+        "vector": pl.List(pl.Float32), "words": pl.Binary,
+    }  # fmt: skip
+    return rows.select(
+        (pl.col(name) if name in rows.columns else pl.lit(None)).cast(kind).alias(name) for name, kind in columns.items()
+    )

@@ -1,12 +1,18 @@
 """Arrays in memory-mapped files, and many short texts in one array."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 MAPPED_BYTES = 4_096
 """Larger files are mapped; small ones, and empty ones, which cannot be mapped, are read."""
@@ -49,25 +55,34 @@ class Names(Sequence[str]):
         return {name: at for at, name in enumerate(self)}
 
 
-def read_array(path: Path) -> np.ndarray:
-    """Returns the array in the file; raises `OSError` or `ValueError` if it is incomplete."""
+def read_fields(kind: type[T], folder: Path) -> T:
+    """Returns the record whose fields, arrays and names, are files in the folder, memory-mapped.
+
+    Raises `OSError` or `ValueError` if a file is incomplete.
+    """
+    files = {field: folder / f"{field.name}.npy" for field in fields(kind)}
+    return kind(**{field.name: (_read_names if field.type is Names else _read)(path) for field, path in files.items()})
+
+
+def write_fields(folder: Path, record: "DataclassInstance") -> None:
+    """Writes each field of the record into a file of the folder that only its owner can read, and replaces existing ones."""
+    for field in fields(record):
+        value, path = getattr(record, field.name), folder / f"{field.name}.npy"
+        if isinstance(value, Names):
+            _write(path.with_suffix(".starts.npy"), value.starts)
+        _write(path, value.content if isinstance(value, Names) else value)
+
+
+def _read(path: Path) -> np.ndarray:
     mapped = path.stat().st_size > MAPPED_BYTES
     return np.asarray(np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False))
 
 
-def write_array(path: Path, array: np.ndarray) -> None:
-    """Writes the array into a file that only its owner can read; readers of a replaced file keep the old one."""
-    path.unlink(missing_ok=True)
+def _read_names(path: Path) -> Names:
+    return Names(_read(path), _read(path.with_suffix(".starts.npy")))
+
+
+def _write(path: Path, array: np.ndarray) -> None:
+    path.unlink(missing_ok=True)  # readers of a replaced file keep the old one
     np.save(path, array, allow_pickle=False)
     path.chmod(0o600)
-
-
-def read_names(path: Path) -> Names:
-    """Returns the names in the file and its `.starts.npy`; raises like `read_array`."""
-    return Names(read_array(path), read_array(path.with_suffix(".starts.npy")))
-
-
-def write_names(path: Path, names: Names) -> None:
-    """Writes the names into the file and its `.starts.npy`."""
-    write_array(path, names.content)
-    write_array(path.with_suffix(".starts.npy"), names.starts)

@@ -9,25 +9,22 @@ hundred thousand vectors. A generation that cannot be read, or has another dimen
 
 import gc
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from pydantic_settings import DotEnvSettingsSource
 
-from memory_assets.adapters.array_files import Names
+from memory_assets.adapters.array_files import Names, read_fields, write_fields
 from memory_assets.adapters.generations import Generations
-from memory_assets.adapters.vector_rows import VECTORS, VectorRows, read_rows, write_rows
-from memory_assets.errors import IndexFailedError
 from memory_assets.schema.protocols import Hit
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
-
-T = TypeVar("T")
 
 COLLECTION = "memories"
 BATCH_ROWS = 5_000
@@ -39,20 +36,52 @@ COMPARED_ROWS = 20_000
 _IMPORTING = threading.Lock()
 
 
-class ChromaIndex:
+@dataclass(frozen=True)
+class VectorRows:
+    """Ids, and the unit vector of each."""
+
+    ids: Names
+    vectors: np.ndarray
+    """float32, shape (ids, dimension)."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
+        """Returns the nearest, best first, scored by cosine; raises `ValueError` for another dimension."""
+        if not len(self):
+            return []
+        scores = self.vectors @ (vector / np.linalg.norm(vector)).astype(np.float32)
+        limit = min(limit, len(self))
+        nearest = np.argpartition(scores, len(self) - limit)[len(self) - limit :]
+        ordered = nearest[np.argsort(-scores[nearest], kind="stable")]
+        return [Hit(self.ids[int(row)], float(scores[row])) for row in ordered]
+
+    def changed(self, ids: list[str], vectors: np.ndarray, deletes: Iterable[str]) -> "VectorRows":
+        """Returns the rows with the vectors inserted or replaced and the deletes removed."""
+        gone = {*ids, *deletes}
+        kept = {id: row for row, id in enumerate(self.ids) if id not in gone}
+        before = self.vectors[list(kept.values())]
+        if not ids:
+            return VectorRows(Names.of(kept), before)
+        unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return VectorRows(Names.of([*kept, *ids]), np.concatenate([before, unit]) if kept else unit)
+
+
+class ChromaIndex(Generations):
     """Builds generations of vectors and finds the nearest in the published one; thread-safe."""
 
+    FAILED = (
+        "The vector index could not be read ({error.__class__.__name__}) and was moved to {aside}. "
+        "Recall continues with keywords; run `memory data rebuild --indexes` to rebuild it from the tables."
+    )
+
     def __init__(self, root: Path) -> None:
-        self._generations = Generations(root, "vectors")
+        super().__init__(root, "vectors")
         self._open: tuple[Path, Any, Any] | None = None
         self._rows: tuple[Path, VectorRows | None] | None = None
         self._has_answered = False
         self._lock = threading.RLock()
-
-    def generation(self) -> str | None:
-        """Returns the name of the published generation."""
-        folder = self._generations.published()
-        return folder.name if folder else None
 
     def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
         """Publishes a generation with the changes and returns its name.
@@ -61,18 +90,17 @@ class ChromaIndex:
         is quarantined and `IndexFailedError` raised; the next update then starts from nothing.
         """
         self.close()
-        base = None if rebuild else self._generations.published()
-        with self._generations.build(rebuild=rebuild) as folder, self._quarantined_on_failure(base):
+        base = None if rebuild else self.published()
+        with self.build(rebuild=rebuild) as folder, self.quarantined_on_failure(base):
             given = _stacked(upserts)
-            with _collection(folder) as collection:
-                _change(collection, upserts.drop("vector"), given, deletes)
-            before = read_rows(folder) if base else VectorRows(Names.of(()), np.zeros((0, given.shape[1]), dtype=np.float32))
-            write_rows(folder, before.changed(upserts["id"].to_list(), given, deletes))
+            _change(folder, upserts.drop("vector"), given, deletes)
+            before = _read_rows(folder) if base else VectorRows(Names.of(()), np.zeros((0, given.shape[1]), dtype=np.float32))
+            write_fields(folder, before.changed(upserts["id"].to_list(), given, deletes))
         return folder.name
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
         """Returns the nearest, best first, scored by cosine; nothing if there is no generation yet."""
-        return self._on_published(lambda folder: self._find(folder, vector, limit), []) if limit > 0 else []
+        return self.read_published(lambda folder: self._find(folder, vector, limit), []) if limit > 0 else []
 
     def ids(self) -> set[str]:
         """Returns the ids in the published generation, read from Chroma."""
@@ -81,14 +109,7 @@ class ChromaIndex:
             with self._lock:
                 return set(self._collection(folder).get(include=[])["ids"])
 
-        return self._on_published(read, set())
-
-    def _on_published(self, read: Callable[[Path], T], nothing: T) -> T:
-        """Returns what is read from the published generation, again if another one replaces it meanwhile."""
-        while folder := self._generations.published():
-            with suppress(_ReplacedError), self._quarantined_on_failure(folder):
-                return read(folder)
-        return nothing
+        return self.read_published(read, set())
 
     def _find(self, folder: Path, vector: np.ndarray, limit: int) -> list[Hit]:
         rows = self._mapped(folder)
@@ -100,10 +121,9 @@ class ChromaIndex:
             # Counting takes Chroma longer than finding: 17 ms over 100,000.
             return _query(collection, vector, min(limit, collection.count() if rows is None else len(rows)))
 
-    def keep_published_only(self) -> None:
-        """Removes every generation but the published one."""
-        self.close()
-        self._generations.keep_published_only()
+    def is_its_fault(self, error: Exception) -> bool:
+        """Returns whether the generation is to blame: not for a full disk."""
+        return not isinstance(error, OSError) or isinstance(error, FileNotFoundError)
 
     def close(self) -> None:
         """Closes the open generation."""
@@ -116,7 +136,7 @@ class ChromaIndex:
     def _mapped(self, folder: Path) -> VectorRows | None:
         kept = self._rows
         if kept is None or kept[0] != folder:
-            kept = self._rows = (folder, read_rows(folder) if (folder / VECTORS).is_file() else None)
+            kept = self._rows = (folder, _read_rows(folder) if (folder / "vectors.npy").is_file() else None)
         return kept[1]
 
     def _collection(self, folder: Path) -> "Collection":
@@ -128,49 +148,28 @@ class ChromaIndex:
             self._open = (folder, client, client.get_collection(COLLECTION, embedding_function=None))
         return self._open[2]
 
-    @contextmanager
-    def _quarantined_on_failure(self, folder: Path | None) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:  # chromadb raises its own, sqlite3's and its Rust core's errors, with no common base
-            if folder is not None and self._generations.published() != folder:
-                raise _ReplacedError from error  # another generation is published, and this one perhaps removed
-            if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
-                raise  # a full disk is not the generation's fault
-            self.close()
-            if folder is None:
-                raise
-            aside = self._generations.quarantine(folder)
-            raise IndexFailedError(
-                f"The vector index could not be read ({type(error).__name__}) and was moved to {aside}. "
-                "Recall continues with keywords; run `memory data rebuild --indexes` to rebuild it from the tables."
-            ) from error
 
-
-class _ReplacedError(Exception):
-    """Another generation was published during the read."""
-
-
-@contextmanager
-def _collection(folder: Path) -> Iterator["Collection"]:
+def _change(folder: Path, upserts: pl.DataFrame, vectors: np.ndarray, deletes: Sequence[str]) -> None:
+    """Changes the Chroma collection in the folder."""
     client = _client(folder)
     try:
-        yield client.get_or_create_collection(COLLECTION, embedding_function=None, metadata={"hnsw:space": "cosine"})
+        collection = client.get_or_create_collection(COLLECTION, embedding_function=None, metadata={"hnsw:space": "cosine"})
+        for start in range(0, len(deletes), BATCH_ROWS):
+            collection.delete(ids=list(deletes[start : start + BATCH_ROWS]))
+        for start in range(0, upserts.height, BATCH_ROWS):
+            batch = upserts[start : start + BATCH_ROWS]
+            ids, labels = batch["id"].to_list(), batch.drop("id").to_dicts() if batch.width > 1 else None
+            collection.upsert(ids=ids, embeddings=vectors[start : start + BATCH_ROWS], metadatas=labels)
     finally:
         _release(client)
 
 
-def _change(collection: "Collection", upserts: pl.DataFrame, vectors: np.ndarray, deletes: Sequence[str]) -> None:
-    for start in range(0, len(deletes), BATCH_ROWS):
-        collection.delete(ids=list(deletes[start : start + BATCH_ROWS]))
-    labels = [name for name in upserts.columns if name != "id"]
-    for start in range(0, upserts.height, BATCH_ROWS):
-        batch = upserts[start : start + BATCH_ROWS]
-        collection.upsert(
-            ids=batch["id"].to_list(),
-            embeddings=vectors[start : start + BATCH_ROWS],
-            metadatas=cast(Any, batch.select(labels).to_dicts()) if labels else None,
-        )
+def _read_rows(folder: Path) -> VectorRows:
+    """Returns the rows of the generation in the folder; raises `OSError` or `ValueError` if incomplete."""
+    rows = read_fields(VectorRows, folder)
+    if len(rows.vectors) != len(rows):
+        raise ValueError("the numbers of vectors and ids differ")
+    return rows
 
 
 def _stacked(upserts: pl.DataFrame) -> np.ndarray:

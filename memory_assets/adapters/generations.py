@@ -9,19 +9,27 @@ the generation in the pointer and reopen when it changes. The next writer remove
 """
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from memory_assets.errors import IndexFailedError
 from memory_assets.text.files import make_folder, write_atomically
+
+T = TypeVar("T")
 
 KEPT = 2
 """Generations kept: the published one, and the previous one for readers that still have it open."""
 
 
 class Generations:
-    """The generations of one index."""
+    """The generations of one index; the indexes are its subclasses."""
+
+    FAILED = (
+        "The index could not be read ({error}) and was moved to {aside}. Run `memory data rebuild --indexes` to rebuild it."
+    )
+    """The message for a generation that cannot be read."""
 
     def __init__(self, root: Path, name: str) -> None:
         self.folder = root / name
@@ -35,6 +43,40 @@ class Generations:
         except (FileNotFoundError, NotADirectoryError):
             return None
         return folder if folder.is_dir() else None
+
+    def generation(self) -> str | None:
+        """Returns the name of the published generation."""
+        folder = self.published()
+        return folder.name if folder else None
+
+    def read_published(self, read: Callable[[Path], T], nothing: T) -> T:
+        """Returns what is read from the published generation, again if another one replaces it meanwhile."""
+        while folder := self.published():
+            with suppress(_ReplacedError), self.quarantined_on_failure(folder):
+                return read(folder)
+        return nothing
+
+    @contextmanager
+    def quarantined_on_failure(self, folder: Path | None) -> Iterator[None]:
+        """Moves the generation to quarantine if the block fails, and raises `IndexFailedError`."""
+        try:
+            yield
+        except Exception as error:  # chromadb raises its own, sqlite3's and its Rust core's errors, with no common base
+            if folder is not None and self.published() != folder:
+                raise _ReplacedError from error  # another generation is published, and this one perhaps removed
+            if not self.is_its_fault(error):
+                raise
+            self.close()
+            if folder is None:
+                raise
+            raise IndexFailedError(self.FAILED.format(error=error, aside=self.quarantine(folder))) from error
+
+    def is_its_fault(self, error: Exception) -> bool:
+        """Returns whether the generation is to blame for the error."""
+        return True
+
+    def close(self) -> None:
+        """Closes the open generation."""
 
     @contextmanager
     def build(self, *, rebuild: bool) -> Iterator[Path]:
@@ -62,6 +104,7 @@ class Generations:
 
     def keep_published_only(self) -> None:
         """Removes every other generation, also those in quarantine and those that readers have open."""
+        self.close()
         published = self.published()
         for folder in (*self._folders(), *self._quarantine.glob(f"{self._name}-*")):
             if folder != published:
@@ -88,3 +131,7 @@ class Generations:
 
     def _folders(self) -> list[Path]:
         return sorted(folder for folder in self.folder.glob("*") if folder.is_dir() and folder.name.isdigit())
+
+
+class _ReplacedError(Exception):
+    """Another generation was published during the read."""

@@ -39,6 +39,16 @@ _OPTIONS = {
     "commit.gpgsign": "false",
     "gc.auto": "0",
 }
+_ENVIRONMENT = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": OURS[0],
+    "GIT_AUTHOR_EMAIL": OURS[1],
+    "GIT_COMMITTER_NAME": OURS[0],
+    "GIT_COMMITTER_EMAIL": OURS[1],
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C.UTF-8",
+}
 _FORMAT = "--format=%H%x1f%an%x1f%aI%x1f%B"
 
 
@@ -210,9 +220,10 @@ class GitWorkspace:
         seconds: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
         """Runs git; variables that are None are unset."""
-        environment = {
-            name: value for name, value in (self._environment() | dict(variables or {})).items() if value is not None
-        }
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        here = {"GIT_DIR": str(self.root / ".git"), "GIT_WORK_TREE": str(self.root)}  # even inside another repository
+        wanted = {**kept, **here, **_ENVIRONMENT, **(variables or {})}
+        environment = {name: value for name, value in wanted.items() if value is not None}
         options = [word for name, value in _OPTIONS.items() for word in ("-c", f"{name}={value}")]
         try:
             return subprocess.run(
@@ -230,23 +241,6 @@ class GitWorkspace:
             while lock.exists() and time.monotonic() < deadline and time.time() - lock.stat().st_mtime < ABANDONED_SECONDS:
                 time.sleep(0.05)
             lock.unlink(missing_ok=True)
-
-    def _environment(self) -> dict[str, str | None]:
-        """Returns git's environment: this repository, even inside another one."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        return {
-            **kept,
-            "GIT_DIR": str(self.root / ".git"),
-            "GIT_WORK_TREE": str(self.root),
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_AUTHOR_NAME": OURS[0],
-            "GIT_AUTHOR_EMAIL": OURS[1],
-            "GIT_COMMITTER_NAME": OURS[0],
-            "GIT_COMMITTER_EMAIL": OURS[1],
-            "GIT_TERMINAL_PROMPT": "0",
-            "LC_ALL": "C.UTF-8",
-        }
 
 
 def _blob_id(content: bytes | None) -> str | None:

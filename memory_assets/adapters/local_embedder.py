@@ -63,14 +63,11 @@ class LocalEmbedder:
         """Returns unit vectors, float32, shape (len(texts), dimension)."""
         if not texts:
             return np.zeros((0, len(self.encode_query("dimension"))), dtype=np.float32)
-        vectors = self._sentence_transformer.encode(
-            [self._document + text for text in texts],
-            batch_size=BATCH_TEXTS,
-            normalize_embeddings=True,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-        )
-        return np.asarray(vectors, dtype=np.float32)
+        return np.asarray(self._encode(texts, normalize_embeddings=True, convert_to_numpy=True), dtype=np.float32)
+
+    def _encode(self, texts: Sequence[str], **options: Any) -> Any:
+        prefixed = [self._document + text for text in texts]
+        return self._sentence_transformer.encode(prefixed, batch_size=BATCH_TEXTS, show_progress_bar=False, **options)
 
     def encode_query(self, text: str) -> np.ndarray:
         """Returns one unit vector, float32, shape (dimension,)."""
@@ -82,12 +79,7 @@ class LocalEmbedder:
         """Returns the vector of each text and the codes of its words; only the built-in model has codes."""
         if self.name != DEFAULT_MODEL:
             return [Read(vector) for vector in self.encode(texts)]
-        if not texts:
-            return []
-        made: Any = self._sentence_transformer.encode(
-            [self._document + text for text in texts], batch_size=BATCH_TEXTS, show_progress_bar=False, output_value=None
-        )
-        return [self._read(one) for one in made]
+        return [self._read(one) for one in self._encode(texts, output_value=None)] if texts else []
 
     def read_query(self, text: str) -> Read:
         """Returns the same for a query."""

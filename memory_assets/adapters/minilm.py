@@ -5,12 +5,13 @@ weights and tokenizer and needs no torch, whose import takes longer than the who
 """
 
 import json
+import mmap
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from memory_assets.adapters.weights import map_weights
+_KINDS = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "U8": np.uint8}
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,6 @@ class MiniLM:
         mean = state.mean(axis=0)
         return EncodedText((mean / np.linalg.norm(mean)).astype(np.float32), state, encoded.tokens)
 
-    def vocabulary(self) -> dict[str, int]:
-        """Returns the ids of all word pieces."""
-        return self._tokenizer.get_vocab()
-
     def _embed(self, ids: list[int]) -> np.ndarray:
         weights = self._weights
         words = weights["embeddings.word_embeddings.weight"][ids]
@@ -91,3 +88,19 @@ def _gelu(x: np.ndarray) -> np.ndarray:
     poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
     erf = np.sign(x) * (1.0 - poly * np.exp(-z * z))
     return x * 0.5 * (1.0 + erf)
+
+
+def map_weights(path: Path) -> dict[str, np.ndarray]:
+    """Returns the arrays of a safetensors file by name, memory-mapped; raises `ValueError` if it is incomplete."""
+    with path.open("rb") as file:
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    start = 8 + int.from_bytes(content[:8], "little")  # the header's length, the header as JSON, then the arrays
+    header = json.loads(content[8:start])
+    header.pop("__metadata__", None)
+    return {name: _array(content, start, entry) for name, entry in header.items()}
+
+
+def _array(content: mmap.mmap, start: int, entry: dict) -> np.ndarray:
+    kind, (first, last) = np.dtype(_KINDS[entry["dtype"]]), entry["data_offsets"]
+    flat = np.frombuffer(content, kind, (last - first) // kind.itemsize, start + first)
+    return flat.reshape(entry["shape"])

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
+from glob import iglob
 
 import polars as pl
 
@@ -50,23 +51,10 @@ def columns_file_of(table: str) -> str:
 
 def find_parts(table: str, folder: str) -> Iterator[str]:
     """Yields the names of the partitions that have a folder below the table's folder, unordered."""
-    columns = schemas.partitioned_by(table)
-    return ("-".join(values) for values in _values_below(folder, columns)) if columns else iter([WHOLE])
-
-
-def _values_below(folder: str, columns: tuple[str, ...]) -> Iterator[list[str]]:
-    if not columns:
-        yield []
-        return
-    prefix = f"{columns[0]}="
-    try:
-        names = os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    for name in names:
-        if name.startswith(prefix):
-            rest = _values_below(os.path.join(folder, name), columns[1:])
-            yield from ([name.removeprefix(prefix), *values] for values in rest)
+    if not (columns := schemas.partitioned_by(table)):
+        return iter([WHOLE])
+    found = iglob(os.path.join(*(f"{column}=*" for column in columns)), root_dir=folder)
+    return ("-".join(level.partition("=")[2] for level in path.split(os.sep)) for path in found)
 
 
 def _is_value(kind: pl.DataType, value: str) -> bool:

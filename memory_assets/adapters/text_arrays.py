@@ -6,14 +6,14 @@ sorts once; unchanged texts are not tokenised again.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from memory_assets.adapters.array_files import Names, read_array, read_names, write_array, write_names
+from memory_assets.adapters.array_files import Names, read_fields, write_fields
 from memory_assets.schema.protocols import CODE_BYTES
 from memory_assets.text.bm25 import bm25
 from memory_assets.text.files import make_folder
@@ -21,9 +21,6 @@ from memory_assets.text.terms import count_terms, key_of
 
 MOST_COUNTED = 255
 """Maximum term count of one row."""
-
-_BITS_OF_COUNT, _BITS_OF_ROW = 8, 28
-"""A posting is sorted as one number: 28 bits of term, 28 of row, 8 of count."""
 
 
 @dataclass(frozen=True)
@@ -91,18 +88,19 @@ class TextArrays:
 
 def read_arrays(folder: Path) -> TextArrays:
     """Returns the corpus in the folder, memory-mapped; raises `OSError` or `ValueError` if it is incomplete."""
-    readers = {field.name: read_names if field.type is Names else read_array for field in fields(TextArrays)}
-    texts = TextArrays(**{name: read(folder / f"{name}.npy") for name, read in readers.items()})  # type: ignore[arg-type]
-    _check(texts)
+    texts = read_fields(TextArrays, folder)
+    if any(len(one) != len(texts) for one in (texts.ids, texts.parents, texts.order, texts.lengths, texts.vectors)):
+        raise ValueError("its arrays have different numbers of rows")
+    if len(texts.word_starts) != len(texts) + 1 or len(texts.word_codes) != texts.word_starts[-1]:
+        raise ValueError("its word codes are incomplete")
+    if len(texts.starts) != len(texts.keys) + 1 or not len(texts.rows) == len(texts.counts) == texts.starts[-1]:
+        raise ValueError("its postings are incomplete")
     return texts
 
 
 def write_arrays(folder: Path, texts: TextArrays) -> None:
     """Writes the corpus into a new folder that only its owner can read."""
-    make_folder(folder)
-    for field in fields(texts):
-        write = write_names if field.type is Names else write_array
-        write(folder / f"{field.name}.npy", getattr(texts, field.name))
+    write_fields(make_folder(folder), texts)
 
 
 def empty_arrays() -> TextArrays:
@@ -116,31 +114,31 @@ def empty_arrays() -> TextArrays:
 
 
 def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) -> TextArrays:
-    """Returns the corpus with the rows of `new` inserted or replaced (columns: `text_index.COLUMNS`) and the ids deleted."""
-    new = new.unique("id", keep="last", maintain_order=True)
-    stays = np.ones(len(old), dtype=bool)
-    stays[old.rows_of([*deletes, *new["id"]])] = False
+    """Returns the corpus with the rows of `new` (see `TextIndex.update`) inserted or replaced, and the ids deleted."""
+    new = new.unique("id", keep="last", maintain_order=True).with_columns(
+        pl.col("parent").fill_null(pl.col("id")), pl.col("group").fill_null(""), pl.col("order").fill_null(0)
+    )
     before = pl.DataFrame(
         {
             "id": list(old.ids),
-            "parent": np.array(list(old.parent_ids), dtype=object)[old.parents].tolist(),
-            "group": np.array(list(old.group_ids), dtype=object)[old.groups].tolist(),
+            "parent": pl.Series(list(old.parent_ids), dtype=pl.String)[old.parents],
+            "group": pl.Series(list(old.group_ids), dtype=pl.String)[old.groups],
             "order": old.order,
         },
         schema=new.select("id", "parent", "group", "order").schema,
     )
-    both = pl.concat([before, new.select(before.columns)]).with_row_index("was")
-    kept = both.filter(pl.Series(np.concatenate([stays, np.ones(new.height, dtype=bool)])))
-    rows = kept.sort("group", "order", "parent", "was")
+    kept = before.with_row_index("was").filter(~pl.col("id").is_in([*deletes, *new["id"]]))
+    added = new.select(before.columns).with_row_index("was", offset=len(old))
+    rows = pl.concat([kept, added]).sort("group", "order", "parent", "was")
     was = rows["was"].to_numpy()
     becomes = np.full(len(old) + new.height, -1, dtype=np.int64)
     becomes[was] = np.arange(rows.height)
     counted = count_terms(new["text"].to_list())
-    lengths = np.bincount(counted.texts, counted.counts, minlength=new.height)
+    lengths = np.bincount(counted["text"], counted["count"], minlength=new.height).astype(np.int32)
     parent_ids, parents = _numbered(rows["parent"])
     group_ids, groups = _numbered(rows["group"])
-    lengths = np.concatenate([old.lengths, lengths.astype(np.int32)])[was]
-    posted = _postings(old, counted.keys, becomes[len(old) + counted.texts], counted.counts, becomes)
+    lengths = np.concatenate([old.lengths, lengths])[was]
+    posted = _postings(old, counted, becomes)
     ids, order, vectors, words = Names.of(rows["id"]), rows["order"].to_numpy(), _vectors(old, new)[was], _words(old, new, was)
     return TextArrays(ids, parent_ids, group_ids, parents, groups, order, lengths, vectors, *words, *posted)
 
@@ -171,43 +169,22 @@ def _words(old: TextArrays, new: pl.DataFrame, was: np.ndarray) -> tuple[np.ndar
     fresh = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(-1, CODE_BYTES)
     codes = np.concatenate([old.word_codes, fresh])
     sizes = np.concatenate([np.diff(old.word_starts), [len(one) // CODE_BYTES for one in packed]]).astype(np.int64)
-    firsts = (np.cumsum(sizes) - sizes)[was]
-    starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[was])])
+    firsts, starts = (np.cumsum(sizes) - sizes)[was], _starts(sizes[was])
     places = np.repeat(firsts - starts[:-1], sizes[was]) + np.arange(starts[-1])
     return starts, codes[places]
 
 
-def _postings(
-    old: TextArrays, keys: np.ndarray, rows: np.ndarray, counts: np.ndarray, becomes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Returns keys, starts, rows and counts of the old postings, with renumbered rows, and the new ones."""
-    all_keys = np.union1d(old.keys, keys)
-    old_rows = becomes[old.rows]
-    stays = old_rows >= 0
-    old_terms = np.repeat(np.searchsorted(all_keys, old.keys), np.diff(old.starts))
-    packed = np.concatenate(
-        [
-            _packed(old_terms[stays], old_rows[stays], old.counts[stays]),
-            _packed(np.searchsorted(all_keys, keys), rows, np.minimum(counts, MOST_COUNTED)),
-        ]
-    )
-    packed.sort()
-    sizes = np.bincount((packed >> np.uint64(_BITS_OF_ROW + _BITS_OF_COUNT)).astype(np.int64), minlength=len(all_keys))
-    used = sizes > 0  # terms without rows are dropped
-    starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[used])])
-    sorted_rows = ((packed >> np.uint64(_BITS_OF_COUNT)) & np.uint64((1 << _BITS_OF_ROW) - 1)).astype(np.int32)
-    return all_keys[used], starts, sorted_rows, (packed & np.uint64(MOST_COUNTED)).astype(np.uint8)
+def _postings(old: TextArrays, counted: pl.DataFrame, becomes: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Returns keys, starts, rows and counts of the old postings and the new ones; `becomes` has the new number of each row."""
+    before = pl.DataFrame({"key": np.repeat(old.keys, np.diff(old.starts)), "row": becomes[old.rows], "count": old.counts})
+    counts = counted["count"].clip(upper_bound=MOST_COUNTED).cast(pl.UInt8)
+    after = pl.DataFrame({"key": counted["key"], "row": becomes[len(old) :][counted["text"]], "count": counts})
+    postings = pl.concat([before.filter(pl.col("row") >= 0), after]).sort("key", "row")
+    terms = postings["key"].rle().struct.unnest()
+    keys, starts = terms["value"].to_numpy(), _starts(terms["len"].to_numpy())
+    return keys, starts, postings["row"].to_numpy().astype(np.int32), postings["count"].to_numpy()
 
 
-def _packed(terms: np.ndarray, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    terms, rows, counts = terms.astype(np.uint64), rows.astype(np.uint64), counts.astype(np.uint64)
-    return (terms << np.uint64(_BITS_OF_ROW + _BITS_OF_COUNT)) | (rows << np.uint64(_BITS_OF_COUNT)) | counts
-
-
-def _check(texts: TextArrays) -> None:
-    if any(len(one) != len(texts) for one in (texts.ids, texts.parents, texts.order, texts.lengths, texts.vectors)):
-        raise ValueError("its arrays have different numbers of rows")
-    if len(texts.word_starts) != len(texts) + 1 or len(texts.word_codes) != texts.word_starts[-1]:
-        raise ValueError("its word codes are incomplete")
-    if len(texts.starts) != len(texts.keys) + 1 or not len(texts.rows) == len(texts.counts) == texts.starts[-1]:
-        raise ValueError("its postings are incomplete")
+def _starts(sizes: np.ndarray) -> np.ndarray:
+    """Returns where each of consecutive pieces of these sizes begins, and the end of the last, int64."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -3,7 +3,7 @@
 Comparing word by word finds more than comparing passage vectors, and MiniLM computes the states of all words anyway. They are
 projected on the 48 directions in which the states of the model's vocabulary differ most, normalised, and rounded to bytes, a
 32nd of their size as float32. `word_codes.npy` contains the directions of the built-in model;
-`python -m memory_assets.adapters.make_word_codes` regenerates it from the weights. Stop words and punctuation have no code.
+`memory_assets_tests.adapters.make_word_codes` regenerates it from the weights. Stop words and punctuation have no code.
 """
 
 import re
@@ -18,9 +18,6 @@ from memory_assets.text.terms import STOP_WORDS
 FILE = Path(__file__).with_suffix(".npy")
 SCALE = 254.0
 """Coordinates of unit vectors in 48 dimensions are rarely beyond ±0.5, which becomes ±127."""
-
-VOCABULARY = 12_000
-"""Number of word pieces, the most frequent first, that the directions are computed from."""
 
 
 def encode_words(states: np.ndarray, pieces: Sequence[str]) -> np.ndarray:

@@ -4,13 +4,14 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import Verb, verb_of
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import Request
-from memory_assets.store.places import data_folder, store_root
+from memory_assets.store.places import find_data, present_root
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Dispatcher:
     def agent(self) -> MemoryAgent:
         """Returns the agent of the present store."""
         with self._lock:
-            if self._agent is None or self._agent.settings.data != store_root(data_folder()):
+            if self._agent is None or self._agent.settings.data != Path(present_root(find_data())):
                 self._agent = MemoryAgent()
             return self._agent
 

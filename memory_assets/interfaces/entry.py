@@ -19,10 +19,9 @@ from memory_assets.store.ready import (
     briefing_path,
     changed_at,
     here,
-    of_session,
     read_text,
     stamp,
-    with_own,
+    with_session,
 )
 
 TYPE_CHECKING = False
@@ -90,7 +89,7 @@ def ready_briefing(root: str, session: str = "") -> str:
 
     For a continued session, the facts of that session itself are added.
     """
-    text, wrong = with_own(read_text(briefing_path(root, here())), of_session(root, session)), alarm(root)
+    text, wrong = with_session(read_text(briefing_path(root, here())), root, session), alarm(root)
     return f"⚠ {wrong}\n\n{text}" if text and wrong else text
 
 

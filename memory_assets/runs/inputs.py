@@ -20,7 +20,6 @@ from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.capture.messages import inputs_of
 from memory_assets.stages.capture.windows import HookSignals
 from memory_assets.stages.deliver.events import COMPACTION_PENDING, ENDED
-from memory_assets.stages.deliver.inbox import moment_of
 from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.standards import standards_of
 from memory_assets.stages.friction.week import DAYS as FRICTION_DAYS
@@ -28,6 +27,7 @@ from memory_assets.stages.reflect.gradient import SPANS
 from memory_assets.store.ledger import FEEDBACK, NOTES
 from memory_assets.store.settings import RULES, Settings
 from memory_assets.store.store import Store
+from memory_assets.text.moments import event_time
 
 FLUSHED = "sessions.flushed"
 NOTES_AND_FEEDBACK = NOTES | {FEEDBACK}
@@ -59,7 +59,7 @@ def told_of_sessions(store: Store) -> dict[str, HookSignals]:
     found: dict[str, dict[str, list[datetime]]] = {}
     for event in store.ledger.events([SESSION_ENDED, SESSION_COMPACTING]):
         moments = found.setdefault(event.target, {SESSION_ENDED: [], SESSION_COMPACTING: []})
-        moments[event.kind].append(min(moment_of(event.payload["sent_at"]) or event.at, event.at))
+        moments[event.kind].append(min(event_time(event.payload["sent_at"]) or event.at, event.at))
     return {session: HookSignals(*map(tuple, moments.values())) for session, moments in found.items()}
 
 

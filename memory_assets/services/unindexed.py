@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
-from memory_assets.adapters.text_index import CORPORA, completed, find_in
+from memory_assets.adapters.text_index import CORPORA
 from memory_assets.schema.protocols import Embedder, Hit, TextIndex, Texts, VectorIndex
 from memory_assets.stages.embed.project import memory_rows
 
@@ -35,10 +35,6 @@ class FreshTexts:
             self._open = (published, self._with_fresh(published))
         return self._open[1]
 
-    def find(self, query: str, limit: int, corpus: str) -> list[Hit]:
-        """Returns the best matches within the corpus, best first."""
-        return find_in(self.open(corpus), query, limit)
-
     def generation(self) -> str | None:
         """Returns the name of the published generation."""
         return self._index.generation()
@@ -49,7 +45,7 @@ class FreshTexts:
         if rows.is_empty():
             return published
         arrays = published if isinstance(published, TextArrays) else empty_arrays()
-        return change_arrays(arrays, completed(rows), ())
+        return change_arrays(arrays, rows, ())
 
 
 class FreshVectors:

@@ -7,7 +7,7 @@ import json
 import os
 from dataclasses import dataclass
 
-from memory_assets.store.places import SAMPLE, store_root
+from memory_assets.store.places import SAMPLE, present_root
 from memory_assets.store.settings import Settings, read_settings
 
 SAMPLE_OWNER = "Mira"
@@ -18,7 +18,7 @@ SAMPLE_HOME = "mira"
 def present_settings() -> Settings:
     """Returns the settings of the store that exists; raises `SettingsError` for invalid settings."""
     settings = read_settings()
-    return settings if store_root(settings.data) == settings.data else sample_settings(settings)
+    return settings if present_root(str(settings.data)) == str(settings.data) else sample_settings(settings)
 
 
 def sample_settings(settings: Settings) -> Settings:

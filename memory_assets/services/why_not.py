@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.adapters.text_index import find_in
 from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.services.corpus import Present
 from memory_assets.services.sources import find_sources
@@ -125,7 +126,7 @@ def _coverage(wanted: str, text: str) -> float:
 
 def _nearest(wanted: str, present: Present, corpus: str) -> list[str]:
     try:
-        return [hit.id for hit in present.texts.find(wanted, NEAREST, corpus)]
+        return [hit.id for hit in find_in(present.texts.open(corpus), wanted, NEAREST)]
     except MemoryAssetsError:
         return []  # without an index, verbatim matches are still found
 

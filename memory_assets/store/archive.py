@@ -12,11 +12,11 @@ offsets remain valid.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 import orjson
@@ -78,13 +78,11 @@ class Archive:
         """Returns the ranges of the source, in order of generation and byte."""
         return self._load().get(source_id, [])
 
-    def resources(self) -> pl.DataFrame:
-        """Returns the table `resources`."""
-        return _frame_of(entry for ranges in self.sources().values() for entry in ranges)
-
-    def resources_of(self, source_id: str) -> pl.DataFrame:
-        """Returns the rows of one source of the table `resources`."""
-        return _frame_of(self.ranges(source_id))
+    def resources(self, source_id: str | None = None) -> pl.DataFrame:
+        """Returns the table `resources`, or its rows of one source."""
+        ranges = chain.from_iterable(self.sources().values()) if source_id is None else self.ranges(source_id)
+        columns = schemas.schema_of("resources")
+        return schemas.frame_of("resources", ({name: getattr(entry, name) for name in columns} for entry in ranges))
 
     def append(self, entry: Range, content: bytes) -> None:
         """Writes the masked bytes, then the catalog line that commits them; raises `StoreError` if the disk fails."""
@@ -171,9 +169,9 @@ class Archive:
     def _load(self) -> dict[str, list[Range]]:
         """Returns the catalog, read again when any process has changed it; masking a range changes it too."""
         stamp = stamp_of(self._catalog)
-        if self._stamp is None or self._stamp != stamp:
+        if self._stamp != stamp:
             self._stamp, self._loaded = stamp, _read_catalog(self._catalog) if stamp else {}
-            self._by_id = {entry.id: entry for ranges in self._loaded.values() for entry in ranges}
+            self._by_id = {entry.id: entry for entry in chain.from_iterable(self._loaded.values())}
         return self._loaded
 
     def _file(self, entry: Range) -> Path:
@@ -194,11 +192,6 @@ class Archive:
             raise TranscriptError(
                 f"Cannot read the archived range {self._file(entry)}: {error}. Restore the archive from a backup."
             ) from error
-
-
-def _frame_of(ranges: Iterable[Range]) -> pl.DataFrame:
-    columns = schemas.schema_of("resources")
-    return schemas.frame_of("resources", ({name: getattr(entry, name) for name in columns} for entry in ranges))
 
 
 def _catalog_line(entry: Range) -> bytes:

@@ -32,16 +32,13 @@ from memory_assets.errors import StoreError, TableError
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.tables import WHOLE, table_names
-from memory_assets.text.files import make_folder, sync_folder
+from memory_assets.text.files import Stamp, make_folder, stamp, sync_folder
 
 WRITING = ".writing"
 KEEP_DROPPED_SECONDS = 24 * 3600
 COMPRESSION = "zstd"
 LEAST_BYTES = 1 << 14
 """Minimum size of a file. Most partitions of a day are smaller; a hole takes no space on most file systems."""
-
-Stamp = tuple[int, int, int]
-"""Inode, size and modification time: identifies the version of a file."""
 
 
 @dataclass(frozen=True)
@@ -212,10 +209,10 @@ def _facts_of(path: str) -> _Facts | None:
     """Returns the metadata of the file, None if there is no file; raises `StoreError` if it has no metadata."""
     try:
         known, found = _known.get(path), os.stat(path)
-        if known is not None and known[0] == _stamp(found):
+        if known is not None and known[0] == stamp(found):
             return known[1]
         with open(path, "rb", buffering=0) as file:
-            stamp, text = _stamp(os.fstat(file.fileno())), facts_of(file.fileno())
+            read, text = stamp(os.fstat(file.fileno())), facts_of(file.fileno())
         facts = _parse_facts(json.loads(text))
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -223,12 +220,8 @@ def _facts_of(path: str) -> _Facts | None:
         raise StoreError(
             f"Cannot read {path}: not a complete Parquet file of this store. Run `memory data rebuild` to rebuild the tables."
         ) from error
-    _known[path] = stamp, facts
+    _known[path] = read, facts
     return facts
-
-
-def _stamp(found: os.stat_result) -> Stamp:
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _parse_facts(facts: dict[str, Any]) -> _Facts:

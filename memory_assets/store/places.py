@@ -21,29 +21,16 @@ SETTINGS_FILE = "memory.toml"
 SAMPLE = "sample"
 """Folder of the bundled sample's store, below the data folder."""
 
-
-def default_data() -> "Path":
-    """Returns the data folder: `data/store` in a checkout, else the platform's folder for application data."""
-    from pathlib import Path
-
-    return Path(_default())
-
-
-def application_data(platform: str, environ: "Mapping[str, str]", home: "str | Path") -> str:
-    """Returns the platform's folder for a user's application data."""
-    return _application_folder(
-        platform, environ, home, "LOCALAPPDATA", "Local", "XDG_DATA_HOME", os.path.join(".local", "share")
-    )
+APPLICATION_FOLDERS = {
+    "data": ("LOCALAPPDATA", "Local", "XDG_DATA_HOME", os.path.join(".local", "share")),
+    "settings": ("APPDATA", "Roaming", "XDG_CONFIG_HOME", ".config"),
+}
+"""Variable and folder on Windows, variable and folder elsewhere."""
 
 
-def application_settings(platform: str, environ: "Mapping[str, str]", home: "str | Path") -> str:
-    """Returns the platform's folder for a user's settings."""
-    return _application_folder(platform, environ, home, "APPDATA", "Roaming", "XDG_CONFIG_HOME", ".config")
-
-
-def _application_folder(
-    platform: str, environ: "Mapping[str, str]", home: "str | Path", windows: str, roaming: str, xdg: str, usual: str
-) -> str:
+def application_folder(kind: str, platform: str, environ: "Mapping[str, str]", home: "str | Path") -> str:
+    """Returns the platform's folder for a user's application data (`data`) or settings (`settings`)."""
+    windows, roaming, xdg, usual = APPLICATION_FOLDERS[kind]
     if platform == "win32":
         return environ.get(windows) or os.path.join(home, "AppData", roaming)
     if platform == "darwin":
@@ -52,9 +39,16 @@ def _application_folder(
     return folder if os.path.isabs(folder) else os.path.join(home, usual)  # the XDG specification ignores relative folders
 
 
+def default_data() -> str:
+    """Returns the data folder: `data/store` in a checkout, else the platform's folder for application data."""
+    if all(os.path.isfile(os.path.join(CHECKOUT, name)) for name in ("pyproject.toml", "workspace.yaml")):
+        return os.path.join(CHECKOUT, "data", "store")
+    return os.path.join(application_folder("data", sys.platform, os.environ, _home()), "memory_assets")
+
+
 def user_settings_file(environ: "Mapping[str, str]" = os.environ) -> str:
     """Returns the path of `memory.toml` in the user's configuration folder, whether or not it exists."""
-    return os.path.join(application_settings(sys.platform, environ, _home()), "memory_assets", SETTINGS_FILE)
+    return os.path.join(application_folder("settings", sys.platform, environ, _home()), "memory_assets", SETTINGS_FILE)
 
 
 def data_settings_file(environ: "Mapping[str, str]" = os.environ) -> str:
@@ -80,7 +74,7 @@ def ignored_settings_file(environ: "Mapping[str, str]" = os.environ) -> str | No
 
 def find_data(environ: "Mapping[str, str]" = os.environ) -> str:
     """Returns the data folder: from the environment, else from the user's `memory.toml`, else the default."""
-    named = os.path.expanduser(environ.get("MEMORY_DATA") or _data_in(user_settings_file(environ)) or _default())
+    named = os.path.expanduser(environ.get("MEMORY_DATA") or _data_in(user_settings_file(environ)) or default_data())
     return named if os.path.isabs(named) else os.path.join(os.getcwd(), named)
 
 
@@ -90,13 +84,6 @@ def present_root(data: str) -> str:
     if os.path.isfile(os.path.join(data, "VERSION")) or not os.path.isfile(os.path.join(sample, "VERSION")):
         return data
     return sample
-
-
-def data_folder(environ: "Mapping[str, str]" = os.environ) -> "Path":
-    """Returns the data folder as a path."""
-    from pathlib import Path
-
-    return Path(find_data(environ))
 
 
 def harness_homes(home: "Path", environ: "Mapping[str, str]" = os.environ) -> "dict[str, Path]":
@@ -110,17 +97,6 @@ def harness_homes(home: "Path", environ: "Mapping[str, str]" = os.environ) -> "d
         "codex": folder("CODEX_HOME", ".codex"),
         "pi": folder("PI_CODING_AGENT_DIR", ".pi", "agent"),
     }
-
-
-def store_root(data: "Path") -> "Path":
-    """Returns the current store as a path."""
-    return type(data)(present_root(str(data)))
-
-
-def _default() -> str:
-    if all(os.path.isfile(os.path.join(CHECKOUT, name)) for name in ("pyproject.toml", "workspace.yaml")):
-        return os.path.join(CHECKOUT, "data", "store")
-    return os.path.join(application_data(sys.platform, os.environ, _home()), "memory_assets")
 
 
 def _home() -> str:

@@ -38,13 +38,9 @@ def changed_at(path: str) -> int:
         return 0
 
 
-def of_session(root: str, session: str) -> str:
-    """Returns the session's own summary; empty if it is short or new."""
-    return read_text(os.path.join(root, SESSIONS, f"{file_name(session)}.md")) if session else ""
-
-
-def with_own(text: str, own: str) -> str:
-    """Returns the briefing followed by the session's own summary."""
+def with_session(text: str, root: str, session: str) -> str:
+    """Returns the briefing followed by the session's own summary, which short and new sessions lack."""
+    own = read_text(os.path.join(root, SESSIONS, f"{file_name(session)}.md")) if session else ""
     return "\n".join(filter(None, [text, own]))
 
 

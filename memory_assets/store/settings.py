@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError as SettingsSourceError
 
 from memory_assets.errors import SettingsError
-from memory_assets.store.places import data_folder, default_data, settings_files, user_settings_file
+from memory_assets.store.places import default_data, find_data, settings_files, user_settings_file
 
 RULES = "rules"
 """Value of the setting `model` for no model."""
@@ -57,33 +57,75 @@ def local_zone() -> str:
     return get_localzone_name() or "UTC"
 
 
+def _check_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ValueError(f"'{name}' is not a time zone; use a name such as Europe/Berlin or UTC") from None
+    return name
+
+
+def _check_model(name: str) -> str:
+    if name.lower() == RULES:
+        return RULES
+    if not name or name.lower() in NO_MODEL:
+        raise ValueError(f"use '{RULES}' for no model, or a name such as claude-haiku-4-5")
+    if not name.isprintable() or " " in name:
+        raise ValueError(f"a model's name contains no blanks; use '{RULES}', or a name such as claude-haiku-4-5")
+    return name
+
+
+def _check_address(url: str) -> str:
+    if url and not _ADDRESS.fullmatch(url):
+        raise ValueError("this is not a server address; use the form http://127.0.0.1:8080 or https://gateway.example")
+    return url.rstrip("/")
+
+
+def _check_prices(prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[TokenKind, float]]:
+    lacking = sorted(name for name, price in prices.items() if not name or not {"input", "output"} <= price.keys())
+    if lacking:
+        raise ValueError(f'give input and output of {lacking}, as in {{"my-model": {{"input": 1.0, "output": 5.0}}}}')
+    return prices
+
+
+Zone = Annotated[str, AfterValidator(_check_zone)]
+ModelName = Annotated[str, AfterValidator(_check_model)]
+Address = Annotated[str, AfterValidator(_check_address)]
+Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Prices = Annotated[dict[str, dict[TokenKind, Dollars]], AfterValidator(_check_prices)]
+Sections = Annotated[dict[str, str], AfterValidator(lambda sections: {**SECTIONS, **sections})]
+OtherNames = Annotated[list[str], BeforeValidator(lambda names: [names] if isinstance(names, str) else names)]
+AbsolutePath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+OptionalPath = Annotated[AbsolutePath | None, BeforeValidator(lambda path: None if path == "" else path)]
+
+
 class Settings(BaseSettings):
     """All settings of the program."""
 
     model_config = SettingsConfigDict(env_prefix="MEMORY_", env_ignore_empty=True, extra="forbid", frozen=True)
 
-    data: Path = Field(default_factory=default_data, description="Folder that holds all state.")
+    data: AbsolutePath = Field(default_factory=lambda: Path(default_data()), description="Folder that holds all state.")
     sources: str = Field("", description="Folders with transcripts, separated as in PATH; each is read completely.")
-    timezone: str = Field(default_factory=local_zone, description="The owner's time zone, for days and clock times.")
+    timezone: Zone = Field(default_factory=local_zone, description="The owner's time zone, for days and clock times.")
     date_order: Literal["auto", "dmy", "mdy"] = Field("auto", description="Order in 05/06/2026; `auto`: by time zone.")
     owner: str = Field(default_factory=getpass.getuser, description="The person MEMORY.md is written for.")
     people: dict[str, str] = Field(default_factory=dict, description="Home folder name or e-mail → person's name.")
-    aliases: dict[str, list[str]] = Field(default_factory=dict, description="Full name → other names for the same thing.")
-    model: str = Field(RULES, description="Model that observes, rewrites and reflects; `rules`: none, nothing is sent.")
-    model_url: str = Field("", description="Another server with the Messages API: a gateway, a local runtime.")
+    aliases: dict[str, OtherNames] = Field(default_factory=dict, description="Full name → other names for the same thing.")
+    model: ModelName = Field(RULES, description="Model that observes, rewrites and reflects; `rules`: none, nothing is sent.")
+    model_url: Address = Field("", description="Another server with the Messages API: a gateway, a local runtime.")
     model_at_once: int = Field(4, ge=1, le=64, description="Concurrent requests to the model.")
     model_timeout_seconds: float = Field(300.0, gt=0, le=3600, description="Timeout of an answer.")
     model_retries: int = Field(4, ge=0, le=20, description="Retries after an overload or a lost connection.")
     model_batches: Literal["auto", "always", "never"] = Field("auto", description="Batches (half price); `auto`: from 20.")
     model_most_usd: float = Field(10.0, ge=0, description="A run that would cost more US dollars sends nothing.")
-    model_prices: dict[str, dict[TokenKind, Annotated[float, Field(ge=0, allow_inf_nan=False)]]] = Field(
+    model_prices: Prices = Field(
         default_factory=dict,
         description="Model → US dollars per million tokens of `input`, `output`, `cache_write` and `cache_read`.",
     )
-    observer_prompt: Path | None = Field(None, description="File with another observer prompt; see docs/model.md.")
+    observer_prompt: OptionalPath = Field(None, description="File with another observer prompt; see docs/model.md.")
     least_useful: float = Field(0.7, ge=0, le=1, description="Usefulness below which the write gate holds a fact.")
     facts_per_session: int = Field(25, ge=0, description="Maximum facts per session; the most useful ones are kept.")
-    taxonomy: Path | None = Field(None, description="File of category words, like stages/distill/taxonomy.toml.")
+    taxonomy: OptionalPath = Field(None, description="File of category words, like stages/distill/taxonomy.toml.")
     embedding_model: str = Field(USUAL_EMBEDDING_MODEL, description="Local embedding model, or a folder with one.")
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
     recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = Field(
@@ -98,75 +140,18 @@ class Settings(BaseSettings):
     friction_observations: int = Field(100, ge=0, description="Minimum observations before friction is searched.")
     review_days: int = Field(7, ge=1, description="Days after which an undecided proposal expires.")
     trust_after: int = Field(0, ge=0, description="Approvals until a category is trusted (high priority only); 0: never.")
-    sections: dict[str, str] = Field(default_factory=lambda: dict(SECTIONS), description="Category → section of MEMORY.md.")
+    sections: Sections = Field(default_factory=lambda: dict(SECTIONS), description="Category → section of MEMORY.md.")
     remote: str = Field("", description="Git remote that the workspace's history is pushed to; never pulled from.")
     todoist_project: str = Field("", description="Todoist project in which proposals become tasks; by default the Inbox.")
     todoist_label: str = Field("memory-review", pattern=r"^[\w-]{1,60}$", description="Label of those tasks.")
-    todoist_url: str = Field("", description="Another server with the Todoist API.")
-    gold: Path | None = Field(None, description="Folder of labelled sessions to evaluate against; see docs/evaluation.md.")
+    todoist_url: Address = Field("", description="Another server with the Todoist API.")
+    gold: OptionalPath = Field(None, description="Folder of labelled sessions to evaluate against; see docs/evaluation.md.")
     port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI; the next free one is taken.")
 
     @classmethod
     def settings_customise_sources(cls, settings_cls, init_settings, env_settings, *_: Any, **__: Any):
         files = (InitSettingsSource(settings_cls, init_kwargs=read_file(file)) for file in settings_files())
         return init_settings, env_settings, *files
-
-    @field_validator("timezone")
-    @classmethod
-    def _zone_exists(cls, name: str) -> str:
-        try:
-            ZoneInfo(name)
-        except (KeyError, ValueError, OSError):
-            raise ValueError(f"'{name}' is not a time zone; use a name such as Europe/Berlin or UTC") from None
-        return name
-
-    @field_validator("aliases", mode="before")
-    @classmethod
-    def _one_alias_is_a_list_too(cls, aliases: Any) -> Any:
-        if not isinstance(aliases, dict):
-            return aliases
-        return {full: [others] if isinstance(others, str) else others for full, others in aliases.items()}
-
-    @field_validator("sections")
-    @classmethod
-    def _beside_the_usual(cls, sections: dict[str, str]) -> dict[str, str]:
-        return {**SECTIONS, **sections}
-
-    @field_validator("model")
-    @classmethod
-    def _names_a_model(cls, name: str) -> str:
-        if name.lower() == RULES:
-            return RULES
-        if not name or name.lower() in NO_MODEL:
-            raise ValueError(f"use '{RULES}' for no model, or a name such as claude-haiku-4-5")
-        if not name.isprintable() or " " in name:
-            raise ValueError(f"a model's name contains no blanks; use '{RULES}', or a name such as claude-haiku-4-5")
-        return name
-
-    @field_validator("model_url", "todoist_url")
-    @classmethod
-    def _is_an_address(cls, url: str) -> str:
-        if url and not _ADDRESS.fullmatch(url):
-            raise ValueError("this is not a server address; use the form http://127.0.0.1:8080 or https://gateway.example")
-        return url.rstrip("/")
-
-    @field_validator("model_prices")
-    @classmethod
-    def _are_whole(cls, prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[TokenKind, float]]:
-        lacking = sorted(name for name, price in prices.items() if not name or not {"input", "output"} <= price.keys())
-        if lacking:
-            raise ValueError(f'give input and output of {lacking}, as in {{"my-model": {{"input": 1.0, "output": 5.0}}}}')
-        return prices
-
-    @field_validator("gold", "observer_prompt", "taxonomy", mode="before")
-    @classmethod
-    def _none_named(cls, value: Any) -> Any:
-        return None if value == "" else value
-
-    @field_validator(*PATHS)
-    @classmethod
-    def _absolute(cls, path: Path | None) -> Path | None:
-        return path.expanduser().absolute() if path else None
 
     @cached_property
     def zone(self) -> ZoneInfo:
@@ -208,7 +193,7 @@ def read_file(file: str) -> dict[str, Any]:
     found = {name: _from_folder(Path(file).parent, name, value) for name, value in found.items()}
     if file == user_settings_file() or "data" not in found:
         return found
-    if Path(str(found.pop("data"))) != data_folder():
+    if Path(str(found.pop("data"))) != Path(find_data()):
         raise SettingsError(
             f"Cannot use `data` in {file}: the data folder must be known before this file is read. Remove that line, and "
             f"set `data` in {user_settings_file()}, or MEMORY_DATA."

@@ -17,9 +17,13 @@ Stamp = tuple[int, int, int]
 def stamp_of(path: Path) -> Stamp | None:
     """Returns the stamp of the file; None where it is missing."""
     try:
-        found = path.stat()
+        return stamp(path.stat())
     except FileNotFoundError:
         return None
+
+
+def stamp(found: os.stat_result) -> Stamp:
+    """Returns the stamp in what the system says of a file."""
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 

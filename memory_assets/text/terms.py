@@ -9,13 +9,15 @@ of stop words are removed from queries only (worth six points of recall@5 on dia
 import re
 import threading
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
 import numpy as np
+import polars as pl
 import Stemmer
 
 LONGEST_QUERY = 64
@@ -53,18 +55,6 @@ _MARKS = re.compile("[\u00ad\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u200b-
 _local = threading.local()
 
 
-@dataclass(frozen=True)
-class TermCounts:
-    """The counts of terms in texts: three parallel arrays with one entry for each pair of text and term."""
-
-    texts: np.ndarray
-    """Number of the text, int64."""
-    keys: np.ndarray
-    """Hash of the term, uint64."""
-    counts: np.ndarray
-    """int64."""
-
-
 def text_terms(text: str) -> list[str]:
     """Returns the terms of a text in order, repeats included."""
     return [term for token in _tokens(text) for term, _ in _expand(token)]
@@ -83,45 +73,19 @@ def key_of(term: str) -> int:
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def count_terms(texts: Sequence[str]) -> TermCounts:
-    """Returns the counts of all terms in all texts, sorted by text and key."""
-    codes = _Codes()
-    coded = [[codes[token] for token in _tokens(text)] for text in texts]
-    tokens = np.fromiter((code for row in coded for code in row), dtype=np.int64, count=sum(map(len, coded)))
-    rows = np.repeat(np.arange(len(coded)), [len(row) for row in coded])
-    sizes = np.array([len(keys) for keys in codes.keys_of], dtype=np.int64)
-    keys = np.fromiter((key for keys in codes.keys_of for key in keys), dtype=np.uint64, count=int(sizes.sum()))
-    return _counted(np.repeat(rows, sizes[tokens]), keys[_spread(tokens, sizes)])
+def count_terms(texts: Sequence[str]) -> pl.DataFrame:
+    """Returns `text` (its number), `key` (hash of a term) and `count` of all terms of all texts, sorted by text and key."""
+    counted = [Counter(chain.from_iterable(map(_keys_of, _tokens(text)))) for text in texts]
+    numbers = np.repeat(np.arange(len(counted)), [len(counts) for counts in counted])
+    keys = np.fromiter(chain.from_iterable(counted), dtype=np.uint64)
+    counts = np.fromiter(chain.from_iterable(counts.values() for counts in counted), dtype=np.int64)
+    return pl.DataFrame({"text": numbers, "key": keys, "count": counts}).sort("text", "key")
 
 
-class _Codes(dict[str, int]):
-    """Numbers the distinct tokens in order, and stores the keys of the terms of each."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.keys_of: list[list[int]] = []
-
-    def __missing__(self, token: str) -> int:
-        self[token] = code = len(self.keys_of)
-        self.keys_of.append([key_of(term) for term, _ in _expand(token)])
-        return code
-
-
-def _spread(tokens: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Returns the positions of the keys of each token in turn."""
-    lengths = sizes[tokens]
-    firsts = (np.cumsum(sizes) - sizes)[tokens]
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.repeat(firsts, lengths) + within
-
-
-def _counted(rows: np.ndarray, keys: np.ndarray) -> TermCounts:
-    order = np.lexsort((keys, rows))
-    rows, keys = rows[order], keys[order]
-    is_first = np.ones(len(rows), dtype=bool)
-    is_first[1:] = (rows[1:] != rows[:-1]) | (keys[1:] != keys[:-1])
-    starts = np.flatnonzero(is_first)
-    return TermCounts(rows[starts], keys[starts], np.diff(starts, append=len(rows)))
+@lru_cache(maxsize=65_536)
+def _keys_of(token: str) -> tuple[int, ...]:
+    """Returns the keys of the terms of a token."""
+    return tuple(key_of(term) for term, _ in _expand(token))
 
 
 def _tokens(text: str) -> list[str]:

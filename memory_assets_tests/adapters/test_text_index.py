@@ -11,17 +11,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_assets.adapters.text_index import TextIndex
+from memory_assets.adapters.text_index import TextIndex, find_in
 from memory_assets.errors import IndexFailedError
 from memory_assets.text.terms import query_terms
+from memory_assets_tests.factories import index_rows
 
 
 def rows(corpus: str = "memories", **texts: str) -> pl.DataFrame:
-    return pl.DataFrame([(id, corpus, text) for id, text in texts.items()], schema=["id", "corpus", "text"], orient="row")
+    said = [(id, corpus, text) for id, text in texts.items()]
+    return index_rows(pl.DataFrame(said, schema={"id": pl.String, "corpus": pl.String, "text": pl.String}, orient="row"))
 
 
 def found(index: TextIndex, query: str, corpus: str = "memories") -> list[str]:
-    return [hit.id for hit in index.find(query, 10, corpus)]
+    return [hit.id for hit in find_in(index.open(corpus), query, 10)]
 
 
 @pytest.fixture
@@ -49,7 +51,7 @@ def sessions(tmp_path: Path) -> TextIndex:
         ("m1#0", "yes", "m1", "ses_a", 0, None),
     ]
     columns = ["id", "text", "parent", "group", "order", "vector"]
-    made.update(pl.DataFrame(spoken, schema=columns, orient="row").with_columns(corpus=pl.lit("messages")), [])
+    made.update(index_rows(pl.DataFrame(spoken, schema=columns, orient="row").with_columns(corpus=pl.lit("messages"))), [])
     return made
 
 
@@ -82,7 +84,7 @@ def test_the_shorter_of_two_texts_that_say_it_as_often_is_better(index: TextInde
 
 def test_equals_are_in_the_order_of_their_ids_wherever_the_limit_cuts(index: TextIndex):
     index.update(rows(**{f"same{number}": "a caddy in front" for number in range(9)}), [])
-    assert [hit.id for hit in index.find("caddy", 3, "memories")] == ["same0", "same1", "same2"]
+    assert [hit.id for hit in find_in(index.open("memories"), "caddy", 3)] == ["same0", "same1", "same2"]
 
 
 def test_a_corpus_answers_for_itself(index: TextIndex):
@@ -115,7 +117,7 @@ def test_a_rebuild_forgets_what_was_there(index: TextIndex):
 
 def test_an_index_never_built_answers_nothing(tmp_path: Path):
     index = TextIndex(tmp_path / "none")
-    assert (index.generation(), index.find("uv", 5, "memories"), index.ids("memories")) == (None, [], set())
+    assert (index.generation(), find_in(index.open("memories"), "uv", 5), index.ids("memories")) == (None, [], set())
     assert index.open("memories") is None
 
 
@@ -203,7 +205,7 @@ def test_a_broken_file_is_moved_aside_and_the_next_build_starts_anew(tmp_path: P
     else:
         file.unlink()
     with pytest.raises(IndexFailedError, match="memory data rebuild --indexes"):
-        index.find("uv", 5, "memories")
+        find_in(index.open("memories"), "uv", 5)
     assert [path.name for path in (tmp_path / "quarantine").iterdir()] == [f"texts-{generation}-0"]
     assert found(index, "uv") == []
     index.update(rows(uv="uv"), [])
@@ -230,7 +232,7 @@ def _ask(root: Path, all_there: Any, is_over: Any, errors: "multiprocessing.Queu
     while not is_over.is_set():
         published = index.generation() or ""
         try:
-            newest = max(int(hit.id) for hit in index.find("caddy", 1_000, "memories"))
+            newest = max(int(hit.id) for hit in find_in(index.open("memories"), "caddy", 1_000))
         except Exception as error:
             errors.put(repr(error))
             return

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.adapters.make_word_codes import find_directions
 from memory_assets.adapters.word_codes import SCALE, directions, encode_words
 from memory_assets.schema.protocols import CODE_BYTES
 from memory_assets.stages.recall.message_search import match_words
+from memory_assets_tests.adapters.make_word_codes import find_directions
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 
 from memory_assets.adapters.text_arrays import change_arrays, empty_arrays
-from memory_assets.adapters.text_index import completed
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.corpus import open_embedder
 from memory_assets.stages.recall.results import Answer
@@ -24,6 +23,7 @@ from memory_assets_tests.bench.recipes import Recipes
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import LABELS, SHARED
 from memory_assets_tests.bench.whole_store import whole_store
+from memory_assets_tests.factories import index_rows
 
 SCORER = SHARED.parent / "tools" / "score_gold.py"
 AHEAD = 0.10
@@ -86,7 +86,7 @@ def _others(agent: MemoryAgent) -> dict[str, Callable[[str], Results]]:
     ).with_columns(
         corpus=pl.lit("messages"), vector=pl.Series(embedder.encode(said["text"].to_list())).cast(pl.List(pl.Float32))
     )
-    texts = change_arrays(empty_arrays(), completed(rows), ())
+    texts = change_arrays(empty_arrays(), index_rows(rows), ())
     known = {row["message_id"]: row for row in said.iter_rows(named=True)}
     ordered = [known[id] for id in texts.ids]
     recipes = Recipes([row["text"] for row in ordered], texts, texts.vectors.astype(np.float32))

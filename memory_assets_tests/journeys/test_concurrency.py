@@ -24,7 +24,7 @@ from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.conftest import REPOSITORY
-from memory_assets_tests.factories import frame, row
+from memory_assets_tests.factories import frame, index_rows, row
 
 MARK = "0f3a5c1e-0000-5000-8000-000000000001"
 GENERATIONS, QUESTIONS, THREADS, PROCESSES = 9, 9, 4, 4
@@ -94,7 +94,7 @@ class Pipeline:
             self._store.tables.write("memories", "all", memories)
             vectors = pl.Series("vector", [self._embedder.encode_query(text).tolist() for text in memories["text"]])
             self._vectors.update(memories.select("id", "category", "kind", "state").with_columns(vectors), [])
-            self._texts.update(memories.select("id", pl.lit("memories").alias("corpus"), "text"), [])
+            self._texts.update(index_rows(memories.select("id", pl.lit("memories").alias("corpus"), "text")), [])
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from memory_assets.stages.embed.notes import note_rows
 from memory_assets.stages.embed.overlay import overlay
 from memory_assets.store.ledger import NOTES, Ledger
 from memory_assets.store.store import Store
-from memory_assets_tests.factories import row
+from memory_assets_tests.factories import index_rows, row
 from memory_assets_tests.small_store import FACT, MEMORY, NARRATIVE, TURNS, index, small_store, write
 
 SHOWN = f"mem_{MEMORY.replace('-', '')[:12]}"
@@ -207,7 +207,8 @@ class TestRecall:
         assert texts(other, "herons") == [noted.text]
         vector = LocalEmbedder().encode_query(noted.text).tolist()
         open_vectors(store).update(pl.DataFrame({"id": [noted.memory_ids[0]], "vector": [vector], "state": ["active"]}), [])
-        open_texts(store).update(pl.DataFrame({"id": [noted.memory_ids[0]], "corpus": ["memories"], "text": [noted.text]}), [])
+        words = pl.DataFrame({"id": [noted.memory_ids[0]], "corpus": ["memories"], "text": [noted.text]})
+        open_texts(store).update(index_rows(words), [])
         assert texts(other, "herons") == [noted.text]
 
 

@@ -14,7 +14,7 @@ from memory_assets.stages.distill.rows import text_hash
 from memory_assets.stages.recall.results import Answer, LeftOut, Recalled
 from memory_assets.store.archive import Range, range_id
 from memory_assets.store.store import Store
-from memory_assets_tests.factories import START, message, row
+from memory_assets_tests.factories import START, index_rows, message, row
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, index, small_store, write
 
 PLANTED = "Herons nest beside the reactor."
@@ -44,7 +44,7 @@ def remember(store: Store, *memories: dict) -> None:
     rows = [each | {"wordings": each["wordings"] or [each["text"]]} for each in rows]
     write(store, "memories", "all", *rows)
     words = {"id": [each["id"] for each in rows], "corpus": "memories", "text": [" ".join(each["wordings"]) for each in rows]}
-    open_texts(store).update(pl.DataFrame(words), [])
+    open_texts(store).update(index_rows(pl.DataFrame(words)), [])
 
 
 def say(store: Store, status: str, **changes: Any) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
@@ -14,16 +13,16 @@ from memory_assets_tests.settings_files import user_settings
 
 
 def test_installed_state_lies_where_the_platform_keeps_application_data():
-    found = Path(places.application_data(sys.platform, os.environ, Path.home()), "memory_assets")
+    found = Path(places.application_folder("data", sys.platform, os.environ, Path.home()), "memory_assets")
     assert found == platformdirs.user_data_path("memory_assets", appauthor=False)
 
 
 def test_each_platform_has_its_own_place():
     home = Path("/home/mira")
-    assert places.application_data("linux", {}, home) == str(home / ".local" / "share")
-    assert places.application_data("linux", {"XDG_DATA_HOME": "/data"}, home) == "/data"
-    assert places.application_data("darwin", {}, home) == str(home / "Library" / "Application Support")
-    assert places.application_data("win32", {"LOCALAPPDATA": "C:/Users/mira/Local"}, home) == "C:/Users/mira/Local"
+    assert places.application_folder("data", "linux", {}, home) == str(home / ".local" / "share")
+    assert places.application_folder("data", "linux", {"XDG_DATA_HOME": "/data"}, home) == "/data"
+    assert places.application_folder("data", "darwin", {}, home) == str(home / "Library" / "Application Support")
+    assert places.application_folder("data", "win32", {"LOCALAPPDATA": "C:/Users/mira/Local"}, home) == "C:/Users/mira/Local"
 
 
 def test_settings_lie_where_the_platform_keeps_them():
@@ -33,23 +32,24 @@ def test_settings_lie_where_the_platform_keeps_them():
 
 def test_each_platform_has_its_own_place_for_settings():
     home = Path("/home/mira")
-    assert places.application_settings("linux", {}, home) == str(home / ".config")
-    assert places.application_settings("linux", {"XDG_CONFIG_HOME": "/settings"}, home) == "/settings"
-    assert places.application_settings("darwin", {}, home) == str(home / "Library" / "Application Support")
-    assert places.application_settings("win32", {"APPDATA": "C:/Users/mira/Roaming"}, home) == "C:/Users/mira/Roaming"
+    assert places.application_folder("settings", "linux", {}, home) == str(home / ".config")
+    assert places.application_folder("settings", "linux", {"XDG_CONFIG_HOME": "/settings"}, home) == "/settings"
+    assert places.application_folder("settings", "darwin", {}, home) == str(home / "Library" / "Application Support")
+    assert places.application_folder("settings", "win32", {"APPDATA": "C:/Users/mira/Roaming"}, home) == "C:/Users/mira/Roaming"
 
 
-@pytest.mark.parametrize("folder", [places.application_data, places.application_settings])
-def test_a_folder_that_the_environment_names_from_the_working_one_is_ignored(folder: Callable[..., str]):
+@pytest.mark.parametrize("kind", ["data", "settings"])
+def test_a_folder_that_the_environment_names_from_the_working_one_is_ignored(kind: str):
     relative = {"XDG_DATA_HOME": "here", "XDG_CONFIG_HOME": "here"}
-    assert folder("linux", relative, "/home/mira") == folder("linux", {}, "/home/mira")
+    folder = places.application_folder
+    assert folder(kind, "linux", relative, "/home/mira") == folder(kind, "linux", {}, "/home/mira")
 
 
 def test_where_nobody_knows_the_home_nothing_is_looked_for_below_the_working_folder(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(places.os.path, "expanduser", lambda path: path)
     monkeypatch.setattr(places, "CHECKOUT", "/nowhere")
     monkeypatch.delenv("MEMORY_DATA")
-    assert [Path(file).is_absolute() for file in (places.user_settings_file(), places._default())] == [True, True]
+    assert [Path(file).is_absolute() for file in (places.user_settings_file(), places.default_data())] == [True, True]
 
 
 @pytest.mark.parametrize("named", ["environment", "the user's file", "from the user's file on", "nowhere"])
@@ -62,20 +62,20 @@ def test_the_quick_way_and_the_settings_find_the_same_folder(named: str, tmp_pat
         user_settings(f'data = "{tmp_path}/here"\n')
     if named == "from the user's file on":
         user_settings('data = "here"\n')
-    assert places.data_folder() == read_settings().data
-    assert places.data_folder().is_absolute()
+    assert Path(places.find_data()) == read_settings().data
+    assert Path(places.find_data()).is_absolute()
 
 
 def test_an_empty_variable_is_no_setting(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MEMORY_DATA", "")
-    assert places.data_folder() == read_settings().data == places.default_data()
+    assert Path(places.find_data()) == read_settings().data == Path(places.default_data())
 
 
 @pytest.mark.parametrize("text", ["data = \n", "data = 3\n", 'data = ""\n'])
 def test_a_broken_settings_file_does_not_stop_a_session_start(text: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("MEMORY_DATA")
     user_settings(text)
-    assert places.data_folder() == places.default_data()
+    assert places.find_data() == places.default_data()
 
 
 def test_a_file_that_is_the_users_and_the_data_folders_is_read_once_as_the_users(monkeypatch: pytest.MonkeyPatch):
@@ -85,9 +85,9 @@ def test_a_file_that_is_the_users_and_the_data_folders_is_read_once_as_the_users
 
 
 def test_the_sample_is_the_present_store_until_there_is_a_main_one(tmp_path: Path):
-    assert places.store_root(tmp_path) == tmp_path
+    assert places.present_root(str(tmp_path)) == str(tmp_path)
     (tmp_path / "sample").mkdir()
     (tmp_path / "sample" / "VERSION").write_text("1\n")
-    assert places.store_root(tmp_path) == tmp_path / "sample"
+    assert places.present_root(str(tmp_path)) == str(tmp_path / "sample")
     (tmp_path / "VERSION").write_text("1\n")
-    assert places.store_root(tmp_path) == tmp_path
+    assert places.present_root(str(tmp_path)) == str(tmp_path)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_assets.store import ready
-from memory_assets.store.places import data_folder, store_root
+from memory_assets.store.places import find_data, present_root
 
 if TYPE_CHECKING:
     from memory_assets.interfaces.dispatcher import Dispatcher
@@ -156,7 +156,7 @@ class Protocol:
         if not isinstance(uri, str) or uri not in RESOURCES:
             message = f"There is no resource {str(uri)[:80]!r}; there is {', '.join(RESOURCES)}."
             raise RefusedError(NO_SUCH_RESOURCE, message, {"uri": str(uri)[:80]})
-        path = store_root(data_folder()) / RESOURCES[uri][0]
+        path = Path(present_root(find_data()), RESOURCES[uri][0])
         try:
             text = path.read_text("utf-8", "replace")
         except OSError:

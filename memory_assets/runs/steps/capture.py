@@ -9,7 +9,7 @@ from memory_assets.runs import inputs
 from memory_assets.runs.inputs import flushes, told_of_sessions
 from memory_assets.runs.materialise import Builder, Report, Rows, Run, per_partition
 from memory_assets.schema.frames import empty
-from memory_assets.schema.tables import WHOLE, version_of
+from memory_assets.schema.tables import WHOLE
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.harness_files import memory_file_inputs, read_memory_files
 from memory_assets.services.sources import find_sources
@@ -31,14 +31,8 @@ def resources(run: Run, _: str) -> Rows:
     """Archives new bytes of transcripts, masked, after finishing an interrupted forget."""
     store = run.store
     finish(store)
-    taken = ingest_files(
-        find_sources(store.settings),
-        store.archive,
-        now=store.settings.clock(),
-        mask=masking(tombstones_of(store)),
-        masking_version=version_of("resources"),
-        key=store.key,
-    )
+    files, mask = find_sources(store.settings), masking(tombstones_of(store))
+    taken = ingest_files(files, store, now=store.settings.clock(), mask=mask)
     frame = store.archive.resources()
     figures = {
         "new_ranges": taken.new_ranges,

@@ -7,8 +7,9 @@ from memory_assets.schema.frames import frame_of
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import FIELDS
-from memory_assets.stages.deliver.inbox import PUT_ASIDE, SpoolRules, ingest_spool, moment_of
+from memory_assets.stages.deliver.inbox import PUT_ASIDE, SpoolRules, ingest_spool
 from memory_assets.store.ledger import Event
+from memory_assets.text.moments import event_time
 
 KINDS = tuple(name.removeprefix("memory/") for name in FIELDS)
 SPOOLED = "spool-"
@@ -46,7 +47,7 @@ def _sent(event: Event) -> dict[str, object]:
         "subject": event.target,
         "harness": event.payload.get("harness"),
         "details": json.dumps(details, sort_keys=True, ensure_ascii=False),
-        "sent_at": moment_of(event.payload["sent_at"]),
+        "sent_at": event_time(event.payload["sent_at"]),
         "received_at": event.at,
     }
 

@@ -29,7 +29,7 @@ from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.questions import plan_questions
 from memory_assets.stages.embed.harness_memories import with_harness_memories
 from memory_assets.stages.embed.notes import note_rows
-from memory_assets.stages.embed.project import plan_vectors
+from memory_assets.stages.embed.project import memory_rows, plan_vectors
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.projects import is_memory_file
 from memory_assets.store.ledger import NOTES, WORDS_ERASED, WORDS_FORGOTTEN, Planned
@@ -42,7 +42,6 @@ HANDLED_FOLDERS = ("resources", "tables", "index", "workspace")
 """Folders with a step of their own, left-over files aside."""
 
 ATTEMPTS = 5
-NO_TEXTS = pl.DataFrame(schema={"id": pl.String, "corpus": pl.String, "text": pl.String})
 
 
 def finish(store: Store) -> Counter[str]:
@@ -141,7 +140,7 @@ def _erase_indexes(store: Store) -> None:
             vectors.update(plan_vectors(memories, store.tables.read("embeddings"), {}).upserts, [], rebuild=True)
         if texts.generation() is not None:
             known = {*memories["id"], *passages_to_index(store.tables)["id"]}
-            texts.update(NO_TEXTS, sorted({*texts.ids("memories"), *texts.ids("messages")} - known))
+            texts.update(memory_rows(memories.clear()), sorted({*texts.ids("memories"), *texts.ids("messages")} - known))
     except IndexFailedError:
         shutil.rmtree(store.root / "index", ignore_errors=True)  # rebuilt from the tables
         make_folder(store.root / "index")

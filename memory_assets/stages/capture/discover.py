@@ -1,15 +1,22 @@
-"""Finds transcript files in the harnesses' usual folders and in configured folders.
+"""Finds transcript files in the harnesses' usual folders and in configured folders, and reads their raw bytes.
 
-Reads names, sizes and times only; a `.jsonl` with an unknown name is recognised by its first line. `intake` finds what is new
-in a file.
+Finding reads names, sizes and times only; a `.jsonl` with an unknown name is recognised by its first line. `intake` finds what
+is new in a file. Offsets are those of the decompressed bytes. Only one chunk of whole lines is in memory at a time; a longer
+line makes a longer chunk.
 """
 
+import io
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
+from stat import S_ISREG
+from typing import BinaryIO, cast
+
+import zstandard
 
 from memory_assets.errors import TranscriptError
 from memory_assets.schema.records import Harness
@@ -18,6 +25,7 @@ from memory_assets.store.places import harness_homes
 DEEPEST = 12
 """Levels of folders that are searched below a configured one; from a home folder to sub-agents of Claude Code there are 7."""
 SNIFFED_BYTES = 65_536
+CHUNK_BYTES = 8_000_000
 
 _NOT_TRANSCRIPTS = frozenset({"journal.jsonl", "history.jsonl", "session_index.jsonl"})
 _SKIPPED_FOLDERS = frozenset({"node_modules", ".git", ".venv", "tool-results", "__pycache__"})
@@ -46,24 +54,38 @@ class TranscriptFile:
     inode: int
     compressed: bool
 
+    def open(self) -> BinaryIO:
+        """Opens the file for reading its decompressed bytes."""
+        stream = self.path.open("rb")
+        if not self.compressed:
+            return stream
+        reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True, closefd=True)
+        return io.BufferedReader(cast(io.RawIOBase, reader))
+
+    def first_lines(self, count: int) -> list[bytes]:
+        """Returns the file's first lines."""
+        with self.open() as stream:
+            return list(islice(stream, count))
+
+    def is_beginning_of(self, long: "TranscriptFile") -> bool:
+        """Returns whether the other file begins with all bytes of this one."""
+        with self.open() as one, long.open() as other:
+            while chunk := one.read(CHUNK_BYTES):
+                if other.read(len(chunk)) != chunk:
+                    return False
+        return True
+
 
 def find_transcripts(folders: Sequence[Path], *, since: datetime | None = None) -> list[TranscriptFile]:
     """Returns the transcripts in and below the folders that changed since then, sorted by path.
 
     Raises `TranscriptError` for a configured folder that cannot be read; folders below it that cannot be read are skipped.
     """
-    found: dict[Path, TranscriptFile] = {}
-    for folder in folders:
-        for file in map(_look_at, _walk(folder.expanduser().absolute())):
-            if file is not None:
-                found[file.path] = file
+    paths = (path for folder in folders for path in _walk(folder.expanduser().absolute()))
+    found = {path: file for path in paths if (file := _look_at(path)) is not None}
     oldest = since.timestamp() * 1e9 if since else 0
-    kept = [
-        file
-        for file in found.values()
-        if file.mtime_ns >= oldest and not (file.compressed and file.path.with_suffix("") in found)
-    ]
-    return sorted(kept, key=lambda file: str(file.path))
+    kept = (file for file in found.values() if not (file.compressed and file.path.with_suffix("") in found))
+    return sorted((file for file in kept if file.mtime_ns >= oldest), key=lambda file: str(file.path))
 
 
 def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
@@ -85,36 +107,31 @@ def harness_of(path: Path) -> Harness | None:
     return _sniff(path) if path.suffix == ".jsonl" else None
 
 
-def _walk(folder: Path, depth: int = 0) -> Iterator[os.DirEntry[str] | Path]:
-    """Yields the files in and below the folder; linked folders are skipped, because they may be cycles."""
-    if depth == 0 and folder.is_file():
-        yield folder
-        return
-    try:
-        with os.scandir(folder) as scan:
-            entries = sorted(scan, key=lambda entry: entry.name)
-    except OSError as error:
-        if depth == 0:
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yields the transcripts' files in and below the folder; linked folders are skipped, because they may be cycles."""
+
+    def fail(error: OSError) -> None:
+        if error.filename == str(folder):
             why = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
             advice = "Correct or remove it in MEMORY_SOURCES, or grant reading."
             raise TranscriptError(f"The transcript folder {folder} {why}. {advice}") from error
+
+    if folder.is_file():
+        yield folder
         return
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            if entry.name not in _SKIPPED_FOLDERS and depth < DEEPEST:
-                yield from _walk(Path(entry.path), depth + 1)
-        elif entry.name.endswith((".jsonl", ".jsonl.zst")):
-            yield entry
+    for parent, folders, names in os.walk(folder, onerror=fail):
+        is_deepest = len(Path(parent).parts) - len(folder.parts) == DEEPEST
+        folders[:] = [] if is_deepest else [name for name in folders if name not in _SKIPPED_FOLDERS]
+        yield from (Path(parent, name) for name in names if name.endswith((".jsonl", ".jsonl.zst")))
 
 
-def _look_at(entry: os.DirEntry[str] | Path) -> TranscriptFile | None:
-    path = entry if isinstance(entry, Path) else Path(entry.path)
+def _look_at(path: Path) -> TranscriptFile | None:
     try:
         harness = harness_of(path)
-        stat = entry.stat()
+        stat = path.stat()
     except OSError:
         return None  # Deleted since the folder was listed, or a link to nothing.
-    if harness is None or not path.is_file():
+    if harness is None or not S_ISREG(stat.st_mode):
         return None
     return TranscriptFile(path, harness, stat.st_size, stat.st_mtime_ns, stat.st_ino, path.name.endswith(".zst"))
 
@@ -126,3 +143,26 @@ def _sniff(path: Path) -> Harness | None:
     except OSError:
         return None
     return next((harness for pattern, harness in _FIRST_LINES if pattern.search(line)), None)
+
+
+def skip_to(stream: BinaryIO, position: int) -> None:
+    """Moves a stream forward to the byte; compressed streams are read up to it."""
+    if stream.seekable():
+        stream.seek(position)
+        return
+    rest = position - stream.tell()
+    while rest > 0 and (chunk := stream.read(min(rest, CHUNK_BYTES))):
+        rest -= len(chunk)
+
+
+def line_chunks(stream: BinaryIO) -> Iterator[bytes]:
+    """Yields the rest of a stream in chunks of whole lines, then the bytes after the last newline, if any."""
+    pieces: list[bytes] = []
+    while chunk := stream.read(CHUNK_BYTES):
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*pieces, chunk[:end]])
+            pieces.clear()
+        pieces.append(chunk[end:])
+    if rest := b"".join(pieces):
+        yield rest

@@ -31,10 +31,13 @@ def index_sources(archive: Archive, tables: Tables) -> list[str]:
     changed = []
     sources = archive.sources()
     for source, ranges in track(sources.items(), "Parsing transcripts", total=len(sources)):
-        state = _State.from_inputs(written[source].inputs) if source in written else None
-        if state is not None and state.ranges == len(ranges):
+        state = _State.from_inputs(written[source].inputs) if source in written else _State()
+        if state.ranges == len(ranges):
             continue
-        _index(archive, tables, source, ranges, state)
+        try:
+            _write(archive, tables, source, ranges, state)
+        except _CannotContinueError:
+            _write(archive, tables, source, ranges, _State())
         changed.append(source)
     for source in sorted(set(written) - set(sources)):
         tables.drop("records", source)
@@ -59,12 +62,12 @@ class _State:
     chain: str = ""
 
     @classmethod
-    def from_inputs(cls, inputs: str) -> "_State | None":
+    def from_inputs(cls, inputs: str) -> "_State":
         try:
             known = orjson.loads(inputs)
         except orjson.JSONDecodeError:
-            return None
-        return cls(**known["state"]) if known.get("version") == INDEX_VERSION else None
+            return cls()
+        return cls(**known["state"]) if known.get("version") == INDEX_VERSION else cls()
 
     def to_inputs(self) -> str:
         return orjson.dumps({"version": INDEX_VERSION, "state": self.__dict__}).decode()
@@ -74,19 +77,9 @@ class _CannotContinueError(Exception):
     """Earlier lines are needed: a compaction kept one of them, or they were read too early to know the root session."""
 
 
-def _index(archive: Archive, tables: Tables, source: str, ranges: list[Range], state: _State | None) -> None:
-    if state is not None:
-        try:
-            _write(archive, tables, source, ranges, state, [tables.read("records", [source])])
-            return
-        except _CannotContinueError:
-            pass
-    _write(archive, tables, source, ranges, _State(), [])
-
-
-def _write(
-    archive: Archive, tables: Tables, source: str, ranges: list[Range], state: _State, before: list[pl.DataFrame]
-) -> None:
+def _write(archive: Archive, tables: Tables, source: str, ranges: list[Range], state: _State) -> None:
+    """Adds the rows of the ranges after the state to those of the source; replaces them if the state is empty."""
+    before = [tables.read("records", [source])] if state.ranges else []
     rows = _new_rows(archive, ranges, state)
     batches = iter(lambda: list(islice(rows, BATCH_ROWS)), [])
     frames = chain(before, (schemas.frame_of("records", batch) for batch in batches))

@@ -19,10 +19,11 @@ import zstandard
 
 from memory_assets.errors import TranscriptError
 from memory_assets.schema.progress import track
-from memory_assets.stages.capture.discover import TranscriptFile
+from memory_assets.schema.tables import version_of
+from memory_assets.stages.capture.discover import CHUNK_BYTES, TranscriptFile, line_chunks, skip_to
 from memory_assets.stages.capture.formats.readers import HEADER_LINES, session_id_of
-from memory_assets.stages.capture.raw_files import CHUNK_BYTES, first_lines, is_beginning_of, line_chunks, open_file, skip_to
 from memory_assets.store.archive import Archive, Range, range_id
+from memory_assets.store.store import Store
 from memory_assets.text.moments import event_time
 
 QUIET = timedelta(minutes=10)
@@ -41,7 +42,6 @@ _TIMESTAMP = re.compile(rb'"timestamp":\s?"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\
 class IntakeReport:
     """The result of one intake."""
 
-    unchanged: int = 0
     new_ranges: int = 0
     new_bytes: int = 0
     waiting: int = 0
@@ -58,14 +58,12 @@ class IntakeReport:
 class _Intake:
     """What the intake of each file needs."""
 
-    archive: Archive
-    report: IntakeReport
+    store: Store
     files: Mapping[str, TranscriptFile]
     """All files that exist now, by path."""
     now: datetime
     mask: Mask
-    masking_version: str
-    key: bytes
+    report: IntakeReport = field(default_factory=IntakeReport)
     waiting: list[tuple[Range, bytes]] = field(default_factory=list)
     """Ranges that are not masked yet, without the hash and count that masking gives, and their bytes."""
 
@@ -91,21 +89,10 @@ def changed_files(files: Sequence[TranscriptFile], archive: Archive, now: dateti
     return [file for file in files if _is_changed(file, seen.get(str(file.path), []), now)]
 
 
-def ingest_files(
-    files: Sequence[TranscriptFile],
-    archive: Archive,
-    *,
-    now: datetime,
-    mask: Mask,
-    masking_version: str,
-    key: bytes,
-) -> IntakeReport:
+def ingest_files(files: Sequence[TranscriptFile], store: Store, *, now: datetime, mask: Mask) -> IntakeReport:
     """Archives the new bytes of the files and returns a report."""
-    report = IntakeReport()
-    intake = _Intake(archive, report, {str(file.path): file for file in files}, now, mask, masking_version, key)
-    changed = changed_files(files, archive, now)
-    report.unchanged = len(files) - len(changed)
-    seen = archive.seen()
+    intake = _Intake(store, {str(file.path): file for file in files}, now, mask)
+    changed, seen, report = changed_files(files, store.archive, now), store.archive.seen(), intake.report
     # The longest first, so that a shorter copy of a session is recognised as one.
     for file in track(sorted(changed, key=lambda file: (-file.size, str(file.path))), "Reading transcripts"):
         try:
@@ -115,7 +102,7 @@ def ingest_files(
             seen.pop(str(file.path), None)
     _archive_waiting(intake)
     if changed:
-        archive.remember_seen(seen)
+        store.archive.remember_seen(seen)
     return report
 
 
@@ -139,13 +126,13 @@ def _is_quiet(file: TranscriptFile, now: datetime) -> bool:
 
 def _ingest_file(file: TranscriptFile, intake: _Intake) -> list[int]:
     """Archives the new bytes of the file and returns its size, time and inode."""
-    session = session_id_of(file.harness, str(file.path), first_lines(file, HEADER_LINES))
+    session = session_id_of(file.harness, str(file.path), file.first_lines(HEADER_LINES))
     position = _find_position(file, session, intake)
     if position is None:
         intake.report.copies += 1
         return _state_of(file)
     rest = b""
-    with open_file(file) as stream:
+    with file.open() as stream:
         skip_to(stream, position.byte)
         for raw in line_chunks(stream):
             if raw.endswith(b"\n"):
@@ -166,21 +153,18 @@ def _find_position(file: TranscriptFile, session: str, intake: _Intake) -> _Posi
     if any(entry.conversation_id == session for entry, _ in intake.waiting):
         _archive_waiting(intake)
     apart = source_id_of(file, session, apart=str(file.path))
-    source = apart if intake.archive.ranges(apart) else source_id_of(file, session)
-    ranges = _latest_generation(intake.archive.ranges(source))
+    source = apart if intake.store.archive.ranges(apart) else source_id_of(file, session)
+    ranges = intake.store.archive.ranges(source)
     if not ranges:
         return _Position(source)
-    if _continues(file, ranges, intake.key):
-        return _end_of(ranges, intake.archive)
+    ranges = [entry for entry in ranges if entry.generation == ranges[-1].generation]
+    if _continues(file, ranges, intake.store.key):
+        return _end_of(ranges, intake.store.archive)
     other = intake.files.get(ranges[-1].path)
     if other is None or other.path == file.path:
         intake.report.rewritten += 1
         return _Position(source, ranges[-1].generation + 1)
-    return None if is_beginning_of(file, other) else _Position(apart)
-
-
-def _latest_generation(ranges: Sequence[Range]) -> list[Range]:
-    return [entry for entry in ranges if entry.generation == ranges[-1].generation]
+    return None if file.is_beginning_of(other) else _Position(apart)
 
 
 def _end_of(ranges: Sequence[Range], archive: Archive) -> _Position:
@@ -192,7 +176,7 @@ def _end_of(ranges: Sequence[Range], archive: Archive) -> _Position:
 def _continues(file: TranscriptFile, ranges: Sequence[Range], key: bytes) -> bool:
     # Only the first and the last range are compared: an editor that rewrites a transcript changes its size or its beginning,
     # and reading a whole long file at each append would cost too much.
-    with open_file(file) as stream:
+    with file.open() as stream:
         for entry in {0: ranges[0], ranges[-1].byte_from: ranges[-1]}.values():
             skip_to(stream, entry.byte_from)
             raw = stream.read(entry.byte_to - entry.byte_from)
@@ -218,13 +202,13 @@ def _queue_range(raw: bytes, file: TranscriptFile, session: str, position: _Posi
         line_from=position.line,
         line_to=position.line + taken,
         sha256="",
-        raw_hmac=hmac.new(intake.key, raw, hashlib.sha256).hexdigest(),
+        raw_hmac=hmac.new(intake.store.key, raw, hashlib.sha256).hexdigest(),
         content_at=first,
         content_until=last,
         conversation_id=session,
         created_at=intake.now,
         masked_count=0,
-        masking_version=intake.masking_version,
+        masking_version=version_of("resources"),
         starts_with_newline=closes_a_line,
     )
     if sum(len(waiting) for _, waiting in intake.waiting) + len(raw) > CHUNK_BYTES:
@@ -238,7 +222,7 @@ def _archive_waiting(intake: _Intake) -> None:
     masked = intake.mask([raw for _, raw in intake.waiting])
     for (entry, raw), (content, count) in zip(intake.waiting, masked, strict=True):
         update = {"sha256": hashlib.sha256(content).hexdigest(), "masked_count": count}
-        intake.archive.append(entry.model_copy(update=update), content)
+        intake.store.archive.append(entry.model_copy(update=update), content)
         intake.report.new_ranges += 1
         intake.report.new_bytes += len(raw)
     intake.waiting.clear()

@@ -32,6 +32,10 @@ LINES_BEFORE = 100
 such call was 15 lines back."""
 
 NAME_CHARS = 72
+FILES = ("files_read", "files_modified")
+OF_LAST_WINDOW = (
+    "day", "harness", "path", "project", "folder", "person", "branch", "parent_session_id", "version", "title",
+)  # fmt: skip
 BATCH_ROWS = 1_000
 
 
@@ -58,13 +62,22 @@ def build_messages(windows: pl.DataFrame, tables: Tables, archive: Archive, now:
 
 def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame | pl.LazyFrame, tables: Tables) -> pl.DataFrame:
     """Returns one row for each session that closed a window on the day."""
-    wanted = ["session_id", "event_at", "ordinal", "text"]
-    turns = messages.lazy().filter("is_user_turn").select(wanted).sort(wanted[:3]).collect()
-    rows = [
-        _session(group.sort("started_at", "window_id").to_dicts(), turns, tables)
-        for _, group in windows.group_by("session_id", maintain_order=True)
-    ]
-    return schemas.frame_of("sessions", rows)
+    turns = messages.lazy().filter("is_user_turn").select("session_id", "event_at", "ordinal", "text").collect()
+    first_turns = turns.sort("event_at", "ordinal").group_by("session_id", maintain_order=True).agg(pl.first("text"))
+    placed = windows.select("session_id", "source_id", pl.col("message_ids").alias("message_id")).explode("message_id")
+    records = tables.scan("records", windows["source_id"].unique()).select("source_id", "message_id", *FILES)
+    touched = records.filter(pl.any_horizontal(pl.col(FILES).list.len() > 0)).collect()
+    files = (
+        placed.join(touched, on=("source_id", "message_id"))
+        .group_by("session_id")
+        .agg(pl.col(FILES).list.explode().drop_nulls().unique().sort())
+    )
+    found = windows.sort("started_at", "window_id").group_by("session_id").agg(
+        pl.last(*OF_LAST_WINDOW), pl.min("started_at"), pl.max("ended_at"), pl.sum("message_count", "user_turn_count"),
+        window_count=pl.len(),
+    )  # fmt: skip
+    rows = found.join(first_turns, on="session_id", how="left").join(files, on="session_id", how="left")
+    return schemas.frame_of("sessions", (_session(row) for row in rows.iter_rows(named=True)))
 
 
 def _messages_of(
@@ -85,7 +98,7 @@ def _messages_of(
 
 def _rows_of(source: str, ids: pl.Series, tables: Tables, archive: Archive, now: datetime) -> pl.DataFrame:
     """Returns the rows of the messages; the whole source is read only where a time has to be guessed."""
-    records, captured = tables.scan("records", [source]), archive.resources_of(source)
+    records, captured = tables.scan("records", [source]), archive.resources(source)
     is_wanted = pl.col("message_id").is_in(ids.implode())
     rows = conversation(records.filter(is_wanted), captured, now, extra=PLACED)
     return conversation(records, captured, now, extra=PLACED).filter(is_wanted) if rows["is_guessed"].any() else rows
@@ -129,33 +142,13 @@ def cut_middle(text: str, limit: int) -> str:
     return text[:head] + note + text[len(text) - (limit - len(note) - head) :]
 
 
-def _session(windows: list[dict[str, Any]], turns: pl.DataFrame, tables: Tables) -> dict[str, Any]:
-    last = windows[-1]
-    ids = [message_id for window in windows for message_id in window["message_ids"]]
-    sources = sorted({window["source_id"] for window in windows})
-    touched = (pl.col("files_read").list.len() > 0) | (pl.col("files_modified").list.len() > 0)
-    records = tables.scan("records", sources).filter(touched & pl.col("message_id").is_in(ids)).collect()
-    own = turns.filter(pl.col("session_id") == last["session_id"]).head(1)
-    started, ended = min(w["started_at"] for w in windows), max(w["ended_at"] for w in windows)
-    copied = ("session_id", "day", "harness", "path", "project", "folder", "person", "branch", "parent_session_id", "version")
-    return {
-        **{name: last[name] for name in copied},
-        "name": last["title"] or _name_from(own["text"].to_list()) or last["session_id"],
-        "started_at": started,
-        "ended_at": ended,
-        "duration_seconds": (ended - started).total_seconds(),
-        "window_count": len(windows),
-        "message_count": sum(window["message_count"] for window in windows),
-        "user_turn_count": sum(window["user_turn_count"] for window in windows),
-        "files_read": _distinct(records, "files_read"),
-        "files_modified": _distinct(records, "files_modified"),
-    }
+def _session(row: dict[str, Any]) -> dict[str, Any]:
+    title, turn = row.pop("title"), row.pop("text")
+    name = title or _name_from(turn or "") or row["session_id"]
+    duration = (row["ended_at"] - row["started_at"]).total_seconds()
+    return {**row, "name": name, "duration_seconds": duration, **{kind: row[kind] or [] for kind in FILES}}
 
 
-def _name_from(turns: list[str]) -> str:
-    first = " ".join((turns[0] if turns else "").split())
+def _name_from(turn: str) -> str:
+    first = " ".join(turn.split())
     return first if len(first) <= NAME_CHARS else first[: NAME_CHARS - 1].rsplit(" ", 1)[0] + "…"
-
-
-def _distinct(records: pl.DataFrame, column: str) -> list[str]:
-    return records[column].explode().drop_nulls().unique().sort().to_list()

@@ -18,7 +18,7 @@ from itertools import accumulate
 from typing import Any
 
 from memory_assets.stages.capture.formats.unwrap import Span, View, decode_base64, view_of, views
-from memory_assets.stages.capture.masking.redact import cover, mask_all, strings_of
+from memory_assets.stages.capture.masking.redact import cover, mask_all, merged, strings_of
 from memory_assets.stages.capture.masking.secret_patterns import base64_texts
 from memory_assets.store.ledger import WORDS_ERASED, WORDS_FORGOTTEN, Event
 from memory_assets.store.store import Store
@@ -152,21 +152,9 @@ def pieces_at(raw: bytes, places: Iterable[int]) -> Iterator[Piece]:
             text.append(number)
         for start, end in _content_strings(line, strings or ()):
             yield Piece(line[start + 1 : end - 1], starts[number] + start + 1, is_json=True)
-    for first, last in _stretches(text):
-        start = starts[max(first - REACH, 0)]
-        yield Piece(raw[start : starts[min(last + REACH, len(starts) - 2) + 1]], start, is_json=False)
-
-
-def _stretches(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Yields the first and last of numbers whose neighbourhoods touch."""
-    near: list[int] = []
-    for number in numbers:
-        if near and number - near[-1] > 2 * REACH:
-            yield near[0], near[-1]
-            near = []
-        near.append(number)
-    if near:
-        yield near[0], near[-1]
+    near = [(starts[max(number - REACH, 0)], starts[min(number + REACH, len(starts) - 2) + 1]) for number in text]
+    for start, end in merged(near):
+        yield Piece(raw[start:end], start, is_json=False)
 
 
 def make_tombstone(words: Sequence[str], key: bytes) -> Tombstone:

@@ -167,7 +167,8 @@ def _problem(sent: Mapping[str, Any], rules: SpoolRules) -> str | None:
         return "an unknown event"
     if not isinstance(sent.get("id"), str) or not _ID.fullmatch(sent["id"]):
         return "no event: it has no usable id"
-    moment = moment_of(sent.get("capturedAt"))
+    stamp = sent.get("capturedAt")
+    moment = event_time(stamp) if isinstance(stamp, str) else None
     if moment is None or moment > rules.now + AHEAD:
         return "dated in the future" if moment else "no event: it has no moment"
     return _problem_of_data(name, sent["data"], rules)
@@ -187,7 +188,7 @@ def _problem_of_data(name: str, data: Mapping[str, Any], rules: SpoolRules) -> s
             return f"a bad payload: {wanted} is too long, or no text that can be written"
         if wanted in _PATTERNS and not _PATTERNS[wanted].fullmatch(value):
             return f"a bad payload: {wanted} cannot be such a name"
-    if subject == "date" and moment_of(data[subject]) is None:
+    if subject == "date" and event_time(data[subject]) is None:
         return f"a bad payload: {data[subject]} is no day"
     if subject == "proposalId":
         state = rules.proposals.get(data[subject])
@@ -202,11 +203,6 @@ def _is_plain(text: str) -> bool:
 
 
 _KINDS = {str: "text", int: "whole number", float: "number"}
-
-
-def moment_of(stamp: Any) -> datetime | None:
-    """Returns the moment of a sender's time stamp, in UTC; None where it is not one."""
-    return event_time(stamp) if isinstance(stamp, str) else None
 
 
 def _put_aside(line: SpoolLine, sent: Mapping[str, Any], reason: str) -> Planned:

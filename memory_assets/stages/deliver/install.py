@@ -50,8 +50,8 @@ class HookChange:
     path: Path
     state: str
     note: str = ""
-    before: bytes | None = field(default=None, repr=False)
-    after: bytes | None = field(default=None, repr=False)
+    before: str | None = field(default=None, repr=False)
+    after: str | None = field(default=None, repr=False)
     made: InstallRecord | None = field(default=None, repr=False)
     beside: Path | None = None
     """Where an edited file of ours is kept."""
@@ -63,7 +63,7 @@ class HookChange:
 
     def diff(self) -> str:
         """Returns the change as a unified diff."""
-        old, new = ((one or b"").decode("utf-8", "replace").splitlines(keepends=True) for one in (self.before, self.after))
+        old, new = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
         lines = difflib.unified_diff(old, new, str(self.path), str(self.path))
         return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
 
@@ -108,14 +108,14 @@ def _plan(plan: Callable[..., HookChange], harnesses: Sequence[HarnessSettings],
     return found
 
 
-def _plan_adding(harness: HarnessSettings, part: HookPart, before: bytes | None, made: InstallRecord | None) -> HookChange:
-    text = _decode(before, part)
-    if part.is_in(text) and part.is_current(text):
+def _plan_adding(harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None) -> HookChange:
+    is_current = part.is_current(before or "")
+    if is_current:
         return HookChange(harness.name, part.path, CURRENT, part.advice)
-    base = _without(part, before, made) if part.is_in(text) else before
-    text = _decode(base, part)
+    base = _without(part, before, made) if before and is_current is not None else before
+    text = base or ""
     insertions = part.add(text)
-    after = apply(text, insertions).encode()
+    after = apply(text, insertions)
     now = InstallRecord(
         before=None if base is None else _hash(base),
         after=_hash(after),
@@ -126,39 +126,35 @@ def _plan_adding(harness: HarnessSettings, part: HookPart, before: bytes | None,
     return HookChange(harness.name, part.path, INSTALLED, part.advice, before, after, now)
 
 
-def _plan_removing(harness: HarnessSettings, part: HookPart, before: bytes | None, made: InstallRecord | None) -> HookChange:
-    if before is None or not part.is_in(_decode(before, part)):
+def _plan_removing(harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None) -> HookChange:
+    is_current = part.is_current(before or "")
+    if before is None or is_current is None:
         return HookChange(harness.name, part.path, ABSENT)
-    is_as_made = part.is_current(_decode(before, part)) or (made is not None and made.after == _hash(before))
+    is_as_made = is_current or (made is not None and made.after == _hash(before))
     is_edited = isinstance(part, OwnFile) and not is_as_made
     beside = part.path.with_name(f"{part.path.name}.edited") if is_edited else None
     note = f"You had edited it; it is kept as {beside}." if beside else ""
     return HookChange(harness.name, part.path, REMOVED, note, before, _without(part, before, made), beside=beside)
 
 
-def _state_of(harness: HarnessSettings, part: HookPart, before: bytes | None, made: InstallRecord | None) -> HookChange:
-    text = _decode(before, part)
-    if not part.is_in(text):
-        return HookChange(harness.name, part.path, ABSENT, "`memory hooks install` adds it.")
-    if not part.is_current(text):
-        return HookChange(
-            harness.name, part.path, OUTDATED, "It calls another command or store; `memory hooks install` updates it."
-        )
-    return HookChange(harness.name, part.path, INSTALLED, part.advice)
+def _state_of(harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None) -> HookChange:
+    states = {
+        None: (ABSENT, "`memory hooks install` adds it."),
+        False: (OUTDATED, "It calls another command or store; `memory hooks install` updates it."),
+        True: (INSTALLED, part.advice),
+    }
+    return HookChange(harness.name, part.path, *states[part.is_current(before or "")])
 
 
-def _without(part: HookPart, content: bytes | None, made: InstallRecord | None) -> bytes | None:
+def _without(part: HookPart, text: str, made: InstallRecord | None) -> str | None:
     """Returns the file without our part; exactly as it was, where nobody edited it since."""
-    if content is None:
-        return None
-    text = _decode(content, part)
-    if made and made.after == _hash(content):
+    if made and made.after == _hash(text):
         for start, end in sorted(made.inserted, reverse=True):
             text = text[:start] + text[end:]
-        return None if made.before is None else text.encode()
+        return None if made.before is None else text
     left = part.remove(text, made.kept if made else ())
     is_ours = isinstance(part, OwnFile) or (made is not None and made.before is None)
-    return None if is_ours and left.strip() in ("", "{}") else left.encode()
+    return None if is_ours and left.strip() in ("", "{}") else left
 
 
 def _carry_out(change: HookChange, store: Path) -> HookChange:
@@ -168,11 +164,13 @@ def _carry_out(change: HookChange, store: Path) -> HookChange:
             # Recorded first, so that a killed process does not lose track of what it changed.
             _keep_record(store, change)
         if change.beside and change.before is not None:
-            write_atomically(change.beside, change.before)
+            write_atomically(change.beside, change.before.encode())
         if change.after is None:
             path.unlink()
-            _remove_folder(path.parent, _read_record(store).get(str(change.path)))
-        elif not replace_if_same(path, change.before, change.after, S_IMODE(path.stat().st_mode) if path.is_file() else 0o600):
+            made = _read_record(store).get(str(change.path))
+            if made and made.is_folder_new and not any(path.parent.iterdir()):
+                path.parent.rmdir()
+        elif not _replace(path, change.before, change.after):
             raise HooksError("another program changed it at the same time; try again")
         if not change.made:
             _keep_record(store, change)
@@ -181,26 +179,21 @@ def _carry_out(change: HookChange, store: Path) -> HookChange:
     return change
 
 
-def _remove_folder(folder: Path, made: InstallRecord | None) -> None:
-    """Removes the folder if it was created for our file and is empty."""
-    if made and made.is_folder_new and not any(folder.iterdir()):
-        folder.rmdir()
+def _replace(path: Path, before: str | None, after: str) -> bool:
+    """Replaces the file if it is still as before, with its permissions; returns whether it did."""
+    mode = S_IMODE(path.stat().st_mode) if path.is_file() else 0o600
+    return replace_if_same(path, None if before is None else before.encode(), after.encode(), mode)
 
 
-def _read(path: Path) -> bytes | None:
+def _read(path: Path) -> str | None:
     try:
-        return path.read_bytes()
+        return path.read_bytes().decode()
     except FileNotFoundError:
         return None
+    except UnicodeDecodeError as error:
+        raise HooksError(f"Cannot read {path}: it is not UTF-8. Fix the file, then try again.") from error
     except OSError as error:
         raise HooksError(f"Cannot read {path}: {error.strerror or error}.") from error
-
-
-def _decode(content: bytes | None, part: HookPart) -> str:
-    try:
-        return (content or b"").decode()
-    except UnicodeDecodeError as error:
-        raise HooksError(f"Cannot read {part.path}: it is not UTF-8. Fix the file, then try again.") from error
 
 
 def _spans(insertions: Sequence[Insertion]) -> list[list[int]]:
@@ -212,8 +205,8 @@ def _spans(insertions: Sequence[Insertion]) -> list[list[int]]:
     return found
 
 
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read_record(store: Path) -> dict[str, InstallRecord]:

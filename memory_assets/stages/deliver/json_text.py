@@ -18,20 +18,23 @@ BOM = "\ufeff"
 
 @dataclass(frozen=True)
 class Node:
-    """A value and its place: `text[start:end]`. Children of an object begin at their key."""
+    """A value and its place: `text[start:end]`."""
 
     start: int
     end: int
     value: Any
     keys: tuple[str, ...] = ()
     children: tuple["Node", ...] = ()
-    spans: tuple[tuple[int, int], ...] = ()
-    """Of each child with its key."""
+    begin: int = 0
+    """Where its key starts, if it is a member of an object, else its start."""
+
+    def index(self, key: str) -> int:
+        """Returns the index of an object's member; the last one where a key repeats, as JSON reads it."""
+        return len(self.keys) - 1 - self.keys[::-1].index(key)
 
     def child(self, key: str) -> "Node | None":
-        """Returns the value of an object's member; the last one where a key repeats, as JSON reads it."""
-        found = [child for name, child in zip(self.keys, self.children, strict=True) if name == key]
-        return found[-1] if found else None
+        """Returns the value of an object's member."""
+        return self.children[self.index(key)] if key in self.keys else None
 
 
 class Insertion(NamedTuple):
@@ -44,7 +47,8 @@ class Insertion(NamedTuple):
 def parse(text: str) -> Node:
     """Returns the root of the text; raises `ValueError` where it is not JSON."""
     json.loads(text.removeprefix(BOM))
-    return _parse(text, len(text) - len(text.removeprefix(BOM)))
+    begin = len(text) - len(text.removeprefix(BOM))
+    return _parse(text, begin, begin)
 
 
 def insert_members(text: str, node: Node, members: Mapping[str, Any]) -> Insertion:
@@ -66,58 +70,56 @@ def apply(text: str, insertions: Sequence[Insertion]) -> str:
 
 def cut(text: str, node: Node, index: int) -> str:
     """Returns the text without one child of the node; the others stay as they are."""
-    spans = node.spans
+    children = node.children
     if index > 0:
-        start, end = _skip(text, spans[index - 1][1]), spans[index][1]
-    elif len(spans) > 1:
-        start, end = spans[0][0], spans[1][0]
+        start, end = _skip(text, children[index - 1].end), children[index].end
+    elif len(children) > 1:
+        start, end = children[0].begin, children[1].begin
     else:
         start, end = node.start + 1, node.end - 1
     return text[:start] + text[end:]
 
 
-def _parse(text: str, at: int) -> Node:
+def _parse(text: str, at: int, begin: int) -> Node:
+    """Returns the value at the place, whose key starts at `begin`."""
     start = _skip(text, at)
     if text[start] not in "{[":
         value, end = _DECODER.raw_decode(text, start)
-        return Node(start, end, value)
+        return Node(start, end, value, begin=begin)
     keys: list[str] = []
     children: list[Node] = []
-    spans: list[tuple[int, int]] = []
     is_object = text[start] == "{"
     at = _skip(text, start + 1)
     while text[at] not in "}]":
-        begin = at
+        key_start = at
         if is_object:
             key, at = _DECODER.raw_decode(text, at)
             keys.append(key)
             at = _skip(text, at) + 1
-        child = _parse(text, at)
-        children.append(child)
-        spans.append((begin, child.end))
-        at = _skip(text, child.end)
+        children.append(_parse(text, at, key_start))
+        at = _skip(text, children[-1].end)
         if text[at] == ",":
             at = _skip(text, at + 1)
     values = [child.value for child in children]
     value = dict(zip(keys, values, strict=True)) if is_object else values
-    return Node(start, at + 1, value, tuple(keys), tuple(children), tuple(spans))
+    return Node(start, at + 1, value, tuple(keys), tuple(children), begin)
 
 
 def _insert(text: str, node: Node, added: Sequence[tuple[str, Any]]) -> Insertion:
     newline = "\r\n" if "\r\n" in text else "\n"
     unit = found.group(1) if (found := _INDENT.search(text)) else "  "
     outer = _indent_of_line(text, node.start)
-    indent = _indent_of_line(text, node.spans[-1][0]) if _has_own_lines(text, node) else outer + unit
+    indent = _indent_of_line(text, node.children[-1].begin) if _has_own_lines(text, node) else outer + unit
     rendered = (key + json.dumps(value, indent=unit, ensure_ascii=False) for key, value in added)
     lines = ",".join(newline + indent + one.replace("\n", newline + indent) for one in rendered)
-    if node.spans:
-        return Insertion(node.spans[-1][1], "," + lines)
+    if node.children:
+        return Insertion(node.children[-1].end, "," + lines)
     is_on_one_line = "\n" not in text[node.start : node.end]
     return Insertion(node.start + 1, lines + newline + outer if is_on_one_line else lines)
 
 
 def _has_own_lines(text: str, node: Node) -> bool:
-    return bool(node.spans) and not text[: node.spans[-1][0]].rpartition("\n")[2].strip()
+    return bool(node.children) and not text[: node.children[-1].begin].rpartition("\n")[2].strip()
 
 
 def _indent_of_line(text: str, at: int) -> str:

@@ -35,12 +35,8 @@ class HookPart(ABC):
     """What a person has to do after installing it."""
 
     @abstractmethod
-    def is_in(self, text: str) -> bool:
-        """Returns whether something of ours is in the text."""
-
-    @abstractmethod
-    def is_current(self, text: str) -> bool:
-        """Returns whether our whole part is in the text, as it would be added now."""
+    def is_current(self, text: str) -> bool | None:
+        """Returns whether our whole part is in the text, as it would be added now; None if nothing of ours is there."""
 
     @abstractmethod
     def add(self, text: str) -> list[Insertion]:
@@ -63,14 +59,10 @@ class JsonHooks(HookPart):
     commands: Mapping[str, Sequence[str]]
     """The words of the command, by event."""
 
-    def is_in(self, text: str) -> bool:
-        """Returns whether a hook of ours is in the text."""
-        return next(self._find(_root(text, self.path)), None) is not None
-
-    def is_current(self, text: str) -> bool:
-        """Returns whether each event has our hook, with its current command."""
+    def is_current(self, text: str) -> bool | None:
+        """Returns whether each event has our hook, with its current command; None if there is no hook of ours."""
         found = {(event, hook["command"]) for event, _, _, hook in self._find(_root(text, self.path))}
-        return found == {(event, shell_line(words)) for event, words in self.commands.items()}
+        return found == {(event, shell_line(words)) for event, words in self.commands.items()} if found else None
 
     def add(self, text: str) -> list[Insertion]:
         """Returns what adds a hook to each event."""
@@ -91,18 +83,18 @@ class JsonHooks(HookPart):
         """Returns the text without our hooks, and without containers that held nothing else."""
         while (found := next(self._find(root := _root(text, self.path)), None)) is not None:
             event, place, index, _ = found
-            hooks = root.children[_last(root, "hooks")]
-            groups = hooks.children[_last(hooks, event)]
+            hooks = root.children[root.index("hooks")]
+            groups = hooks.children[hooks.index(event)]
             group = groups.children[place]
-            listed = group.children[_last(group, "hooks")]
+            listed = group.children[group.index("hooks")]
             if len(listed.children) > 1:
                 text = cut(text, listed, index)
             elif len(groups.children) > 1 or event in kept:
                 text = cut(text, groups, place)
             elif len(hooks.children) > 1 or "hooks" in kept:
-                text = cut(text, hooks, _last(hooks, event))
+                text = cut(text, hooks, hooks.index(event))
             else:
-                text = cut(text, root, _last(root, "hooks"))
+                text = cut(text, root, root.index("hooks"))
         return text
 
     def kept(self, text: str) -> list[str]:
@@ -137,13 +129,9 @@ class TomlNotify(HookPart):
 
     words: Sequence[str]
 
-    def is_in(self, text: str) -> bool:
-        """Returns whether our line is in the text."""
-        return bool(self._line.search(text))
-
-    def is_current(self, text: str) -> bool:
-        """Returns whether our line is in the text as it would be added now."""
-        return self._text in text.splitlines()
+    def is_current(self, text: str) -> bool | None:
+        """Returns whether our line is as it would be added now; None if it is not in the text."""
+        return self._text in text.splitlines() if self._line.search(text) else None
 
     def add(self, text: str) -> list[Insertion]:
         """Returns what adds the line at the top, above the first table; raises `HooksError` where there is another one."""
@@ -177,13 +165,9 @@ class OwnFile(HookPart):
     mark: str
     """A line that marks it as ours."""
 
-    def is_in(self, text: str) -> bool:
-        """Returns whether the file is ours."""
-        return self.mark in text
-
-    def is_current(self, text: str) -> bool:
-        """Returns whether the file is as it would be written now."""
-        return text == self.content
+    def is_current(self, text: str) -> bool | None:
+        """Returns whether the file is as it would be written now; None if it is not ours."""
+        return text == self.content if self.mark in text else None
 
     def add(self, text: str) -> list[Insertion]:
         """Returns the whole file; raises `HooksError` where another file has its name."""
@@ -211,8 +195,3 @@ def _root(text: str, path: Path) -> Node:
     if not isinstance(root.value, dict):
         raise HooksError(f"{path} has no settings: it is not a JSON object. Fix the file, then try again.")
     return root
-
-
-def _last(node: Node, key: str) -> int:
-    """Returns the index of an object's member; the last one where a key repeats, as JSON reads it."""
-    return len(node.keys) - 1 - node.keys[::-1].index(key)

@@ -11,7 +11,7 @@ from memory_assets.schema.tables import TABLES
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import IntakeReport, Mask, ingest_files
-from memory_assets.stages.capture.masking.redact import MASKING_VERSION, mask_all
+from memory_assets.stages.capture.masking.redact import mask_all
 from memory_assets.stages.capture.messages import build_messages, build_sessions, inputs_of
 from memory_assets.stages.capture.windows import plan_windows
 from memory_assets.store.store import Store
@@ -19,9 +19,7 @@ from memory_assets.store.store import Store
 
 def intake(store: Store, folder: Path, now: datetime | None = None, mask: Mask = mask_all) -> IntakeReport:
     """Archives what is new below the folder."""
-    files = find_transcripts([folder])
-    moment = now or store.settings.clock()
-    return ingest_files(files, store.archive, now=moment, mask=mask, masking_version=MASKING_VERSION, key=store.key)
+    return ingest_files(find_transcripts([folder]), store, now=now or store.settings.clock(), mask=mask)
 
 
 def capture(store: Store, folder: Path) -> IntakeReport:

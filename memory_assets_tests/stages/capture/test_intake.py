@@ -8,7 +8,7 @@ import pytest
 import zstandard
 
 from memory_assets.errors import StoreError
-from memory_assets.stages.capture.discover import find_transcripts
+from memory_assets.stages.capture.discover import TranscriptFile, find_transcripts
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -36,8 +36,7 @@ def archived(store: Store, path: Path) -> bytes:
 def test_taking_in_twice_adds_nothing(store: Store, sources: Path):
     transcript(sources, "a").write_bytes(lines(*dialogue("a", 3)))
     assert intake(store, sources).new_ranges == 1
-    second = intake(store, sources)
-    assert (second.new_ranges, second.unchanged) == (0, 1)
+    assert intake(store, sources).new_ranges == 0
 
 
 def test_a_file_that_grew_adds_only_its_new_bytes(store: Store, sources: Path):
@@ -193,8 +192,8 @@ def test_the_stat_scan_reads_no_file(store: Store, sources: Path, monkeypatch: p
     path = transcript(sources, "a")
     path.write_bytes(lines(*dialogue("a", 2)))
     intake(store, sources)
-    monkeypatch.setattr("memory_assets.stages.capture.intake.open_file", lambda *_: pytest.fail("opened"))
-    assert intake(store, sources).unchanged == 1
+    monkeypatch.setattr(TranscriptFile, "open", lambda *_: pytest.fail("opened"))
+    assert intake(store, sources).new_ranges == 0
 
 
 @pytest.mark.parametrize("stamp", ["2026-13-41T25:61:61Z", "2026-02-30T10:00:00.5Z"])
@@ -282,7 +281,7 @@ def test_a_damaged_archive_of_one_session_stops_no_other(store: Store, sources: 
 
 
 def test_a_line_longer_than_a_chunk_is_one_record(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("memory_assets.stages.capture.raw_files.CHUNK_BYTES", 1000)
+    monkeypatch.setattr("memory_assets.stages.capture.discover.CHUNK_BYTES", 1000)
     path = transcript(sources, "a")
     path.write_bytes(lines(user("a", 0, "x" * 10_000, 0), *dialogue("a", 1, first=1)))
     capture(store, sources)
@@ -292,7 +291,7 @@ def test_a_line_longer_than_a_chunk_is_one_record(store: Store, sources: Path, m
 
 def test_a_compressed_transcript_that_grew_adds_its_new_bytes(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
     """Offsets are those of the decompressed bytes; the third look compares the first range and the last."""
-    monkeypatch.setattr("memory_assets.stages.capture.raw_files.CHUNK_BYTES", 2000)
+    monkeypatch.setattr("memory_assets.stages.capture.discover.CHUNK_BYTES", 2000)
     folder = sources / "sessions" / "2026" / "08" / "03"
     folder.mkdir(parents=True)
     path = folder / "rollout-2026-08-03T09-00-00-019c0000-0000-7000-8000-00000000000c.jsonl.zst"

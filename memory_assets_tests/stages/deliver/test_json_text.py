@@ -63,7 +63,7 @@ def test_a_value_knows_where_it_stands():
     last = root.child("a")
     assert last is not None
     assert text[last.start : last.end] == "2"
-    assert [text[start:end] for start, end in root.spans] == ['"a": [1, {"b": "}"}]', '"a": 2']
+    assert [text[child.begin : child.end] for child in root.children] == ['"a": [1, {"b": "}"}]', '"a": 2']
 
 
 def test_what_is_added_is_indented_as_the_file_is():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.recall.excerpt import LONGEST, around, beside, excerpt
+from memory_assets_tests.factories import index_rows
 
 
 @pytest.fixture
@@ -18,14 +19,9 @@ def texts(tmp_path: Path) -> Texts:
     """Two sessions; the second message of the first has two passages."""
     index = TextIndex(tmp_path)
     rows = [("a#0", "a", "s1", 0), ("b#0", "b", "s1", 1), ("b#1", "b", "s1", 2), ("c#0", "c", "s1", 3), ("d#0", "d", "s2", 4)]
-    index.update(
-        pl.DataFrame(
-            [(id, "messages", f"text of {id}", parent, group, order) for id, parent, group, order in rows],
-            schema=["id", "corpus", "text", "parent", "group", "order"],
-            orient="row",
-        ),
-        [],
-    )
+    said = [(id, "messages", f"text of {id}", parent, group, order) for id, parent, group, order in rows]
+    columns = ["id", "corpus", "text", "parent", "group", "order"]
+    index.update(index_rows(pl.DataFrame(said, schema=columns, orient="row")), [])
     return index.open("messages")
 
 

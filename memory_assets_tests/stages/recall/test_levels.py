@@ -10,6 +10,7 @@ import pytest
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.recall.levels import Layout, score_levels
+from memory_assets_tests.factories import index_rows
 
 TURNS = [
     ("a", "Shall we move the ports?"), ("a", "Yes, do that."), ("a", "Done."), ("b", "The ports moved to staging."), ("b", "Lunch."),
@@ -20,7 +21,7 @@ TURNS = [
 def texts(tmp_path: Path) -> Texts:
     rows = [(str(n), "messages", text, group, n) for n, (group, text) in enumerate(TURNS)]
     index = TextIndex(tmp_path)
-    index.update(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "order"], orient="row"), [])
+    index.update(index_rows(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "order"], orient="row")), [])
     found = index.open("messages")
     assert found is not None
     return found

@@ -11,6 +11,7 @@ from memory_assets.schema.protocols import Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
 from memory_assets.stages.recall.levels import Layout
 from memory_assets.stages.recall.message_search import Origin, SearchQuery, adjust, find_messages, match_words
+from memory_assets_tests.factories import index_rows
 
 SAID = {
     ("a", 1): "Where does the tunnel end?",
@@ -34,7 +35,7 @@ def texts(tmp_path: Path) -> Texts:
         for (session, line), text in SAID.items()
     ]
     index = TextIndex(tmp_path)
-    index.update(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "order", "vector"], orient="row"), [])
+    index.update(index_rows(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "order", "vector"], orient="row")), [])
     found = index.open("messages")
     assert found is not None
     return found
@@ -70,7 +71,7 @@ def test_of_messages_alike_the_one_whose_words_mean_what_is_asked_comes_first(tm
     index = TextIndex(tmp_path)
     rows = [(id, "messages", "the tunnel", id, codes(*places).tobytes()) for id, places in (("m", [1, 2]), ("n", [2, 3]))]
     rows.append(("o", "messages", "the tunnel", "o", None))
-    index.update(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "words"], orient="row"), [])
+    index.update(index_rows(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "words"], orient="row")), [])
     texts = index.open("messages")
     assert ids(texts, "tunnel", words=codes(3))[0] == "n"
     assert ids(texts, "tunnel", words=codes(1))[0] == "m"
@@ -93,7 +94,7 @@ def test_a_message_comes_once_by_its_best_passage(tmp_path: Path):
         ("m#1", "messages", "the tunnel", "m"),
         ("n#0", "messages", "a tunnel of love", "n"),
     ]
-    index.update(pl.DataFrame(rows, schema=["id", "corpus", "text", "parent"], orient="row"), [])
+    index.update(index_rows(pl.DataFrame(rows, schema=["id", "corpus", "text", "parent"], orient="row")), [])
     texts = index.open("messages")
     assert texts is not None
     assert ids(texts, "tunnel") == ["m#1", "n#0"]

@@ -8,6 +8,7 @@ import pytest
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.recall.query_coverage import coverage, covers_any, terms_of, uncovered_share
+from memory_assets_tests.factories import index_rows
 
 TEXTS = {
     "cluster": "Heron is deployed to the kubernetes cluster.",
@@ -20,7 +21,8 @@ TEXTS = {
 @pytest.fixture
 def texts(tmp_path: Path) -> Texts:
     index = TextIndex(tmp_path)
-    index.update(pl.DataFrame({"id": list(TEXTS), "corpus": ["memories"] * len(TEXTS), "text": list(TEXTS.values())}), [])
+    words = {"id": list(TEXTS), "corpus": ["memories"] * len(TEXTS), "text": list(TEXTS.values())}
+    index.update(index_rows(pl.DataFrame(words)), [])
     found = index.open("memories")
     assert found is not None
     return found

@@ -24,7 +24,7 @@ from memory_assets.stages.recall.relevance import (
     relevance,
 )
 from memory_assets.stages.recall.results import Asker
-from memory_assets_tests.factories import START, frame, row
+from memory_assets_tests.factories import START, frame, index_rows, row
 
 # Which candidates belong
 
@@ -116,7 +116,7 @@ def memories() -> pl.DataFrame:
 def texts(tmp_path: Path) -> Texts:
     index = TextIndex(tmp_path)
     said = {"id": list(FACTS), "corpus": ["memories"] * len(FACTS), "text": [text for text, _ in FACTS.values()]}
-    index.update(pl.DataFrame(said), [])
+    index.update(index_rows(pl.DataFrame(said)), [])
     found = index.open("memories")
     assert found is not None
     return found

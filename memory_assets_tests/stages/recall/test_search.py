@@ -17,7 +17,7 @@ from memory_assets.schema.protocols import Hit
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.results import Answer, Asker
 from memory_assets.stages.recall.search import Corpus, search
-from memory_assets_tests.factories import START, ReadsWhole, frame, row
+from memory_assets_tests.factories import START, ReadsWhole, frame, index_rows, row
 
 NOW = START + timedelta(days=10)
 TEXTS = {
@@ -89,7 +89,7 @@ def corpus(tmp_path: Path) -> Corpus:
     texts = TextIndex(tmp_path)
     words = [(id, "memories", text, "s1") for id, text in TEXTS.items()]
     words += [("m1#0", "messages", "we chose tailscale for the tunnel", "s9"), ("m2#0", "messages", "lunch?", "s9")]
-    texts.update(pl.DataFrame(words, schema=["id", "corpus", "text", "group"], orient="row"), [])
+    texts.update(index_rows(pl.DataFrame(words, schema=["id", "corpus", "text", "group"], orient="row")), [])
     return Corpus(memories(), texts, Vectors(), AnyEmbedder(), read_passages)  # type: ignore[arg-type]
 
 

@@ -10,16 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memory_assets.stages.capture.formats.known_types import CLAUDE_ATTACHMENTS, CLAUDE_RECORDS, CLAUDE_SYSTEM
-from memory_assets.stages.capture.formats.normal_form import (
-    Parsed,
-    TranscriptReader,
-    as_blocks,
-    join_blocks,
-    message,
-    text_or_none,
-    to_subagent,
-    user_message,
-)
+from memory_assets.stages.capture.formats.normal_form import Parsed, TranscriptReader, as_blocks, join_blocks, text_or_none
 from memory_assets.stages.capture.human_words import parse_user_text, strip_memories
 from memory_assets.text.moments import event_time
 
@@ -47,10 +38,11 @@ class ClaudeCodeReader(TranscriptReader):
         parsed.native_id, parsed.cwd = text_or_none(record.get("uuid")), text_or_none(record.get("cwd"))
         parsed.branch, parsed.version = text_or_none(record.get("gitBranch")), text_or_none(record.get("version"))
         parsed.branch = None if parsed.branch == "HEAD" else parsed.branch
-        parsed.session_id = text_or_none(record.get("sessionId"))
-        parsed.parent_session_id = None if parsed.session_id == self.session_id else parsed.session_id
+        # A sub-agent's records name their parent's session.
+        named = text_or_none(record.get("sessionId"))
+        parsed.parent_session_id = None if named == self.session_id else named
         is_subagent = self._is_subagent or record.get("isSidechain")
-        return to_subagent(parsed) if parsed.status == "message" and is_subagent else parsed
+        return parsed.to_subagent() if parsed.status == "message" and is_subagent else parsed
 
     def _assistant(self, record: dict[str, Any]) -> Parsed:
         answer = record["message"]
@@ -71,7 +63,7 @@ class ClaudeCodeReader(TranscriptReader):
         if not isinstance(content, str) and any(b["type"] == "tool_result" for b in content):
             return self._results(content)
         text, images = join_blocks(content)
-        parsed = user_message("user", text, images, f"user:{record.get('timestamp') or record.get('uuid')}")
+        parsed = Parsed.user_message("user", text, images, f"user:{record.get('timestamp') or record.get('uuid')}")
         if record.get("isCompactSummary"):
             parsed.author, parsed.kind, parsed.is_user_turn = "injected", "summary", False
         elif record.get("isMeta") or _is_automatic(record.get("origin"), record.get("promptSource")):
@@ -87,9 +79,7 @@ class ClaudeCodeReader(TranscriptReader):
         joined = [join_blocks(b.get("content")) for b in results]
         text = "\n".join(text for text, _ in joined)
         beside, images = join_blocks([b for b in blocks if b["type"] != "tool_result"])
-        call_id = text_or_none(results[0].get("tool_use_id"))
-        tool, author = self.answer_call(call_id)
-        parsed = message("user/tool_result", author, "tool_result", text, tool_name=tool, call_id=call_id)
+        parsed = self.tool_result("user/tool_result", results[0].get("tool_use_id"), text)
         parsed.content = f"{text}\n{beside}" if beside else text
         parsed.identity = f"result:{','.join(str(b.get('tool_use_id')) for b in results)}"
         parsed.is_error = any(bool(b.get("is_error")) for b in results)
@@ -103,7 +93,7 @@ class ClaudeCodeReader(TranscriptReader):
         name = f"attachment/{attachment_type}"
         if attachment_type == "queued_command":
             at = attachment.get("timestamp") or record.get("timestamp")
-            parsed = user_message(name, *join_blocks(attachment["prompt"]), f"queued:{at}")
+            parsed = Parsed.user_message(name, *join_blocks(attachment["prompt"]), f"queued:{at}")
             if attachment.get("commandMode", "prompt") != "prompt" or _is_automatic(attachment.get("origin"), None):
                 parsed.author, parsed.is_user_turn = "injected", False
             return parsed
@@ -121,7 +111,7 @@ class ClaudeCodeReader(TranscriptReader):
         if subtype == "local_command" and (content := text_or_none(record.get("content"))):
             words = parse_user_text(content)
             if words.voice == "person" and words.is_turn:
-                return user_message(name, content, 0, f"user:{record.get('timestamp')}")
+                return Parsed.user_message(name, content, 0, f"user:{record.get('timestamp')}")
         return Parsed(name, "known" if subtype in CLAUDE_SYSTEM else "unknown")
 
     def _other(self, record: dict[str, Any]) -> Parsed:

@@ -13,16 +13,7 @@ from typing import Any
 import orjson
 
 from memory_assets.stages.capture.formats.known_types import CODEX_EVENTS, CODEX_ITEMS, CODEX_RECORDS
-from memory_assets.stages.capture.formats.normal_form import (
-    Parsed,
-    TranscriptReader,
-    as_blocks,
-    join_blocks,
-    message,
-    repository_name,
-    text_or_none,
-    to_subagent,
-)
+from memory_assets.stages.capture.formats.normal_form import Parsed, TranscriptReader, as_blocks, join_blocks, text_or_none
 from memory_assets.stages.capture.formats.tool_calls import render_call
 from memory_assets.stages.capture.human_words import count_images, parse_user_text, strip_memories
 from memory_assets.text.moments import event_time
@@ -65,7 +56,7 @@ class CodexReader(TranscriptReader):
     def _parse_later(self, record_type: str, payload: dict[str, Any]) -> Parsed:
         if record_type == "response_item":
             parsed = self._item(payload)
-            return to_subagent(parsed) if self.state["is_subagent"] and not self.state["beginning_until"] else parsed
+            return parsed.to_subagent() if self.state["is_subagent"] and not self.state["beginning_until"] else parsed
         if record_type == "event_msg":
             return _event(payload)
         if record_type == "compacted":
@@ -75,7 +66,7 @@ class CodexReader(TranscriptReader):
 
     def _session_meta(self, payload: dict[str, Any], at: datetime | None) -> Parsed:
         named = text_or_none(payload.get("id"))
-        parsed = Parsed("session_meta", "known", session_id=named, native_id=named)
+        parsed = Parsed("session_meta", "known", native_id=named)
         if self.state["is_header"]:
             if self.state["header_count"] == 0:
                 parsed.parent_session_id = self._begin(payload, named, at)
@@ -113,7 +104,7 @@ class CodexReader(TranscriptReader):
             return self._result(name, payload)
         if item_type == "agent_message":
             text, images = join_blocks(payload.get("content"))
-            return message(name, "subagent", "text", text, image_count=images)
+            return Parsed.message(name, "subagent", "text", text, image_count=images)
         return Parsed(name, "known" if item_type in CODEX_ITEMS else "unknown")
 
     def _call(self, name: str, payload: dict[str, Any]) -> Parsed:
@@ -127,14 +118,12 @@ class CodexReader(TranscriptReader):
         return parsed
 
     def _result(self, name: str, payload: dict[str, Any]) -> Parsed:
-        call_id = text_or_none(payload.get("call_id"))
-        tool, author = self.answer_call(call_id)
-        output, images = join_blocks(payload.get("output"))
-        text, is_error = read_output(output)
-        parsed = message(name, author, "tool_result", output, tool_name=tool, call_id=call_id, image_count=images)
-        parsed.identity = f"{self.state['root']}|result:{call_id}" if call_id else None
-        parsed.text, parsed.is_error = strip_memories(text), is_error
-        if tool == "spawn_agent" and output.startswith(NEWLY_SPAWNED):
+        parsed = self.tool_result(name, payload.get("call_id"), payload.get("output"))
+        output = str(parsed.content)
+        parsed.identity = f"{self.state['root']}|result:{parsed.call_id}" if parsed.call_id else None
+        text, parsed.is_error = read_output(output)
+        parsed.text = strip_memories(text)
+        if parsed.tool_name == "spawn_agent" and output.startswith(NEWLY_SPAWNED):
             parsed.author = "injected"
             self._begin_copy(None)
         return parsed
@@ -161,7 +150,7 @@ def _message(payload: dict[str, Any]) -> Parsed:
     content, images = join_blocks(blocks)
     if not content.strip() and not images:
         return Parsed(name, "known")
-    parsed = message(name, "assistant" if role == "assistant" else "injected", "text", content, image_count=images)
+    parsed = Parsed.message(name, "assistant" if role == "assistant" else "injected", "text", content, image_count=images)
     if role == "user":
         _find_words(parsed, blocks)
     return parsed
@@ -199,7 +188,7 @@ def _compacted(payload: dict[str, Any]) -> Parsed:
     summary = text_or_none(payload.get("message"))
     if summary is None:
         return Parsed("compacted", "known", boundary="compaction")
-    return message("compacted", "injected", "summary", summary, boundary="compaction")
+    return Parsed.message("compacted", "injected", "summary", summary, boundary="compaction")
 
 
 def _called(payload: dict[str, Any]) -> tuple[str, Any]:
@@ -223,6 +212,14 @@ def _decoded(arguments: Any) -> Any:
         except orjson.JSONDecodeError:
             return arguments
     return arguments
+
+
+def repository_name(url: Any) -> str | None:
+    """Returns `owner/name` of a remote's address, or the address where it has another form."""
+    if not isinstance(url, str) or not url:
+        return None
+    found = re.search(r"[/:]([^/:\s]+/[^/\s]+?)(?:\.git)?/?$", url)
+    return found[1] if found and ("://" in url or "@" in url) else url
 
 
 def _spawner(subagent: Any) -> str | None:

@@ -58,8 +58,6 @@ class Parsed:
     native_id: str | None = None
     """The harness's id of the line, else its number among the entries where the harness counts those."""
     parent_session_id: str | None = None
-    session_id: str | None = None
-    """The session that the record itself names; a sub-agent's records name their parent's."""
     cwd: str | None = None
     branch: str | None = None
     repository: str | None = None
@@ -67,6 +65,31 @@ class Parsed:
     version: str | None = None
     files_read: tuple[str, ...] = ()
     files_modified: tuple[str, ...] = ()
+
+    @classmethod
+    def message(cls, record_type: str, author: Author, kind: MessageKind, content: str, **fields: Any) -> "Parsed":
+        """Returns a message with the content as its text, injected memories removed; `fields` are further fields."""
+        text = strip_memories(content)
+        return cls(record_type, "message", author=author, kind=kind, content=content, text=text, **fields)
+
+    @classmethod
+    def user_message(cls, record_type: str, text: str, images: int, identity: str | None = None) -> "Parsed":
+        """Returns the message of a text in the user's role: the owner's words, or text from the harness."""
+        words = parse_user_text(text)
+        is_person = words.voice == "person" or (images > 0 and not text.strip())
+        parsed = cls.message(record_type, "owner" if is_person else "injected", "text", text, identity=identity, is_turn=True)
+        parsed.kind = "summary" if words.voice == "summary" else "text"
+        parsed.text = strip_memories(words.text) or ("[image]" if images else "")
+        parsed.is_user_turn = is_person and (words.is_turn or images > 0)
+        parsed.image_count = max(images, count_images(text))
+        return parsed
+
+    def to_subagent(self) -> "Parsed":
+        """Returns it as a message of a sub-agent's thread: its instructions come from another agent, not from the owner."""
+        self.is_user_turn = False
+        if self.author in ("owner", "assistant"):
+            self.author = "subagent"
+        return self
 
 
 class TranscriptReader(ABC):
@@ -106,9 +129,12 @@ class TranscriptReader(ABC):
             del calls[next(iter(calls))]
         return call
 
-    def answer_call(self, call_id: str | None) -> tuple[str | None, Author]:
-        """Returns the tool that was called and the author of its result."""
-        return self.state["calls"].pop(call_id or "", (None, "tool"))
+    def tool_result(self, record_type: str, call_id: Any, output: Any) -> Parsed:
+        """Returns the result of a call; its author depends on the tool that was called."""
+        text, images = join_blocks(output)
+        known_id = text_or_none(call_id)
+        tool, author = self.state["calls"].pop(known_id or "", (None, "tool"))
+        return Parsed.message(record_type, author, "tool_result", text, tool_name=tool, call_id=known_id, image_count=images)
 
     def assistant_message(self, record_type: str, texts: Sequence[str], calls: Sequence[tuple[str, str, Any]]) -> Parsed:
         """Returns a message of an assistant: its texts, and the tools that it called as id, name and arguments."""
@@ -122,32 +148,6 @@ class TranscriptReader(ABC):
             parsed.files_read += call.files_read
             parsed.files_modified += call.files_modified
         return parsed
-
-
-def message(record_type: str, author: Author, kind: MessageKind, content: str, **fields: Any) -> Parsed:
-    """Returns a message with the content as its text, injected memories removed; `fields` are further fields of `Parsed`."""
-    text = strip_memories(content)
-    return Parsed(record_type, "message", author=author, kind=kind, content=content, text=text, **fields)
-
-
-def user_message(record_type: str, text: str, images: int, identity: str | None = None) -> Parsed:
-    """Returns the message of a text in the user's role: the owner's words, or text from the harness."""
-    words = parse_user_text(text)
-    is_person = words.voice == "person" or (images > 0 and not text.strip())
-    parsed = message(record_type, "owner" if is_person else "injected", "text", text, identity=identity, is_turn=True)
-    parsed.kind = "summary" if words.voice == "summary" else "text"
-    parsed.text = strip_memories(words.text) or ("[image]" if images else "")
-    parsed.is_user_turn = is_person and (words.is_turn or images > 0)
-    parsed.image_count = max(images, count_images(text))
-    return parsed
-
-
-def to_subagent(parsed: Parsed) -> Parsed:
-    """Returns a message of a sub-agent's thread: its instructions come from another agent, not from the owner."""
-    parsed.is_user_turn = False
-    if parsed.author in ("owner", "assistant"):
-        parsed.author = "subagent"
-    return parsed
 
 
 def join_blocks(content: Any) -> tuple[str, int]:
@@ -197,14 +197,6 @@ class Identifier:
 def text_or_none(value: Any) -> str | None:
     """Returns a text that is not empty, else None."""
     return value if type(value) is str and value else None
-
-
-def repository_name(url: Any) -> str | None:
-    """Returns `owner/name` of a remote's address, or the address where it has another form."""
-    if not isinstance(url, str) or not url:
-        return None
-    found = re.search(r"[/:]([^/:\s]+/[^/\s]+?)(?:\.git)?/?$", url)
-    return found[1] if found and ("://" in url or "@" in url) else url
 
 
 def _hash(*parts: str) -> str:

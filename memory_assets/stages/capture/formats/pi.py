@@ -9,15 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memory_assets.stages.capture.formats.known_types import PI_ENTRIES
-from memory_assets.stages.capture.formats.normal_form import (
-    Parsed,
-    TranscriptReader,
-    as_blocks,
-    join_blocks,
-    message,
-    text_or_none,
-    user_message,
-)
+from memory_assets.stages.capture.formats.normal_form import Parsed, TranscriptReader, as_blocks, join_blocks, text_or_none
 from memory_assets.stages.capture.formats.tool_calls import describe_call
 from memory_assets.stages.capture.human_words import strip_memories
 from memory_assets.text.moments import event_time
@@ -66,8 +58,8 @@ class PiReader(TranscriptReader):
         return Parsed(entry_type, "known" if entry_type in PI_ENTRIES else "unknown")
 
     def _header(self, record: dict[str, Any]) -> Parsed:
-        parsed = Parsed("session", "known", session_id=text_or_none(record.get("id")), cwd=text_or_none(record.get("cwd")))
-        parsed.version = f"format {record.get('version') or 1}"
+        version = f"format {record.get('version') or 1}"
+        parsed = Parsed("session", "known", cwd=text_or_none(record.get("cwd")), version=version)
         parent = record.get("parentSession") or record.get("branchedFrom")
         if isinstance(parent, str):
             found = _SESSION_IN_NAME.search(parent)
@@ -78,7 +70,7 @@ class PiReader(TranscriptReader):
         role = entry.get("role")
         name = f"message/{role}"
         if role == "user":
-            parsed = user_message(name, *join_blocks(entry["content"]))
+            parsed = Parsed.user_message(name, *join_blocks(entry["content"]))
             parsed.kind = "text"
         elif role == "assistant":
             parsed = self._assistant(name, as_blocks(entry["content"]))
@@ -101,12 +93,10 @@ class PiReader(TranscriptReader):
         return self.assistant_message(name, texts, calls) if texts or calls else Parsed(name, "known")
 
     def _result(self, name: str, entry: dict[str, Any]) -> Parsed:
-        call_id = text_or_none(entry.get("toolCallId"))
-        tool, author = self.answer_call(call_id)
-        named = text_or_none(entry.get("toolName")) or tool
-        author = describe_call(named, {}).author if tool is None and named else author
-        text, images = join_blocks(entry.get("content"))
-        parsed = message(name, author, "tool_result", text, tool_name=named, call_id=call_id, image_count=images)
+        parsed = self.tool_result(name, entry.get("toolCallId"), entry.get("content"))
+        if parsed.tool_name is None and (named := text_or_none(entry.get("toolName"))):
+            parsed.author = describe_call(named, {}).author
+        parsed.tool_name = text_or_none(entry.get("toolName")) or parsed.tool_name
         parsed.is_error = bool(entry.get("isError"))
         return parsed
 
@@ -135,7 +125,7 @@ class PiReader(TranscriptReader):
 def _bash(name: str, entry: dict[str, Any]) -> Parsed:
     """Returns a command that the person ran themselves, with its output, as the tool's words."""
     command, output = str(entry.get("command") or ""), str(entry.get("output") or "")
-    parsed = message(name, "tool", "tool_result", f"{command}\n{output}", tool_name="bash")
+    parsed = Parsed.message(name, "tool", "tool_result", f"{command}\n{output}", tool_name="bash")
     parsed.text = strip_memories(f"$ {command}\n{output}".rstrip())
     parsed.is_error = entry.get("exitCode") not in (0, None)
     return parsed
@@ -143,12 +133,12 @@ def _bash(name: str, entry: dict[str, Any]) -> Parsed:
 
 def _injected(name: str, content: Any) -> Parsed:
     text, images = join_blocks(content)
-    return message(name, "injected", "text", text, image_count=images)
+    return Parsed.message(name, "injected", "text", text, image_count=images)
 
 
 def _summary(name: str, summary: Any, details: Any) -> Parsed:
     text = text_or_none(summary)
-    parsed = message(name, "injected", "summary", text) if text else Parsed(name, "known")
+    parsed = Parsed.message(name, "injected", "summary", text) if text else Parsed(name, "known")
     if isinstance(details, Mapping):
         parsed.files_read = tuple(str(path) for path in details.get("readFiles") or ())
         parsed.files_modified = tuple(str(path) for path in details.get("modifiedFiles") or ())

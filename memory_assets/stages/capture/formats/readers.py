@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
+from pathlib import PureWindowsPath
 from typing import Any
 
 import orjson
@@ -32,7 +32,7 @@ def open_reader(harness: Harness, path: str, state: Mapping[str, Any] | None = N
 
 def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
     """Returns the id of the session in the file: from the file name, else from its first records."""
-    stem = _SUFFIX.sub("", _name(path))
+    stem = _SUFFIX.sub("", PureWindowsPath(path).name)
     if harness == "claude_code":
         return _claude_session(path, stem, first_lines)
     found = _UUID.findall(stem)
@@ -57,22 +57,18 @@ def seed_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
 
 def _is_subagent_file(path: str) -> bool:
     """Returns whether it is a sub-agent's of Claude Code: `<session>/subagents/agent-<id>.jsonl`, flat in old versions."""
-    return _name(path).startswith("agent-")
+    return PureWindowsPath(path).name.startswith("agent-")
 
 
 def _claude_session(path: str, stem: str, first_lines: Sequence[bytes]) -> str:
     if not _is_subagent_file(path):
         return stem
-    folders = PurePath(path.replace("\\", "/")).parts[:-1]
+    folders = PureWindowsPath(path).parts[:-1]
     if "subagents" in folders[1:]:
         return f"{folders[folders.index('subagents') - 1]}/{stem}"
     parents = (record.get("sessionId") for record in _records(first_lines))
     parent = next((p for p in parents if isinstance(p, str)), None)
     return f"{parent}/{stem}" if parent else stem
-
-
-def _name(path: str) -> str:
-    return path.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def _records(lines: Sequence[bytes]) -> list[dict[str, Any]]:

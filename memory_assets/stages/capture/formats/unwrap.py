@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 MAX_VIEWS = 8
 """Nesting in real transcripts ends at three; the limit keeps hostile text from multiplying."""
@@ -110,27 +111,21 @@ def decode_base64(view: View, start: int, end: int) -> View | None:
 
 def _rewrite(view: View, pattern: re.Pattern[bytes], decode: Callable[[bytes], bytes]) -> View | None:
     """Returns the view with every match of the pattern decoded; None when there is no match."""
+    text, end = view.text, 0
     pieces: list[bytes] = []
-    starts: list[int] = []
     origins: list[int] = []
-    text, length, end = view.text, 0, 0
-
-    def add(origin: int, piece: bytes) -> None:
-        nonlocal length
-        starts.append(length)
-        origins.append(origin)
-        pieces.append(piece)
-        length += len(piece)
-
     for match in pattern.finditer(text):
         if match.start() > end:
-            add(end, text[end : match.start()])
+            pieces.append(text[end : match.start()])
+            origins.append(end)
+        pieces.append(decode(match[0]))
+        origins.append(match.start())
         end = match.end()
-        add(match.start(), decode(match[0]))
     if not pieces:
         return None
-    add(end, text[end:])
-    return View(b"".join(pieces), [*starts, length], [*origins, len(text)], view)
+    pieces.append(text[end:])
+    starts = [*accumulate(map(len, pieces), initial=0)]
+    return View(b"".join(pieces), starts, [*origins, end, len(text)], view)
 
 
 @lru_cache(4_096)

@@ -84,7 +84,7 @@ def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int
             found[index] += secrets
         for index, secrets in sorted(found.items()):
             line = chunk[bounds[index] : bounds[index + 1]]
-            if spans := _inside_strings(line, _merged(secrets)):
+            if spans := _inside_strings(line, merged(secrets)):
                 row = rows[index]
                 done[row] = cover(line, spans), done.get(row, (b"", 0))[1] + len(spans)
                 changed.append(row)
@@ -102,13 +102,13 @@ def _scan_blocks(chunk: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Sp
     ends = list(accumulate((len(blocks.text) for _, blocks in joined), initial=0))
     for index, found in _scan(b"".join(blocks.text for _, blocks in joined), ends, escaped=False):
         row, blocks = joined[index]
-        yield row, [part for span in _merged(found) for part in blocks.spans(*span)]
+        yield row, [part for span in merged(found) for part in blocks.spans(*span)]
 
 
 def find(text: str) -> list[Span]:
     """Returns where the secrets are in decoded text, in characters and in order."""
     raw = text.encode("utf-8", "surrogatepass")
-    found = (span for _, spans in _scan(raw, [0, len(raw)], escaped=False) for span in _merged(spans))
+    found = (span for _, spans in _scan(raw, [0, len(raw)], escaped=False) for span in merged(spans))
     return [(_characters(raw, start), _characters(raw, end)) for start, end in found]
 
 
@@ -132,7 +132,7 @@ def count_secrets(series: pl.Series) -> int:
         return 0
     bounds = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1].tolist()
     content = texts.buffers()[2].to_pybytes() if texts.buffers()[2] else b""
-    return sum(len(_merged(found)) for _, found in _scan(content, bounds, escaped=False))
+    return sum(len(merged(found)) for _, found in _scan(content, bounds, escaped=False))
 
 
 def mask_frame(frame: pl.DataFrame) -> pl.DataFrame:
@@ -305,15 +305,15 @@ def _whole_escapes(text: bytes, position: int) -> int:
     return position if backslash < 0 else backslash
 
 
-def _merged(found: Iterable[Span]) -> list[Span]:
+def merged(found: Iterable[Span]) -> list[Span]:
     """Returns the spans in order, overlapping ones as one."""
-    merged: list[Span] = []
+    joined: list[Span] = []
     for start, end in sorted(found):
-        if merged and start < merged[-1][1]:
-            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
-            merged.append((start, end))
-    return merged
+            joined.append((start, end))
+    return joined
 
 
 def _inside_strings(line: bytes, spans: list[Span]) -> list[Span]:

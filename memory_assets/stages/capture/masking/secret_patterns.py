@@ -12,14 +12,7 @@ from dataclasses import dataclass
 
 from memory_assets.stages.capture.formats.unwrap import URL_SAFE, Span
 from memory_assets.stages.capture.masking.secret_assignments import ANCHOR, find_assigned, find_over_breaks, may_be_secret
-from memory_assets.stages.capture.masking.secret_tokens import (
-    SHAPES,
-    TOKEN_ANCHORS,
-    TOKEN_FINDERS,
-    Finder,
-    finder_of,
-    token_finder,
-)
+from memory_assets.stages.capture.masking.secret_tokens import ANCHORS, FINDERS, SHAPES, Finder, finder_of, token_finder
 from memory_assets.stages.capture.masking.secret_values import is_bare_secret, is_placeholder, is_random, is_secret_value
 
 
@@ -225,9 +218,9 @@ def _may_be_mailgun_or_text(text: bytes, start: int, end: int) -> bool:
 FAMILIES: tuple[Family, ...] = (
     Family(
         "tokens and commands",
-        "|".join((*TOKEN_ANCHORS, *_COMMAND_ANCHORS)),
+        "|".join((*ANCHORS, *_COMMAND_ANCHORS)),
         (
-            *TOKEN_FINDERS,
+            *FINDERS,
             finder_of(lambda value: _is_credential(value) and _has_basic_password(value), _AUTHORIZATION),
             finder_of(lambda value: _is_password(value) or is_bare_secret(value), *_PASSWORDS),
             finder_of(lambda words: True, _MNEMONIC),

@@ -140,7 +140,7 @@ def token_finder(prefix: str, rest: str, *, keeps_prefix: bool = False) -> Finde
 def _token_anchor(prefix: str, rest: str) -> str:
     """Returns what the prefilter looks for: the prefix and up to twelve characters of the rest."""
     first = re.match(r"(\[[^\]]+\])\{(\d+)", rest)
-    begin = f"{first[1]}{{{min(int(first[2]), 12)}}}" if first else re.match(r"[^{]*", rest)[0]  # type: ignore[index]
+    begin = f"{first[1]}{{{min(int(first[2]), 12)}}}" if first else rest.partition("{")[0]
     return prefix.removeprefix(_BOUND) + begin
 
 
@@ -148,8 +148,8 @@ _AWS_PAIR = re.compile(rb"(?:AKIA|ASIA)[A-Z0-9]{16}[\s\S]{1,240}?(?<![A-Za-z0-9/
 _find_aws_secret = finder_of(lambda key: is_vendor_token(key) and not re.fullmatch(rb"[0-9a-f]+", key), _AWS_PAIR)
 """Finds the secret key within a few lines after an access key id, whatever it is called."""
 
-TOKEN_ANCHORS = tuple(_token_anchor(*token) for token in (*_TOKENS, *_PARAMETERS))
-TOKEN_FINDERS: tuple[Finder, ...] = (
+ANCHORS = tuple(_token_anchor(*token) for token in (*_TOKENS, *_PARAMETERS))
+FINDERS: tuple[Finder, ...] = (
     *(token_finder(*token) for token in _TOKENS),
     *(token_finder(*token, keeps_prefix=True) for token in _PARAMETERS),
     _find_aws_secret,

@@ -10,7 +10,6 @@ from memory_assets.schema.protocols import Image
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.formats.images import images_in
 from memory_assets.stages.capture.formats.readers import open_reader
-from memory_assets.stages.capture.raw_files import open_file
 
 PNG, JPEG = Image("image/png", b"\x89PNG one"), Image("image/jpeg", b"\xff\xd8 two")
 
@@ -99,7 +98,7 @@ def test_of_the_two_pictures_in_the_real_transcripts_one_still_has_its_bytes(rea
     counted = found = 0
     for file in find_transcripts([real_transcripts]):
         reader = open_reader(file.harness, str(file.path))
-        with open_file(file) as lines:
+        with file.open() as lines:
             for line in lines:
                 parsed = reader.read(line)
                 counted += parsed.image_count

@@ -1,13 +1,17 @@
-"""Generates `word_codes.npy`, the directions on which word vectors of the built-in model are projected."""
+"""Generates `memory_assets/adapters/word_codes.npy`, the directions on which word vectors of the built-in model are projected."""
 
 import re
 
 import numpy as np
+from tokenizers import Tokenizer
 
 from memory_assets.adapters.local_embedder import DEFAULT_MODEL, model_folder
 from memory_assets.adapters.minilm import MiniLM
-from memory_assets.adapters.word_codes import FILE, VOCABULARY, unit
+from memory_assets.adapters.word_codes import FILE, unit
 from memory_assets.schema.protocols import CODE_BYTES
+
+VOCABULARY = 12_000
+"""Number of word pieces, the most frequent first, that the directions are computed from."""
 
 
 def find_directions(states: np.ndarray) -> np.ndarray:
@@ -20,8 +24,9 @@ def find_directions(states: np.ndarray) -> np.ndarray:
 
 def main() -> None:
     """Writes the file of directions from the built-in model."""
-    model = MiniLM(model_folder(DEFAULT_MODEL))
-    pieces = sorted((id, piece) for piece, id in model.vocabulary().items() if re.fullmatch("[a-z]{3,}", piece))
+    folder = model_folder(DEFAULT_MODEL)
+    model, vocabulary = MiniLM(folder), Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab()
+    pieces = sorted((id, piece) for piece, id in vocabulary.items() if re.fullmatch("[a-z]{3,}", piece))
     states = np.stack([model.read(piece).states[1] for _, piece in pieces[:VOCABULARY]])
     np.save(FILE, find_directions(states).astype(np.float16))
 

@@ -7,7 +7,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from memory_assets.adapters.local_embedder import DEFAULT_MODEL, model_folder
-from memory_assets.adapters.weights import map_weights
+from memory_assets.adapters.minilm import map_weights
 
 
 def test_every_array_of_the_built_in_model_is_the_same():
