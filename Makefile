@@ -47,8 +47,7 @@ structure: $(INSTALLED) ## circles, imports against the order, lines of code, do
 	@$(BIN)/python -m memory_assets_tests.structure
 
 docs: $(INSTALLED) ## docs/tables.md from the records, the tools of agents from the verbs
-	@$(BIN)/python -m memory_assets.schema.frames > docs/tables.md
-	@$(BIN)/python -m memory_assets.interfaces.verbs > memory_assets/interfaces/mcp/tools.json
+	@$(BIN)/python -m memory_assets_tests.generated
 
 clean: ## remove the virtual environment
 	rm -rf $(VENV)

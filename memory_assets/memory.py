@@ -28,13 +28,10 @@ from memory_assets.store.ready import NOTHING_YET, briefing_path, here, with_ses
 from memory_assets.store.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from memory_assets.runs.build import Built
     from memory_assets.schema.protocols import Model
-    from memory_assets.services.calibration import By, Calibration
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.health.doctor import Health
     from memory_assets.services.health.status import Status
-    from memory_assets.services.model_questions import Costs
     from memory_assets.services.notes import Noted
     from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.brief.due import Trigger
@@ -67,12 +64,8 @@ class Briefing:
     text: str
     path: Path
     written_at: datetime | None
-    _alarm: str | None = None
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Warnings that there is no briefing yet, or that events are not processed."""
-        return tuple(filter(None, (None if self.text else NOTHING_YET, self._alarm)))
+    warnings: tuple[str, ...] = ()
+    """That there is no briefing yet, or that events are not processed."""
 
 
 @dataclass(frozen=True)
@@ -112,12 +105,8 @@ class Review:
     """The proposals that wait for a decision."""
 
     pending: tuple[Pending, ...]
-    _warnings: tuple[str, ...] = ()
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Problems of REVIEW.md; until they are fixed, it decides nothing."""
-        return self._warnings
+    warnings: tuple[str, ...] = ()
+    """Problems of REVIEW.md; until they are fixed, it decides nothing."""
 
 
 @dataclass(frozen=True)
@@ -233,12 +222,14 @@ class MemoryAgent:
         """
         session = requests.BriefRequest.of(session).session or ""
         root = str(self.settings.data)
-        path, wrong = Path(briefing_path(root, here())), alarm(root)
+        path = Path(briefing_path(root, here()))
         try:
             text = with_session(path.read_text("utf-8"), root, session)
-            return Briefing(text, path, datetime.fromtimestamp(int(path.stat().st_mtime), UTC), wrong)
+            written_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
         except FileNotFoundError:
-            return Briefing("", path, None, wrong)
+            text, written_at = "", None
+        warnings = (None if text else NOTHING_YET, alarm(root))
+        return Briefing(text, path, written_at, tuple(filter(None, warnings)))
 
     def review(self, request: requests.ReviewRequest | None = None) -> Review:
         """Returns the proposals that wait for a decision, and problems of REVIEW.md."""
@@ -399,12 +390,6 @@ class MemoryAgent:
         )
         return examine(store, projections, tasks_of(store))
 
-    def flush(self) -> "Built":
-        """Ends every open session now and processes it, as if it had been idle for long enough."""
-        from memory_assets.runs.build import flush
-
-        return flush(self.store.settings)
-
     def last_heard(self) -> dict[str, datetime]:
         """Returns when each harness last sent an event."""
         if not self.exists:
@@ -412,25 +397,11 @@ class MemoryAgent:
         sent = self.store.tables.read("events", columns=["harness", "sent_at"]).drop_nulls()
         return dict(sent.group_by("harness").agg(pl.col("sent_at").max()).sort("harness").iter_rows())
 
-    def cost(self, first: date | None = None, last: date | None = None, *, model: str | None = None) -> "Costs":
-        """Returns the number of calls and the cost of processing the days with the model, or another one; sends nothing."""
-        from memory_assets.runs.days import days_between
-        from memory_assets.services.model_questions import Consultation
-
-        days = [day.isoformat() for day in days_between(self.store.tables, first, last)]
-        return Consultation(self.store, model or self.settings.model).costs(days)
-
-    def serve_ui(self, port: int | None = None) -> int:
+    def serve_ui(self, port: int) -> int:
         """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code."""
         from memory_assets.runs import launch
 
-        return launch.serve(self.store, launch.free_port(port or self.settings.port), environment_of(self.settings))
-
-    def backfill(self, first: date | None = None, last: date | None = None) -> "Built":
-        """Extracts the days again with the model and the present prompt."""
-        from memory_assets.runs.build import backfill
-
-        return backfill(self.store.settings, first, last)
+        return launch.serve(self.store, port, environment_of(self.settings))
 
     def evaluate(self, labels: Path | None = None, *, against: Path | None = None, show: "Shown | None" = None) -> "Evaluation":
         """Returns how well the observations cover the labelled sessions of the folder, by default of the setting `gold`.
@@ -443,15 +414,6 @@ class MemoryAgent:
         if folder is None:
             raise LabelsError("No folder of labelled sessions is given. Name one, or set MEMORY_GOLD; see docs/evaluation.md.")
         return evaluate(self.store.tables, folder, against=against, show=show)
-
-    def calibrate(
-        self, *, by: "By | None" = None, limits: Sequence[str] = (), first: date | None = None, last: date | None = None
-    ) -> "Calibration":
-        """Returns verdicts compared with people's decisions and, for limits (NAME=VALUE), which rows they would flip."""
-        from memory_assets.runs.days import days_between
-        from memory_assets.services.calibration import calibrate_all
-
-        return calibrate_all(self.store, by=by, limits=limits, days=days_between(self.store.tables, first, last))
 
     @property
     def is_sample(self) -> bool:

@@ -7,7 +7,7 @@ from datetime import date
 import dagster as dg
 
 from memory_assets.definitions import assemble
-from memory_assets.runs.jobs import range_tags
+from memory_assets.runs.days import range_tags
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.schema.tables import TABLES
 from memory_assets.store.store import Store

@@ -14,9 +14,8 @@ from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG
 
 from memory_assets.assets.checks.deliver import SPOOL_CHECK, spool_is_read
 from memory_assets.runs import due
-from memory_assets.runs.days import Stretch, stretches
+from memory_assets.runs.days import Stretch, has_scopes, stretches, tags_of
 from memory_assets.runs.due import DueRun, due_runs, next_runs, runs_of_days
-from memory_assets.runs.jobs import has_scopes, tags_of
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, tables_in

@@ -16,7 +16,7 @@ import dagster as dg
 from dagster_pandera import pandera_schema_to_dagster_type
 
 from memory_assets.errors import LabelsError, ModelBusyError, ModelSetupError
-from memory_assets.runs.jobs import ASK_AGAIN
+from memory_assets.runs.days import ASK_AGAIN
 from memory_assets.runs.materialise import Markdown, Report, counts_of, data_version, materialise
 from memory_assets.runs.scopes import SCOPE
 from memory_assets.runs.staleness import resolve, settings_of

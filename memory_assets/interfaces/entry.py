@@ -11,18 +11,8 @@ import time
 from memory_assets.adapters.parquet_footer import read_facts
 from memory_assets.stages.deliver import hook
 from memory_assets.stages.deliver.spool import alarm
+from memory_assets.store import ready
 from memory_assets.store.places import find_data, ignored_settings_file, present_root, user_settings_file
-from memory_assets.store.ready import (
-    NOTHING_YET,
-    REVIEW,
-    STATUS,
-    briefing_path,
-    changed_at,
-    here,
-    read_text,
-    stamp,
-    with_session,
-)
 
 TYPE_CHECKING = False
 
@@ -78,7 +68,7 @@ def brief(root: str, session: str = "") -> int:
     """Prints the prepared briefing."""
     text = ready_briefing(root, session)
     if not text:
-        print(NOTHING_YET, file=sys.stderr)
+        print(ready.NOTHING_YET, file=sys.stderr)
         return 0
     _print(text.rstrip("\n"))
     return 0
@@ -89,7 +79,8 @@ def ready_briefing(root: str, session: str = "") -> str:
 
     For a continued session, the facts of that session itself are added.
     """
-    text, wrong = with_session(read_text(briefing_path(root, here())), root, session), alarm(root)
+    text = ready.with_session(ready.read_text(ready.briefing_path(root, ready.here())), root, session)
+    wrong = alarm(root)
     return f"⚠ {wrong}\n\n{text}" if text and wrong else text
 
 
@@ -97,18 +88,18 @@ def brief_json(root: str) -> int:
     """Prints the briefing in the envelope of `--json`."""
     import json
 
-    path = briefing_path(root, here())
-    text = read_text(path)
+    path = ready.briefing_path(root, ready.here())
+    text = ready.read_text(path)
     data = {"text": text, "path": path, "written_at": _written_at(path)}
-    warnings = [*([] if text else [NOTHING_YET]), *filter(None, [alarm(root)])]
+    warnings = [*([] if text else [ready.NOTHING_YET]), *filter(None, [alarm(root)])]
     _print(json.dumps({"v": 1, "ok": True, "data": data, "warnings": warnings}, ensure_ascii=False))
     return 0
 
 
 def status(root: str) -> int | None:
     """Prints the prepared status; returns None if tables changed since."""
-    written, _, text = read_text(os.path.join(root, STATUS)).partition("\n\n")
-    if not text or written != stamp(root):
+    written, _, text = ready.read_text(os.path.join(root, ready.STATUS)).partition("\n\n")
+    if not text or written != ready.stamp(root):
         return None
     _print(f"{text}\n⚠ {wrong}" if (wrong := alarm(root)) else text)
     return 0
@@ -122,7 +113,7 @@ def status_line(root: str) -> int:
         _print("memory: empty")
         return 0
     parts = [f"{memories} memories"]
-    if pending := count_pending(read_text(os.path.join(root, REVIEW))):
+    if pending := count_pending(ready.read_text(os.path.join(root, ready.REVIEW))):
         parts.append(f"{pending} to review")
     parts.append(f"{_age(table)} old")
     parts += ["⚠ events wait"] if alarm(root) else []
@@ -153,7 +144,7 @@ def _written_at(path: str) -> str | None:
 
 
 def _age(path: str) -> str:
-    seconds = max(0.0, time.time() - changed_at(path) / 1e9)
+    seconds = max(0.0, time.time() - ready.changed_at(path) / 1e9)
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= length:
             return f"{seconds // length:.0f} {unit}"

@@ -21,6 +21,11 @@ def answered(data: Any, warnings: Sequence[str] = (), *, ok: bool = True) -> dic
     return {"v": VERSION, "ok": ok, "data": data, "warnings": list(warnings)}
 
 
+def warnings_of(answer: Any) -> Sequence[str]:
+    """Returns the warnings about an answer of the facade."""
+    return getattr(answer, "warnings", None) or getattr(answer, "notes", ())
+
+
 def failed(error: BaseException, message: str | None = None) -> dict[str, Any]:
     """Returns the envelope of a failure, with the error's type and message."""
     what = {"type": type(error).__name__, "message": message or message_of(error)}
@@ -60,5 +65,6 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in fields(value) if not field.name.startswith("_")}
+        shown = (field.name for field in fields(value) if not field.name.startswith("_") and field.name != "warnings")
+        return {name: getattr(value, name) for name in shown}
     raise TypeError(f"{type(value).__name__} has no JSON form")

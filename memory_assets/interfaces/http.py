@@ -15,8 +15,8 @@ from starlette.exceptions import HTTPException
 
 from memory_assets import errors
 from memory_assets.errors import MemoryAssetsError, QuestionError
-from memory_assets.interfaces.dispatcher import Dispatcher
-from memory_assets.interfaces.envelope import answered, cause_of, failed, to_json
+from memory_assets.interfaces import dispatcher
+from memory_assets.interfaces.envelope import answered, cause_of, failed, to_json, warnings_of
 from memory_assets.interfaces.loopback import App, Guard
 from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
 from memory_assets.interfaces.verbs import VERBS, Verb
@@ -48,7 +48,7 @@ MEANINGS = {
 }
 
 
-def application(dispatcher: Dispatcher, host: str, *, is_writing: bool = False) -> App:
+def application(host: str, *, is_writing: bool = False) -> App:
     """Returns the ASGI application with an address for each verb; it answers requests for this host only."""
     app = FastAPI(
         title="memory_assets",
@@ -58,7 +58,7 @@ def application(dispatcher: Dispatcher, host: str, *, is_writing: bool = False) 
         redoc_url=None,
     )
     for verb in VERBS:
-        _add(app, verb, dispatcher, is_writing=is_writing)
+        _add(app, verb, is_writing=is_writing)
     app.add_api_route("/", _page(is_writing), include_in_schema=False, response_class=HTMLResponse)
     app.add_exception_handler(HTTPException, _not_found)
     return Guard(app, host)
@@ -71,17 +71,17 @@ async def _not_found(request: Request, error: Exception) -> Response:
     return _response(failed(QuestionError(message)), getattr(error, "status_code", 404))
 
 
-def _add(app: FastAPI, verb: Verb, dispatcher: Dispatcher, *, is_writing: bool) -> None:
+def _add(app: FastAPI, verb: Verb, *, is_writing: bool) -> None:
     async def answer(request: Request) -> Response:
         if verb.is_writing and not is_writing:
             message = f"{verb.name} writes, and this server is read-only. Start it as `memory serve http --write`."
             return _response(failed(QuestionError(message)), 403)
         try:
             given = _query(verb, request) if request.method == "GET" else await _body(request)
-            result = await run_in_threadpool(dispatcher.ask, verb.name, given)
+            data = await run_in_threadpool(dispatcher.ask, verb, given)
         except Exception as error:
             return _response(failed(error), status_of(error))
-        return _response(answered(result.data, result.warnings))
+        return _response(answered(data, warnings_of(data)))
 
     for method in ("POST",) if verb.is_writing else ("GET", "POST"):
         app.add_api_route(

@@ -41,6 +41,12 @@ def listen(host: str, port: int) -> socket.socket:
     raise StoreError(f"No port of {host} between {port} and {port + MOST_PORTS - 1} is free; choose one with --port.")
 
 
+def free_port(port: int) -> int:
+    """Returns the port, or the next one of this machine that nothing listens on."""
+    with listen(LOOPBACK[0], port) as listening:
+        return listening.getsockname()[1]
+
+
 def address_of(listening: socket.socket) -> str:
     """Returns the address for clients on this machine."""
     host, port = listening.getsockname()[:2]

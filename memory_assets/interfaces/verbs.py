@@ -5,12 +5,10 @@ facade's method of the same name takes the request. A new verb needs an entry he
 writes the tools into `mcp/tools.json`, because the MCP handshake happens before pydantic is imported.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory_assets.errors import QuestionError
 from memory_assets.schema import requests
 from memory_assets.schema.requests import Request, parameters
 
@@ -20,7 +18,7 @@ class Verb:
     """An operation that every interface offers."""
 
     name: str
-    """Its command, its address over HTTP and, with underscores, the facade's method."""
+    """Its command, its address over HTTP and the facade's method."""
     request: type[Request]
     title: str
     summary: str
@@ -32,14 +30,9 @@ class Verb:
     is_destructive: bool = False
 
     @property
-    def method(self) -> str:
-        """The name of the facade's method."""
-        return self.name.replace("-", "_")
-
-    @property
     def tool(self) -> str:
         """Its name as a tool of agents."""
-        return f"memory_{self.method}"
+        return f"memory_{self.name}"
 
     @property
     def parameters(self) -> Mapping[str, dict[str, Any]]:
@@ -55,18 +48,6 @@ class Verb:
         """Returns the JSON Schema of its arguments."""
         whole = {"type": "object", "properties": dict(self.parameters), "additionalProperties": False}
         return whole | ({"required": self.required} if self.required else {})
-
-    def describe(self) -> dict[str, Any]:
-        """Returns the tool as the Model Context Protocol describes one."""
-        hints = {
-            "title": self.title,
-            "readOnlyHint": not self.is_writing,
-            "destructiveHint": self.is_destructive,
-            "idempotentHint": not self.is_writing or self.is_destructive,
-            "openWorldHint": False,
-        }
-        about = {"name": self.tool, "title": self.title, "description": self.about}
-        return about | {"inputSchema": self.schema(), "annotations": hints}
 
 
 RECALL = Verb(
@@ -190,19 +171,3 @@ STATUS = Verb(
 )
 
 VERBS = [RECALL, ANSWER, EXPLAIN, GRAPH, TRIGGERS, BRIEF, REMEMBER, FORGET, FEEDBACK, REVIEW, DECIDE, STATUS]
-
-
-def verb_of(name: str) -> Verb:
-    """Returns the verb of that name; raises `QuestionError` where there is none."""
-    if (verb := next((verb for verb in VERBS if verb.name == name), None)) is not None:
-        return verb
-    raise QuestionError(f"There is no verb '{name[:80]}'; choose from {', '.join(one.name for one in VERBS)}.")
-
-
-def tool_of(name: str) -> Verb | None:
-    """Returns the verb of the tool of that name, if there is one."""
-    return next((verb for verb in VERBS if verb.tool == name), None)
-
-
-if __name__ == "__main__":
-    print(json.dumps([verb.describe() for verb in VERBS], ensure_ascii=False, indent=1))

@@ -44,14 +44,8 @@ class Built:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns it for programs."""
-        return {
-            "is_unchanged": self.is_unchanged,
-            "reason": self.reason,
-            "jobs": self.jobs,
-            "seconds": round(self.seconds, 3),
-            "learnt": self.learnt,
-            "status": self.status,
-        }
+        shown = ("is_unchanged", "reason", "jobs", "seconds", "learnt", "status")
+        return {name: getattr(self, name) for name in shown} | {"seconds": round(self.seconds, 3)}
 
 
 def build(*, since: str | None = None, may_show_sample: bool = False) -> Built:
@@ -81,18 +75,16 @@ def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = No
     return Built(store, filling.reason, tuple(ran.jobs), ran.seconds, learnt, after, warnings)
 
 
-def flush(settings: Settings) -> Built:
+def flush(store: Store) -> Built:
     """Ends every open session now and processes it, as if it had been idle for long enough."""
-    store = open_store(settings)
-    store.ledger.append(FLUSHED, "all", actor=settings.owner)
-    return fill(StoreChoice(settings, "Every open session ended now"))
+    store.ledger.append(FLUSHED, "all", actor=store.settings.owner)
+    return fill(StoreChoice(store.settings, "Every open session ended now"))
 
 
-def backfill(settings: Settings, first: date | None, last: date | None) -> Built:
+def backfill(store: Store, first: date | None, last: date | None) -> Built:
     """Asks the configured model about the days again, and updates the tables from its answers."""
-    store = open_store(settings)
     days = days_between(store.tables, first, last)
-    return fill(StoreChoice(settings, f"{len(days)} days asked about again"), lambda: launch.backfill(store, days))
+    return fill(StoreChoice(store.settings, f"{len(days)} days asked about again"), lambda: launch.backfill(store, days))
 
 
 def rebuild(*, indexes_only: bool = False) -> Built:

@@ -23,7 +23,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Change:
+class RowChange:
     """One fact or memory that differs."""
 
     kind: Kind
@@ -45,7 +45,7 @@ class Comparison:
 
     before: int
     after: int
-    changes: tuple[Change, ...]
+    changes: tuple[RowChange, ...]
 
     def count(self, kind: Kind) -> int:
         """Returns the number of changes of the kind."""
@@ -125,16 +125,16 @@ def _compare(
     return Comparison(len(old), len(new), tuple(sorted(changes, key=lambda one: (one.day, one.text, one.id))))
 
 
-def _changed(old: Row, new: Row) -> Change | None:
+def _changed(old: Row, new: Row) -> RowChange | None:
     pairs = {name: (_rounded(old[name]), _rounded(new[name])) for name in COMPARED}
     why = [name if name == "text" else f"{name} {a} → {b}" for name, (a, b) in pairs.items() if a != b]
     return _change("changed", new, ", ".join(why), old) if why else None
 
 
-def _change(kind: Kind, row: Row, why: str, old: Row | None = None) -> Change:
+def _change(kind: Kind, row: Row, why: str, old: Row | None = None) -> RowChange:
     was = {"was_id": old["id"], "was_text": old["text"]} if old else {}
     day = row["event_at"].date().isoformat()
-    return Change(kind, row["id"], day, row["text"], row["category"], row["priority"], why, **was)
+    return RowChange(kind, row["id"], day, row["text"], row["category"], row["priority"], why, **was)
 
 
 def _held(observations: pl.DataFrame) -> dict[str, str]:

@@ -1,13 +1,18 @@
-"""The days of a run: contiguous stretches of them, and those between two days that a person names."""
+"""The days of a run: contiguous stretches of them, those between two days that a person names, and the tags of a run.
 
-from collections.abc import Iterable
+The command line and the sensors start the same jobs with the same tags.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import get_args
 
 from memory_assets.errors import SettingsError
 from memory_assets.runs import inputs
 from memory_assets.schema.protocols import Tables
-from memory_assets.schema.tables import TABLES
+from memory_assets.schema.records import Category
+from memory_assets.schema.tables import TABLES, tables_in
 from memory_assets.store.store import Store
 
 LONGEST_STRETCH = 31
@@ -15,6 +20,16 @@ LONGEST_STRETCH = 31
 
 BRIDGED_GAP = 3
 """Idle days inside a stretch that cost less to materialise than a run of their own (0.1 s a day against 0.5 s a run)."""
+
+
+RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
+"""Dagster's tags for the first and last partition of a run."""
+
+ASK_AGAIN = "memory/ask_again"
+"""Tag of runs that start by themselves (`false`): a model is asked only about what no model was ever asked about."""
+
+STARTED_BY = "memory/started_by"
+"""Tag that names what started a run: `command line`, a sensor or a schedule."""
 
 
 @dataclass(frozen=True)
@@ -60,3 +75,26 @@ def days_between(tables: Tables, first: date | None, last: date | None) -> list[
         raise SettingsError(f"--from {first} lies after --to {last}; give the earlier day first.")
     days = [date.fromisoformat(part) for part in tables.parts("messages")]
     return [day for day in days if (not first or first <= day) and (not last or day <= last)]
+
+
+def tags_of(
+    job: str, stretch: Stretch | None = None, *, scopes: Sequence[str] = (), ask_again: bool = False, started_by: str
+) -> dict[str, str]:
+    """Returns the run tags that make one run of the job materialise all partitions of the stretch, all categories or scopes.
+
+    `scopes` are those that Dagster knows, in its order (`runs.scopes.register_scopes`).
+    """
+    grains = {table.grain for table in tables_in(job)}
+    keys = get_args(Category) if "category" in grains else scopes if "scope" in grains else ()
+    first, last = (str(stretch.first), str(stretch.last)) if stretch else (keys[0], keys[-1]) if keys else ("", "")
+    return {ASK_AGAIN: str(ask_again).lower(), STARTED_BY: started_by} | (range_tags(first, last) if first else {})
+
+
+def has_scopes(job: str) -> bool:
+    """Returns whether the job builds something with a partition for the owner and each project."""
+    return any(table.grain == "scope" for table in tables_in(job))
+
+
+def range_tags(first: str, last: str) -> dict[str, str]:
+    """Returns the tags that name a contiguous range of partitions."""
+    return {RANGE_START: first, RANGE_END: last}

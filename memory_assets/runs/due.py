@@ -51,7 +51,7 @@ def due_runs(store: Store, job: str) -> list[DueRun]:
     """Returns the runs of the job that are due now; none where its tables are up to date."""
     if JOBS[job].is_partitioned:
         return runs_of_days(job, stale_days(store, job))
-    is_due, state = DUE[job]
+    is_due, state = DUE.get(job, (partial(_is_stale_job, job), partial(_tables_state, job)))
     return [DueRun(job, None, state(store))] if is_due(store) else []
 
 
@@ -115,7 +115,7 @@ def memories_are_stale(store: Store) -> bool:
         return is_stale(store, ["memories"])
     pointers = (store.root / "index" / name / "current" for name in ("vectors", "texts"))
     is_whole = WHOLE in store.tables.parts("recalls") and all(pointer.is_file() for pointer in pointers)
-    return not is_whole or is_stale(store, [table.name for table in tables_in("rebuild_memories")])
+    return not is_whole or _is_stale_job("rebuild_memories", store)
 
 
 def triage_is_due(store: Store) -> bool:
@@ -150,6 +150,10 @@ def review_is_due(store: Store) -> bool:
     return bool(waits_for_review(store.tables, store.tables.read("model_reviews")))
 
 
+def _is_stale_job(job: str, store: Store) -> bool:
+    return is_stale(store, [table.name for table in tables_in(job)])
+
+
 def _tables_state(job: str, store: Store) -> str:
     """Returns the hash of the input versions of the job's tables."""
     tables = [table for table in tables_in(job) if table.inputs is not None and table.grain in ("whole", "scope")]
@@ -162,10 +166,8 @@ DUE: dict[str, tuple[Callable[[Store], bool], Callable[[Store], str]]] = {
     "rebuild_memories": (memories_are_stale, partial(_tables_state, "rebuild_memories")),
     "triage": (triage_is_due, triage_state),
     "review": (review_is_due, triage_state),
-    "brief": (lambda store: is_stale(store, ["lessons_md", "briefing"]), partial(_tables_state, "brief")),
-    "evaluate": (lambda store: is_stale(store, ["evaluation"]), partial(_tables_state, "evaluate")),
 }
-"""By job without partitions: whether it is due, and the state that requires it."""
+"""By job without partitions: whether it is due, and the state that requires it; other jobs are due when a table is stale."""
 
 
 def days_asked_for(store: Store) -> dict[date, str]:

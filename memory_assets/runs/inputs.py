@@ -40,11 +40,11 @@ def windows(store: Store, table: Table) -> dict[str, str]:
     """The rules, the flushes and the records of each source, as JSON, so that only changed sessions are cut again."""
     moments = [moment.isoformat() for moment in flushes(store)]
     sources = {name: info.fingerprint for name, info in store.tables.parts("records").items()}
-    told = told_of_sessions(store)
-    if told:
-        archived = store.archive.resources().filter(pl.col("conversation_id").is_in(list(told)))
+    signals = hook_signals_of(store)
+    if signals:
+        archived = store.archive.resources().filter(pl.col("conversation_id").is_in(list(signals)))
         pairs = archived.select("source_id", "conversation_id").unique().iter_rows()
-        sources |= {source: hash_of(sources[source], told[session]) for source, session in pairs if source in sources}
+        sources |= {source: hash_of(sources[source], signals[session]) for source, session in pairs if source in sources}
     now = {"rules": hash_of(*rules_of(store, table)), "flushes": moments, "sources": sources}
     return {WHOLE: json.dumps(now, sort_keys=True, separators=(",", ":"))}
 
@@ -54,7 +54,7 @@ def flushes(store: Store) -> tuple[datetime, ...]:
     return tuple(event.at for event in store.ledger.events([FLUSHED]))
 
 
-def told_of_sessions(store: Store) -> dict[str, HookSignals]:
+def hook_signals_of(store: Store) -> dict[str, HookSignals]:
     """Returns, by session, the events that its harness sent: when it ended, and when it was about to be compacted."""
     found: dict[str, dict[str, list[datetime]]] = {}
     for event in store.ledger.events([SESSION_ENDED, SESSION_COMPACTING]):
@@ -71,7 +71,7 @@ def harness_memories(store: Store, table: Table) -> dict[str, str]:
 
 
 def messages(store: Store, table: Table) -> dict[str, str]:
-    """The windows that closed on the day; a day that lost its windows is built once more, without rows."""
+    """The windows that closed on the day; a day that lost its windows is built again, without rows."""
     closed = store.tables.read("windows").filter(pl.col("day").is_not_null())
     wanted = {day.isoformat(): inputs_of(group) for (day,), group in closed.group_by("day")}
     lost = (part for part, info in store.tables.parts(table.name).items() if info.rows and part not in wanted)
@@ -80,11 +80,8 @@ def messages(store: Store, table: Table) -> dict[str, str]:
 
 def observer_answers(store: Store, table: Table) -> dict[str, str]:
     """The observed windows, the model and its prompt."""
-    how, parts, observed = (
-        observer_and_prompt(store.settings) or RULES,
-        store.tables.parts("messages"),
-        _observed_windows(store),
-    )
+    how, observed = observer_and_prompt(store.settings) or RULES, _observed_windows(store)
+    parts = store.tables.parts("messages")
     return {day: f"{hash_of(table.version, *observed.get(day, ()), fingerprint(parts, day))} {how}" for day in parts}
 
 

@@ -5,7 +5,6 @@ Dagster is imported only when there is something to run, so that finding nothing
 
 import os
 import re
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,9 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_assets.errors import StoreError
-from memory_assets.runs.days import Stretch, first_day_of, stretches
+from memory_assets.runs.days import Stretch, first_day_of, has_scopes, stretches, tags_of
 from memory_assets.runs.due import due_runs
-from memory_assets.runs.jobs import has_scopes, tags_of
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.tables import JOBS, tables_in
@@ -79,7 +77,7 @@ def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bo
     lines of MEMORY.md have to be removed: these are removed before proposals for their place are decided.
     """
     is_branch = store.origin is not None
-    with _Runner(store, is_branch=is_branch) as runner:
+    with _Runner(store) as runner:
         for stretch in stretches(days):
             runner.run("process_days", stretch, ask_again=True)
         others = [] if is_branch else [day for day in stale_days(store, "process_days") if day not in days]
@@ -110,9 +108,9 @@ def triage(store: Store) -> RunSummary:
 class _Runner(ExitStack):
     """Runs jobs in this process with the store's own Dagster instance, which the first run opens and the exit closes."""
 
-    def __init__(self, store: Store, *, is_branch: bool = False) -> None:
+    def __init__(self, store: Store) -> None:
         super().__init__()
-        self._store, self._is_branch, self._started = store, is_branch, time.monotonic()
+        self._store, self._started = store, time.monotonic()
         self._jobs: list[str] = []
         self._definitions: dg.Definitions | None = None
         self._first_day = date.max
@@ -135,7 +133,7 @@ class _Runner(ExitStack):
         first = first_day_of(self._store)
         if self._definitions is None or first < self._first_day:
             self._definitions, self._first_day = assemble(self._store.settings, first, self._store), first
-        tables = only or [table.name for table in tables_in(job, only_in_branch=self._is_branch)]
+        tables = only or [table.name for table in tables_in(job, only_in_branch=self._store.origin is not None)]
         if self._instance is None:
             self._instance = self.enter_context(open_instance(self._store))
         scopes = register_scopes(self._instance, self._store) if has_scopes(job) else []
@@ -224,19 +222,6 @@ def reload_code_location(port: int) -> bool:
         return client.reload_repository_location(CODE_LOCATION).status == ReloadRepositoryLocationStatus.SUCCESS
     except (DagsterGraphQLClientError, OSError):
         return False
-
-
-def free_port(wanted: int) -> int:
-    """Returns the wanted port, or the next one that nothing listens on."""
-    for port in range(wanted, min(wanted + 100, 65_536)):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise StoreError(f"No port between {wanted} and {wanted + 99} is free; choose one with --port.")
 
 
 def quieten() -> None:

@@ -1,8 +1,8 @@
 """Builds tables and files: calls the function that a declaration names, and writes what it returns.
 
-A build function takes a `Run`. It returns either a function from a partition to its rows, which are then written one partition
-at a time under the store's lock, or a `Report` where it wrote by itself (files, indexes, tables by source). Several tables may
-name one build function; it then returns a mapping from table to rows.
+A build function takes the store and a `Run`. It returns either a function from a partition to its rows, which are then written
+one partition at a time under the store's lock, or a `Report` where it wrote by itself (files, indexes, tables by source).
+Several tables may name one build function; it then returns a mapping from table to rows.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +28,6 @@ class Markdown(str):
 class Run:
     """What a build function has to build."""
 
-    store: Store
     table: Table
     partitions: Sequence[str]
     due: Sequence[str]
@@ -63,14 +62,9 @@ Built = pl.DataFrame | Iterable[pl.DataFrame] | Rows | Mapping[str, pl.DataFrame
 Builder = Callable[[str], Built]
 
 
-def per_partition(build: Callable[[Run, str], Built]) -> Callable[[Run], Builder]:
-    """Makes a build function of one that takes the run and a partition, and needs nothing to be prepared once a run."""
-
-    @wraps(build)
-    def prepare(run: Run) -> Builder:
-        return partial(build, run)
-
-    return prepare
+def per_partition(build: Callable[[Store, str], Built]) -> Callable[[Store, Run], Builder]:
+    """Makes a build function of one that takes the store and a partition, and needs nothing to be prepared once a run."""
+    return wraps(build)(lambda store, _: partial(build, store))
 
 
 def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str], *, ask_again: bool = True) -> Report:
@@ -85,7 +79,7 @@ def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str]
     versions = {part: wanted.get(part, default) for part in partitions}
     is_kept = lead.is_partitioned and lead.record
     due = [part for part, version in versions.items() if not (is_kept and _is_written(store, tables, part, version))]
-    made = resolve(lead.build)(Run(store, lead, partitions, due, ask_again))
+    made = resolve(lead.build)(store, Run(lead, partitions, due, ask_again))
     if isinstance(made, Report):
         for part in () if lead.record else wanted.keys() & partitions:
             store.note(note_name(lead, part), wanted[part])

@@ -51,7 +51,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}", re.I)
 
 
 @dataclass(frozen=True)
-class Setting:
+class SettingChange:
     """A setting that differs, with its value in the store and in the branch."""
 
     name: str
@@ -60,7 +60,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Cost:
+class BranchCost:
     """Calls of a model, with their tokens and price in US dollars; no price where that of the model is unknown."""
 
     calls: int
@@ -69,7 +69,7 @@ class Cost:
     usd: float | None
 
 
-FREE = Cost(0, 0, 0, 0.0)
+FREE = BranchCost(0, 0, 0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -78,23 +78,12 @@ class Estimate:
 
     name: str
     days: tuple[date, ...]
-    settings: tuple[Setting, ...]
+    settings: tuple[SettingChange, ...]
     answered: int
     """Calls about windows with a stored answer: they cost nothing."""
-    cost: Cost
+    cost: BranchCost
     """Calls about windows; calls for the reflections of their days follow, where a model is configured."""
     usd_in_batches: float | None
-
-
-@dataclass(frozen=True)
-class Listed:
-    """One branch in the list of branches."""
-
-    name: str
-    first: date
-    last: date
-    settings: Mapping[str, str]
-    state: branches.State
 
 
 @dataclass(frozen=True)
@@ -112,13 +101,13 @@ class WhatIf:
 
     name: str
     days: tuple[date, ...]
-    settings: tuple[Setting, ...]
+    settings: tuple[SettingChange, ...]
     observations: Comparison
     """Allowed facts of these days."""
     memories: Comparison
     files: tuple[Side, ...]
     """MEMORY.md, and the files of projects that differ."""
-    cost: Cost
+    cost: BranchCost
     seconds: float
     other_days: int
     """Days outside the range that adopting would rebuild too."""
@@ -129,19 +118,12 @@ class Adopted:
     """The result of adopting a branch."""
 
     name: str
-    settings: tuple[Setting, ...]
+    settings: tuple[SettingChange, ...]
     path: Path
     """The file that holds the settings now."""
     jobs: tuple[str, ...]
-    cost: Cost
+    cost: BranchCost
     seconds: float
-
-
-@dataclass(frozen=True)
-class Dropped:
-    """A branch that was deleted."""
-
-    name: str
 
 
 def estimate(store: Store, first: date | None, last: date | None, changes: Mapping[str, str], name: str | None) -> Estimate:
@@ -153,7 +135,7 @@ def estimate(store: Store, first: date | None, last: date | None, changes: Mappi
     found = Consultation(Store(settings, store.root), settings.model).costs([str(day) for day in days]).days
     counted = ("calls", "answered", "input_tokens", "output_tokens")
     calls, answered, sent, received = (sum(getattr(day, what) for day in found) for what in counted)
-    cost = Cost(calls - answered, sent, received, _total(day.usd for day in found))
+    cost = BranchCost(calls - answered, sent, received, _total(day.usd for day in found))
     return Estimate(name, tuple(days), differing, answered, cost, _total(day.usd_in_batches for day in found))
 
 
@@ -188,10 +170,9 @@ def show(store: Store, name: str) -> WhatIf:
     )
 
 
-def listed(store: Store) -> tuple[Listed, ...]:
+def listed(store: Store) -> tuple[Branch, ...]:
     """Returns the branches of the store."""
-    found = (place.read() for place in branches_of(store))
-    return tuple(Listed(one.name, one.first, one.last, one.changes, one.state) for one in found)
+    return tuple(place.read() for place in branches_of(store))
 
 
 def adopt(store: Store, name: str) -> Adopted:
@@ -224,10 +205,9 @@ def finish(store: Store) -> Store:
     return store
 
 
-def drop(store: Store, name: str) -> Dropped:
+def drop(store: Store, name: str) -> None:
     """Deletes the branch; the answers that were paid for stay in the store."""
     branches.drop(BranchFolder(store, _checked_name(name)))
-    return Dropped(name)
 
 
 def _checked(store: Store, changes: Mapping[str, str]) -> Settings:
@@ -336,7 +316,7 @@ def _sides(place: BranchFolder) -> tuple[Side, ...]:
     return tuple(side for side in sides if side.path == MEMORY_MD or side.before != side.after)
 
 
-def _paid(store: Store, settings: Settings, since: float) -> Cost:
+def _paid(store: Store, settings: Settings, since: float) -> BranchCost:
     """Returns the cost of the answers that came since the moment."""
     if settings.model == RULES:
         return FREE
@@ -344,7 +324,7 @@ def _paid(store: Store, settings: Settings, since: float) -> Cost:
     names = [path.stem for path in answers.root.glob("*.json") if path.stat().st_mtime >= since]
     found = [answers.read_named(name).answer for name in names]
     sent = sum(one.input_tokens + one.cache_read_tokens + one.cache_write_tokens for one in found)
-    return Cost(len(found), sent, sum(one.output_tokens for one in found), _total(cost_of(one, prices) for one in found))
+    return BranchCost(len(found), sent, sum(one.output_tokens for one in found), _total(cost_of(one, prices) for one in found))
 
 
 def _total(prices: Iterable[float | None]) -> float | None:
@@ -356,8 +336,8 @@ def _stale_days(store: Store) -> set[date]:
     return set(stale_days(store, "process_days"))
 
 
-def _differing(today: Settings, settings: Settings, names: Iterable[str]) -> tuple[Setting, ...]:
-    return tuple(Setting(name, _plain(getattr(today, name)), _plain(getattr(settings, name))) for name in names)
+def _differing(today: Settings, settings: Settings, names: Iterable[str]) -> tuple[SettingChange, ...]:
+    return tuple(SettingChange(name, _plain(getattr(today, name)), _plain(getattr(settings, name))) for name in names)
 
 
 def _check_environment(changes: Iterable[str], settings: Settings) -> None:

@@ -1,27 +1,13 @@
 """Progress reporting: the command line installs a reporter with `report_to`, the stages call `track`."""
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-
-class Reporter(Protocol):
-    """Displays progress."""
-
-    def start(self, description: str, total: float | None) -> object:
-        """Opens a bar and returns its handle."""
-        ...
-
-    def advance(self, handle: object, amount: float) -> None:
-        """Moves the bar."""
-        ...
-
-    def finish(self, handle: object) -> None:
-        """Closes the bar."""
-        ...
-
+Reporter = Callable[[Iterable[Any], str, float | None], Iterator[Any]]
+"""Yields the items and shows how many of the total were taken, if it is known."""
 
 _reporter: Reporter | None = None
 
@@ -38,14 +24,7 @@ def report_to(reporter: Reporter | None) -> Iterator[None]:
 
 
 def track(items: Iterable[T], description: str, total: float | None = None) -> Iterator[T]:
-    """Yields the items and advances a bar by one for each."""
+    """Yields the items and reports each."""
     if _reporter is None:
-        yield from items
-        return
-    reporter, handle = _reporter, _reporter.start(description, len(items) if isinstance(items, Sized) else total)
-    try:
-        for item in items:
-            yield item
-            reporter.advance(handle, 1)
-    finally:
-        reporter.finish(handle)
+        return iter(items)
+    return _reporter(items, description, len(items) if isinstance(items, Sized) else total)

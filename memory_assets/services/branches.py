@@ -51,6 +51,11 @@ class Branch:
     leaving: tuple[str, ...] = ()
     """Proposals by rules whose lines of MEMORY.md have no evidence any more."""
 
+    def to_dict(self) -> dict[str, object]:
+        """Returns the branch as one in a list of branches."""
+        kept = {"name": self.name, "first": self.first, "last": self.last}
+        return {**kept, "settings": self.changes, "state": self.state}
+
 
 @dataclass(frozen=True)
 class BranchFolder:

@@ -15,7 +15,7 @@ OF_A_FACT = ("id", "priority", "category", "author", "day", "project", "text", "
 
 
 @dataclass(frozen=True)
-class Rows:
+class ShownRows:
     """Some rows of a table, and the number of all rows."""
 
     table: str
@@ -24,7 +24,7 @@ class Rows:
     total: int
 
 
-def show_rows(tables: Tables, table: str, *, day: str | None = None, limit: int = 10) -> Rows:
+def show_rows(tables: Tables, table: str, *, day: str | None = None, limit: int = 10) -> ShownRows:
     """Returns the first rows of the table, or of one of its days, in order of its key."""
     keys = schemas.key_of(table)
     parts = None if day is None else [day]
@@ -36,21 +36,21 @@ def show_rows(tables: Tables, table: str, *, day: str | None = None, limit: int 
     return _rows(table, frame.sort(keys).head(limit).collect(), total)
 
 
-def sample_rows(tables: Tables, table: str, count: int, seed: str) -> Rows:
+def sample_rows(tables: Tables, table: str, count: int, seed: str) -> ShownRows:
     """Returns random rows; the same seed gives the same rows of the same table."""
     return _sample(table, tables.read(table), count, seed)
 
 
-def sample_facts(tables: Tables, count: int, seed: str) -> Rows:
+def sample_facts(tables: Tables, count: int, seed: str) -> ShownRows:
     """Returns random allowed facts of all days; the same seed gives the same facts of the same store."""
     is_allowed = (pl.col("gate") == "allow") & (pl.col("kind") == "fact")
     return _sample("observations", tables.scan("observations").filter(is_allowed).select(OF_A_FACT).collect(), count, seed)
 
 
-def _sample(table: str, frame: pl.DataFrame, count: int, seed: str) -> Rows:
+def _sample(table: str, frame: pl.DataFrame, count: int, seed: str) -> ShownRows:
     chosen = random.Random(seed).sample(range(frame.height), min(count, frame.height))
     return _rows(table, frame.sort(schemas.key_of(table))[chosen], frame.height)
 
 
-def _rows(table: str, frame: pl.DataFrame, total: int) -> Rows:
-    return Rows(table, tuple(frame.columns), tuple(frame.to_dicts()), total)
+def _rows(table: str, frame: pl.DataFrame, total: int) -> ShownRows:
+    return ShownRows(table, tuple(frame.columns), tuple(frame.to_dicts()), total)

@@ -9,7 +9,7 @@ import pytest
 from memory_assets.assets.automation import new_transcripts, next_requests
 from memory_assets.definitions import assemble
 from memory_assets.runs import due
-from memory_assets.runs.jobs import STARTED_BY
+from memory_assets.runs.days import STARTED_BY
 from memory_assets.runs.launch import _Runner
 from memory_assets.runs.staleness import stale_days
 from memory_assets.store.settings import read_settings

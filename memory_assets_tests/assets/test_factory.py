@@ -10,12 +10,12 @@ import pytest
 
 from memory_assets.definitions import assemble
 from memory_assets.runs.scopes import SCOPE
-from memory_assets.schema.frames import columns_of
 from memory_assets.schema.records import Category
 from memory_assets.schema.tables import JOBS, TABLES, table_names, tables_in
 from memory_assets.stages.distill.model import questions
 from memory_assets.stages.reflect import questions as reflect_questions
 from memory_assets.store.settings import Settings
+from memory_assets_tests.generated import columns_of
 
 DAILY = {
     "messages", "sessions", "observer_answers", "segments", "observations", "verdicts", "triggers", "lessons", "quality", "daily_log",

@@ -27,13 +27,12 @@ from memory_assets.errors import (
     UnknownIdError,
     UnknownMemoryError,
 )
-from memory_assets.interfaces.dispatcher import Dispatcher
 from memory_assets.interfaces.http import LONGEST_BODY, application, status_of
 from memory_assets_tests.small_store import FACT, PROPOSAL, index, small_store
 
 
 def client(*, is_writing: bool = False, host: str = "127.0.0.1", called: str = "127.0.0.1") -> TestClient:
-    return TestClient(application(Dispatcher(), host, is_writing=is_writing), base_url=f"http://{called}:3100")
+    return TestClient(application(host, is_writing=is_writing), base_url=f"http://{called}:3100")
 
 
 def test_a_question_is_answered_by_query_and_by_body_alike():

@@ -13,15 +13,15 @@ from typer.main import get_command
 from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.interfaces.cli.commands import option_of
-from memory_assets.interfaces.dispatcher import Dispatcher
 from memory_assets.interfaces.http import application
 from memory_assets.interfaces.mcp import protocol
 from memory_assets.interfaces.mcp.protocol import Protocol
-from memory_assets.interfaces.verbs import VERBS, Verb, tool_of, verb_of
+from memory_assets.interfaces.verbs import VERBS, Verb
 from memory_assets.interfaces.views.registry import VIEWS
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import Request
 from memory_assets.stages.recall.profiles import PROFILES
+from memory_assets_tests.generated import describe
 from memory_assets_tests.small_store import small_store
 
 PLACES = {"graph": "lab graph", "triggers": "lab triggers", "feedback": "data feedback"}
@@ -41,13 +41,12 @@ def test_the_profiles_that_can_be_asked_for_exist():
 
 
 def test_each_verb_has_a_method_of_the_facade_and_a_view():
-    assert [verb.name for verb in VERBS if not callable(getattr(MemoryAgent, verb.method, None))] == []
+    assert [verb.name for verb in VERBS if not callable(getattr(MemoryAgent, verb.name, None))] == []
     assert {verb.name for verb in VERBS} == set(VIEWS)
 
 
 def test_a_tool_is_named_after_its_verb():
-    assert tool_of("memory_brief") == verb_of("brief")
-    assert tool_of("memory_sing") is None
+    assert verbs.BRIEF.tool == "memory_brief"
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
@@ -73,7 +72,7 @@ def test_the_command_line_has_the_parameters_of_the_request(verb: Verb):
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
 def test_tools_and_http_have_the_parameters_of_the_request_with_the_same_bounds(verb: Verb):
     tool = next(one for one in Protocol(is_writing=True).tools()["tools"] if one["name"] == verb.tool)
-    with TestClient(application(Dispatcher(), "127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
+    with TestClient(application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
         path = client.get("/openapi.json").json()["paths"][f"/{verb.name}"]
     body = path["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert tool["inputSchema"] == body == verb.schema()
@@ -84,7 +83,7 @@ def test_tools_and_http_have_the_parameters_of_the_request_with_the_same_bounds(
 
 def test_the_tools_that_a_server_shows_before_pydantic_is_imported_are_those_of_the_verbs():
     """`make docs` writes the file."""
-    assert json.loads(protocol.TOOLS.read_text("utf-8")) == [verb.describe() for verb in VERBS]
+    assert json.loads(protocol.TOOLS.read_text("utf-8")) == [describe(verb) for verb in VERBS]
 
 
 def test_a_schema_names_what_is_needed_and_what_may_be_chosen():
@@ -141,12 +140,12 @@ def test_a_new_verb_is_a_command_a_tool_and_an_address(
     assert capsys.readouterr().out.split() == ["word", "uv", "count", "5"]
     said = Protocol().answer("tools/call", {"name": "memory_count", "arguments": {"word": "uv", "most": 3}})
     assert said["structuredContent"]["data"] == found
-    with TestClient(application(Dispatcher(), "127.0.0.1"), base_url="http://127.0.0.1") as client:
+    with TestClient(application("127.0.0.1"), base_url="http://127.0.0.1") as client:
         assert client.get("/count", params={"word": "uv", "most": 3}).json()["data"] == found
         refused = client.get("/count", params={"word": "uv", "most": 10}).json()["error"]["message"]
     assert refused == "most must be between 1 and 9, not 10."
     assert cli.main(["count", "uv", "--most", "10"]) == 2
     assert capsys.readouterr().err == f"✗ {refused}\n"
     monkeypatch.setattr(protocol, "TOOLS", tmp_path / "tools.json")
-    protocol.TOOLS.write_text(json.dumps([verb.describe() for verb in VERBS]))
+    protocol.TOOLS.write_text(json.dumps([describe(verb) for verb in VERBS]))
     assert "memory_count" in [tool["name"] for tool in Protocol().tools()["tools"]]

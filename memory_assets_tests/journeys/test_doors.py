@@ -9,7 +9,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from memory_assets.interfaces.cli import app as cli
-from memory_assets.interfaces.dispatcher import Dispatcher
 from memory_assets.interfaces.http import application
 from memory_assets.interfaces.mcp.protocol import Protocol
 from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store
@@ -31,7 +30,7 @@ def by_tool(tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def by_http_writing(verb: str, **arguments: Any) -> dict[str, Any]:
-    with TestClient(application(Dispatcher(), "127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
+    with TestClient(application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
         return client.post(f"/{verb}", json=arguments).json()
 
 
@@ -40,7 +39,7 @@ def by_tool_writing(tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def by_http(verb: str, **arguments: Any) -> dict[str, Any]:
-    with TestClient(application(Dispatcher(), "127.0.0.1"), base_url="http://127.0.0.1") as client:
+    with TestClient(application("127.0.0.1"), base_url="http://127.0.0.1") as client:
         return client.get(f"/{verb}", params=arguments).json()
 
 

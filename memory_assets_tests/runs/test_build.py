@@ -9,7 +9,6 @@ from memory_assets.runs import build as building
 from memory_assets.runs.build import build, flush, rebuild
 from memory_assets.runs.due import memories_are_stale
 from memory_assets.runs.launch import RunSummary
-from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import bring_up_to_date, index, small_store, write
@@ -100,7 +99,7 @@ def test_nothing_can_be_rebuilt_where_there_is_nothing(ingested: list[Store]):
 
 def test_a_flush_is_said_in_the_ledger_before_anything_is_learnt(ingested: list[Store]):
     store = small_store()
-    flush(read_settings())
+    flush(store)
     assert [event.kind for event in store.ledger.events()] == ["sessions.flushed"]
     assert len(ingested) == 1
 

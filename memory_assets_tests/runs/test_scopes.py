@@ -80,8 +80,8 @@ def test_a_projects_briefing_is_written_without_the_owners(store: Store):
     own = store.workspace / "projects" / "shop.md"
     own.parent.mkdir(parents=True)
     own.write_text("# MEMORY of shop\n\n## Patterns\n\n- (2026-08-03) Deploys go through Buildkite.\n")
-    briefing(Run(store, TABLES["briefing"], ["projects/shop"], ["projects/shop"]))
+    briefing(store, Run(TABLES["briefing"], ["projects/shop"], ["projects/shop"]))
     assert "Buildkite" in (store.workspace / "briefings" / "shop.md").read_text()
     assert not (store.workspace / "briefing.md").exists()
-    memory_md(Run(store, TABLES["memory_md"], ["projects/shop"], ["projects/shop"]))
+    memory_md(store, Run(TABLES["memory_md"], ["projects/shop"], ["projects/shop"]))
     assert "Buildkite" in own.read_text()

@@ -9,18 +9,18 @@ import pytest
 from memory_assets.errors import TableError
 from memory_assets.schema import frames as tables
 from memory_assets.schema.tables import table_names
-from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.factories import frame, row
+from memory_assets_tests.generated import TABLES_MD, columns_of, render_dictionary
 
 
 def test_the_dictionary_in_docs_is_true():
     """Made by `make docs`."""
-    assert (REPOSITORY / "docs" / "tables.md").read_text("utf-8") == tables.render_dictionary()
+    assert TABLES_MD.read_text("utf-8") == render_dictionary()
 
 
 @pytest.mark.parametrize("table", table_names())
 def test_every_column_says_what_it_means(table: str):
-    assert [name for name, _, meaning in tables.columns_of(table) if len(meaning) < 4] == []
+    assert [name for name, _, meaning in columns_of(table) if len(meaning) < 4] == []
 
 
 @pytest.mark.parametrize("table", table_names())

@@ -148,7 +148,8 @@ def test_links_to_folders_and_huge_files_are_passed_by(home: Path, tmp_path: Pat
 
 
 def test_the_record_of_the_table_says_it_is_a_mirror():
-    from memory_assets.schema.frames import columns_of, schema_of
+    from memory_assets.schema.frames import schema_of
+    from memory_assets_tests.generated import columns_of
 
     assert schema_of("harness_memories") == schema_of("observations")
     assert "never written" in json.dumps(columns_of("harness_memories"))

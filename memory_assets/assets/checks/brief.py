@@ -9,9 +9,12 @@ from memory_assets.store.store import Store
 from memory_assets.text.tokens import count_tokens
 
 
-@check("briefing", description=f"The briefing has at most {BUDGET_TOKENS} tokens.", level="error")
+@check("briefing", level="error")
 def within_budget(store: Store, days: Days) -> dg.AssetCheckResult:
-    """Counts the tokens of the longest briefing."""
+    """The briefing has at most {BUDGET_TOKENS} tokens.
+
+    Counts the tokens of the longest briefing.
+    """
     files = [store.workspace / BRIEFING_MD, *(store.workspace / BRIEFINGS).glob("*.md")]
     tokens = max(count_tokens(path.read_text("utf-8")) for path in files)
     return verdict(tokens <= BUDGET_TOKENS, tokens=tokens)

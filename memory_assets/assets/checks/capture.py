@@ -43,6 +43,5 @@ def coverage(store: Store, days: Days) -> pl.DataFrame:
 def provenance(store: Store, days: Days) -> pl.DataFrame:
     """Every message lies in an archived range."""
     archived = store.archive.resources().select(resource_id="id")
-    return store.tables.read("messages", days, columns=["message_id", "resource_id"]).join(
-        archived, on="resource_id", how="anti"
-    )
+    messages = store.tables.read("messages", days, columns=["message_id", "resource_id"])
+    return messages.join(archived, on="resource_id", how="anti")

@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from types import FunctionType
 from typing import Any, Literal, TypeVar
 
 import dagster as dg
@@ -15,6 +16,7 @@ import polars as pl
 import polars.selectors as cs
 
 from memory_assets.errors import TableError
+from memory_assets.runs.days import RANGE_END, RANGE_START
 from memory_assets.schema import frames as schemas
 from memory_assets.stages.capture.masking.redact import count_secrets, find
 from memory_assets.stages.maintain.secrets import text_columns
@@ -26,7 +28,7 @@ Days = list[str] | None
 Judge = Callable[[Store, Days], pl.DataFrame | dg.AssetCheckResult]
 """Returns the offending rows, or a result."""
 
-J = TypeVar("J", bound=Judge)
+F = TypeVar("F", bound=FunctionType)
 
 Level = Literal["block", "error", "warn"]
 """What a failure does: stops everything downstream, is an error, or is a warning."""
@@ -36,7 +38,7 @@ SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Check:
+class TableCheck:
     """A check of one asset."""
 
     asset: str
@@ -58,17 +60,19 @@ class Check:
         return result._replace(asset_key=self.spec.asset_key, check_name=self.name, severity=severity)
 
 
-REGISTERED: list[Check] = []
+REGISTERED: list[TableCheck] = []
 """The checks of all stages, in the order of their definition."""
 
 
-def check(asset: str, name: str = "", *, description: str = "", level: Level = "block") -> Callable[[J], J]:
-    """Registers the decorated function as a check of the asset, by default with its name and docstring."""
+def check(asset: str, name: str = "", *, level: Level = "block") -> Callable[[F], F]:
+    """Registers the decorated function as a check of the asset, by default with the function's name.
 
-    def register(judge: J) -> J:
-        documented = description or (inspect.getdoc(judge) or "").partition("\n\n")[0]
-        called = name or judge.__name__  # pyright: ignore[reportAttributeAccessIssue]
-        REGISTERED.append(Check(asset, called, documented, judge, level))
+    The first paragraph of its docstring is the description; constants that it names in braces are filled in.
+    """
+
+    def register(judge: F) -> F:
+        described = (inspect.getdoc(judge) or "").partition("\n\n")[0].format_map(judge.__globals__)
+        REGISTERED.append(TableCheck(asset, name or judge.__name__, described, judge, level))
         return judge
 
     return register
@@ -86,7 +90,7 @@ def _examples(broken: pl.DataFrame) -> dg.MarkdownMetadataValue:
     return dg.MetadataValue.md("\n".join(f"| {' | '.join(row)} |" for row in rows))
 
 
-def schema_check(table: str) -> Check:
+def schema_check(table: str) -> TableCheck:
     """Returns the blocking check that a table's rows fit its schema and repeat no key."""
 
     def judge(store: Store, days: Days) -> dg.AssetCheckResult:
@@ -98,11 +102,11 @@ def schema_check(table: str) -> Check:
             return verdict(False, repeated, problem=str(error)[:500])
         return verdict(True, rows=frame.height)
 
-    keys = ", ".join(schemas.key_of(table))
-    return Check(table, "schema_and_unique_keys", f"Every row of {table} fits the schema; no two rows share {keys}.", judge)
+    described = f"Every row of {table} fits the schema; no two rows share {', '.join(schemas.key_of(table))}."
+    return TableCheck(table, "schema_and_unique_keys", described, judge)
 
 
-def no_secrets_check(table: str) -> Check:
+def no_secrets_check(table: str) -> TableCheck:
     """Returns the blocking check that no text of any column of the table holds a secret that masking knows."""
     key, columns = schemas.key_of(table), text_columns(table)
 
@@ -113,18 +117,18 @@ def no_secrets_check(table: str) -> Check:
         hits = [frame.filter(pl.Series([bool(find(text or "")) for text in texts])).select(key) for texts in suspicious]
         return pl.concat(hits) if hits else frame.select(key).clear()
 
-    return Check(table, "no_secrets", "No text holds a key, token or password.", judge)
+    return TableCheck(table, "no_secrets", "No text holds a key, token or password.", judge)
 
 
-def one_step_per_asset(checks: Iterable[Check]) -> list[dg.AssetChecksDefinition]:
+def one_step_per_asset(checks: Iterable[TableCheck]) -> list[dg.AssetChecksDefinition]:
     """Returns the checks, those of one asset in one step: Dagster starts, records and ends one step for all."""
-    by_asset: dict[str, list[Check]] = {}
+    by_asset: dict[str, list[TableCheck]] = {}
     for one in checks:
         by_asset.setdefault(one.asset, []).append(one)
     return [_one_step(asset, found) for asset, found in by_asset.items()]
 
 
-def _one_step(asset: str, checks: Sequence[Check]) -> dg.AssetChecksDefinition:
+def _one_step(asset: str, checks: Sequence[TableCheck]) -> dg.AssetChecksDefinition:
     @dg.multi_asset_check(name=f"{asset}_checks", specs=[one.spec for one in checks], can_subset=True)
     def run_checks(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> Iterator[dg.AssetCheckResult]:
         days = days_of_run(context.run.tags)
@@ -138,7 +142,7 @@ def _one_step(asset: str, checks: Sequence[Check]) -> dg.AssetChecksDefinition:
 def days_of_run(tags: Mapping[str, str]) -> Days:
     """Returns the days that a run with the tags is about; None where it names none (whole tables, categories, scopes)."""
     key = tags.get("dagster/partition", "")
-    start, end = tags.get("dagster/asset_partition_range_start", key), tags.get("dagster/asset_partition_range_end", key)
+    start, end = tags.get(RANGE_START, key), tags.get(RANGE_END, key)
     if not start[:1].isdigit():
         return None
     return [day.isoformat() for day in pl.date_range(date.fromisoformat(start), date.fromisoformat(end), eager=True)]

@@ -5,7 +5,7 @@ from functools import partial
 import polars as pl
 
 from memory_assets.assets.checks.capture import closed_windows, messages_of_windows
-from memory_assets.assets.checks.common import Days, check
+from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check
 from memory_assets.schema.frames import empty
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
@@ -91,4 +91,5 @@ def _without_message(table: str, key: str, store: Store, days: Days) -> pl.DataF
 
 
 for _table, _key in (("triggers", "trigger_id"), ("lessons", "lesson_id")):
-    check(_table, "messages_exist", description="Every cited message exists.")(partial(_without_message, _table, _key))
+    _judge = partial(_without_message, _table, _key)
+    REGISTERED.append(TableCheck(_table, "messages_exist", "Every cited message exists.", _judge))

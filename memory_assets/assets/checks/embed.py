@@ -66,13 +66,12 @@ def events_have_a_home(store: Store, days: Days) -> pl.DataFrame:
     return find_orphans(allowed_facts(pl.concat([observations, notes])), events)
 
 
-@check(
-    "memories",
-    description=f"Fewer than {MOST_SHARE:.0%} of the allowed memories repeat the words of another of their scope.",
-    level="warn",
-)
+@check("memories", level="warn")
 def few_repeats(store: Store, days: Days) -> dg.AssetCheckResult:
-    """Counts repeats by a measure that shares nothing with merging."""
+    """Fewer than {MOST_SHARE:.0%} of the allowed memories repeat the words of another of their scope.
+
+    Counts repeats by a measure that shares nothing with merging.
+    """
     columns = ["id", "kind", "state", "text", "scope", "project", "person"]
     found = find_repeats(store.tables.read("memories", columns=columns))
     counts = {"share": found.share, "pairs": found.pairs.height, "allowed": found.allowed}
@@ -131,14 +130,8 @@ def memories_say_so(store: Store, days: Days) -> pl.DataFrame:
     found = store.tables.read("relations", columns=["source_id", "target_id", "kind", "memory_ids"])
     cited = found.explode("memory_ids").rename({"memory_ids": "memory_id"})
     mentions = store.tables.read("mentions", columns=["memory_id", "entity_id"]).unique()
-    kinds_naming = {
-        "source_id": ["mentioned_together", "uses", "part_of"],
-        "target_id": ["mentioned_together", "uses", "replaced_by"],
-    }
-    broken = [
-        cited.filter(pl.col("kind").is_in(kinds)).join(
-            mentions, left_on=["memory_id", end], right_on=["memory_id", "entity_id"], how="anti"
-        )
-        for end, kinds in kinds_naming.items()
-    ]
+    broken = []
+    for end, kind in (("source_id", "part_of"), ("target_id", "replaced_by")):
+        naming = cited.filter(pl.col("kind").is_in(["mentioned_together", "uses", kind]))
+        broken.append(naming.join(mentions, left_on=["memory_id", end], right_on=["memory_id", "entity_id"], how="anti"))
     return pl.concat(broken).unique()

@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from memory_assets.assets.checks.common import Days, check, verdict
+from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check, verdict
 from memory_assets.assets.factory import bars
 from memory_assets.runs.steps.quality import values_of
 from memory_assets.stages.evaluate.gold import ALL, CEILINGS, FLOORS
@@ -64,43 +64,43 @@ def _judge(share: float | None, most: float, broken: pl.DataFrame | None = None,
     return verdict(share is None or share <= most, broken, limit=most, **measured, **figures)
 
 
-@check("quality", description=f"At most {MOST_JUNK:.0%} of the candidates are junk.", level="warn")
+@check("quality", level="warn")
 def few_candidates_are_junk(store: Store, days: Days) -> dg.AssetCheckResult:
-    """Warns where the observer proposes too much that the gate stops."""
+    """At most {MOST_JUNK:.0%} of the candidates are junk.
+
+    Warns where the observer proposes too much that the gate stops.
+    """
     rows = store.tables.read("quality", days)
     return _judge(share_of(rows, "junk", "candidates"), MOST_JUNK, junk=count_of(rows, "junk"))
 
 
-@check(
-    "quality",
-    description=f"At most {MOST_REPEATED:.0%} of the allowed facts repeat an earlier one of their day and scope.",
-    level="warn",
-)
+@check("quality", level="warn")
 def few_facts_are_repeats(store: Store, days: Days) -> dg.AssetCheckResult:
-    """Warns where the same is allowed again and again, and names the pairs."""
+    """At most {MOST_REPEATED:.0%} of the allowed facts repeat an earlier one of their day and scope.
+
+    Warns where the same is allowed again and again, and names the pairs.
+    """
     rows = store.tables.read("quality", days)
     repeated = find_repeated(store.tables.read("observations", days)).filter(pl.col("gate") == "allow")
     return _judge(share_of(rows, "repeated", "allow"), MOST_REPEATED, repeated.select("id", "day", "same_as"))
 
 
-@check(
-    "quality",
-    description=f"At most {MOST_LOOSE:.0%} of the candidates come from answers in another form than the prompt asks for.",
-    level="warn",
-)
+@check("quality", level="warn")
 def answers_are_read_as_asked(store: Store, days: Days) -> dg.AssetCheckResult:
-    """Warns where a model's answers had to be parsed by a fallback."""
+    """At most {MOST_LOOSE:.0%} of the candidates come from answers in another form than the prompt asks for.
+
+    Warns where a model's answers had to be parsed by a fallback.
+    """
     rows = store.tables.read("quality", days)
     return _judge(loosely_read(rows), MOST_LOOSE, paths=bars(values_of(rows, "parse_path")))
 
 
-@check(
-    "quality",
-    description=f"At most {MOST_ADRIFT:.0%} of allowed facts refer to earlier text or begin as a turn of a conversation.",
-    level="warn",
-)
+@check("quality", level="warn")
 def allowed_facts_stand_alone(store: Store, days: Days) -> dg.AssetCheckResult:
-    """Warns where facts cannot be understood without their session, and names them."""
+    """At most {MOST_ADRIFT:.0%} of allowed facts refer to earlier text or begin as a turn of a conversation.
+
+    Warns where facts cannot be understood without their session, and names them.
+    """
     adrift = find_allowed_with(ADRIFT, store, days)
     allowed = count_of(store.tables.read("quality", days), "priority")
     return _judge(adrift["id"].n_unique() / allowed if allowed else None, MOST_ADRIFT, adrift)
@@ -121,9 +121,8 @@ for _is_floor, _limits in ((True, FLOORS), (False, CEILINGS)):
     _suffix, _bound = ("reaches_its_floor", "at least") if _is_floor else ("stays_below_its_ceiling", "at most")
     for _measure, _value in _limits.items():
         _description = f"{_measure}: {_bound} {_value:.2f} over all sessions."
-        check("evaluation", f"{_measure}_{_suffix}", description=_description, level="warn")(
-            partial(_limit, _measure, _value, _is_floor)
-        )
+        _keeps = partial(_limit, _measure, _value, _is_floor)
+        REGISTERED.append(TableCheck("evaluation", f"{_measure}_{_suffix}", _description, _keeps, "warn"))
 
 
 @check("evaluation", level="warn")

@@ -15,8 +15,11 @@ def citations_resolve(store: Store, days: Days) -> pl.DataFrame:
     return cited.join(active, left_on="memory_ids", right_on="id", how="anti")
 
 
-@check("category_summaries", description=f"No summary has more than {MOST_FACTS} facts or {MOST_TOKENS} tokens.", level="warn")
+@check("category_summaries", level="warn")
 def short_enough(store: Store, days: Days) -> pl.DataFrame:
-    """Returns the summaries that are longer."""
+    """No summary has more than {MOST_FACTS} facts or {MOST_TOKENS} tokens.
+
+    Returns the summaries that are longer.
+    """
     found = store.tables.read("category_summaries", columns=["summary_id", "category", "memory_ids", "tokens"])
     return found.filter((pl.col("tokens") > MOST_TOKENS) | (pl.col("memory_ids").list.len() > MOST_FACTS)).drop("memory_ids")

@@ -6,7 +6,7 @@ from functools import partial
 
 import polars as pl
 
-from memory_assets.assets.checks.common import Days, check
+from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check
 from memory_assets.runs.staleness import input_versions, unpaid, written_versions
 from memory_assets.runs.steps.condensing import days_of
 from memory_assets.runs.steps.reflect import DROPPED
@@ -24,16 +24,15 @@ def _dangling(table: str, store: Store, days: Days) -> pl.DataFrame:
 
 
 for _table in TABLE_OF.values():
-    check(_table, "citations_resolve", description="Every cited observation exists.")(partial(_dangling, _table))
+    REGISTERED.append(TableCheck(_table, "citations_resolve", "Every cited observation exists.", partial(_dangling, _table)))
 
 
-@check(
-    "reflections",
-    description=f"The reflections of a day are smaller than its facts where these have more than {SMALL_TOKENS} tokens.",
-    level="warn",
-)
+@check("reflections", level="warn")
 def smaller_than_its_input(store: Store, days: Days) -> pl.DataFrame:
-    """Returns the days whose reflections are not smaller."""
+    """The reflections of a day are smaller than its facts where these have more than {SMALL_TOKENS} tokens.
+
+    Returns the days whose reflections are not smaller.
+    """
     totals = pl.col("input_tokens", "fact_tokens", "output_tokens").sum()
     found = store.tables.read("reflections", days).group_by("day").agg(totals).sort("day")
     return found.filter((pl.col("fact_tokens") > SMALL_TOKENS) & (pl.col("output_tokens") >= pl.col("fact_tokens")))
@@ -54,9 +53,12 @@ def of_its_own_session(store: Store, days: Days) -> pl.DataFrame:
     return cited.join(known, left_on=["observation_ids", "session_id"], right_on=["id", "session_id"], how="anti")
 
 
-@check("session_reflections", description=f"No block has more than {MOST_TOKENS} tokens.")
+@check("session_reflections")
 def short_enough(store: Store, days: Days) -> pl.DataFrame:
-    """Returns the sessions with a longer block."""
+    """No block has more than {MOST_TOKENS} tokens.
+
+    Returns the sessions with a longer block.
+    """
     return store.tables.read("session_reflections", columns=["session_id", "tokens"]).filter(pl.col("tokens") > MOST_TOKENS)
 
 
@@ -98,9 +100,8 @@ def _longer_than_days(span: Span, store: Store, days: Days) -> pl.DataFrame:
 
 for _span in (WEEK, MONTH):
     _description = f"No {_span.name} has more tokens than the reflections of its days."
-    check(TABLE_OF[_span.name], "shorter_than_its_days", description=_description, level="warn")(
-        partial(_longer_than_days, _span)
-    )
+    _judge = partial(_longer_than_days, _span)
+    REGISTERED.append(TableCheck(TABLE_OF[_span.name], "shorter_than_its_days", _description, _judge, "warn"))
 
 
 @check("timeline")

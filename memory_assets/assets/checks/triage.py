@@ -62,9 +62,12 @@ def _has_evidence(event: Event) -> bool:
     return event.kind == RETIRED or bool(event.payload["evidence"]) or LEDGER in event.payload["session_ids"]
 
 
-@check("memory_md", description=f"MEMORY.md has at most {MOST_ENTRIES} entries and {MOST_BYTES:,} bytes.", level="warn")
+@check("memory_md", level="warn")
 def is_small(store: Store, days: Days) -> dg.AssetCheckResult:
-    """Returns the files with too many entries or bytes; REVIEW.md asks which lines to remove."""
+    """MEMORY.md has at most {MOST_ENTRIES} entries and {MOST_BYTES:,} bytes.
+
+    Returns the files with too many entries or bytes; REVIEW.md asks which lines to remove.
+    """
     contents = {path: read_memory(workspace_of(store), path) for path in memory_files(store.workspace)}
     rows = [(path, len(read_entries(content)), len(content.encode())) for path, content in contents.items()]
     found = pl.DataFrame(rows, {"path": pl.String, "entries": pl.Int64, "bytes": pl.Int64}, orient="row")

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from memory_assets.interfaces.dispatcher import call
+from memory_assets.interfaces.envelope import warnings_of
 from memory_assets.interfaces.verbs import Verb
 from memory_assets.interfaces.views.lines import Parts
 from memory_assets.interfaces.views.registry import view_of
@@ -78,14 +78,13 @@ def group(help: str, **options: Any) -> typer.Typer:
 
 
 def shown(view: Callable[[Any], Parts], data: Any, warnings: Sequence[str] = (), exit_code: int = 0) -> Reply:
-    """Returns the data as a reply that the view renders."""
-    return Reply(data, view(data), exit_code, warnings)
+    """Returns the data, with its own warnings or these, as a reply that the view renders."""
+    return Reply(data, view(data), exit_code, warnings or warnings_of(data))
 
 
 def reply_to(verb: Verb, request: Request | None = None, **given: Any) -> Reply:
     """Returns the facade's answer to the request, or to one with these fields, with the verb's view."""
-    result = call(MemoryAgent(), verb, request or verb.request(**given))
-    return Reply(result.data, view_of(verb.name)(result.data), warnings=result.warnings)
+    return shown(view_of(verb.name), getattr(MemoryAgent(), verb.name)(request or verb.request(**given)))
 
 
 def add(app: typer.Typer, verb: Verb, panel: str | None = None, *, path: str = "") -> None:

@@ -7,20 +7,10 @@ from typing import Annotated
 import typer
 
 from memory_assets.interfaces import verbs
-from memory_assets.interfaces.cli.commands import (
-    FirstDay,
-    Json,
-    LastDay,
-    RowCount,
-    Table,
-    add,
-    completing,
-    day_of,
-    group,
-    shown,
-)
+from memory_assets.interfaces.cli import commands
+from memory_assets.interfaces.cli.commands import FirstDay, Json, LastDay, RowCount, Table, add, day_of, group, shown
 from memory_assets.interfaces.cli.everyday import built_reply
-from memory_assets.interfaces.views.evaluation import render_facts
+from memory_assets.interfaces.views.lab import render_facts
 from memory_assets.interfaces.views.lines import render_rows
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
@@ -28,6 +18,7 @@ from memory_assets.schema.tables import table_names
 from memory_assets.services.export import Format, export_file, export_table, rows_of
 from memory_assets.services.table_rows import sample_facts, sample_rows, show_rows
 
+complete = commands.completing(table_names())
 app = group("Look at tables, export them, rebuild them.")
 
 
@@ -71,9 +62,7 @@ def show(
 def sample(
     count: Annotated[int, typer.Argument(min=1, help="Number of facts.")] = 10,
     seed: Annotated[str, typer.Option(help="Any word or number; the same seed draws the same facts.")] = "0",
-    table: Annotated[
-        str | None, typer.Option(help="Draw whole rows of this table instead.", autocompletion=completing(table_names()))
-    ] = None,
+    table: Annotated[str | None, typer.Option(help="Draw whole rows of this table instead.", autocompletion=complete)] = None,
     as_json: Json = False,
 ) -> Reply:
     """Print random facts that the write gate allowed, to judge their quality."""
@@ -97,13 +86,17 @@ def rebuild(
 @app.command(epilog="Example: `memory data backfill --from 2026-04-01`")
 def backfill(first: FirstDay = None, last: LastDay = None, as_json: Json = False) -> Reply:
     """Extract these days again with the model and the present prompt; stored answers are not paid again."""
-    return built_reply(MemoryAgent().backfill(day_of(first), day_of(last)))
+    from memory_assets.runs.build import backfill as backfill_days
+
+    return built_reply(backfill_days(MemoryAgent().store, day_of(first), day_of(last)))
 
 
 @app.command(epilog="Example: `memory data flush`")
 def flush(as_json: Json = False) -> Reply:
     """End every open session now and extract its facts."""
-    return built_reply(MemoryAgent().flush())
+    from memory_assets.runs.build import flush as flush_sessions
+
+    return built_reply(flush_sessions(MemoryAgent().store))
 
 
 add(app, verbs.FEEDBACK, path="data feedback")

@@ -12,8 +12,9 @@ from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli import commands
 from memory_assets.interfaces.cli.commands import EVERY_DAY, KEEP_WELL, Json, Since, add, command, reply_to, shown
+from memory_assets.interfaces.loopback import free_port
 from memory_assets.interfaces.views.health import render_built, render_health, render_status_line
-from memory_assets.interfaces.views.recall import render_block
+from memory_assets.interfaces.views.memories import render_block
 from memory_assets.interfaces.views.terminal import Reply, console
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import AnswerRequest, RecallRequest, StatusRequest
@@ -39,7 +40,8 @@ def up(
     from memory_assets.runs.build import build
 
     built = build(since=since, may_show_sample=True)
-    return built_reply(built) if no_ui else built_reply(built, lambda: MemoryAgent(built.store.settings).serve_ui(port))
+    agent = MemoryAgent(built.store.settings)
+    return built_reply(built) if no_ui else built_reply(built, lambda: agent.serve_ui(free_port(port or agent.settings.port)))
 
 
 @command(

@@ -11,8 +11,7 @@ import typer
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli.commands import FirstDay, Json, LastDay, RowCount, add, day_of, group, shown
-from memory_assets.interfaces.views import what_if as view
-from memory_assets.interfaces.views.evaluation import render_calibration, render_evaluation
+from memory_assets.interfaces.views import lab as view
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 
@@ -36,7 +35,7 @@ def evaluate(
     """Score the observations of labelled sessions: recall by priority, the owner's rules, precision, noise."""
     found = MemoryAgent().evaluate(labels, against=against, show=show)
     missing = [f"Session {session} is not in this store and is not counted." for session in found.missing]
-    return shown(render_evaluation, found, missing)
+    return shown(view.render_evaluation, found, missing)
 
 
 @app.command(epilog="Example: `memory lab calibration --set gate.least_useful=0.8 --from 2026-08-01`")
@@ -51,8 +50,12 @@ def calibration(
     as_json: Json = False,
 ) -> Reply:
     """Compare the verdicts of the gate, of triage and of a model with people's decisions. Writes nothing."""
-    days = {"first": day_of(first), "last": day_of(last)}
-    return shown(render_calibration, MemoryAgent().calibrate(by=by, limits=limits or (), **days))
+    from memory_assets.runs.days import days_between
+    from memory_assets.services.calibration import calibrate_all
+
+    store = MemoryAgent().store
+    days = days_between(store.tables, day_of(first), day_of(last))
+    return shown(view.render_calibration, calibrate_all(store, by=by, limits=limits or (), days=days))
 
 
 @what_if_app.callback(
@@ -102,7 +105,8 @@ def what_if_adopt(name: Branch, as_json: Json = False) -> Reply:
 @what_if_app.command("drop", epilog="Example: `memory lab what-if drop least_useful-0.6`")
 def what_if_drop(name: Branch, as_json: Json = False) -> Reply:
     """Delete a branch."""
-    return shown(view.render_dropped, _runs().drop(MemoryAgent().store, name))
+    _runs().drop(MemoryAgent().store, name)
+    return Reply({"name": name}, [f"The branch {name} was deleted; the tables were not changed."])
 
 
 app.add_typer(what_if_app, name="what-if")

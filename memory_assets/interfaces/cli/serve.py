@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from memory_assets.interfaces.cli.commands import Json, group
-from memory_assets.interfaces.dispatcher import Dispatcher
-from memory_assets.interfaces.loopback import LOOPBACK, App, address_of, listen, run
+from memory_assets.interfaces.dispatcher import try_to_warm_up
+from memory_assets.interfaces.loopback import LOOPBACK, App, address_of, free_port, listen, run
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 
@@ -36,8 +36,7 @@ def mcp(
     from memory_assets.interfaces.mcp.http import PATH, application
     from memory_assets.interfaces.mcp.protocol import Protocol
 
-    protocol = Protocol(is_writing=write)
-    return _serving(application(protocol, host), PATH, protocol.dispatcher, write, host, port)
+    return _serving(application(Protocol(is_writing=write), host), PATH, write, host, port)
 
 
 @app.command(epilog="Example: `memory serve http`, then `curl '127.0.0.1:3100/recall?question=how+do+we+deploy'`")
@@ -45,8 +44,7 @@ def http(write: Write = False, host: Host = LOOPBACK[0], port: Port = HTTP_PORT,
     """Serve every verb over HTTP, each at an address of its own; read-only unless --write is given."""
     from memory_assets.interfaces.http import application
 
-    dispatcher = Dispatcher()
-    return _serving(application(dispatcher, host, is_writing=write), "/", dispatcher, write, host, port)
+    return _serving(application(host, is_writing=write), "/", write, host, port)
 
 
 @app.command(epilog="Example: `memory serve ui --port 3000`")
@@ -55,10 +53,10 @@ def ui(
 ) -> Reply:
     """Serve the Dagster UI with its sensors and schedules."""
     agent = MemoryAgent()
-    return Reply({"data": agent.store.root}, afterwards=lambda: agent.serve_ui(port))
+    return Reply({"data": agent.store.root}, afterwards=lambda: agent.serve_ui(free_port(port or agent.settings.port)))
 
 
-def _serving(served: App, path: str, dispatcher: Dispatcher, is_writing: bool, host: str, port: int) -> Reply:
+def _serving(served: App, path: str, is_writing: bool, host: str, port: int) -> Reply:
     """Returns the address, and the server that runs once it is printed."""
     listening = listen(host, port)
     url, host = address_of(listening) + path, listening.getsockname()[0]
@@ -67,7 +65,7 @@ def _serving(served: App, path: str, dispatcher: Dispatcher, is_writing: bool, h
 
     def start() -> int:
         sys.stdout.flush()
-        threading.Thread(target=dispatcher.try_to_warm_up, daemon=True).start()
+        threading.Thread(target=try_to_warm_up, daemon=True).start()
         return run(served, listening)
 
     parts = [f"Serving {url} ({access}). Press Ctrl-C to stop."]

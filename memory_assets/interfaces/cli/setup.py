@@ -76,8 +76,7 @@ def model_use(
     """Choose a model in the settings file. With one, transcripts are sent to its server."""
     from memory_assets.services.configuration import use_model
 
-    models = use_model(name)
-    return shown(render_models, models, models.warnings)
+    return shown(render_models, use_model(name))
 
 
 @model_app.command("cost", epilog="Example: `memory model cost --from 2026-04-01 --to 2026-04-30 --model claude-haiku-4-5`")
@@ -88,7 +87,12 @@ def model_cost(
     as_json: Json = False,
 ) -> Reply:
     """Estimate the calls and the price of extracting these days with a model. Sends nothing."""
-    return shown(render_costs, MemoryAgent().cost(day_of(first), day_of(last), model=model))
+    from memory_assets.runs.days import days_between
+    from memory_assets.services.model_questions import Consultation
+
+    store = MemoryAgent().store
+    days = map(str, days_between(store.tables, day_of(first), day_of(last)))
+    return shown(render_costs, Consultation(store, model or store.settings.model).costs(days))
 
 
 @app.command(rich_help_panel=SET_UP, epilog="Example: `memory config model`")

@@ -4,17 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import anyio.to_thread
+import mcp_types
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    CallToolResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
-    ListToolsResult,
-    ReadResourceResult,
-    Result,
-)
 
 from memory_assets.interfaces.loopback import App, Guard
 from memory_assets.interfaces.mcp.protocol import NAME, Protocol, RefusedError, version
@@ -25,8 +18,8 @@ PATH = "/mcp"
 def application(protocol: Protocol, host: str) -> App:
     """Returns the ASGI application that answers at `/mcp`; the guard checks hosts and origins."""
 
-    def answering(method: str, kind: type[Result]) -> Any:
-        async def answer(_: object, params: Any) -> Result:
+    def answering(method: str, kind: type[mcp_types.Result]) -> Any:
+        async def answer(_: object, params: Any) -> mcp_types.Result:
             return kind.model_validate(await anyio.to_thread.run_sync(_answer, protocol, method, params))
 
         return answer
@@ -36,11 +29,11 @@ def application(protocol: Protocol, host: str) -> App:
         version=version(),
         title="Memory of coding sessions",
         instructions=protocol.instructions,
-        on_list_tools=answering("tools/list", ListToolsResult),
-        on_call_tool=answering("tools/call", CallToolResult),
-        on_list_resources=answering("resources/list", ListResourcesResult),
-        on_list_resource_templates=answering("resources/templates/list", ListResourceTemplatesResult),
-        on_read_resource=answering("resources/read", ReadResourceResult),
+        on_list_tools=answering("tools/list", mcp_types.ListToolsResult),
+        on_call_tool=answering("tools/call", mcp_types.CallToolResult),
+        on_list_resources=answering("resources/list", mcp_types.ListResourcesResult),
+        on_list_resource_templates=answering("resources/templates/list", mcp_types.ListResourceTemplatesResult),
+        on_read_resource=answering("resources/read", mcp_types.ReadResourceResult),
     )
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     made = server.streamable_http_app(streamable_http_path=PATH, json_response=True, transport_security=unguarded)

@@ -9,7 +9,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from memory_assets.store import ready
 from memory_assets.store.places import find_data, present_root
 
 if TYPE_CHECKING:
-    from memory_assets.interfaces.dispatcher import Dispatcher
     from memory_assets.interfaces.verbs import Verb
 
 NAME = "memory_assets"
@@ -115,17 +113,29 @@ class Protocol:
     def call(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Returns a tool's answer as text and as the envelope of `--json`; errors are results, too."""
         verb, arguments = self._called(params)
+        from memory_assets.interfaces import dispatcher, envelope
+        from memory_assets.interfaces.views.registry import render_text
+
         try:
-            result = self.dispatcher.ask(verb.name, arguments)
+            data = dispatcher.ask(verb, arguments)
         except Exception as error:
-            return _failed(error)
-        return _result(verb, result.data, result.warnings)
+            if os.environ.get("MEMORY_DEBUG"):
+                import traceback
+
+                traceback.print_exception(error, file=sys.stderr)
+            answer = envelope.failed(error)
+            text = answer["error"]["message"]
+        else:
+            answer = envelope.answered(data, envelope.warnings_of(data))
+            text = "\n".join([render_text(verb.name, data), *(f"! {warning}" for warning in answer["warnings"])]).strip()
+        content = {"content": [{"type": "text", "text": text}], "structuredContent": json.loads(envelope.to_json(answer))}
+        return content | {"isError": not answer["ok"]}
 
     def _called(self, params: Mapping[str, Any]) -> "tuple[Verb, Mapping[str, Any]]":
-        from memory_assets.interfaces.verbs import tool_of
+        from memory_assets.interfaces.verbs import VERBS
 
         name, arguments = params.get("name"), params.get("arguments")
-        verb = tool_of(name) if isinstance(name, str) else None
+        verb = next((verb for verb in VERBS if verb.tool == name), None)
         if verb is None:
             raise RefusedError(INVALID_PARAMS, f"There is no tool {str(name)[:80]!r}; tools/list lists the tools.")
         if verb.is_writing and not self.is_writing:
@@ -134,13 +144,6 @@ class Protocol:
         if not isinstance(arguments, Mapping | None):
             raise RefusedError(INVALID_PARAMS, f"The arguments of {verb.tool} must be an object.")
         return verb, arguments or {}
-
-    @cached_property
-    def dispatcher(self) -> "Dispatcher":
-        """The dispatcher to the facade."""
-        from memory_assets.interfaces.dispatcher import Dispatcher
-
-        return Dispatcher()
 
     def resources(self) -> dict[str, Any]:
         """Returns the files that can be read."""
@@ -169,29 +172,3 @@ def version() -> str:
     import memory_assets
 
     return memory_assets.__version__
-
-
-def _result(verb: "Verb", data: Any, warnings: Any) -> dict[str, Any]:
-    from memory_assets.interfaces.envelope import answered
-    from memory_assets.interfaces.views.registry import render_text
-
-    text = "\n".join([render_text(verb.name, data), *(f"! {warning}" for warning in warnings)]).strip()
-    return _content(text, answered(data, warnings), is_error=False)
-
-
-def _failed(error: Exception) -> dict[str, Any]:
-    from memory_assets.interfaces.envelope import failed
-
-    if os.environ.get("MEMORY_DEBUG"):
-        import traceback
-
-        traceback.print_exception(error, file=sys.stderr)
-    envelope = failed(error)
-    return _content(envelope["error"]["message"], envelope, is_error=True)
-
-
-def _content(text: str, envelope: dict[str, Any], *, is_error: bool) -> dict[str, Any]:
-    from memory_assets.interfaces.envelope import to_json
-
-    content = {"content": [{"type": "text", "text": text}], "structuredContent": json.loads(to_json(envelope))}
-    return content | {"isError": is_error}

@@ -11,7 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 if TYPE_CHECKING:
-    from memory_assets.services.table_rows import Rows
+    from memory_assets.services.table_rows import ShownRows
 
 Part = str | Text | Table | Tree
 Parts = Iterator[Part]
@@ -72,7 +72,7 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def render_rows(rows: "Rows") -> Parts:
+def render_rows(rows: "ShownRows") -> Parts:
     """Renders rows as records: one line per column, so that long texts stay readable."""
     for row in rows.rows:
         yield from render_fields({name: row[name] for name in rows.columns})

@@ -6,26 +6,23 @@ from typing import Any
 
 from rich.console import Console
 
-from memory_assets.interfaces.views.health import render_state
+from memory_assets.interfaces.views import health, memories, origin
 from memory_assets.interfaces.views.lines import Parts, render_fields
-from memory_assets.interfaces.views.memories import render_decided, render_forgetting, render_noted, render_pending
-from memory_assets.interfaces.views.origin import render_explained, render_related, render_triggers
-from memory_assets.interfaces.views.recall import render_cited, render_recalled
 from memory_assets.interfaces.views.terminal import PIPE_WIDTH, show
 
 VIEWS: Mapping[str, Callable[[Any], Parts]] = {
-    "recall": render_recalled,
-    "answer": render_cited,
-    "explain": render_explained,
-    "graph": render_related,
-    "triggers": render_triggers,
+    "recall": memories.render_recalled,
+    "answer": memories.render_cited,
+    "explain": origin.render_explained,
+    "graph": origin.render_related,
+    "triggers": origin.render_triggers,
     "brief": lambda briefing: iter([briefing.text.rstrip("\n")]),
-    "remember": render_noted,
-    "forget": render_forgetting,
-    "feedback": render_noted,
-    "review": render_pending,
-    "decide": render_decided,
-    "status": render_state,
+    "remember": memories.render_noted,
+    "forget": memories.render_forgetting,
+    "feedback": memories.render_noted,
+    "review": memories.render_pending,
+    "decide": memories.render_decided,
+    "status": health.render_state,
 }
 
 

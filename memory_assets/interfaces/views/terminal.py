@@ -5,12 +5,12 @@ The answer goes to stdout, everything else to stderr. `NO_COLOR` is honoured.
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from memory_assets.interfaces.envelope import answered, failed, to_json
@@ -78,16 +78,6 @@ def _print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
-@dataclass
-class _Step:
-    """A progress bar: its task, start time and progress."""
-
-    task: TaskID
-    description: str
-    started: float
-    done: float = 0.0
-
-
 class Bars:
     """Shows progress on stderr: bars on a terminal, else a line for each long step."""
 
@@ -96,29 +86,25 @@ class Bars:
         self._bars: Progress | None = None
         self._open = 0
 
-    def start(self, description: str, total: float | None) -> object:
-        """Opens a bar and returns its handle."""
+    def track(self, items: Iterable[Any], description: str, total: float | None) -> Iterator[Any]:
+        """Yields the items and moves a bar; the last open one releases the terminal."""
         if self._bars is None:
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
             self._bars = Progress(*columns, console=self._console, disable=not self._console.is_terminal)
             self._bars.start()
         self._open += 1
-        return _Step(self._bars.add_task(description, total=total), description, time.monotonic())
-
-    def advance(self, handle: object, amount: float) -> None:
-        """Moves the bar."""
-        assert isinstance(handle, _Step)
-        handle.done += amount
-        if self._bars is not None:
-            self._bars.advance(handle.task, amount)
-
-    def finish(self, handle: object) -> None:
-        """Closes the bar; the last one releases the terminal."""
-        assert isinstance(handle, _Step)
-        seconds = time.monotonic() - handle.started
-        if not self._console.is_terminal and seconds >= AT_LEAST_SECONDS:
-            self._console.print(f"{handle.description}: {handle.done:,.0f} in {seconds:.1f} s")
-        self._open -= 1
-        if not self._open and self._bars is not None:
-            self._bars.stop()
-            self._bars = None
+        bars, started, done = self._bars, time.monotonic(), 0
+        task = bars.add_task(description, total=total)
+        try:
+            for item in items:
+                yield item
+                done += 1
+                bars.advance(task)
+        finally:
+            seconds = time.monotonic() - started
+            if not self._console.is_terminal and seconds >= AT_LEAST_SECONDS:
+                self._console.print(f"{description}: {done:,} in {seconds:.1f} s")
+            self._open -= 1
+            if not self._open:
+                bars.stop()
+                self._bars = None

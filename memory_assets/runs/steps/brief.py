@@ -25,9 +25,8 @@ SESSIONS = "sessions"
 """Folder below it: what long sessions established, added to the briefing when they are resumed."""
 
 
-def lessons_md(run: Run) -> Report:
+def lessons_md(store: Store, _: Run) -> Report:
     """Writes lessons.md and commits it."""
-    store = run.store
     with store.lock():
         found = lessons_of(store)
         path, text = store.workspace / LESSONS_MD, render_lessons(found)
@@ -38,11 +37,10 @@ def lessons_md(run: Run) -> Report:
     return Report({"lessons": len(found), "path": path})
 
 
-def briefing(run: Run) -> Report:
+def briefing(store: Store, run: Run) -> Report:
     """Writes the briefings of the run's scopes where they changed: the owner's with those of long sessions, and those of
     projects with a file of entries.
     """
-    store = run.store
     with store.lock():
         memories = store.tables.read("memories")
         newest = max(memories["event_at"], default=None)

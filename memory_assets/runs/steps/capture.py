@@ -1,15 +1,16 @@
 """Builds archived resources, records, windows, messages and sessions from the transcripts."""
 
 import json
+from collections.abc import Iterable
 from datetime import timedelta
 
 import polars as pl
 
 from memory_assets.runs import inputs
-from memory_assets.runs.inputs import flushes, told_of_sessions
-from memory_assets.runs.materialise import Builder, Report, Rows, Run, per_partition
+from memory_assets.runs.inputs import flushes, hook_signals_of
+from memory_assets.runs.materialise import Report, Rows, Run, per_partition
 from memory_assets.schema.frames import empty
-from memory_assets.schema.tables import WHOLE
+from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.harness_files import memory_file_inputs, read_memory_files
 from memory_assets.services.sources import find_sources
@@ -27,9 +28,8 @@ RAW_TAIL = 0.60
 
 
 @per_partition
-def resources(run: Run, _: str) -> Rows:
+def resources(store: Store, _: str) -> Rows:
     """Archives new bytes of transcripts, masked, after finishing an interrupted forget."""
-    store = run.store
     finish(store)
     files, mask = find_sources(store.settings), masking(tombstones_of(store))
     taken = ingest_files(files, store, now=store.settings.clock(), mask=mask)
@@ -46,21 +46,19 @@ def resources(run: Run, _: str) -> Rows:
     return Rows(frame, figures, warnings=[f"Not captured: {path}: {reason}" for path, reason in taken.unreadable])
 
 
-def records(run: Run) -> Report:
+def records(store: Store, _: Run) -> Report:
     """Indexes the lines of new ranges, one partition per source."""
-    store = run.store
     with store.lock():
         changed = index_sources(store.archive, store.tables)
     return Report({"sources": len(store.tables.parts("records")), "sources_changed": len(changed)})
 
 
 @per_partition
-def windows(run: Run, _: str) -> pl.DataFrame:
+def windows(store: Store, _: str) -> pl.DataFrame:
     """Cuts sessions into windows; only sessions with new records or events are cut again, unless a rule or a flush changed."""
-    store = run.store
     rules, archived = cutting_of(store), store.archive.resources()
     written = store.tables.parts("windows").get(WHOLE)
-    now, then = json.loads(inputs.windows(store, run.table)[WHOLE]), json.loads(written.inputs) if written else {}
+    now, then = json.loads(inputs.windows(store, TABLES["windows"])[WHOLE]), json.loads(written.inputs) if written else {}
     if any(now[name] != then.get(name) for name in ("rules", "flushes")):
         return plan_windows(store.tables.scan("records"), archived, rules)
     changed = [source for source, fingerprint in now["sources"].items() if then["sources"].get(source) != fingerprint]
@@ -79,33 +77,32 @@ def cutting_of(store: Store) -> WindowRules:
         people=settings.people,
         owner=settings.owner,
         flushes=flushes(store),
-        signals=told_of_sessions(store),
+        signals=hook_signals_of(store),
     )
 
 
 @per_partition
-def messages_open(run: Run, _: str) -> Rows:
+def messages_open(store: Store, _: str) -> Rows:
     """Returns the messages of windows that are still growing."""
-    store = run.store
     growing = store.tables.read("windows").filter(status="open")
     frames = list(build_messages(growing, store.tables, store.archive, store.settings.clock()))
     return Rows(pl.concat(frames) if frames else empty("messages_open"), {"sessions": growing["session_id"].n_unique()})
 
 
 @per_partition
-def harness_memories(run: Run, _: str) -> Rows:
+def harness_memories(store: Store, _: str) -> Rows:
     """Reads the files in which harnesses keep their own memories."""
-    version, frame = memory_file_inputs(run.store), read_memory_files(run.store)
+    version, frame = memory_file_inputs(store), read_memory_files(store)
     return Rows(frame, {"files": frame["path"].n_unique()}, version)
 
 
-def messages(run: Run) -> Builder:
+@per_partition
+def messages(store: Store, day: str) -> Iterable[pl.DataFrame]:
     """Reads the messages of a day's windows back from the archive."""
-    store = run.store
-    return lambda day: build_messages(windows_of(store.tables, day), store.tables, store.archive, store.settings.clock())
+    return build_messages(windows_of(store.tables, day), store.tables, store.archive, store.settings.clock())
 
 
-def sessions(run: Run) -> Builder:
+@per_partition
+def sessions(store: Store, day: str) -> pl.DataFrame:
     """Sums up the sessions of a day."""
-    tables = run.store.tables
-    return lambda day: build_sessions(windows_of(tables, day), tables.read("messages", [day]), tables)
+    return build_sessions(windows_of(store.tables, day), store.tables.read("messages", [day]), store.tables)

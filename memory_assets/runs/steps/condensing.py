@@ -5,7 +5,6 @@ allow; the partitions are then written from the stored answers alone, and by the
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, partial
 
@@ -46,29 +45,25 @@ class Past:
         """Returns the memories at the end of the day."""
         return fold_memories(self._observations.filter(pl.col("day") <= day), self._merges, self._events)
 
-    def background(self, day: date) -> Background:
-        """Returns what was known about facts, apart from their text, at the end of the day."""
-        return Background.of(self.memories(day))
 
-
-@dataclass(frozen=True)
 class Condenser:
     """Condenses the partitions of one span, with the model that the settings name."""
 
-    store: Store
-    span: Span
+    def __init__(self, store: Store, span: Span) -> None:
+        self._store, self._span = store, span
+        self._answers, self._prices = AnswerStore(store.answers), prices_of(store.settings)
 
     def rows(self, first: date) -> pl.DataFrame:
         """Returns the rows of the partition that begins on the day."""
-        background = self._background(first)
-        return condense_subjects(self.span, self._subjects(first, background), background, self._condensed_by_model)
+        subjects, background = self._read(first)
+        return condense_subjects(self._span, subjects, background, self._condensed_by_model)
 
     def ask(self, model: Model, firsts: Iterable[date]) -> dict[str, ModelError]:
         """Asks the open questions about the partitions, again where an answer was too long; returns the failures by question.
 
         Raises `ModelSetupError` and `ModelBusyError` where asking further is useless; answers that came are kept.
         """
-        store = self.store
+        store = self._store
         failures: dict[str, ModelError] = {}
 
         def ask(question: Question) -> None:
@@ -85,40 +80,32 @@ class Condenser:
         return failures
 
     def _questions(self, first: date) -> list[Question]:
-        return [self._question(subject) for subject in self._subjects(first, self._background(first)) if needs_asking(subject)]
+        return [self._question(subject) for subject in self._read(first)[0] if needs_asking(subject)]
 
     def _question(self, subject: Subject) -> Question:
-        return Question(subject, self.store.settings.model, self._memory_md)
+        return Question(subject, self._store.settings.model, self._memory_md)
 
-    def _background(self, first: date) -> Background:
-        return self._past.background(self.span.last_day(first))
-
-    def _subjects(self, first: date, background: Background) -> list[Subject]:
-        days, read = days_of(self.span, first), self.store.tables.read
-        if self.span == DAY:
-            return subjects_of_day(first, read("observations", days), background)
-        return subjects_of_period(self.span, first, read("reflections", days), read("observations", days), background)
+    def _read(self, first: date) -> tuple[list[Subject], Background]:
+        """Returns the subjects of the partition, and what was known about facts, apart from their text, at its end."""
+        background = Background.of(self._past.memories(self._span.last_day(first)))
+        days, read = days_of(self._span, first), self._store.tables.read
+        if self._span == DAY:
+            return subjects_of_day(first, read("observations", days), background), background
+        both = read("reflections", days), read("observations", days)
+        return subjects_of_period(self._span, first, *both, background), background
 
     def _condensed_by_model(self, subject: Subject) -> Condensed | None:
-        if self.store.settings.model == RULES or not needs_asking(subject):
+        if self._store.settings.model == RULES or not needs_asking(subject):
             return None
         return condensed_by_model(self._question(subject), self._answers, partial(cost_of, prices=self._prices))
 
     @cached_property
     def _past(self) -> Past:
-        return Past(self.store)
-
-    @cached_property
-    def _answers(self) -> AnswerStore:
-        return AnswerStore(self.store.answers)
+        return Past(self._store)
 
     @cached_property
     def _memory_md(self) -> str:
-        return self.store.memory_md()
-
-    @cached_property
-    def _prices(self):
-        return prices_of(self.store.settings)
+        return self._store.memory_md()
 
 
 def days_of(span: Span, first: date) -> list[str]:
@@ -126,11 +113,11 @@ def days_of(span: Span, first: date) -> list[str]:
     return [day.isoformat() for day in pl.date_range(first, span.last_day(first), eager=True)]
 
 
-def condense(run: Run) -> Builder:
+def condense(store: Store, run: Run) -> Builder:
     """Asks the configured model about the due partitions, then returns the function that condenses one of them."""
     span = next(span for span in SPANS if span.name == run.table.grain)
-    condenser, model = Condenser(run.store, span), open_model(run.store)
-    asked = [part for part in run.due if part in input_versions(run.store, run.table)]
+    condenser, model = Condenser(store, span), open_model(store)
+    asked = [part for part in run.due if part in input_versions(store, run.table)]
     failures = condenser.ask(model, map(date.fromisoformat, asked)) if model else {}
     warnings = [f"No answer, condensed by rules instead: {failure}" for failure in failures.values()]
 

@@ -2,13 +2,16 @@
 
 import json
 
-from memory_assets.runs.materialise import Builder, Rows, Run, per_partition
+import polars as pl
+
+from memory_assets.runs.materialise import Rows, per_partition
 from memory_assets.schema.frames import frame_of
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import FIELDS
 from memory_assets.stages.deliver.inbox import PUT_ASIDE, SpoolRules, ingest_spool
 from memory_assets.store.ledger import Event
+from memory_assets.store.store import Store
 from memory_assets.text.moments import event_time
 
 KINDS = tuple(name.removeprefix("memory/") for name in FIELDS)
@@ -16,9 +19,8 @@ SPOOLED = "spool-"
 
 
 @per_partition
-def events(run: Run, _: str) -> Rows:
+def events(store: Store, _: str) -> Rows:
     """Reads the lines that wait in the spool; returns every event that was ever sent."""
-    store = run.store
     states = store.tables.read("decisions", columns=["proposal_id", "state"])
     rules = SpoolRules(store.settings.clock(), spool.user_id(), dict(states.iter_rows()))
     taken = ingest_spool(store.root, store.ledger, rules, mask=masking(tombstones_of(store)), actor=store.settings.owner)
@@ -33,10 +35,11 @@ def events(run: Run, _: str) -> Rows:
     return Rows(frame, figures, warnings=[f"Put aside: {reason}" for reason in taken.reasons])
 
 
-def dead_letters(run: Run) -> Builder:
+@per_partition
+def dead_letters(store: Store, _: str) -> pl.DataFrame:
     """Returns the lines of the spool that could not be parsed."""
-    letters = run.store.ledger.events([PUT_ASIDE])
-    return lambda _: frame_of("dead_letters", map(_letter, letters)).sort("received_at", "letter_id")
+    letters = map(_letter, store.ledger.events([PUT_ASIDE]))
+    return frame_of("dead_letters", letters).sort("received_at", "letter_id")
 
 
 def _sent(event: Event) -> dict[str, object]:

@@ -26,9 +26,9 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
 
 
-def observer_answers(run: Run) -> Report:
+def observer_answers(store: Store, run: Run) -> Report:
     """Asks the configured model about the windows of the days and stores every answer; writes empty days without a model."""
-    store, name = run.store, run.table.name
+    name = run.table.name
     model = open_model(store)
     versions = versions_of_answers(store, run.table)
     consultation = Consultation(store, store.settings.model, any_prompt=not run.ask_again)
@@ -52,9 +52,8 @@ def _costs(rows: pl.DataFrame) -> dict[str, object]:
     return {**sums, "cost_usd": round(priced.sum(), 4), **counts}
 
 
-def observations(run: Run) -> Builder:
+def observations(store: Store, _: Run) -> Builder:
     """Builds segments, observations and verdicts of a day in one pass over its messages."""
-    store = run.store
     standards, answered = standards_of(store.settings), AnswerStore(store.answers)
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
 
@@ -68,9 +67,9 @@ def observations(run: Run) -> Builder:
 
 
 @per_partition
-def triggers(run: Run, day: str) -> pl.DataFrame:
+def triggers(store: Store, day: str) -> pl.DataFrame:
     """Resolves the future dates that a day's messages and facts name."""
-    tables, settings = run.store.tables, run.store.settings
+    tables, settings = store.tables, store.settings
     messages = tables.read("messages", [day])
     resources = tables.scan("resources").filter(pl.col("id").is_in(messages["resource_id"].unique().to_list()))
     captured = dict(resources.select("id", "created_at").collect().iter_rows())
@@ -79,15 +78,14 @@ def triggers(run: Run, day: str) -> pl.DataFrame:
 
 
 @per_partition
-def lessons(run: Run, day: str) -> pl.DataFrame:
+def lessons(store: Store, day: str) -> pl.DataFrame:
     """Finds the owner's corrections and rules in a day's messages."""
-    tables = run.store.tables
+    tables = store.tables
     return find_lessons(tables.read("messages", [day]), windows_of(tables, day))
 
 
-def daily_log(run: Run) -> Report:
+def daily_log(store: Store, run: Run) -> Report:
     """Updates the logs of the days and commits those that changed."""
-    store = run.store
     with store.lock():
         workspace = workspace_of(store)
         changed = [path for day in run.partitions if (path := _write_log(store, day))]
@@ -110,9 +108,8 @@ def _write_log(store: Store, day: str) -> str | None:
         for id, window in of_windows.items()
     }
     present = {id[:12] for id in sections}
-    after = update_log(
-        remove_sections(before, [mark for mark in windows_in(before) if mark not in present]), sections.values(), title=day
-    )
+    gone = [mark for mark in windows_in(before) if mark not in present]
+    after = update_log(remove_sections(before, gone), sections.values(), title=day)
     if after == before:
         return None
     write_atomically(path, after.encode("utf-8", "surrogateescape"))

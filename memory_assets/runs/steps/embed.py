@@ -1,7 +1,9 @@
 """Builds vectors, passages, merges, memories, the entity graph and the two indexes."""
 
 import json
+from collections.abc import Callable
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -35,9 +37,8 @@ APPENDED = (*EVIDENCE, USED, IGNORED)
 PICTURE_SVG = "graph.svg"
 
 
-def embeddings(run: Run) -> Builder:
+def embeddings(store: Store, _: Run) -> Builder:
     """Encodes the texts of a day that have no vector yet; the model is loaded for the first of them."""
-    store = run.store
     embedder, notes = open_embedder(store.settings.embedding_model), notes_of(store)
 
     def build(day: str) -> pl.DataFrame:
@@ -54,18 +55,17 @@ def notes_of(store: Store) -> pl.DataFrame:
     return with_harness_memories(notes, store.tables.read("harness_memories"))
 
 
-def passages(run: Run) -> Builder:
+def passages(store: Store, _: Run) -> Builder:
     """Cuts the messages of a day into passages and encodes them."""
-    tables, embedder = run.store.tables, open_embedder(run.store.settings.embedding_model)
+    tables, embedder = store.tables, open_embedder(store.settings.embedding_model)
     return lambda day: make_passages(
         date.fromisoformat(day), tables.read("messages", [day]), embedder, tables.read("passages", [day])
     )
 
 
 @per_partition
-def merges(run: Run, _: str) -> Rows:
+def merges(store: Store, _: str) -> Rows:
     """Finds pairs that say the same; only new observations are compared, unless the rules changed."""
-    store = run.store
     present, rules = store.tables.parts("merges").get(WHOLE), merge_rules(store)
     is_current = present is not None and present.inputs == rules
     compared = store.tables.read("memories", columns=["observation_ids"])["observation_ids"].explode().drop_nulls()
@@ -79,9 +79,8 @@ def merges(run: Run, _: str) -> Rows:
 
 
 @per_partition
-def memories(run: Run, _: str) -> Rows:
+def memories(store: Store, _: str) -> Rows:
     """Folds observations, merges, the ledger and the memories of harnesses into the present state."""
-    store = run.store
     observations, edges = store.tables.read("observations"), store.tables.read("merges")
     new = [*append_evidence(store, observations, edges), *append_uses(store)]
     remembered = store.tables.read("harness_memories")
@@ -119,70 +118,56 @@ def append_uses(store: Store) -> list[Event]:
 
 
 @per_partition
-def mentions(run: Run, _: str) -> Rows:
+def mentions(store: Store, _: str) -> Rows:
     """Finds the names in memories; only memories whose text changed are read again."""
-    known = run.store.tables.read("mentions")
-    frame = read_mentions(run.store.tables.read("memories"), known)
+    known = store.tables.read("mentions")
+    frame = read_mentions(store.tables.read("memories"), known)
     read = frame.join(known.select("memory_id", "read_from").unique(), on=["memory_id", "read_from"], how="anti")
     return Rows(frame, {"memories_read": read["memory_id"].n_unique()})
 
 
 @per_partition
-def entities(run: Run, _: str) -> pl.DataFrame:
+def entities(store: Store, _: str) -> pl.DataFrame:
     """Groups mentions into entities."""
-    tables = run.store.tables
-    return build_entities(tables.read("mentions"), tables.read("memories"), run.store.settings.aliases)
+    tables = store.tables
+    return build_entities(tables.read("mentions"), tables.read("memories"), store.settings.aliases)
 
 
 @per_partition
-def relations(run: Run, _: str) -> Rows:
+def relations(store: Store, _: str) -> Rows:
     """Relates entities, and draws the strongest relations as a picture in the workspace."""
-    tables, path = run.store.tables, run.store.workspace / PICTURE_SVG
+    tables, path = store.tables, store.workspace / PICTURE_SVG
     known = tables.read("entities")
     found = build_relations(tables.read("mentions"), known, tables.read("memories"))
     write_atomically(path, render_picture(known, found).encode())
     return Rows(found, {"picture": path})
 
 
-def vector_index(run: Run) -> Report:
+def vector_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the vectors of retrievable memories, where they changed."""
-    store = run.store
     with store.lock():
-        index, hashes = open_vectors(store), _PublishedHashes(store.root / "index" / "vectors.json", run.table.version)
-        found, published = store.tables.read("memories"), hashes.read(index.generation())
-        plan = plan_vectors(found, store.tables.read("embeddings"), published)
-        wanted = found.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", "text_hash")
-        return _publish(index, hashes, plan, dict(wanted.iter_rows()), rebuild=not published)
+        found = store.tables.read("memories")
+        hashes = found.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", "text_hash")
+        plan = partial(plan_vectors, found, store.tables.read("embeddings"))
+        return _publish(open_vectors(store), store.root / "index" / "vectors.json", run, dict(hashes.iter_rows()), plan)
 
 
-def text_index(run: Run) -> Report:
+def text_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the terms of memories and passages, where they changed."""
-    store = run.store
     with store.lock():
-        index, hashes = open_texts(store), _PublishedHashes(store.root / "index" / "texts.json", run.table.version)
         rows = text_rows(store.tables.read("memories"), passages_to_index(store.tables))
-        published = hashes.read(index.generation())
-        return _publish(index, hashes, plan_texts(rows, published), hashes_of(rows), rebuild=not published)
+        plan = partial(plan_texts, rows)
+        return _publish(open_texts(store), store.root / "index" / "texts.json", run, hashes_of(rows), plan)
 
 
-class _PublishedHashes:
-    """File with the hashes of the rows of a published generation; empty for another generation or version."""
-
-    def __init__(self, path: Path, version: str) -> None:
-        self._path, self._version = path, version
-
-    def read(self, generation: str | None) -> dict[str, str]:
-        if generation is None or not self._path.is_file():
-            return {}
-        known = json.loads(self._path.read_text())
-        return known["rows"] if (known["generation"], known.get("version")) == (generation, self._version) else {}
-
-    def write(self, generation: str, rows: dict[str, str]) -> None:
-        write_json(self._path, {"generation": generation, "version": self._version, "rows": rows})
-
-
-def _publish(index, hashes: _PublishedHashes, plan: IndexPlan, rows: dict[str, str], *, rebuild: bool) -> Report:
-    if not plan.is_empty or rebuild:
-        hashes.write(index.update(plan.upserts, plan.deletes, rebuild=rebuild), rows)
-    changed = {"upserted": plan.upserts.height, "deleted": len(plan.deletes)}
-    return Report({"rows": len(rows), **changed, "generation": index.generation() or "-"})
+def _publish(index, path: Path, run: Run, hashes: dict[str, str], plan: Callable[[dict[str, str]], IndexPlan]) -> Report:
+    """Brings the index up to date; `path` holds the hashes of the rows that its generation was built from."""
+    published, version = index.generation(), run.table.version
+    known = json.loads(path.read_text()) if published and path.is_file() else {}
+    before = known["rows"] if (known.get("generation"), known.get("version")) == (published, version) else {}
+    changes = plan(before)
+    if not changes.is_empty or not before:
+        published = index.update(changes.upserts, changes.deletes, rebuild=not before)
+        write_json(path, {"generation": published, "version": version, "rows": hashes})
+    changed = {"upserted": changes.upserts.height, "deleted": len(changes.deletes)}
+    return Report({"rows": len(hashes), **changed, "generation": published or "-"})

@@ -24,9 +24,9 @@ from memory_assets.stages.triage.memory_md import Entry, read_entries
 from memory_assets.store.store import Store
 
 
-def friction(run: Run) -> Builder:
+def friction(store: Store, _: Run) -> Builder:
     """Finds the frictions of a day and numbers them in the ledger."""
-    store, least = run.store, run.store.settings.friction_observations
+    least = store.settings.friction_observations
     embedder = cache(lambda: LocalEmbedder(store.settings.embedding_model))  # loaded when the first day needs it
     skipped: dict[str, str] = {}
 
@@ -52,9 +52,8 @@ def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
     days = [(last - timedelta(days=back)).isoformat() for back in range(DAYS)]
     week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
     entries, lines = _entries_at_end_of(store, last)
-    facts = store.tables.read("observations", days).filter(
-        pl.col("author").is_in(["owner", "assistant"]), kind="fact", gate="allow"
-    )
+    is_said = pl.col("author").is_in(["owner", "assistant"])
+    facts = store.tables.read("observations", days).filter(is_said, kind="fact", gate="allow")
     dated = [MemoryLine(entry.on, entry.section, entry.text) for entry in entries]
     findings = detect(week, dated, _statements(facts, week), embedder, owner=store.settings.owner)
     numbered, new = number(last, findings, store.ledger.events(), zone)

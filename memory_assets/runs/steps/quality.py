@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.runs.materialise import Markdown, Report, Rows, Run, per_partition
+from memory_assets.runs.materialise import Markdown, Report, Rows, per_partition
 from memory_assets.schema.frames import empty, frame_of
 from memory_assets.schema.tables import version_of
 from memory_assets.services.calibration import calibration_of
@@ -26,9 +26,9 @@ NO_BREAK = "\u2011"
 
 
 @per_partition
-def quality(run: Run, day: str) -> pl.DataFrame:
+def quality(store: Store, day: str) -> pl.DataFrame:
     """Measures the facts of a day against their own sources."""
-    read, columns = run.store.tables.read, ["message_id", "text", "author", "is_user_turn"]
+    read, columns = store.tables.read, ["message_id", "text", "author", "is_user_turn"]
     messages = read("messages", [day], columns=columns)
     return measure_day(date.fromisoformat(day), read("verdicts", [day]), read("observations", [day]), messages)
 
@@ -79,9 +79,9 @@ def values_of(rows: pl.DataFrame, measure: str) -> dict[str, int]:
 
 
 @per_partition
-def evaluation(run: Run, _: str) -> Rows:
+def evaluation(store: Store, _: str) -> Rows:
     """Scores the observations against the labelled sessions, where the setting names some; raises `LabelsError`."""
-    tables, folder = run.store.tables, run.store.settings.gold
+    tables, folder = store.tables, store.settings.gold
     if folder is None:
         return Rows(empty("evaluation"), {"labels": "no labelled sessions: name their folder in MEMORY_GOLD"})
     if not {one.session for one in read_labels(folder)} & sessions_in(tables):
@@ -121,9 +121,9 @@ def _commit() -> str:
 
 
 @per_partition
-def calibration(run: Run, _: str) -> Rows:
+def calibration(store: Store, _: str) -> Rows:
     """Compares every verdict with people's decisions."""
-    frame = calibration_of(run.store)
+    frame = calibration_of(store)
     return Rows(frame, precision_of(frame))
 
 

@@ -16,9 +16,8 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import text_of, write_atomically
 
 
-def category_summaries(run: Run) -> Report:
+def category_summaries(store: Store, run: Run) -> Report:
     """Writes the summaries and the pages of the categories that changed, and commits the pages."""
-    store = run.store
     with store.lock():
         found = summarise(store.tables.read("memories")).filter(pl.col("category").is_in(list(run.partitions)))
         of_category = {name: found.filter(category=name) for name in run.partitions}
@@ -69,9 +68,9 @@ def write_page(store: Store, category: str, rows: pl.DataFrame) -> list[str]:
 
 
 @per_partition
-def recalls(run: Run, _: str) -> Rows:
+def recalls(store: Store, _: str) -> Rows:
     """Lists the questions that were asked, from the ledger."""
-    frame = log_recalls(run.store.ledger.events([RECALLED]), run.store.settings.zone)
+    frame = log_recalls(store.ledger.events([RECALLED]), store.settings.zone)
     figures = {
         "not_in_memory": int((frame["outcome"] == "not in memory").sum()),
         "cost_usd": round(float(frame["cost_usd"].sum()), 4),

@@ -24,10 +24,10 @@ reflections = weekly_distillates = monthly_distillates = condense
 """Condense the observations of a day, and a finished week or month from the reflections of its days."""
 
 
-def proposals(run: Run) -> Builder:
+def proposals(store: Store, _: Run) -> Builder:
     """Proposes lines for MEMORY.md from a day's reflections; their numbers are written to the ledger first."""
-    past = Past(run.store)
-    return lambda day: propose_day(run.store, past, day)
+    past = Past(store)
+    return lambda day: propose_day(store, past, day)
 
 
 def propose_day(store: Store, past: Past, day: str) -> pl.DataFrame:
@@ -47,9 +47,9 @@ def propose_day(store: Store, past: Past, day: str) -> pl.DataFrame:
 
 
 @per_partition
-def session_reflections(run: Run, _: str) -> Rows:
+def session_reflections(store: Store, _: str) -> Rows:
     """Condenses what each long session established, for the session itself."""
-    settings, tables = run.store.settings, run.store.tables
+    settings, tables = store.settings, store.tables
     sessions = long_sessions(tables.read("windows"), context_tokens=settings.context_tokens, now=settings.clock())
     days = [day.isoformat() for day in sessions["days"].explode().unique().sort()]
     observed = tables.scan("observations", days).filter(pl.col("session_id").is_in(sessions["session_id"].implode()))
@@ -58,11 +58,11 @@ def session_reflections(run: Run, _: str) -> Rows:
     return Rows(frame, {"tokens_most": max(frame["tokens"], default=0), "facts_told": int(frame["told_count"].sum())})
 
 
-def dropped_facts(run: Run) -> Report:
+def dropped_facts(store: Store, _: Run) -> Report:
     """Lists the facts that days, weeks and months leave out, for those written since the last listing."""
-    with run.store.lock():
-        written = sum(_list_again(run.store, span) for span in SPANS)
-    found = run.store.tables.read(DROPPED, columns=["span", "reason"])
+    with store.lock():
+        written = sum(_list_again(store, span) for span in SPANS)
+    found = store.tables.read(DROPPED, columns=["span", "reason"])
     mix = {f"dropped_by_{span.name}": counts_of(found.filter(span=span.name), "reason") for span in SPANS}
     return Report({"parts_written": written, **mix})
 
@@ -82,13 +82,13 @@ def _list_again(store: Store, span: Span) -> int:
 
 
 @per_partition
-def timeline(run: Run, part: str) -> pl.DataFrame:
+def timeline(store: Store, part: str) -> pl.DataFrame:
     """Builds the sentences of a finished week."""
-    tables, first = run.store.tables, date.fromisoformat(part)
+    tables, first = store.tables, date.fromisoformat(part)
     observed, segments, messages = (
         tables.read(name, days_of(WEEK, first)) for name in ("observations", "segments", "messages")
     )
-    return build_timeline(first, observed, segments, messages, tables.read("windows"), run.store.settings.zone)
+    return build_timeline(first, observed, segments, messages, tables.read("windows"), store.settings.zone)
 
 
 def write_chapters(store: Store, table: str, partitions: Sequence[str]) -> Report:

@@ -14,39 +14,24 @@ from memory_assets.services.models import open_model
 from memory_assets.services.review import keep_tasks_in_step, look_at_tasks, rules_of, triage_answers, workspace_of
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.friction.review import FrictionItem, show_frictions
+from memory_assets.stages.triage import run as stage
 from memory_assets.stages.triage.batch import ask_in_batches, read_verdicts
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.patches import FOLDER
 from memory_assets.stages.triage.promote import read_memory
-from memory_assets.stages.triage.run import (
-    REVIEW_MD,
-    amend,
-    apply_review_edits,
-    decide_all,
-    earn_trust,
-    list_entries,
-    read_settled_review,
-    session_days,
-    waits_for_review,
-    write_approved_patches,
-    write_memory,
-    write_review,
-)
 from memory_assets.stages.triage.tasks import KINDS as TASK_KINDS
 from memory_assets.stages.triage.tasks import apply_task_changes, open_tasks
 from memory_assets.store.store import Store
 
 
 @per_partition
-def amendments(run: Run, _: str) -> pl.DataFrame:
+def amendments(store: Store, _: str) -> pl.DataFrame:
     """Proposes changes of existing lines of MEMORY.md."""
-    store = run.store
-    return amend(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
+    return stage.amend(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
 
 
-def model_reviews(run: Run) -> Builder:
+def model_reviews(store: Store, _: Run) -> Builder:
     """Asks the configured model about proposals that rules left open, twenty at a time."""
-    store = run.store
     answers, model = triage_answers(store), open_model(store)
     outcome = _ask(store, answers, model) if model else "skipped: no model is configured (MEMORY_MODEL)"
     warnings = [outcome] if outcome.startswith("failed") else []
@@ -55,7 +40,7 @@ def model_reviews(run: Run) -> Builder:
 
 def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
     """Asks about proposals without a review and returns the outcome as text; raises `ModelSetupError` for a wrong setting."""
-    waiting = waits_for_review(store.tables, read_verdicts(answers.every()))
+    waiting = stage.waits_for_review(store.tables, read_verdicts(answers.every()))
     entries = read_entries(read_memory(workspace_of(store)))
     try:
         calls = ask_in_batches(waiting, entries, model, answers, store.settings.clock)
@@ -66,39 +51,36 @@ def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
     return f"{len(waiting)} proposals in {calls} calls"
 
 
-def decisions(run: Run) -> Builder:
+def decisions(store: Store, _: Run) -> Builder:
     """Reads people's decisions from every review surface, and decides the rest by rules."""
-    store = run.store
     with store.lock():
         workspace, rules = workspace_of(store), rules_of(store.settings)
-    seen, looked = read_settled_review(workspace), look_at_tasks(store)  # without the lock: the server may be slow
+    seen, looked = stage.read_settled_review(workspace), look_at_tasks(store)  # without the lock: the server may be slow
 
     def build(_: str) -> Rows:
-        heard = apply_review_edits(workspace, store.ledger, store.tables, rules, seen)
-        there = apply_task_changes(looked.found, store.ledger, store.tables, rules)
-        warnings = [*heard.warnings, *there.warnings, *([looked.problem] if looked.problem else [])]
-        frame = decide_all(workspace, store.ledger, store.tables, rules)
-        return Rows(frame, {"heard": heard.counts, "tasks": there.counts, "warnings": warnings}, warnings=warnings)
+        edits = stage.apply_review_edits(workspace, store.ledger, store.tables, rules, seen)
+        changes = apply_task_changes(looked.found, store.ledger, store.tables, rules)
+        warnings = [*edits.warnings, *changes.warnings, *([looked.problem] if looked.problem else [])]
+        frame = stage.decide_all(workspace, store.ledger, store.tables, rules)
+        return Rows(frame, {"heard": edits.counts, "tasks": changes.counts, "warnings": warnings}, warnings=warnings)
 
     return build
 
 
 @per_partition
-def trust(run: Run, _: str) -> Rows:
+def trust(store: Store, _: str) -> Rows:
     """Counts how people decided the proposals of each category."""
-    store = run.store
-    frame = earn_trust(store.ledger, store.tables, rules_of(store.settings))
+    frame = stage.earn_trust(store.ledger, store.tables, rules_of(store.settings))
     return Rows(frame, {"trusted": int(frame["is_trusted"].sum())})
 
 
-def memory_md(run: Run) -> Report:
+def memory_md(store: Store, run: Run) -> Report:
     """Writes promoted lines into the files of the run's scopes, each a commit."""
-    store = run.store
     files = {scope: file_of(scope) for scope in run.partitions}
     with store.lock():
         workspace, rules, found = workspace_of(store), rules_of(store.settings), store.tables.read("decisions")
         names = frozenset(files.values())
-        promoted = write_memory(found, workspace, store.ledger, store.tables, store.archive, rules, files=names)
+        promoted = stage.write_memory(found, workspace, store.ledger, store.tables, store.archive, rules, files=names)
         texts = {scope: read_memory(workspace, file) for scope, file in files.items()}
     sizes = {scope: {"entries": len(read_entries(text)), "bytes": len(text.encode())} for scope, text in texts.items()}
     figures = {
@@ -111,30 +93,27 @@ def memory_md(run: Run) -> Report:
     return Report(figures, by_partition=sizes)
 
 
-def patches(run: Run) -> Report:
+def patches(store: Store, _: Run) -> Report:
     """Writes approved changes of files outside the workspace as patches."""
-    store = run.store
     with store.lock():
         found = store.tables.read("decisions")
-        written = write_approved_patches(found, workspace_of(store), store.ledger, store.tables, store.archive)
+        written = stage.write_approved_patches(found, workspace_of(store), store.ledger, store.tables, store.archive)
     count = len(list((store.workspace / FOLDER).glob("*.patch")))
     return Report({"patches": count, "written": len(written), "proposal_ids": written})
 
 
 @per_partition
-def entries(run: Run, _: str) -> Rows:
+def entries(store: Store, _: str) -> Rows:
     """Lists the lines of MEMORY.md with their states."""
-    store = run.store
-    frame = list_entries(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
+    frame = stage.list_entries(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
     return Rows(frame, {"by_hand": int(frame["is_by_hand"].sum())})
 
 
-def review_md(run: Run) -> Report:
+def review_md(store: Store, run: Run) -> Report:
     """Writes REVIEW.md and pushes the workspace, where a remote is set."""
-    store = run.store
     with store.lock():
         workspace, rules, found = workspace_of(store), rules_of(store.settings), store.tables.read("decisions")
-        is_written = write_review(found, workspace, rules, _shown_frictions(store))
+        is_written = stage.write_review(found, workspace, rules, _shown_frictions(store))
         if is_written:
             store.note(run.table.name, triage_state(store))
     edited = None if is_written else "REVIEW.md was edited meanwhile; the next triage reads the edit."
@@ -143,18 +122,17 @@ def review_md(run: Run) -> Report:
         "pushed": problem or store.settings.remote or "no remote is set",
         "pending": found.filter(state="pending").height,
         "is_written": is_written,
-        "path": store.workspace / REVIEW_MD,
+        "path": store.workspace / stage.REVIEW_MD,
     }
     return Report(figures, [warning for warning in (edited, problem) if warning])
 
 
-def review_tasks(run: Run) -> Report:
+def review_tasks(store: Store, _: Run) -> Report:
     """Updates the owner's tasks in Todoist to the pending proposals, where a token is set."""
-    store = run.store
     done, problem = keep_tasks_in_step(store, _shown_frictions(store))
     waiting = open_tasks(store.ledger.events(TASK_KINDS))
     return Report({"waiting": len(waiting), **done}, [problem] if problem else [], checks={"are_in_step": problem})
 
 
 def _shown_frictions(store: Store) -> Mapping[str, FrictionItem]:
-    return show_frictions(store.tables.read("friction"), session_days(store.tables))
+    return show_frictions(store.tables.read("friction"), stage.session_days(store.tables))

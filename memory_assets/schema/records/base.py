@@ -7,7 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field
 MEMORY_MD = "MEMORY.md"
 """Name of the curated file in the workspace; its lines are cited as `MEMORY.md:LINE`."""
 Author = Literal["owner", "assistant", "subagent", "tool", "file", "web", "injected"]
-Trigger = Literal["compaction", "ended", "tail", "open"]
 Priority = Literal["high", "medium", "low"]
 Category = Literal[
     "preferences", "rules-conventions", "system-architecture", "operations", "memory-system", "projects",

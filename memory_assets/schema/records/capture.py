@@ -5,10 +5,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from memory_assets.schema.records.base import Author, Count, Record, Trigger
+from memory_assets.schema.records.base import Author, Count, Record
 
 Harness = Literal["claude_code", "pi", "codex"]
 MessageKind = Literal["text", "tool_call", "tool_result", "summary"]
+Trigger = Literal["compaction", "ended", "tail", "open"]
 RecordStatus = Literal["message", "known", "unknown", "broken"]
 
 

@@ -5,18 +5,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from memory_assets.schema.records.base import (
-    Author,
-    Category,
-    Count,
-    Priority,
-    Record,
-    Scope,
-    Score,
-    Sentiment,
-    Strength,
-    Trigger,
-)
+from memory_assets.schema.records.base import Author, Category, Count, Priority, Record, Scope, Score, Sentiment, Strength
+from memory_assets.schema.records.capture import Trigger
 
 AnswerState = Literal["answered", "cut", "refused", "failed"]
 Verdict = Literal["allow", "hold", "discard"]

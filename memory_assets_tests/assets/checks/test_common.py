@@ -6,14 +6,14 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from memory_assets.assets.checks.common import Check, Level, one_step_per_asset
+from memory_assets.assets.checks.common import Level, TableCheck, one_step_per_asset
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
 
 BROKEN = pl.DataFrame({"id": ["a"]})
 
 
-def definitions(tmp_path: Path, *checks: Check) -> dg.Definitions:
+def definitions(tmp_path: Path, *checks: TableCheck) -> dg.Definitions:
     first, second = dg.asset(lambda: None, name="first"), dg.asset(lambda: None, name="second", deps=["first"])
     store = open_store(Settings(data=tmp_path / "store", timezone="UTC", owner="ann"))
     return dg.Definitions(
@@ -28,8 +28,8 @@ def definitions(tmp_path: Path, *checks: Check) -> dg.Definitions:
     )
 
 
-def check(asset: str, name: str, *, passes: bool, level: Level = "block") -> Check:
-    return Check(asset, name, "No row is broken.", lambda _, __: BROKEN.clear() if passes else BROKEN, level)
+def check(asset: str, name: str, *, passes: bool, level: Level = "block") -> TableCheck:
+    return TableCheck(asset, name, "No row is broken.", lambda _, __: BROKEN.clear() if passes else BROKEN, level)
 
 
 def run(definitions: dg.Definitions, job: str = "all") -> dg.ExecuteInProcessResult:

@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.runs.jobs import tags_of
+from memory_assets.runs.days import tags_of
 from memory_assets.stages.recall.log import payload_of
 from memory_assets.stages.recall.results import Answer, Cost
 from memory_assets.store.settings import read_settings

@@ -165,15 +165,15 @@ def test_a_notification_and_a_stray_answer_are_not_answered(server: McpProcess):
 
 NOISY = """
 import ctypes, os, sys
-from memory_assets.interfaces.dispatcher import Dispatcher
-def shout(self, name, given):
+from memory_assets.interfaces import dispatcher
+def shout(verb, given):
     print("python speaks")
     sys.__stdout__.write("and again\\n"); sys.__stdout__.flush()
     os.write(1, b"the descriptor speaks\\n")
     libc = ctypes.CDLL(None); libc.puts(b"C speaks"); libc.fflush(None)
     os.system("echo a child speaks; cat")
     raise RuntimeError("and it fails")
-Dispatcher.ask = shout
+dispatcher.ask = shout
 """
 
 
@@ -202,10 +202,10 @@ import time
 from memory_assets.interfaces import dispatcher
 from memory_assets.interfaces.views import registry
 from memory_assets.memory import Review
-def wait(self, name, given):
+def wait(verb, given):
     time.sleep(float(given["question"]))
-    return dispatcher.Result(Review(()))
-dispatcher.Dispatcher.ask = wait
+    return Review(())
+dispatcher.ask = wait
 registry.VIEWS = {"recall": registry.VIEWS["review"]}
 """
 

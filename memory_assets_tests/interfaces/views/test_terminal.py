@@ -54,10 +54,7 @@ def test_without_a_terminal_a_long_step_is_one_line_and_a_short_one_none(
     monkeypatch.setattr(terminal.time, "monotonic", lambda: next(moments, 99.0))
     bars = Bars()
     for name in ("short", "long"):
-        handle = bars.start(name, 3)
-        for _ in range(3):
-            bars.advance(handle, 1)
-        bars.finish(handle)
+        assert list(bars.track("abc", name, 3)) == ["a", "b", "c"]
     assert capsys.readouterr().err == "long: 3 in 2.5 s\n"
 
 
@@ -65,12 +62,8 @@ def test_on_a_terminal_steps_are_bars_and_leave_it_free_when_done(monkeypatch: p
     shown = io.StringIO()
     monkeypatch.setattr(terminal, "console", lambda **_: Console(file=shown, force_terminal=True, width=80))
     bars = Bars()
-    outer = bars.start("outer", 2)
-    inner = bars.start("inner", None)
-    bars.advance(inner, 1)
-    bars.finish(inner)
-    bars.advance(outer, 2)
-    bars.finish(outer)
+    for _ in bars.track("ab", "outer", 2):
+        list(bars.track(iter("c"), "inner", None))
     assert "outer" in shown.getvalue()
     assert "2/2" in shown.getvalue()
     assert "\x1b[?25h" in shown.getvalue()

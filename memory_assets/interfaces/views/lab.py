@@ -1,8 +1,9 @@
-"""Renders evaluations, sampled facts and calibration."""
+"""Renders measurements and trials: evaluations, sampled facts, calibration, what-if branches and what they change."""
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -11,8 +12,11 @@ from rich.text import Text
 from memory_assets.interfaces.views.lines import Parts, bold, dim, line, table, warning
 
 if TYPE_CHECKING:
+    from memory_assets.runs.compare import Kind, RowChange
+    from memory_assets.runs.what_if import Adopted, BranchCost, Estimate, SettingChange, Side, WhatIf
+    from memory_assets.services.branches import Branch
     from memory_assets.services.calibration import Calibration
-    from memory_assets.services.table_rows import Rows
+    from memory_assets.services.table_rows import ShownRows
     from memory_assets.stages.evaluate.gold import Evaluation, Finding
     from memory_assets.stages.evaluate.score import Score
 
@@ -26,8 +30,11 @@ NAMES = {
 }
 """Measures as people read them."""
 
-MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
+PRIORITY_MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 PER_SESSION = ("recall", "owner's rules", "precision", "noise", "right", "wrong", "noisy", "allowed")
+CHANGE_MARKS: "dict[Kind, tuple[str, str]]" = {"added": ("+", "green"), "lost": ("-", "red"), "changed": ("~", "yellow")}
+AROUND = 1
+"""Lines of context around a difference."""
 
 
 def render_evaluation(found: "Evaluation") -> Parts:
@@ -36,14 +43,14 @@ def render_evaluation(found: "Evaluation") -> Parts:
     yield ""
     yield _measures(found)
     yield from _totals(found)
-    yield from _findings(found.shown)
+    yield from _shown_findings(found.shown)
 
 
-def render_facts(drawn: "Rows") -> Parts:
+def render_facts(drawn: "ShownRows") -> Parts:
     """Renders facts, each with its id, category and source."""
     for number, row in enumerate(drawn.rows, start=1):
         yield bold(f"{number}. ", row["text"])
-        yield dim(f"   {row['id']}  {MARKS[row['priority']]} {row['priority']}, {row['category']}")
+        yield dim(f"   {row['id']}  {PRIORITY_MARKS[row['priority']]} {row['priority']}, {row['category']}")
         yield dim(f"   said by the {row['author']} on {row['day']}, in {row['project']}")
     yield dim(f"{len(drawn.rows):,} of {drawn.total:,} allowed facts")
 
@@ -54,6 +61,52 @@ def render_calibration(found: "Calibration") -> Parts:
     if found.limits:
         yield ""
         yield from _flips(found)
+
+
+def render_what_if(found: "WhatIf", most: int) -> Parts:
+    """Renders a branch compared with the tables it started from, with at most so many changed memories."""
+    yield from _head(found.name, found.days, found.settings)
+    numbers = ("before", "after", *CHANGE_MARKS)
+    compared = {"observations of these days": found.observations, "memories": found.memories}
+    counts = {name: (one.before, one.after, *(one.count(kind) for kind in CHANGE_MARKS)) for name, one in compared.items()}
+    yield table("", *numbers, rows=([name, *(f"{n:,}" for n in row)] for name, row in counts.items()), numbers=numbers)
+    yield from _changes(found.memories.changes, most)
+    for side in found.files:
+        yield from _side(side)
+    yield dim(f"Built in {found.seconds:.0f} s; {_price(found.cost)}.")
+    if found.other_days:
+        yield warning(f"Adopting also rebuilds {found.other_days} other day(s): these settings hold for all.")
+    yield f"Next: `memory lab what-if adopt {found.name}`, or `memory lab what-if drop {found.name}`."
+
+
+def render_estimate(found: "Estimate") -> Parts:
+    """Renders what a what-if would cost."""
+    yield from _head(found.name, found.days, found.settings)
+    if not found.cost.calls and not found.answered:
+        yield "No model is used: it costs nothing."
+        return
+    batches = "" if found.usd_in_batches is None else f" (${found.usd_in_batches:.2f} in batches)"
+    yield f"Windows: {found.answered:,} calls have stored answers; {_price(found.cost)}{batches}."
+    yield dim("Reflection adds one call for each project of a day.")
+
+
+def render_branches(listed: "Sequence[Branch]") -> Parts:
+    """Renders the branches of the store."""
+    if not listed:
+        yield "There is no branch. `memory lab what-if --set NAME=VALUE` makes one."
+        return
+    rows = []
+    for one in listed:
+        settings = ", ".join(f"{name}={value}" for name, value in one.changes.items())
+        rows.append((one.name, str(one.first), str(one.last), settings, one.state))
+    yield table("name", "from", "to", "settings", "state", rows=rows)
+
+
+def render_adopted(adopted: "Adopted") -> Parts:
+    """Renders the settings that were written."""
+    for one in adopted.settings:
+        yield Text(f"{one.name} = {one.after}, in {adopted.path}", style="green")
+    yield f"Adopted in {adopted.seconds:.0f} s; {_price(adopted.cost)}. The branch was deleted."
 
 
 def _rulings(found: "Calibration") -> Parts:
@@ -121,10 +174,54 @@ def _totals(found: "Evaluation") -> Parts:
         yield warning(f"No label was found in {', '.join(scored.at_zero)}.")
 
 
-def _findings(findings: Sequence["Finding"]) -> Parts:
+def _shown_findings(findings: Sequence["Finding"]) -> Parts:
     for session, group in groupby(findings, key=lambda finding: finding.session):
         yield ""
         yield bold(session)
         for finding in group:
             yield bold(f"{finding.what}  ", finding.text)
             yield dim(f"   records {', '.join(map(str, finding.lines))}; {finding.why}")
+
+
+def _head(name: str, days: Sequence[object], settings: "Sequence[SettingChange]") -> Parts:
+    yield bold(f"{name}: {', '.join(f'{one.name} {one.before} → {one.after}' for one in settings)}")
+    yield dim(f"{len(days)} days with transcripts, {days[0]} to {days[-1]}")
+
+
+def _changes(changes: "Sequence[RowChange]", most: int) -> Parts:
+    for change in changes[:most]:
+        mark, style = CHANGE_MARKS[change.kind]
+        yield line((f"{mark} {change.text}", style), f"  ({change.day}, {change.category}; {change.why})")
+        if change.was_text and change.was_text != change.text:
+            yield dim(f"  was: {change.was_text}")
+    if len(changes) > most:
+        yield dim(f"… and {len(changes) - most:,} more; --limit shows them, --json all.")
+
+
+def _side(side: "Side") -> Parts:
+    if side.before == side.after:
+        yield f"{side.path} does not change."
+        return
+    styles = ("red", "green")
+    rows = (
+        [Text(one, style=style if before != after else "") for one, style in zip((before, after), styles, strict=True)]
+        for before, after in _side_by_side(side.before.splitlines(), side.after.splitlines())
+    )
+    yield table(f"{side.path} before", "after", rows=rows)
+
+
+def _side_by_side(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yields pairs of lines that differ, with the lines around them."""
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for number, group in enumerate(matcher.get_grouped_opcodes(AROUND)):
+        if number:
+            yield "…", "…"
+        for _, a, b, c, d in group:
+            yield from zip_longest(before[a:b], after[c:d], fillvalue="")
+
+
+def _price(cost: "BranchCost") -> str:
+    if not cost.calls:
+        return "no model was used, it cost nothing"
+    usd = "of unknown price" if cost.usd is None else f"${cost.usd:.2f}"
+    return f"{cost.calls:,} calls, {cost.input_tokens:,} tokens in, {cost.output_tokens:,} out, {usd}"
