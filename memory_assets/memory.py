@@ -157,7 +157,7 @@ class MemoryAgent:
         """
         request = self._resolved(RecallRequest.of(question, **options))
         store = self.store
-        from memory_assets.services.answer_dependencies import dependencies_of
+        from memory_assets.services.answers import dependencies_of
         from memory_assets.services.corpus import open_corpus
         from memory_assets.stages.recall.answering import answer
         from memory_assets.stages.recall.log import payload_of
@@ -179,7 +179,7 @@ class MemoryAgent:
         `model`, or the model of the settings, writes it; without a model it quotes verbatim.
         """
         request = self._resolved(AnswerRequest.of(question, **options))
-        from memory_assets.services.answer_inputs import answer_from_all
+        from memory_assets.services.answers import answer_from_all
         from memory_assets.stages.recall.log import payload_of_cited
         from memory_assets.stages.recall.results import Asker
 
@@ -356,11 +356,11 @@ class MemoryAgent:
         tables = self.store.tables
         graph = {table: tables.read(table) for table in ("entities", "relations", "mentions")}
         memories = read_present(tables, self.store.ledger)
-        return find_neighbourhood(requests.GraphRequest.of(name).name, **graph, memories=memories, own=self.settings.aliases)
+        return find_neighbourhood(requests.GraphRequest.of(name).name, graph, memories, self.settings.aliases)
 
     def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> Triggers:
         """Returns the dates due on the day or the day after it; without a day, every date ahead."""
-        from memory_assets.services.due_triggers import due_triggers
+        from memory_assets.services.brief_inputs import due_triggers
         from memory_assets.stages.embed.overlay import read_present
 
         day = requests.TriggersRequest.of(on).day(self.settings.clock(), self.settings.zone)

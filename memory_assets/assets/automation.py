@@ -19,7 +19,7 @@ from memory_assets.runs.due import DueRun, due_runs, next_runs, runs_of_days
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, tables_in
-from memory_assets.services.review import look_at_tasks, tasks_say
+from memory_assets.services.review import read_task_snapshot, task_decisions_hash
 from memory_assets.store.store import Store
 
 EVERY_MINUTE: dict[str, Any] = {"minimum_interval_seconds": 60, "default_status": dg.DefaultSensorStatus.RUNNING}
@@ -124,8 +124,8 @@ def review_changes(context: dg.SensorEvaluationContext, store: dg.ResourceParam[
     if due.review_is_stale(store):
         problem, state = "", due.triage_state(store)
     else:
-        looked = look_at_tasks(store)
-        problem, state = looked.problem, tasks_say(store, looked)
+        looked = read_task_snapshot(store)
+        problem, state = looked.problem, task_decisions_hash(store, looked)
     if not state:
         return dg.SensorResult(skip_reason=dg.SkipReason(problem or "No proposal, decision or edit since the last triage."))
     scopes = register_scopes(context.instance, store)

@@ -17,7 +17,7 @@ from memory_assets.runs.days import Stretch, stretches
 from memory_assets.runs.staleness import input_versions, is_stale, rules_of, stale_days, stale_partitions
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, TABLES, WHOLE, tables_in
-from memory_assets.services.review import look_at_tasks, tasks_say
+from memory_assets.services.review import read_task_snapshot, task_decisions_hash
 from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.discover import TranscriptFile
 from memory_assets.stages.capture.intake import changed_files
@@ -120,7 +120,7 @@ def memories_are_stale(store: Store) -> bool:
 
 def triage_is_due(store: Store) -> bool:
     """Returns whether the store or a task that a person changed requires a triage."""
-    return review_is_stale(store) or bool(tasks_say(store, look_at_tasks(store)))
+    return review_is_stale(store) or bool(task_decisions_hash(store, read_task_snapshot(store)))
 
 
 def review_is_stale(store: Store) -> bool:

@@ -12,8 +12,7 @@ from memory_assets.runs.scopes import scopes_of
 from memory_assets.runs.staleness import fingerprint, rules_of, unpaid
 from memory_assets.schema.frames import empty, hash_of
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
-from memory_assets.services.active_lessons import LESSONS_MD, lessons_of
-from memory_assets.services.due_triggers import due_triggers
+from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, lessons_of
 from memory_assets.services.harness_files import find_memory_files, memory_file_inputs
 from memory_assets.stages.brief.briefing import due_lines
 from memory_assets.stages.brief.lessons import render_lessons

@@ -28,14 +28,14 @@ from memory_assets.services.health.status import keep_status
 from memory_assets.services.model_questions import Consultation
 from memory_assets.services.models import open_model
 from memory_assets.services.prices import cost_of, prices_of
-from memory_assets.services.review import rules_of, workspace_of
+from memory_assets.services.review import rules_of, triage_of
 from memory_assets.services.which_store import is_sample
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.questions import prompt_hash
 from memory_assets.stages.distill.standards import standards_of
 from memory_assets.stages.triage.decisions import RULES as BY_RULES
 from memory_assets.stages.triage.projects import memory_files
-from memory_assets.stages.triage.run import entry_statuses, retire
+from memory_assets.stages.triage.run import Triage
 from memory_assets.store.settings import RULES, Settings, changed_settings
 from memory_assets.store.settings_file import Value, write_settings
 from memory_assets.store.store import Store
@@ -283,7 +283,8 @@ def _leave(place: BranchFolder, settings: Settings) -> bool:
     """Notes the lines promoted by rules that lost their memory, and removes them with the branch's next triage."""
     branch = place.open(settings)
     before, rules = GitWorkspace(place.before / "workspace"), rules_of(settings)
-    was, now = (entry_statuses(before, branch.ledger, tables, rules) for tables in (place.tables_before, branch.tables))
+    sides = (Triage(before, branch.ledger, tables, branch.archive, rules) for tables in (place.tables_before, branch.tables))
+    was, now = (side.entry_statuses() for side in sides)
     leaving = [
         one.promotion.target
         for one, then in zip(was, now, strict=True)
@@ -296,11 +297,10 @@ def _leave(place: BranchFolder, settings: Settings) -> bool:
 def _retire(store: Store, proposal_ids: Collection[str]) -> bool:
     """Removes those lines of these proposals that have no memory in this store; returns whether there are any."""
     with store.lock():
-        workspace, rules = workspace_of(store), rules_of(store.settings)
-        lines = entry_statuses(workspace, store.ledger, store.tables, rules)
-        ours = ((one.promotion.target, one.memory) for one in lines if one.promotion)
+        triage = triage_of(store)
+        ours = ((one.promotion.target, one.memory) for one in triage.entry_statuses() if one.promotion)
         removed = [id for id, memory in ours if id in proposal_ids and not _exists(memory)]
-        retire(removed, workspace, store.ledger, store.tables, rules)
+        triage.retire(removed)
     return bool(removed)
 
 

@@ -13,6 +13,9 @@ import polars as pl
 
 from memory_assets.errors import ModelError
 
+Row = Mapping[str, Any]
+"""A row of a table, by column."""
+
 
 @dataclass(frozen=True)
 class Image:

@@ -112,7 +112,8 @@ def begin(place: BranchFolder, branch: Branch) -> Branch:
         workspace, kept = draft / "workspace", make_folder(draft / BEFORE / "workspace")
         for path in memory_files(workspace):
             if (workspace / path).is_file():
-                _copy(workspace / path, kept / path)
+                make_folder((kept / path).parent)
+                shutil.copy2(workspace / path, kept / path)
         write_json(draft / RECORD, _row(branch))
         draft.rename(place.root)
     except OSError as error:
@@ -175,8 +176,3 @@ def _link(source: Path, target: Path) -> None:
                 os.link(path, there)
             except OSError:
                 shutil.copy2(path, there)
-
-
-def _copy(path: Path, target: Path) -> None:
-    make_folder(target.parent)
-    shutil.copy2(path, target)

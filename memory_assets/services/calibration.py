@@ -27,7 +27,6 @@ from memory_assets.stages.evaluate.calibration import (
 )
 from memory_assets.stages.evaluate.reruling import Flip, Limits, flips_of_gate, flips_of_triage, parse_limits
 from memory_assets.stages.triage.current import read_current, read_proposals
-from memory_assets.stages.triage.run import TRIAGE_VERSION
 from memory_assets.store.store import Store
 
 By = Literal["reason", "category", "version"]
@@ -56,36 +55,28 @@ def calibration_of(store: Store) -> pl.DataFrame:
     tables = store.tables
     verdicts = tables.read("verdicts", columns=["candidate_id", "verdict", "reason", "observer"])
     observations = tables.read("observations", columns=["id", "category", "observer", "prompt_hash"])
-    return calibrate(verdicts, observations, read_proposals(tables), tables.read("model_reviews"), _said(store))
+    return calibrate(verdicts, observations, read_proposals(tables), tables.read("model_reviews"), _history_of(store))
 
 
-def _said(store: Store) -> ReviewHistory:
-    rules = rules_of(store.settings)
-    return ReviewHistory(
-        decisions=store.tables.read("decisions"),
-        events=store.ledger.events(),
-        entries=store.tables.read("entries"),
-        now=rules.now,
-        review_days=rules.review_days,
-        guarded=rules.guarded,
-        triage_version=TRIAGE_VERSION,
-    )
+def _history_of(store: Store) -> ReviewHistory:
+    tables = store.tables
+    return ReviewHistory(tables.read("decisions"), store.ledger.events(), tables.read("entries"), rules_of(store.settings))
 
 
 def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip]:
     """Yields the rows of the days that flip, those of the gate first."""
-    present, said = standards_of(store.settings), _said(store)
+    present, history = standards_of(store.settings), _history_of(store)
     limits = parse_limits(named, Limits(gate=present.limits))
     added = line_proposals(read_proposals(store.tables))
-    outcomes = find_outcomes(added, said)
+    outcomes = find_outcomes(added, history)
     if any(one.startswith("gate.") for one in named):
         stored = dict(store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).iter_rows())
         windows, asked = store.tables.read("windows"), outcomes_by_observation(added, outcomes)
         yield from flips_of_gate(_found(store, windows, days), windows, limits.gate, stored, asked, present)
     standing = read_current(store.tables)
     proposals = [standing[row["proposal_id"]] for row in added if row["day"].isoformat() in set(days)]
-    ruled = {id: ruling["state"] for id, ruling in verdicts_of_rules(said.events).items()}
-    yield from flips_of_triage(proposals, limits.triage, said.guarded, ruled, outcomes)
+    ruled = {id: ruling["state"] for id, ruling in verdicts_of_rules(history.events).items()}
+    yield from flips_of_triage(proposals, limits.triage, history.rules.guarded, ruled, outcomes)
 
 
 def _found(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Iterator[WindowFindings]:

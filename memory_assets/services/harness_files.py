@@ -32,7 +32,7 @@ def find_memory_files(settings: Settings) -> list[MemoryFile]:
     if not settings.harness_memories:
         return []
     found = {file.path: file for home in _homes("claude_code", settings) for file in _of_claude(home)}
-    found |= {file.path: file for home in _homes("codex", settings) for file in _of_codex(home)}
+    found |= {file.path: file for home in _homes("codex", settings) for file in _markdown("codex", home / "memories", 0, "")}
     return [found[path] for path in sorted(found)]
 
 
@@ -76,34 +76,15 @@ def _homes(harness: Harness, settings: Settings) -> list[Path]:
 
 
 def _of_claude(home: Path) -> Iterator[MemoryFile]:
-    for folder in _entries(home / "projects"):
-        if folder.is_dir(follow_symlinks=False):
-            for entry in _markdown(Path(folder.path, "memory"), DEEPEST):
-                yield _file("claude_code", entry, folder.path)
+    for folder in (home / "projects").glob("*"):
+        if folder.is_dir() and not folder.is_symlink():
+            yield from _markdown("claude_code", folder / "memory", DEEPEST, str(folder))
 
 
-def _of_codex(home: Path) -> Iterator[MemoryFile]:
-    for entry in _markdown(home / "memories", deepest=0):
-        yield _file("codex", entry, "")
-
-
-def _file(harness: Harness, entry: "os.DirEntry[str]", beside: str) -> MemoryFile:
-    stat = entry.stat()
-    return MemoryFile(harness, Path(entry.path), beside, stat.st_size, stat.st_mtime_ns)
-
-
-def _markdown(folder: Path, deepest: int) -> "Iterator[os.DirEntry[str]]":
-    for entry in _entries(folder):
-        if entry.is_dir(follow_symlinks=False):
-            if deepest:
-                yield from _markdown(Path(entry.path), deepest - 1)
-        elif entry.name.endswith(".md") and entry.is_file() and entry.stat().st_size <= LARGEST_FILE:
-            yield entry
-
-
-def _entries(folder: Path) -> "list[os.DirEntry[str]]":
-    try:
-        with os.scandir(folder) as scan:
-            return sorted(scan, key=lambda entry: entry.name)
-    except OSError:
-        return []
+def _markdown(harness: Harness, folder: Path, deepest: int, beside: str) -> Iterator[MemoryFile]:
+    """Yields the Markdown files of the folder, and of folders so deep below it; links to folders are not followed."""
+    for root, names, files in os.walk(folder):
+        names[:] = names if len(Path(root).relative_to(folder).parts) < deepest else []
+        for path in (Path(root, name) for name in files if name.endswith(".md")):
+            if path.is_file() and (stat := path.stat()).st_size <= LARGEST_FILE:
+                yield MemoryFile(harness, path, beside, stat.st_size, stat.st_mtime_ns)

@@ -27,7 +27,7 @@ from memory_assets.stages.distill.model.batches import POLL_SECONDS, BatchQueue
 from memory_assets.stages.distill.model.earlier import EarlierMemory, earlier_memories, pick_earlier
 from memory_assets.stages.distill.model.questions import Images, ObserverQuestion, QuestionStatus, plan_questions, status_of
 from memory_assets.store.archive import Range
-from memory_assets.store.settings import RULES, Settings
+from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
 
@@ -184,19 +184,15 @@ class Consultant:
         folder = make_folder(self.consultation.answers.root)
         with filelock.FileLock(folder / "asking.lock", mode=0o600):
             waiting = [s for day in days for s in self.consultation.standings(day) if s.state == "open"]
-            wish, is_large = self._settings.model_batches, self.backfill and len(waiting) >= FEWEST_IN_A_BATCH
-            in_batches = wish == "always" or (wish == "auto" and is_large)
+            settings, is_large = self.consultation.store.settings, self.backfill and len(waiting) >= FEWEST_IN_A_BATCH
+            in_batches = settings.model_batches == "always" or (settings.model_batches == "auto" and is_large)
             self.consultation.check_budget([standing.question for standing in waiting], in_batches=in_batches)
-            clock, at_once = self._settings.clock, self._settings.model_at_once
-            asker = ModelAsker(self.model, self.consultation.answers, clock, at_once, self._earlier, self._images)
+            clock, answers = settings.clock, self.consultation.answers
+            asker = ModelAsker(self.model, answers, clock, settings.model_at_once, self._earlier, self._images)
             if in_batches:
                 desk = BatchQueue(folder / "batches", self.model, clock, self.wait, self.poll_seconds)
                 return asker.ask_in_batches(waiting, desk)
             return asker.ask_all(waiting)
-
-    @property
-    def _settings(self) -> Settings:
-        return self.consultation.store.settings
 
     @cached_property
     def _remembered(self) -> list[EarlierMemory]:

@@ -20,7 +20,7 @@ from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.friction.review import FrictionItem
 from memory_assets.stages.reflect.proposals import section_of
 from memory_assets.stages.triage.human import put_back
-from memory_assets.stages.triage.run import REVIEW_MD, ReviewFile, TriageRules, read_review_file
+from memory_assets.stages.triage.run import REVIEW_MD, ReviewFile, Triage, TriageRules
 from memory_assets.stages.triage.tasks import fetch_tasks, sync_tasks, unapplied_decisions
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
@@ -45,6 +45,11 @@ def workspace_of(store: Store) -> GitWorkspace:
     return workspace
 
 
+def triage_of(store: Store, workspace: GitWorkspace | None = None) -> Triage:
+    """Returns a triage of the store, creating the workspace's repository if needed."""
+    return Triage(workspace or workspace_of(store), store.ledger, store.tables, store.archive, rules_of(store.settings))
+
+
 def triage_answers(store: Store) -> AnswerStore:
     """Returns the stored answers of models about proposals."""
     return AnswerStore(store.answers / "triage")
@@ -52,7 +57,7 @@ def triage_answers(store: Store) -> AnswerStore:
 
 def read_review(store: Store) -> ReviewFile:
     """Returns REVIEW.md with its decisions, the proposals lost from it, and warnings where it looks half saved."""
-    return read_review_file(GitWorkspace(store.workspace), store.ledger, store.tables, rules_of(store.settings))
+    return triage_of(store, GitWorkspace(store.workspace)).read_review_file()
 
 
 def restore_lost(store: Store) -> None:
@@ -67,7 +72,7 @@ def restore_lost(store: Store) -> None:
 
 
 @dataclass(frozen=True)
-class Looked:
+class TaskSnapshot:
     """The present tasks about proposals by id, or why they could not be read."""
 
     found: Mapping[str, Task] = field(default_factory=dict)
@@ -83,28 +88,28 @@ def tasks_of(store: Store) -> TaskList | None:
     return TodoistTasks(settings.clock, label=label, project=project, url=settings.todoist_url)
 
 
-def look_at_tasks(store: Store) -> Looked:
+def read_task_snapshot(store: Store) -> TaskSnapshot:
     """Returns the present tasks with forgotten words masked; waits for the server of the task list."""
     tasks = tasks_of(store)
     if tasks is None:
-        return Looked()
+        return TaskSnapshot()
     try:
         found = fetch_tasks(tasks, store.ledger)
     except TaskListError as error:
-        return Looked(problem=str(error))
+        return TaskSnapshot(problem=str(error))
     mask = tombstones_of(store).mask_text
-    return Looked({id: replace(task, content=mask(task.content)) for id, task in found.items()})
+    return TaskSnapshot({id: replace(task, content=mask(task.content)) for id, task in found.items()})
 
 
-def tasks_say(store: Store, looked: Looked) -> str:
+def task_decisions_hash(store: Store, snapshot: TaskSnapshot) -> str:
     """Returns a hash of the tasks' decisions that no triage has applied yet; empty where there are none."""
-    if not looked.found:
+    if not snapshot.found:
         return ""
-    said = unapplied_decisions(looked.found, store.ledger, store.tables, rules_of(store.settings))
+    said = unapplied_decisions(snapshot.found, triage_of(store, GitWorkspace(store.workspace)))
     return hash_of(said) if said.approved or said.rejected or said.edited else ""
 
 
-def keep_tasks_in_step(store: Store, shown: Mapping[str, FrictionItem]) -> tuple[dict[str, int], str]:
+def sync_task_list(store: Store, shown: Mapping[str, FrictionItem]) -> tuple[dict[str, int], str]:
     """Synchronises the tasks with the pending proposals; returns the number of changes by kind, and the error, if any.
 
     Holds its own lock instead of the store's, because the server may be slow.
@@ -112,14 +117,10 @@ def keep_tasks_in_step(store: Store, shown: Mapping[str, FrictionItem]) -> tuple
     tasks = tasks_of(store)
     if tasks is None:
         return {}, ""
-    decisions, rules, mask = store.tables.read("decisions"), rules_of(store.settings), tombstones_of(store).mask_text
-
-    def is_forgotten(text: str) -> bool:
-        return mask(text) != text
-
+    triage, mask = triage_of(store, GitWorkspace(store.workspace)), tombstones_of(store).mask_text
     try:
         with filelock.FileLock(store.root / "tasks.lock", timeout=0, mode=0o600):
-            return dict(sync_tasks(tasks, decisions, store.ledger, rules, store.key, shown, is_forgotten=is_forgotten)), ""
+            return dict(sync_tasks(tasks, triage, store.key, shown, lambda text: mask(text) != text)), ""
     except filelock.Timeout:
         return {}, ""
     except TaskListError as error:

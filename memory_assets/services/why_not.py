@@ -6,7 +6,7 @@ message, an archived record, a transcript that was not read yet. The first match
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -87,18 +87,8 @@ def _in_memories(wanted: str, store: Store, present: Present, recall: Recall, qu
     stopped = _by_state(memory, store, present)
     stage, because, ranks = (*stopped, {}) if stopped else _by_rank(memory["id"], recall, question)
     said = next((one for one in memory["wordings"] if _coverage(wanted, one) >= ENOUGH), memory["text"])
-    return WhyNot(
-        text=wanted,
-        stage=stage,
-        because=because,
-        memory_id=memory["id"],
-        says=said,
-        session=memory["session_id"],
-        path=memory["path"],
-        lines=tuple(memory["lines"]),
-        merged_into=memory["text"] if said != memory["text"] else None,
-        **ranks,
-    )
+    found = WhyNot(wanted, stage, because, memory["id"], said, memory["session_id"], memory["path"], tuple(memory["lines"]))
+    return replace(found, merged_into=memory["text"] if said != memory["text"] else None, **ranks)
 
 
 def _matching_memory(wanted: str, present: Present) -> dict[str, Any] | None:

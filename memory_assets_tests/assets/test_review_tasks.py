@@ -10,7 +10,7 @@ import pytest
 from memory_assets.assets.automation import review_changes
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
-from memory_assets.services.review import keep_tasks_in_step, look_at_tasks, tasks_of
+from memory_assets.services.review import read_task_snapshot, sync_task_list, tasks_of
 from memory_assets.services.which_store import sample_settings
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.store.store import Store
@@ -126,10 +126,10 @@ def test_two_processes_do_not_make_the_same_task(store: Store, api: TodoistApi):
 
     def meanwhile(method: str, path: str) -> None:
         if method == "POST":
-            seen.append(keep_tasks_in_step(other, {}))
+            seen.append(sync_task_list(other, {}))
 
     api.fault = meanwhile
-    assert keep_tasks_in_step(store, {}) == ({"add": 1}, "")
+    assert sync_task_list(store, {}) == ({"add": 1}, "")
     assert seen == [({}, "")] and len(api.tasks) == 1
 
 
@@ -137,7 +137,7 @@ def test_what_is_forgotten_is_not_read_from_a_task(store: Store, api: TodoistApi
     launch.triage(store)
     task = api.named(FACT)
     MemoryAgent(store.settings).forget("uv, never pip", apply=True)
-    assert "uv, never pip" not in next(iter(look_at_tasks(store).found.values())).content
+    assert "uv, never pip" not in next(iter(read_task_snapshot(store).found.values())).content
     launch.triage(store)
     assert task["is_deleted"]
     assert not any("uv, never pip" in path.read_text("utf-8", "replace") for path in Path(store.root / "ledger").iterdir())

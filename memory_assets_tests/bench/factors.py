@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.stages.recall.rank import FACTORS
+from memory_assets.stages.recall.memory_search import FACTORS
 from memory_assets.store.settings import Settings
 from memory_assets_tests.bench.leaving_out import SMALL_STEP
 from memory_assets_tests.bench.questions import SHOWN_CHARS, SHOWN_LINES, load_scorer, read_gold

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from memory_assets.errors import StoreError, TableError
-from memory_assets.services.export import Format, export_file, export_table, rows_of
+from memory_assets.services.table_rows import Format, export_file, export_table, rows_of
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import FACT, MEMORY, small_store, write
 

@@ -15,8 +15,7 @@ from memory_assets.interfaces.views.lines import render_rows
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.tables import table_names
-from memory_assets.services.export import Format, export_file, export_table, rows_of
-from memory_assets.services.table_rows import sample_facts, sample_rows, show_rows
+from memory_assets.services.table_rows import Format, export_file, export_table, rows_of, sample_facts, sample_rows, show_rows
 
 complete = commands.completing(table_names())
 app = group("Look at tables, export them, rebuild them.")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memory_assets.runs.build import Built
     from memory_assets.services.health.doctor import Health
     from memory_assets.services.health.status import Status
-    from memory_assets.services.health.sums import Counts
+    from memory_assets.services.health.sums import HarnessCounts
 
 COUNTS = (
     "files", "bytes", "records", "messages", "known", "unknown", "broken", "shared", "lost", "windows", "window_messages",
@@ -64,7 +64,7 @@ def render_health(health: "Health") -> Parts:
         yield Text(f"{len(health.broken)} of {len(health.checks)} checks failed.", style="bold red")
 
 
-def _count_rows(harnesses: "Sequence[Counts]") -> Iterator[tuple[str, list[int]]]:
+def _count_rows(harnesses: "Sequence[HarnessCounts]") -> Iterator[tuple[str, list[int]]]:
     """Yields each count by harness, and counts by kind one after the other."""
     for name in COUNTS:
         label, values = LABELS.get(name, name), [getattr(one, name) for one in harnesses]

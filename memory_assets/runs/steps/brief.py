@@ -4,8 +4,7 @@ from functools import partial
 
 from memory_assets.runs.materialise import Report, Run
 from memory_assets.runs.scopes import OWNER, file_of
-from memory_assets.services.active_lessons import LESSONS_MD, lessons_of
-from memory_assets.services.due_triggers import due_triggers
+from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, lessons_of
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.review import workspace_of
 from memory_assets.services.which_store import is_sample

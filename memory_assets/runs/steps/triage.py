@@ -11,14 +11,14 @@ from memory_assets.runs.scopes import file_of
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.models import open_model
-from memory_assets.services.review import keep_tasks_in_step, look_at_tasks, rules_of, triage_answers, workspace_of
+from memory_assets.services.review import read_task_snapshot, sync_task_list, triage_answers, triage_of, workspace_of
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.friction.review import FrictionItem, show_frictions
-from memory_assets.stages.triage import run as stage
 from memory_assets.stages.triage.batch import ask_in_batches, read_verdicts
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.patches import FOLDER
 from memory_assets.stages.triage.promote import read_memory
+from memory_assets.stages.triage.run import REVIEW_MD, read_settled_review, session_days, waits_for_review
 from memory_assets.stages.triage.tasks import KINDS as TASK_KINDS
 from memory_assets.stages.triage.tasks import apply_task_changes, open_tasks
 from memory_assets.store.store import Store
@@ -27,7 +27,7 @@ from memory_assets.store.store import Store
 @per_partition
 def amendments(store: Store, _: str) -> pl.DataFrame:
     """Proposes changes of existing lines of MEMORY.md."""
-    return stage.amend(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
+    return triage_of(store).amend()
 
 
 def model_reviews(store: Store, _: Run) -> Builder:
@@ -40,7 +40,7 @@ def model_reviews(store: Store, _: Run) -> Builder:
 
 def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
     """Asks about proposals without a review and returns the outcome as text; raises `ModelSetupError` for a wrong setting."""
-    waiting = stage.waits_for_review(store.tables, read_verdicts(answers.every()))
+    waiting = waits_for_review(store.tables, read_verdicts(answers.every()))
     entries = read_entries(read_memory(workspace_of(store)))
     try:
         calls = ask_in_batches(waiting, entries, model, answers, store.settings.clock)
@@ -54,14 +54,14 @@ def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
 def decisions(store: Store, _: Run) -> Builder:
     """Reads people's decisions from every review surface, and decides the rest by rules."""
     with store.lock():
-        workspace, rules = workspace_of(store), rules_of(store.settings)
-    seen, looked = stage.read_settled_review(workspace), look_at_tasks(store)  # without the lock: the server may be slow
+        triage = triage_of(store)
+    seen, looked = read_settled_review(triage.workspace), read_task_snapshot(store)  # without the lock: the server may be slow
 
     def build(_: str) -> Rows:
-        edits = stage.apply_review_edits(workspace, store.ledger, store.tables, rules, seen)
-        changes = apply_task_changes(looked.found, store.ledger, store.tables, rules)
+        edits = triage.apply_review_edits(seen)
+        changes = apply_task_changes(looked.found, triage)
         warnings = [*edits.warnings, *changes.warnings, *([looked.problem] if looked.problem else [])]
-        frame = stage.decide_all(workspace, store.ledger, store.tables, rules)
+        frame = triage.decide_all()
         return Rows(frame, {"heard": edits.counts, "tasks": changes.counts, "warnings": warnings}, warnings=warnings)
 
     return build
@@ -70,7 +70,7 @@ def decisions(store: Store, _: Run) -> Builder:
 @per_partition
 def trust(store: Store, _: str) -> Rows:
     """Counts how people decided the proposals of each category."""
-    frame = stage.earn_trust(store.ledger, store.tables, rules_of(store.settings))
+    frame = triage_of(store).earn_trust()
     return Rows(frame, {"trusted": int(frame["is_trusted"].sum())})
 
 
@@ -78,9 +78,8 @@ def memory_md(store: Store, run: Run) -> Report:
     """Writes promoted lines into the files of the run's scopes, each a commit."""
     files = {scope: file_of(scope) for scope in run.partitions}
     with store.lock():
-        workspace, rules, found = workspace_of(store), rules_of(store.settings), store.tables.read("decisions")
-        names = frozenset(files.values())
-        promoted = stage.write_memory(found, workspace, store.ledger, store.tables, store.archive, rules, files=names)
+        workspace = workspace_of(store)
+        promoted = triage_of(store, workspace).write_memory(frozenset(files.values()))
         texts = {scope: read_memory(workspace, file) for scope, file in files.items()}
     sizes = {scope: {"entries": len(read_entries(text)), "bytes": len(text.encode())} for scope, text in texts.items()}
     figures = {
@@ -96,8 +95,7 @@ def memory_md(store: Store, run: Run) -> Report:
 def patches(store: Store, _: Run) -> Report:
     """Writes approved changes of files outside the workspace as patches."""
     with store.lock():
-        found = store.tables.read("decisions")
-        written = stage.write_approved_patches(found, workspace_of(store), store.ledger, store.tables, store.archive)
+        written = triage_of(store).write_approved_patches()
     count = len(list((store.workspace / FOLDER).glob("*.patch")))
     return Report({"patches": count, "written": len(written), "proposal_ids": written})
 
@@ -105,15 +103,15 @@ def patches(store: Store, _: Run) -> Report:
 @per_partition
 def entries(store: Store, _: str) -> Rows:
     """Lists the lines of MEMORY.md with their states."""
-    frame = stage.list_entries(workspace_of(store), store.ledger, store.tables, rules_of(store.settings))
+    frame = triage_of(store).list_entries()
     return Rows(frame, {"by_hand": int(frame["is_by_hand"].sum())})
 
 
 def review_md(store: Store, run: Run) -> Report:
     """Writes REVIEW.md and pushes the workspace, where a remote is set."""
     with store.lock():
-        workspace, rules, found = workspace_of(store), rules_of(store.settings), store.tables.read("decisions")
-        is_written = stage.write_review(found, workspace, rules, _shown_frictions(store))
+        workspace, found = workspace_of(store), store.tables.read("decisions")
+        is_written = triage_of(store, workspace).write_review(_shown_frictions(store))
         if is_written:
             store.note(run.table.name, triage_state(store))
     edited = None if is_written else "REVIEW.md was edited meanwhile; the next triage reads the edit."
@@ -122,17 +120,17 @@ def review_md(store: Store, run: Run) -> Report:
         "pushed": problem or store.settings.remote or "no remote is set",
         "pending": found.filter(state="pending").height,
         "is_written": is_written,
-        "path": store.workspace / stage.REVIEW_MD,
+        "path": store.workspace / REVIEW_MD,
     }
     return Report(figures, [warning for warning in (edited, problem) if warning])
 
 
 def review_tasks(store: Store, _: Run) -> Report:
     """Updates the owner's tasks in Todoist to the pending proposals, where a token is set."""
-    done, problem = keep_tasks_in_step(store, _shown_frictions(store))
+    done, problem = sync_task_list(store, _shown_frictions(store))
     waiting = open_tasks(store.ledger.events(TASK_KINDS))
     return Report({"waiting": len(waiting), **done}, [problem] if problem else [], checks={"are_in_step": problem})
 
 
 def _shown_frictions(store: Store) -> Mapping[str, FrictionItem]:
-    return show_frictions(store.tables.read("friction"), stage.session_days(store.tables))
+    return show_frictions(store.tables.read("friction"), session_days(store.tables))

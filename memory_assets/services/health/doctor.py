@@ -15,8 +15,10 @@ import polars as pl
 from memory_assets.errors import MemoryAssetsError
 from memory_assets.schema.protocols import TaskList
 from memory_assets.services.health import surroundings
-from memory_assets.services.health.sums import Counts, read_sums
+from memory_assets.services.health.sums import HarnessCounts, read_sums
 from memory_assets.services.health.surroundings import check_projection
+from memory_assets.services.sources import find_sources
+from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.embed.passages import cut_messages
 from memory_assets.stages.embed.project import RETRIEVABLE
@@ -32,7 +34,7 @@ class Health:
 
     store: Path
     examined_at: datetime
-    harnesses: tuple[Counts, ...]
+    harnesses: tuple[HarnessCounts, ...]
     checks: tuple[Check, ...]
 
     @property
@@ -95,19 +97,17 @@ def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
         "disk": lambda: surroundings.check_disk(store.root),
         "MEMORY.md": lambda: surroundings.check_text(store.workspace / "MEMORY.md"),
         "REVIEW.md": lambda: surroundings.check_text(store.workspace / "REVIEW.md"),
-        "ledger": lambda: _check_ledger(store),
+        "ledger": lambda: Check(
+            "ledger", "every line of the ledger can be read", True, f"{len(store.ledger.events()):,} events"
+        ),
         "spool": lambda: surroundings.check_spool(store.root),
         "dead letters": lambda: surroundings.check_dead_letters(store.root),
         "forgetting": lambda: _check_forgetting(store),
         "secrets": lambda: check_secrets(store.tables, store.root),
-        "freshness": lambda: _check_freshness(store, now),
+        "freshness": lambda: surroundings.check_freshness(changed_files(find_sources(store.settings), store.archive), now),
     }
     for name, check in checks.items():
         yield from _run(name, check)
-
-
-def _check_ledger(store: Store) -> Check:
-    return Check("ledger", "every line of the ledger can be read", True, f"{len(store.ledger.events()):,} events")
 
 
 def _check_forgetting(store: Store) -> Check:
@@ -116,13 +116,6 @@ def _check_forgetting(store: Store) -> Check:
     if waiting := unfinished(events):
         return Check("forgetting", promise, False, f"{len(waiting)} interrupted", "Run `memory ingest`; it finishes it.")
     return Check("forgetting", promise, True, f"{sum(event.kind == WORDS_FORGOTTEN for event in events):,} forgettings")
-
-
-def _check_freshness(store: Store, now: datetime) -> Check:
-    from memory_assets.services.sources import find_sources
-    from memory_assets.stages.capture.intake import changed_files
-
-    return surroundings.check_freshness(changed_files(find_sources(store.settings), store.archive), now)
 
 
 def _run(name: str, check: Callable[[], Check]) -> Iterator[Check]:

@@ -13,7 +13,7 @@ REMEDY = "Run `memory ingest`; if the check still fails, run `memory data rebuil
 
 
 @dataclass(frozen=True)
-class Counts:
+class HarnessCounts:
     """The counts of one harness, from files to observations."""
 
     harness: str
@@ -62,7 +62,7 @@ COLUMNS = {
 class Sums:
     """The counts of each harness, and the equations that must hold between them."""
 
-    harnesses: tuple[Counts, ...]
+    harnesses: tuple[HarnessCounts, ...]
     checks: tuple[Check, ...]
 
 
@@ -91,29 +91,25 @@ def _located(frames: Frames) -> pl.DataFrame:
     return records.with_columns(place=place.when(first).then(pl.lit("window")).otherwise(pl.lit("shared")))
 
 
-def _count(frames: Frames, records: pl.DataFrame, harness: str) -> Counts:
+def _count(frames: Frames, records: pl.DataFrame, harness: str) -> HarnessCounts:
     resources = frames["resources"].filter(pl.col("harness") == harness)
     mine = records.filter(pl.col("harness") == harness)
-    windows = (
-        frames["windows"].filter(pl.col("harness") == harness).with_columns(pl.col("message_ids").list.len().alias("size"))
-    )
+    windows = frames["windows"].filter(pl.col("harness") == harness)
     ids = windows.select("window_id")
-    status = _by(mine, "status")
+    status, place = _by(mine, "status"), _by(mine, "place")
+    sizes = windows.group_by("status").agg(pl.col("message_ids").list.len().sum()).sort("status")
     segments = frames["segments"].join(ids, on="window_id")
-    return Counts(
+    return HarnessCounts(
         harness=harness,
         files=resources["source_id"].n_unique(),
         bytes=int((resources["byte_to"] - resources["byte_from"]).sum()),
         records=mine.height,
         messages=status.get("message", 0),
-        known=status.get("known", 0),
-        unknown=status.get("unknown", 0),
-        broken=status.get("broken", 0),
+        **{name: status.get(name, 0) for name in ("known", "unknown", "broken")},
         unknown_types=_by(mine.filter(pl.col("status") == "unknown"), "record_type"),
-        shared=mine.filter(pl.col("place") == "shared").height,
-        lost=mine.filter(pl.col("place") == "lost").height,
+        **{name: place.get(name, 0) for name in ("shared", "lost")},
         windows=_by(windows, "status"),
-        window_messages=dict(windows.group_by("status").agg(pl.col("size").sum()).sort("status").iter_rows()),
+        window_messages=dict(sizes.iter_rows()),
         segments=segments.height,
         segment_messages=int(segments["message_ids"].list.len().sum()),
         observations=_by(frames["observations"].join(ids, on="window_id"), "gate"),
@@ -121,7 +117,7 @@ def _count(frames: Frames, records: pl.DataFrame, harness: str) -> Counts:
     )
 
 
-def _equations(frames: Frames, counts: Sequence[Counts], noted: int) -> list[Check]:
+def _equations(frames: Frames, counts: Sequence[HarnessCounts], noted: int) -> list[Check]:
     resources, records, verdicts, observations = (frames[name] for name in ("resources", "records", "verdicts", "observations"))
     lines = int((resources["line_to"] - resources["line_from"]).sum())
     with_status = sum(c.messages + c.known + c.unknown + c.broken for c in counts)
@@ -134,17 +130,12 @@ def _equations(frames: Frames, counts: Sequence[Counts], noted: int) -> list[Che
     merged = frames["memories"]["observation_ids"].explode().drop_nulls()
     states, facts = _by(frames["decisions"], "state"), observations.height + noted
     proposed = sum(frames[name].height for name in ("proposals", "amendments", "friction"))
+    loss = f"{lost:,} lost" if lost else ""
     return [
         _same("records", "every archived line has one record", lines, records.height),
         _same("record status", "records = messages + known + unknown + broken", records.height, with_status),
         _same("messages", "messages = in windows + shared with other sessions", messages, windowed + shared),
-        Check(
-            "no message lost",
-            "every message is in a window",
-            not lost,
-            f"{lost:,} lost" if lost else "",
-            REMEDY if lost else "",
-        ),
+        Check("no message lost", "every message is in a window", not lost, loss, REMEDY if lost else ""),
         _same(
             "closed windows", "messages of closed windows are rows of `messages`", windowed - opened, frames["messages"].height
         ),

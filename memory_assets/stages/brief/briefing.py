@@ -6,13 +6,13 @@ until its content changes, and prompt caches survive. It keeps within its budget
 lessons, the rest of MEMORY.md, the task, 🔴 facts, the log. It names what was cut.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 import polars as pl
 
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.brief.due import Trigger
 from memory_assets.stages.brief.lessons import Lesson, lesson_lines
 from memory_assets.text.tokens import CHARS_A_TOKEN
@@ -74,7 +74,7 @@ def render_briefing(
     return _fit(head, [part for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN)
 
 
-def render_session(row: Mapping[str, Any]) -> str:
+def render_session(row: Row) -> str:
     """Returns the part of a continued session, which follows the briefing; `row` is from `session_reflections`."""
     left_out, asked = row["fact_count"] - row["told_count"], f"--session {row['session_id']} --include held"
     more = f"\n_{left_out} more: `memory recall QUESTION {asked}` finds them._" if left_out else ""

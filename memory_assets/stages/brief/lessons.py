@@ -3,10 +3,11 @@
 Takes the table `lessons`; returns the active ones, the lines of the briefing, and the file lessons.md.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import polars as pl
+
+from memory_assets.schema.protocols import Row
 
 MOST_SHOWN = 10
 """Lessons in the briefing; lessons.md has all."""
@@ -17,7 +18,7 @@ What corrections and rules taught, the newest first. Made anew from what was sai
 MEMORY.md or say it in a session.
 """
 
-Lesson = Mapping[str, Any]
+Lesson = Row
 
 
 def active_lessons(lessons: pl.DataFrame, owner: str, hidden: Collection[str] = ()) -> list[Lesson]:

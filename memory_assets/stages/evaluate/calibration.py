@@ -16,11 +16,13 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.triage import decisions as decided
 from memory_assets.stages.triage import promote
 from memory_assets.stages.triage.auto import is_friction, missing_for_promotion, says_the_same
 from memory_assets.stages.triage.lasting import line_of
 from memory_assets.stages.triage.memory_md import normal, read_entries
+from memory_assets.stages.triage.run import TRIAGE_VERSION, TriageRules
 from memory_assets.store.ledger import Event
 
 YES, NO = ("approved", "edited", "kept"), ("rejected",)
@@ -61,11 +63,7 @@ class ReviewHistory:
     events: Sequence[Event]
     entries: pl.DataFrame
     """The table `entries`: the lines of MEMORY.md."""
-    now: datetime
-    review_days: int
-    guarded: frozenset[str]
-    """Sections that accept only the owner's own words, case-folded."""
-    triage_version: str
+    rules: TriageRules
 
 
 def calibrate(
@@ -88,7 +86,7 @@ def line_proposals(proposals: pl.DataFrame) -> list[dict[str, Any]]:
     return [row for row in proposals.iter_rows(named=True) if row["entry"] is None and not is_friction(row)]
 
 
-def outcomes_by_observation(added: Sequence[Mapping[str, Any]], outcomes: Mapping[str, str]) -> dict[str, str]:
+def outcomes_by_observation(added: Sequence[Row], outcomes: Mapping[str, str]) -> dict[str, str]:
     """Returns the outcome of each observation that a proposal rests on."""
     return {id: outcomes[row["proposal_id"]] for row in added for id in row["observation_ids"]}
 
@@ -121,7 +119,7 @@ def interval_of(right: int, total: int) -> tuple[float, float]:
     return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
-def find_outcomes(added: Sequence[Mapping[str, Any]], history: ReviewHistory) -> dict[str, str]:
+def find_outcomes(added: Sequence[Row], history: ReviewHistory) -> dict[str, str]:
     """Returns the outcome of each proposal."""
     events: dict[str, list[Event]] = defaultdict(list)
     for event in history.events:
@@ -132,7 +130,7 @@ def find_outcomes(added: Sequence[Mapping[str, Any]], history: ReviewHistory) ->
     return {id: _by_person(row, events[id]) or _by_itself(decisions.get(id), lines) for id, row in rows.items()}
 
 
-def _by_person(proposal: Mapping[str, Any], events: Sequence[Event]) -> str | None:
+def _by_person(proposal: Row, events: Sequence[Event]) -> str | None:
     """Returns the first decision of a person, or None where nobody decided."""
     proposed = wording = line_of(proposal["text"])
     for event in events:
@@ -146,7 +144,7 @@ def _by_person(proposal: Mapping[str, Any], events: Sequence[Event]) -> str | No
     return None
 
 
-def _by_itself(decision: Mapping[str, Any] | None, lines: "_Lines") -> str:
+def _by_itself(decision: Row | None, lines: "_Lines") -> str:
     """Returns the outcome of a proposal that no person decided."""
     if decision and decision["state"] == decided.PROMOTED:
         return lines.outcome_of(decision["proposal_id"], decision["decided_at"])
@@ -162,7 +160,7 @@ class _Lines:
         self._replaced = {event.payload.get("replaces") for event in ours}
         self._present = set(history.entries["proposal_id"])
         self._by_hand = history.entries.filter(pl.col("is_by_hand"))["text"].to_list()
-        self._reviewed_before = history.now - timedelta(days=history.review_days)
+        self._reviewed_before = history.rules.now - timedelta(days=history.rules.review_days)
 
     def outcome_of(self, proposal_id: str, decided_at: datetime) -> str:
         """Returns `kept`, `edited` or `rejected`; `waiting` until a review is due, `unseen` for a line that we replaced."""
@@ -195,7 +193,7 @@ def _of_gate(verdicts: pl.DataFrame, observations: pl.DataFrame, asked: Mapping[
 
 
 def _of_proposals(
-    added: Sequence[Mapping[str, Any]],
+    added: Sequence[Row],
     outcomes: Mapping[str, str],
     versions: Mapping[str, str],
     reviews: pl.DataFrame,
@@ -211,9 +209,9 @@ def _of_proposals(
         outcome = outcomes[row["proposal_id"]]
         plain = {"reason": "", "category": row["category"], "outcome": outcome, "error": None}
         ruling = by_rules.get(row["proposal_id"])
-        lacking = "; ".join(missing_for_promotion(row, history.guarded)) or "nobody ruled on it yet"
+        lacking = "; ".join(missing_for_promotion(row, history.rules.guarded)) or "nobody ruled on it yet"
         reason, verdict = (ruling["reason"], ruling["state"]) if ruling else (lacking, LEFT)
-        version = ruling.get("version", UNRECORDED) if ruling else history.triage_version
+        version = ruling.get("version", UNRECORDED) if ruling else TRIAGE_VERSION
         yield plain | {"judge": "rules", "verdict": verdict, "reason": _named(reason), "version": version}
         for review in reviews.filter(pl.col("proposal_id") == row["proposal_id"]).iter_rows(named=True):
             by = f"{review['model']} {review['prompt_hash']}"

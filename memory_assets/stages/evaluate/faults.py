@@ -52,7 +52,7 @@ _FOR_THE_OWNER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class EvidenceMessage:
     """A message that a fact rests on."""
 
     text: str
@@ -60,7 +60,7 @@ class Source:
     """Typed by the owner of the session."""
 
 
-def faults_of(text: str, author: str, sources: Sequence[Source]) -> list[Fault]:
+def faults_of(text: str, author: str, sources: Sequence[EvidenceMessage]) -> list[Fault]:
     """Returns the faults of a fact of the author that rests on the sources."""
     found: dict[Fault, bool] = {
         "ungrounded": support(text, sources) < GROUNDED,
@@ -73,7 +73,7 @@ def faults_of(text: str, author: str, sources: Sequence[Source]) -> list[Fault]:
     return [fault for fault, is_there in found.items() if is_there]
 
 
-def support(text: str, sources: Sequence[Source]) -> float:
+def support(text: str, sources: Sequence[EvidenceMessage]) -> float:
     """Returns the share of the fact's content words that the sources have together; 0 for a fact without any."""
     wanted = _words(text) - _ASCRIPTION
     held = frozenset[str]().union(*(_words(source.text) for source in sources))

@@ -13,7 +13,7 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.stages.distill.write_gate import LESS_USEFUL
 from memory_assets.stages.embed.repeats import find_repeats
-from memory_assets.stages.evaluate.faults import FAULTS, Source, faults_of
+from memory_assets.stages.evaluate.faults import FAULTS, EvidenceMessage, faults_of
 
 JUNK = frozenset(
     {
@@ -96,10 +96,10 @@ def _repeats(facts: pl.DataFrame) -> list[tuple[str, str]]:
     return sorted(first.items(), key=lambda pair: order[pair[0]])
 
 
-def _sources(facts: pl.DataFrame, messages: pl.DataFrame) -> dict[str, Source]:
+def _sources(facts: pl.DataFrame, messages: pl.DataFrame) -> dict[str, EvidenceMessage]:
     wanted = facts.select(message_id=pl.col("message_ids").explode()).unique()
     said = messages.select("message_id", "text", "author", "is_user_turn").join(wanted, on="message_id", how="semi")
-    return {message_id: Source(text, author == "owner" and is_turn) for message_id, text, author, is_turn in said.iter_rows()}
+    return {id: EvidenceMessage(text, author == "owner" and is_turn) for id, text, author, is_turn in said.iter_rows()}
 
 
 def _mix(values: pl.Series) -> Iterator[dict[str, Any]]:

@@ -8,11 +8,12 @@ left out.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
 from memory_assets.errors import QuestionError
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.day import WindowFindings, judge_findings
 from memory_assets.stages.distill.rows import candidate_id
@@ -105,7 +106,7 @@ def flips_of_gate(
 
 
 def flips_of_triage(
-    proposals: Iterable[Mapping[str, Any]],
+    proposals: Iterable[Row],
     limits: TriageLimits,
     guarded: frozenset[str],
     ruled: Mapping[str, str],

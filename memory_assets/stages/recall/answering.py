@@ -6,17 +6,16 @@ in the profiles that rewrite, and searched. Budget mode uses no model, and retur
 tokens; a long memory that was shown before and never used counts less. The answer states its cost.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from time import perf_counter
-from typing import Any
 
 import polars as pl
 
-from memory_assets.schema.protocols import Model, ModelAnswer
+from memory_assets.schema.protocols import Row
 from memory_assets.schema.requests import MOST, Filters, RecallRequest
 from memory_assets.stages.recall.profiles import Profile, choose_profile
-from memory_assets.stages.recall.query import BREAKER, DEADLINE_SECONDS, Breaker, rewrite
+from memory_assets.stages.recall.query import AnswerDependencies, rewrite
 from memory_assets.stages.recall.results import (
     Answer,
     Asker,
@@ -31,7 +30,6 @@ from memory_assets.stages.recall.results import (
 from memory_assets.stages.recall.search import Corpus, search
 from memory_assets.stages.recall.summaries import with_newer_memories
 from memory_assets.stages.recall.tiers import SUMMARIES, choose_tier, find_summarised, is_broad
-from memory_assets.stages.recall.wording import Frequency
 from memory_assets.text.tokens import count_tokens
 
 MOST_IN_BUDGET = 5
@@ -45,18 +43,6 @@ LEAST = 0.5
 """Factor of a long memory that was never used."""
 
 
-@dataclass(frozen=True)
-class AnswerDependencies:
-    """What an answer may use beside what is searched."""
-
-    model: Model | None = None
-    price: Callable[[ModelAnswer], float | None] = lambda _: None
-    read_summaries: Callable[[], pl.DataFrame] | None = None
-    frequency: Frequency | None = None
-    breaker: Breaker = field(default_factory=lambda: BREAKER)
-    deadline_seconds: float = DEADLINE_SECONDS
-
-
 def answer(
     request: RecallRequest, corpus: Corpus, asker: Asker, dependencies: AnswerDependencies = AnswerDependencies()
 ) -> Answer:
@@ -68,14 +54,8 @@ def answer(
     if dependencies.read_summaries is not None and corpora is None and not chosen.searches_messages:
         found = _from_summaries(question, corpus, asker, request, chosen, dependencies.read_summaries)
     if found is None:
-        query = rewrite(
-            question,
-            asker.recent,
-            model=dependencies.model if chosen.rewrites else None,
-            frequency=dependencies.frequency,
-            deadline_seconds=dependencies.deadline_seconds,
-            breaker=dependencies.breaker,
-        )
+        allowed = dependencies if chosen.rewrites else replace(dependencies, model=None)
+        query = rewrite(question, asker.recent, allowed)
         limit, name = MOST if budget else request.limit, chosen.name
         found = search(
             query.text, corpus, asker, profile=name, limit=limit, corpora=corpora, filters=request, context=query.context
@@ -141,7 +121,7 @@ def within_budget(found: Answer, memories: pl.DataFrame) -> Answer:
     return replace(found, results=kept, left_out=(*left, *found.left_out), notes=(note, *found.notes))
 
 
-def budget_penalty(memory: Mapping[str, Any]) -> float:
+def budget_penalty(memory: Row) -> float:
     """Returns the factor of a memory's score: less than 1 where it is long, was shown and was never used."""
     if not memory["recall_count"] or memory["used_count"]:
         return 1.0

@@ -8,17 +8,15 @@ cover most of the question. A question that no source answers gets "not in memor
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from functools import cache
-from importlib.resources import files
 
-from memory_assets.schema.protocols import Model, ModelAnswer, ModelRequest
+from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.distill.model.serialise import fenced
+from memory_assets.stages.distill.model.serialise import fenced, read_prompt
 from memory_assets.stages.distill.rows import short_id
-from memory_assets.stages.recall.query import ask_in_time
+from memory_assets.stages.recall.query import AnswerDependencies, ask_in_time
 from memory_assets.stages.recall.results import Cost, Recalled, cost_of_call, one_line
 from memory_assets.stages.recall.wording import Frequency, exact_names
 from memory_assets.text.sentences import plain, split_sentences
@@ -73,7 +71,7 @@ class Citation:
 
 
 @dataclass(frozen=True)
-class Source(Citation):
+class AnswerSource(Citation):
     """Something in memory that an answer can cite by its id."""
 
     score: float = 1.0
@@ -111,7 +109,7 @@ class CitedAnswer:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class CitedSentence:
     """A sentence and the ids it cites."""
 
     text: str
@@ -122,44 +120,39 @@ class Sentence:
 
 
 def answer_with_citations(
-    question: str,
-    sources: Sequence[Source],
-    *,
-    is_known: bool,
-    model: Model | None = None,
-    price: Callable[[ModelAnswer], float | None] = lambda _: None,
-    frequency: Frequency = lambda _: 1,
-    deadline_seconds: float = DEADLINE_SECONDS,
+    question: str, sources: Sequence[AnswerSource], dependencies: AnswerDependencies, *, is_known: bool
 ) -> CitedAnswer:
     """Returns the answer; the model is not asked where nothing is known."""
+    model = dependencies.model
     if not is_known or not sources:
         return CitedAnswer(question, NOT_IN_MEMORY, is_known=False, is_extractive=model is None)
-    kept = _best_sentences(question, sources, frequency)
+    kept = _best_sentences(question, sources, dependencies.frequency or (lambda _: 1))
     text, given = "\n".join(map(str, kept)), {source.id: source for source in reversed(sources)}
     extractive = CitedAnswer(question, text or NOT_IN_MEMORY, bool(kept), True, _citations(kept, given))
     if model is None:
         return extractive
     shown = fitting(sources)
-    found = ask_in_time(model, request_of(question, shown), deadline_seconds)
+    found = ask_in_time(model, request_of(question, shown), dependencies.deadline_seconds)
     if isinstance(found, str):
         note = f"{model.name} {found}; the answer is extractive."
         return replace(extractive, cost=Cost(model_calls=1), notes=(note,))
     left = len(sources) - len(shown)
     notes = (f"{left} of {len(sources)} sources did not fit into the question to {model.name}.",) if left else ()
-    checked = _checked(question, found, shown, cost_of_call(found, price(found)), notes)
+    checked = _checked(question, found, shown)
+    checked = replace(checked, cost=cost_of_call(found, dependencies.price(found)), notes=(*notes, *checked.notes))
     if checked.citations or not checked.is_known:
         return checked
     note = f"{found.model} answered nothing that its sources support ({found.stop_reason}); the answer is extractive."
     return replace(extractive, cost=checked.cost, dropped=checked.dropped, notes=(*checked.notes, note))
 
 
-def source_of(result: Recalled) -> Source:
+def source_of(result: Recalled) -> AnswerSource:
     """Returns a result of recall as a source, cited as `mem_` or `msg_` and twelve characters."""
     id = short_id(result.memory_id)
     if result.kind == MESSAGE:
         id = f"msg_{re.sub(r'[^0-9a-zA-Z]', '', result.memory_id.removeprefix('msg_'))[:12]}"
     where = (result.session, result.path, result.lines, result.event_at)
-    return Source(id, result.kind, result.text, *where, result.memory_id, result.score)
+    return AnswerSource(id, result.kind, result.text, *where, result.memory_id, result.score)
 
 
 def weights_of(question: str, frequency: Frequency) -> dict[str, float]:
@@ -174,7 +167,7 @@ def weighted_share(text: str, weights: Mapping[str, float]) -> float:
     return share / max(len(terms) / USUAL_WORDS, 1.0)
 
 
-def lines_about(question: str, content: str, most: int = 8) -> list[Source]:
+def lines_about(question: str, content: str, most: int = 8) -> list[AnswerSource]:
     """Returns the lines of MEMORY.md with at least half of the question's terms, best first."""
     wanted = set(query_terms(question))
     found = []
@@ -183,13 +176,13 @@ def lines_about(question: str, content: str, most: int = 8) -> list[Source]:
         share = len(wanted & set(text_terms(text))) / len(wanted) if wanted and not text.startswith("#") else 0.0
         if share >= 0.5 and (share == 1.0 or len(wanted) > 2):
             words = _LIST_MARK.sub("", text)
-            found.append(Source(f"{MEMORY_MD}:{number}", MEMORY_MD, words, "", MEMORY_MD, (number,), None, score=share))
+            found.append(AnswerSource(f"{MEMORY_MD}:{number}", MEMORY_MD, words, "", MEMORY_MD, (number,), None, score=share))
     return sorted(found, key=lambda source: -source.score)[:most]
 
 
-def fitting(sources: Sequence[Source], tokens: int = PROMPT_TOKENS) -> list[Source]:
+def fitting(sources: Sequence[AnswerSource], tokens: int = PROMPT_TOKENS) -> list[AnswerSource]:
     """Returns the first sources that fit into so many tokens, each id once."""
-    kept: dict[str, Source] = {}
+    kept: dict[str, AnswerSource] = {}
     left = tokens * CHARS_A_TOKEN
     for source in sources:
         left -= len(source.line) + 1
@@ -199,19 +192,13 @@ def fitting(sources: Sequence[Source], tokens: int = PROMPT_TOKENS) -> list[Sour
     return list(kept.values())
 
 
-def request_of(question: str, sources: Sequence[Source]) -> ModelRequest:
+def request_of(question: str, sources: Sequence[AnswerSource]) -> ModelRequest:
     """Returns the request to the model."""
     material = [fenced("sources", "\n".join(source.line for source in sources)), fenced("question", one_line(question, 2_000))]
-    return ModelRequest(prompt(), "\n\n".join(material), ANSWER_TOKENS)
+    return ModelRequest(read_prompt("recall", "cited_answer"), "\n\n".join(material), ANSWER_TOKENS)
 
 
-@cache
-def prompt() -> str:
-    """Returns the prompt."""
-    return files("memory_assets.stages.recall").joinpath("cited_answer.md").read_text(encoding="utf-8")
-
-
-def problem_of(sentence: Sentence, sources: Mapping[str, Source], question: str) -> str | None:
+def problem_of(sentence: CitedSentence, sources: Mapping[str, AnswerSource], question: str) -> str | None:
     """Returns why a sentence is not supported, or None."""
     if not sentence.ids:
         return "it cites nothing"
@@ -222,31 +209,30 @@ def problem_of(sentence: Sentence, sources: Mapping[str, Source], question: str)
     return f"its sources do not name {', '.join(invented)}" if invented else None
 
 
-def _checked(question: str, answer: ModelAnswer, shown: Sequence[Source], cost: Cost, notes: tuple[str, ...]) -> CitedAnswer:
+def _checked(question: str, answer: ModelAnswer, shown: Sequence[AnswerSource]) -> CitedAnswer:
     if _NOTHING.match(answer.text):
-        return CitedAnswer(question, NOT_IN_MEMORY, is_known=False, is_extractive=False, cost=cost, notes=notes)
+        return CitedAnswer(question, NOT_IN_MEMORY, is_known=False, is_extractive=False)
     given = {source.id: source for source in shown}
     judged = [(sentence, problem_of(sentence, given, question)) for sentence in parse_sentences(answer.text)]
     kept = [sentence for sentence, problem in judged if problem is None]
     dropped = tuple(DroppedSentence(sentence.text, problem) for sentence, problem in judged if problem)
-    if dropped:
-        notes = (*notes, f"{len(dropped)} of {len(judged)} sentences of {answer.model} were dropped.")
-    return CitedAnswer(question, " ".join(map(str, kept)), True, False, _citations(kept, given), dropped, cost, notes)
+    notes = (f"{len(dropped)} of {len(judged)} sentences of {answer.model} were dropped.",) if dropped else ()
+    return CitedAnswer(question, " ".join(map(str, kept)), True, False, _citations(kept, given), dropped, notes=notes)
 
 
-def _best_sentences(question: str, sources: Sequence[Source], frequency: Frequency) -> list[Sentence]:
+def _best_sentences(question: str, sources: Sequence[AnswerSource], frequency: Frequency) -> list[CitedSentence]:
     """Returns the sentences that cover most of the question, no two of them alike."""
     weights = weights_of(question, frequency)
     top = max((source.score for source in sources), default=0.0) or 1.0
-    scored: list[tuple[float, Sentence]] = []
+    scored: list[tuple[float, CitedSentence]] = []
     for source in sources:
         for text in split_sentences(plain(source.text)) if source.kind == MESSAGE else [plain(source.text)]:
             share = weighted_share(text, weights)
             if share or source.kind != MESSAGE:
-                sentence = Sentence(one_line(text, CHARS_A_SENTENCE), (source.id,))
+                sentence = CitedSentence(one_line(text, CHARS_A_SENTENCE), (source.id,))
                 scored.append((source.score / top * (0.3 + share), sentence))
     best = sorted(scored, key=lambda one: -one[0])
-    kept: list[Sentence] = []
+    kept: list[CitedSentence] = []
     for score, sentence in best:
         if len(kept) == MOST_SENTENCES or score < WORTH * best[0][0]:
             break
@@ -255,28 +241,28 @@ def _best_sentences(question: str, sources: Sequence[Source], frequency: Frequen
     return kept
 
 
-def parse_sentences(text: str) -> Iterator[Sentence]:
+def parse_sentences(text: str) -> Iterator[CitedSentence]:
     """Yields the sentences of an answer with the ids that each cites; those before a cited one on a line cite nothing."""
     for line in text.splitlines():
         yield from _parse_line(_LIST_MARK.sub("", line).strip())
 
 
-def _parse_line(line: str) -> Iterator[Sentence]:
+def _parse_line(line: str) -> Iterator[CitedSentence]:
     text, ids = "", list[str]()
     for between, cited in _pieces(line):
         words = between.lstrip(" .!?;,") if ids else between.strip()
         goes_on = bool(ids) and not (_ENDS.search(text) or between[:1] in tuple(".!?") or words[:1].isupper())
         if words and ids and not goes_on:
-            yield Sentence(text, tuple(dict.fromkeys(ids)))
+            yield CitedSentence(text, tuple(dict.fromkeys(ids)))
             text, ids = "", []
         found = split_sentences(f"{text} {words}" if text else words) if words else [text]
         if goes_on and len(found) > 1:
-            yield Sentence(found.pop(0), tuple(dict.fromkeys(ids)))
+            yield CitedSentence(found.pop(0), tuple(dict.fromkeys(ids)))
             ids = []
-        yield from (Sentence(one, ()) for one in found[:-1])
+        yield from (CitedSentence(one, ()) for one in found[:-1])
         text, ids = found[-1], [*ids, *cited]
     if text:
-        yield Sentence(text, tuple(dict.fromkeys(ids)))
+        yield CitedSentence(text, tuple(dict.fromkeys(ids)))
 
 
 def _pieces(line: str) -> Iterator[tuple[str, list[str]]]:
@@ -290,6 +276,6 @@ def _pieces(line: str) -> Iterator[tuple[str, list[str]]]:
     yield line[at:], []
 
 
-def _citations(sentences: Sequence[Sentence], sources: Mapping[str, Source]) -> tuple[Citation, ...]:
+def _citations(sentences: Sequence[CitedSentence], sources: Mapping[str, AnswerSource]) -> tuple[Citation, ...]:
     cited = dict.fromkeys(id for sentence in sentences for id in sentence.ids)
     return tuple(Citation(*(getattr(sources[id], one.name) for one in fields(Citation))) for id in cited)

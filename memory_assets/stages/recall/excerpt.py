@@ -4,13 +4,12 @@
 five results: 0.41 instead of 0.35.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
-from typing import Any
 
 import numpy as np
 
-from memory_assets.schema.protocols import Texts
+from memory_assets.schema.protocols import Row, Texts
 
 LONGEST = 600
 """Characters of an excerpt."""
@@ -46,7 +45,7 @@ def _walk(texts: Texts, row: int, step: int, allowed: np.ndarray | None) -> Iter
         place += step
 
 
-def excerpt(found: Mapping[str, Any], others: Sequence[tuple[Mapping[str, Any], int]]) -> tuple[str, tuple[int, ...]]:
+def excerpt(found: Row, others: Sequence[tuple[Row, int]]) -> tuple[str, tuple[int, ...]]:
     """Returns the found passage in its message, and as much as fits of the passages before (-1) and after (1) it.
 
     With the text, on one line, come the records of the session that it has, the found one first. `found` has `whole`,

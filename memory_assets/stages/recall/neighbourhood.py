@@ -1,6 +1,6 @@
 """Finds the entities of a name, their relations, and the memories that name them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -69,19 +69,16 @@ class Neighbourhood:
 
 
 def find_neighbourhood(
-    asked: str,
-    *,
-    entities: pl.DataFrame,
-    relations: pl.DataFrame,
-    mentions: pl.DataFrame,
-    memories: pl.DataFrame,
-    own: Own | None = None,
+    asked: str, graph: Mapping[str, pl.DataFrame], memories: pl.DataFrame, own: Own | None = None
 ) -> Neighbourhood:
-    """Returns the entities of that name, of an alias of it, or whose path ends with it; `own` are the owner's aliases."""
+    """Returns the entities of that name, of an alias of it, or whose path ends with it.
+
+    `graph` are the tables `entities`, `relations` and `mentions`; `own` are the owner's aliases.
+    """
     asked = " ".join(asked.split())
     known_ids = memories.filter(pl.col("state") != "forgotten").select(memory_id="id")
-    mentions = mentions.join(known_ids, on="memory_id", how="semi")
-    entities = entities.join(mentions, on="entity_id", how="semi")
+    mentions = graph["mentions"].join(known_ids, on="memory_id", how="semi")
+    entities = graph["entities"].join(mentions, on="entity_id", how="semi")
     names = sorted({other for name in _spellings(asked) for other in (name, *names_of(name, own))} - {""})
     low = pl.col("name").str.to_lowercase()
     aliases = pl.col("aliases").list.eval(pl.element().str.to_lowercase())
@@ -93,7 +90,7 @@ def find_neighbourhood(
             **{column: row[column] for column in ("entity_id", "kind", "name", "memory_count", "first_event_at", "event_at")},
             aliases=tuple(row["aliases"]),
             projects=tuple(row["projects"]),
-            related=tuple(_related(row["entity_id"], entities, relations)),
+            related=tuple(_related(row["entity_id"], entities, graph["relations"])),
             memories=_naming(row["entity_id"], mentions, memories),
         )
         for row in ordered.filter(is_called | ends_so).head(MOST_ENTITIES).iter_rows(named=True)

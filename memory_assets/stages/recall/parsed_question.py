@@ -3,6 +3,9 @@
 Takes the typed question and the projects and persons that the memory knows; gives what the retrievers search with and what
 `relevance` measures candidates by. Names of projects, "my" and spans of time are taken out of the text that is embedded: they
 say where, whose and when, and MiniLM would find everything that shares them.
+
+A person's preferences are returned only when that person asks or is named. Another project's memory stays a candidate, and is
+left out beside what this project has (`relevance`).
 """
 
 import re
@@ -10,18 +13,114 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import polars as pl
+
 from memory_assets.schema.protocols import Texts
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.query_coverage import TALK_WEIGHT, QueryTerm, terms_of, uncovered_share
 from memory_assets.stages.recall.results import Asker
-from memory_assets.stages.recall.scope import Scope, in_person, parse_scope, without_names
 from memory_assets.stages.recall.when import parse_time
 from memory_assets.text.terms import query_terms
+
+_OWN = re.compile(
+    r"\b(?:my|mine|myself)\b|\b(?:do|did|should|am|would|can|may) i\b|\bi (?:like|want|prefer|use|need)\b|\bto me\b", re.I
+)
+_MINE, _I = re.compile(r"\b(?:my|mine)\b", re.I), re.compile(r"\b(?:i|me)\b", re.I)
+
+GONE = ("superseded", "stale", "archived", "cold", "forgotten")
+"""States whose memories are not returned as the messages behind them, either."""
 
 ENOUGH_WORDS = 2
 """A question with so many words that occur in memories is embedded without those of the conversation."""
 
 _CODE = re.compile(r"^--\w|\w[/_]\w|\w\.\w")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where a question looks."""
+
+    projects: frozenset[str]
+    """Named in the question, else the one it is asked in."""
+    is_project_named: bool
+    persons: frozenset[str]
+    """Whose preferences may be returned."""
+    is_person_named: bool
+    is_open: bool
+    """Nothing is known of the asker, so nobody's preferences can be mistaken for theirs."""
+
+
+def parse_scope(question: str, asker: Asker, filters: Filters, projects: Collection[str], persons: Collection[str]) -> Scope:
+    """Returns where the question looks, of the projects and persons that the memory knows."""
+    named, people = _named(question, projects), _named(question, persons)
+    me = filters.person or asker.person
+    return Scope(
+        named or frozenset({asker.project} if asker.project else ()),
+        bool(named),
+        people or frozenset({me} if me else ()),
+        bool(people),
+        not people and (me is None or (me not in persons and not _OWN.search(question))),
+    )
+
+
+def is_out(scope: Scope) -> pl.Expr:
+    """Returns whether a memory is the preference of a person who neither asks nor is named."""
+    return pl.lit(False) if scope.is_open else (pl.col("scope") == "person") & ~pl.col("person").is_in(list(scope.persons))
+
+
+def is_away(scope: Scope) -> pl.Expr:
+    """Returns whether a memory belongs to another project than the question."""
+    if not scope.projects:
+        return pl.lit(False)
+    return (pl.col("scope") == "project") & ~pl.col("project").is_in(list(scope.projects))
+
+
+def states_as_of(memories: pl.DataFrame, filters: Filters) -> pl.DataFrame:
+    """Returns the memories with their state at the end of the range asked about: replaced later means active then."""
+    if filters.until is None:
+        return memories
+    later = memories.filter(pl.col("first_event_at") >= filters.until)["id"]
+    was_active = (pl.col("state") == "superseded") & pl.col("superseded_by").is_in(later.to_list())
+    return memories.with_columns(pl.when(was_active).then(pl.lit("active")).otherwise("state").alias("state"))
+
+
+def hidden_lines(memories: pl.DataFrame, sessions: pl.Series, scope: Scope, filters: Filters) -> pl.DataFrame:
+    """Returns the lines of these sessions that must not be returned: of replaced and stale memories, and another person's own.
+
+    Lines of held memories may be returned: nobody has decided yet that these are wrong.
+    """
+    gone = pl.col("state").is_in([state for state in GONE if state not in filters.include])
+    rows = memories.filter(pl.col("session_id").is_in(sessions.unique().implode()), gone | is_out(scope))
+    return rows.select("session_id", pl.col("lines").alias("line")).explode("line").drop_nulls("line").unique()
+
+
+def in_person(question: str, person: str | None) -> str:
+    """Returns the question with the asker's name for "my" and "I", as memories call people by name."""
+    if not person or not _OWN.search(question):
+        return question
+    name = person[:1].upper() + person[1:]
+    return _I.sub(name, _MINE.sub(f"{name}'s", question))
+
+
+def without_names(question: str, names: Collection[str]) -> str:
+    """Returns the question without these names, unless nothing else would be left."""
+    words = "|".join(re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name)))
+    rest = " ".join(re.sub(rf"(?<![\w-])(?:{words})(?![\w-])(?:'s)?", " ", question, flags=re.I).split())
+    return rest if re.search(r"\w{3}", rest) else question
+
+
+def _named(question: str, names: Collection[str]) -> frozenset[str]:
+    low = question.lower()
+    return frozenset(name for name in names if name and re.search(rf"(?<![\w-]){re.escape(name.lower())}(?![\w-])", low))
+
+
+@dataclass(frozen=True)
+class KnownNames:
+    """The projects and persons that the memory knows, and the owner's aliases."""
+
+    projects: Collection[str] = ()
+    persons: Collection[str] = ()
+    aliases: Mapping[str, Sequence[str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -51,24 +150,17 @@ class ParsedQuestion:
 
 
 def parse_question(
-    question: str,
-    asker: Asker,
-    filters: Filters,
-    *,
-    context: str = "",
-    texts: Texts | None,
-    projects: Collection[str] = (),
-    persons: Collection[str] = (),
-    aliases: Mapping[str, Sequence[str]] | None = None,
+    question: str, asker: Asker, filters: Filters, texts: Texts | None, known: KnownNames, context: str = ""
 ) -> ParsedQuestion:
     """Returns the parsed question; `context` are words of the conversation that it refers to, `texts` the corpus's words."""
     timed = parse_time(question, asker.now)
-    scope = parse_scope(timed.text, asker, filters, projects, persons)
+    scope = parse_scope(timed.text, asker, filters, known.projects, known.persons)
     me = filters.person or asker.person
     terms: tuple[QueryTerm, ...] = ()
     if texts is not None and len(texts):
-        terms = terms_of(timed.text, texts, context=context, names=[*projects, *persons], aliases=aliases)
-    text = in_person(timed.text, me if me in persons else None)
+        names = [*known.projects, *known.persons]
+        terms = terms_of(timed.text, texts, context=context, names=names, aliases=known.aliases)
+    text = in_person(timed.text, me if me in known.persons else None)
     if scope.is_project_named and len(scope.projects) == 1:
         text = without_names(text, scope.projects)
     if sum(term.is_covered and not term.is_context and term.weight > TALK_WEIGHT for term in terms) < ENOUGH_WORDS:

@@ -10,14 +10,14 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import polars as pl
+
 from memory_assets.schema.protocols import Model, ModelAnswer, ModelRequest
-from memory_assets.stages.distill.model.serialise import fenced
+from memory_assets.stages.distill.model.serialise import fenced, read_prompt
 from memory_assets.stages.recall.wording import CHARS_A_MESSAGE, Frequency, exact_names, in_context
 
 DEADLINE_SECONDS = 2.0
@@ -77,25 +77,29 @@ BREAKER = Breaker()
 """The breaker of this process."""
 
 
-def rewrite(
-    question: str,
-    recent: Sequence[str] = (),
-    *,
-    model: Model | None = None,
-    frequency: Frequency | None = None,
-    deadline_seconds: float = DEADLINE_SECONDS,
-    breaker: Breaker = BREAKER,
-) -> Query:
+@dataclass(frozen=True)
+class AnswerDependencies:
+    """What an answer may use beside what is searched."""
+
+    model: Model | None = None
+    price: Callable[[ModelAnswer], float | None] = lambda _: None
+    read_summaries: Callable[[], pl.DataFrame] | None = None
+    frequency: Frequency | None = None
+    breaker: Breaker = field(default_factory=lambda: BREAKER)
+    deadline_seconds: float = DEADLINE_SECONDS
+
+
+def rewrite(question: str, recent: Sequence[str] = (), dependencies: AnswerDependencies = AnswerDependencies()) -> Query:
     """Returns what to search for; `recent` are the last messages of the conversation, oldest first."""
-    recent = tuple(recent)[-RECENT_MESSAGES:]
+    recent, model, breaker = tuple(recent)[-RECENT_MESSAGES:], dependencies.model, dependencies.breaker
     plain = " ".join(question.split())
-    text, context = in_context(plain, recent, frequency)
+    text, context = in_context(plain, recent, dependencies.frequency)
     typed = Query(text, context, "with context" if context else "as asked" if text == plain else "cleaned")
     if model is None or not (recent or len(question.split()) > LONG_WORDS):  # a plain question is searched as it is
         return typed
     if not breaker.allows(time.monotonic()):
         return _unused(typed, f"{model.name} failed {FAILURES_IN_A_ROW} times in a row and is left alone for a while", calls=0)
-    found = ask_in_time(model, _request(question, recent), deadline_seconds)
+    found = ask_in_time(model, _request(question, recent), dependencies.deadline_seconds)
     problem = found if isinstance(found, str) else problem_of(found, _as_sent(question))
     breaker.note(time.monotonic(), is_failure=problem is not None)
     answer = None if isinstance(found, str) else found
@@ -132,17 +136,11 @@ def problem_of(answer: ModelAnswer, question: str) -> str | None:
     return f"lost {len(lost)} exact name{'s'[: len(lost) > 1]} of the question" if lost else None
 
 
-@cache
-def prompt() -> str:
-    """Returns the prompt."""
-    return files("memory_assets.stages.recall").joinpath("query.md").read_text(encoding="utf-8")
-
-
 def _request(question: str, recent: Sequence[str]) -> ModelRequest:
     # Masked before it is cut: the end of a message may hold a secret without the name that marks it as one.
     messages = "\n\n".join(f"[{number}] {_as_sent(message)[-CHARS_A_MESSAGE:]}" for number, message in enumerate(recent, 1))
     before = [fenced("last messages, oldest first", messages)] if messages else []
-    return ModelRequest(prompt(), "\n\n".join([*before, fenced("question", question)]), ANSWER_TOKENS)
+    return ModelRequest(read_prompt("recall", "query"), "\n\n".join([*before, fenced("question", question)]), ANSWER_TOKENS)
 
 
 def _as_sent(question: str) -> str:

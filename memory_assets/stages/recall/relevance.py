@@ -18,9 +18,8 @@ import numpy as np
 import polars as pl
 
 from memory_assets.schema.protocols import Texts
-from memory_assets.stages.recall.parsed_question import ParsedQuestion
+from memory_assets.stages.recall.parsed_question import ParsedQuestion, is_away, is_out
 from memory_assets.stages.recall.query_coverage import coverage, covers_any
-from memory_assets.stages.recall.scope import is_away, is_out
 
 WORDS = 0.5
 """Weight of covering all terms of the question, beside a cosine of one."""
@@ -98,8 +97,7 @@ def judge_memories(
 ) -> list[Judgement]:
     """Returns the candidates, the most relevant first; `is_filtered` says that explicit filters chose them."""
     marked = rows.select("id", "event_at", out=is_out(question.scope), away=is_away(question.scope))
-    out, away = marked["out"].to_numpy(), marked["away"].to_numpy()
-    judged = _judge(question, marked, away, texts, cosines, out=out, filtered_to=int((~out).sum()) if is_filtered else None)
+    judged = _judge(question, marked, texts, cosines, filtered_to=int((~marked["out"]).sum()) if is_filtered else None)
     return sorted(judged, key=lambda one: (-one.relevance, one.id))
 
 
@@ -111,22 +109,20 @@ def judge_messages(question: ParsedQuestion, rows: pl.DataFrame, texts: Texts, v
         places = texts.rows_of(ids)
         near = texts.vectors[places].astype(np.float32) @ vector
         cosines = {texts.ids[int(place)]: float(cosine) for place, cosine in zip(places, near, strict=True)}
-    away = np.array([bool(home) and project not in home for project in rows["project"]], dtype=bool)
-    return _judge(question, rows, away, texts, cosines, out=np.zeros(len(ids), dtype=bool))
+    away = pl.Series([bool(home) and project not in home for project in rows["project"]], dtype=pl.Boolean)
+    return _judge(question, rows.with_columns(out=pl.lit(False), away=away), texts, cosines)
 
 
 def _judge(
     question: ParsedQuestion,
     rows: pl.DataFrame,
-    away: np.ndarray,
     texts: Texts | None,
     cosines: Mapping[str, float],
-    *,
-    out: np.ndarray,
     filtered_to: int | None = None,
 ) -> list[Judgement]:
-    ids = rows["id"].to_list()
-    signals = _signals(question, ids, away, texts, cosines)
+    """Returns the relevance of the rows; `out` says which are another person's, `away` which are of another project."""
+    ids, out = rows["id"].to_list(), rows["out"].to_numpy()
+    signals = _signals(question, ids, rows["away"].to_numpy(), texts, cosines)
     relevant = np.where(out, 0.0, relevance(signals) * _in_time(question, rows["event_at"]))
     kept = belongs(signals, relevant, filtered_to=filtered_to, doubt=UNKNOWN_NAME_DOUBT if question.unknown_names else 0.0)
     reasons = np.where(kept, "", np.where(out, "another person's", "not relevant"))

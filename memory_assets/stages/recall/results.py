@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.schema.protocols import ModelAnswer
+from memory_assets.schema.protocols import ModelAnswer, Row
 from memory_assets.schema.requests import MOST, Filters
 from memory_assets.stages.distill.rows import short_id
 
@@ -29,8 +29,6 @@ _MARKUP = re.compile(r"<(?=[/!?|]?[A-Za-z|])([^<>\n]{0,200})>?")
 _LINE_MARK = re.compile(r"(?<!\S)~(?!\S)")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _TAG = re.compile(r"[^\w .:-]")
-
-_SHARED = ("event_at", "path", "project", "person")
 
 
 def condition(filters: Filters, columns: Sequence[str]) -> pl.Expr:
@@ -47,11 +45,6 @@ def condition(filters: Filters, columns: Sequence[str]) -> pl.Expr:
     return pl.all_horizontal(pl.lit(True), *(one for name, one in wanted if one is not None and name in columns))
 
 
-def _encodable(name: str | None) -> str | None:
-    """Returns the name with a question mark for each lone surrogate, which no known name can have."""
-    return name if name is None else name.encode("utf-8", "replace").decode()
-
-
 @dataclass(frozen=True)
 class Asker:
     """Who asks, where and when: what the ranking prefers and what it must not return; a `now` without a zone is UTC."""
@@ -64,8 +57,9 @@ class Asker:
     """The last messages of the conversation, oldest first."""
 
     def __post_init__(self) -> None:
-        for name in ("project", "person", "session"):
-            object.__setattr__(self, name, _encodable(getattr(self, name)))
+        for name in ("project", "person", "session"):  # no known name can have a lone surrogate, which cannot be encoded
+            if value := getattr(self, name):
+                object.__setattr__(self, name, value.encode("utf-8", "replace").decode())
         if self.now.tzinfo is None:
             object.__setattr__(self, "now", self.now.replace(tzinfo=UTC))
 
@@ -98,41 +92,27 @@ class Recalled:
 
 
 def result_of(
-    row: Mapping[str, Any], now: datetime, *, score: float, arms: Sequence[str], weights: Mapping[str, float] | None = None
+    row: Row, now: datetime, *, score: float, arms: Sequence[str], weights: Mapping[str, float] | None = None
 ) -> Recalled:
     """Returns a row of `memories` as a result."""
-    return Recalled(
-        **{name: row[name] for name in (*_SHARED, "kind", "text", "confidence", "category", "priority")},
-        memory_id=row["id"],
-        score=round(score, 6),
-        age_days=max((now - row["event_at"]).days, 0),
-        session=row["session_id"],
-        lines=tuple(row["lines"]),
-        arms=tuple(arms),
-        weights=weights or {},
-        tags=tags_of(row),
-    )
+    own = {name: row[name] for name in ("kind", "text", "confidence", "category", "priority")}
+    own |= {"memory_id": row["id"], "lines": tuple(row["lines"]), "weights": weights or {}, "tags": tags_of(row)}
+    return _recalled(row, now, score, arms, own)
 
 
-def message_result(row: Mapping[str, Any], now: datetime, *, text: str, score: float, arms: Sequence[str]) -> Recalled:
+def message_result(row: Row, now: datetime, *, text: str, score: float, arms: Sequence[str]) -> Recalled:
     """Returns a row of a message as a result."""
-    return Recalled(
-        **{name: row[name] for name in _SHARED},
-        memory_id=row["message_id"],
-        kind="message",
-        text=text,
-        score=round(score, 6),
-        confidence=0.5,
-        category="raw",
-        priority="low",
-        age_days=max((now - row["event_at"]).days, 0),
-        session=row["session_id"],
-        lines=(row["line"],),
-        arms=tuple(arms),
-    )
+    own = {"memory_id": row["message_id"], "kind": "message", "text": text, "lines": (row["line"],)}
+    return _recalled(row, now, score, arms, {**own, "confidence": 0.5, "category": "raw", "priority": "low"})
 
 
-def tags_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _recalled(row: Row, now: datetime, score: float, arms: Sequence[str], own: dict[str, Any]) -> Recalled:
+    same = {name: row[name] for name in ("event_at", "path", "project", "person")} | {"session": row["session_id"]}
+    age = max((now - row["event_at"]).days, 0)
+    return Recalled(**same, **own, score=round(score, 6), age_days=age, arms=tuple(arms))
+
+
+def tags_of(row: Row) -> tuple[str, ...]:
     """Returns what a reader should know before trusting the memory."""
     tags = {
         row["state"]: row["state"] != "active",

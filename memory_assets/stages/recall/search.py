@@ -10,22 +10,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from memory_assets.errors import IndexFailedError, ModelError
-from memory_assets.schema.protocols import Embedder, Read, TextIndex, Texts, VectorIndex
+from memory_assets.schema.protocols import Embedder, Read, Row, TextIndex, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.excerpt import around, beside, excerpt
-from memory_assets.stages.recall.levels import Layout
 from memory_assets.stages.recall.lookups import remembered
-from memory_assets.stages.recall.memory_search import MemoryHits, find_memories
-from memory_assets.stages.recall.message_search import CANDIDATES, REACH, Origin, SearchQuery, adjust, find_messages
-from memory_assets.stages.recall.parsed_question import ParsedQuestion, parse_question
+from memory_assets.stages.recall.memory_search import FACTORS, MemoryHits, find_memories, weights_of
+from memory_assets.stages.recall.message_search import CANDIDATES, REACH, Layout, Origin, SearchQuery, adjust, find_messages
+from memory_assets.stages.recall.parsed_question import KnownNames, ParsedQuestion, hidden_lines, parse_question, states_as_of
 from memory_assets.stages.recall.profiles import Profile, choose_profile
-from memory_assets.stages.recall.rank import FACTORS, weights_of
 from memory_assets.stages.recall.relevance import KNOWN, answerability, judge_memories, judge_messages
 from memory_assets.stages.recall.results import (
     Answer,
@@ -38,7 +35,6 @@ from memory_assets.stages.recall.results import (
     more_confident_first,
     result_of,
 )
-from memory_assets.stages.recall.scope import hidden_lines, states_as_of
 from memory_assets.stages.recall.wording import one_line
 from memory_assets.text.aliases import expand, words_in
 from memory_assets.text.terms import query_terms
@@ -49,8 +45,6 @@ MESSAGE_FACTOR = 0.8
 """Weight of a message beside a distilled memory of the same fit."""
 
 MISSING = "The {} index is missing. `memory data rebuild --indexes` builds it from the tables."
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -170,17 +164,11 @@ class _Search:
         )
 
     def _parse(self) -> ParsedQuestion:
-        (projects, persons), texts = _known_names(self.corpus.memories), self._texts("memories")
-        return parse_question(
-            self.question,
-            self.asker,
-            self.filters,
-            texts=texts if texts is not None and len(texts) else self._texts("messages"),
-            context=self.context,
-            projects=projects,
-            persons=persons,
-            aliases=self.corpus.aliases,
-        )
+        texts = self._texts("memories")
+        if texts is None or not len(texts):
+            texts = self._texts("messages")
+        names = KnownNames(*_known_names(self.corpus.memories), self.corpus.aliases)
+        return parse_question(self.question, self.asker, self.filters, texts, names, self.context)
 
     def _likelihood(self, found: Sequence[_Found]) -> float:
         """Returns how likely the answer is among what was searched."""

@@ -9,7 +9,7 @@ it, named after the moment of its replacement: all of the present day, and the l
 """
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.protocols import Row
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.daily_log import MARKS
 from memory_assets.stages.distill.rows import short_id
@@ -37,8 +38,6 @@ MOST_COMPARED = 60
 """The strongest facts of a group that are compared: a summary of twelve lines needs no more."""
 
 _RANK = {priority: rank for rank, priority in enumerate(MARKS)}
-
-Row = Mapping[str, Any]
 
 
 def summarise(memories: pl.DataFrame) -> pl.DataFrame:

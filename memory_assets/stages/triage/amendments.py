@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.embed.claims import read_claim
 from memory_assets.stages.embed.notes import note_id
 from memory_assets.stages.reflect.proposals import NUMBERED, following_number
@@ -41,7 +42,7 @@ class PlannedAmendment:
     """The new text; empty to retire the entry."""
     event_on: date
     reason: str
-    memory: Mapping[str, Any] | None
+    memory: Row | None
     """The memory that supports the change."""
 
 
@@ -100,7 +101,7 @@ def read_amendments(events: Iterable[Event]) -> pl.DataFrame:
 
 
 def _replaced(
-    ours: Sequence[EntryStatus], by_id: Mapping[str, Mapping[str, Any]], corrections: Collection[str], zone: tzinfo
+    ours: Sequence[EntryStatus], by_id: Mapping[str, Row], corrections: Collection[str], zone: tzinfo
 ) -> Iterator[PlannedAmendment]:
     for one in ours:
         successor = _successor(one.memory, by_id) if one.memory else None
@@ -112,7 +113,7 @@ def _replaced(
         yield PlannedAmendment(f"replace:{one.proposal_id}:{successor['id']}", one, successor["text"], day, reason, successor)
 
 
-def _successor(memory: Mapping[str, Any], by_id: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def _successor(memory: Row, by_id: Mapping[str, Row]) -> Row | None:
     """Returns the active memory at the end of the chain of replacements."""
     seen: set[str] = set()
     while memory["state"] == "superseded" and memory["superseded_by"] in by_id and memory["id"] not in seen:

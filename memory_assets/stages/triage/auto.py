@@ -15,8 +15,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
+from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.embed.claims import read_claim, same_claim
 from memory_assets.stages.triage.batch import PROMOTE, REJECT, problem_of
@@ -72,30 +72,21 @@ class Ruling:
     actor: str = RULES
 
 
-@dataclass(frozen=True)
-class EarlierProposal:
-    """An earlier proposal, and its state."""
-
-    proposal_id: str
-    text: str
-    state: str
-    is_by_person: bool = False
-
-
 def decide(
-    proposal: Mapping[str, Any],
+    proposal: Row,
     entries: Sequence[Entry],
     *,
     guarded: frozenset[str],
-    others: Sequence[EarlierProposal] = (),
-    frictions: Sequence[EarlierProposal] = (),
+    others: Sequence[Row] = (),
+    frictions: Sequence[Row] = (),
     trusted: Mapping[str, str] = MappingProxyType({}),
     limits: TriageLimits = TriageLimits(),
 ) -> Ruling:
     """Returns the ruling on one proposal.
 
     `guarded` are the sections that take only the owner's own words; `trusted` the categories whose high-priority proposals
-    need no approval, each with the reason. A pending proposal is merged into a recurring problem that says the same.
+    need no approval, each with the reason; `others` and `frictions` are earlier decisions. A pending proposal is merged into a
+    recurring problem that says the same.
     """
     text = proposal["text"]
     if len(text.strip()) < limits.shortest:
@@ -114,14 +105,14 @@ def decide(
     return (_repeat_of(text, frictions) if ruling.state == "pending" else None) or ruling
 
 
-def _short_lived(proposal: Mapping[str, Any], limits: TriageLimits) -> str | None:
+def _short_lived(proposal: Row, limits: TriageLimits) -> str | None:
     """Returns why the proposal is short-lived; one that a person reworded is not checked."""
     said = proposal.get("said", proposal["text"])
     is_repeated = len(proposal["session_ids"]) >= limits.confirming_sessions
     return why_short_lived(said, is_repeated=is_repeated) if proposal["text"] == line_of(said) else None
 
 
-def decide_amendment(amendment: Mapping[str, Any], lines: Collection[str]) -> Ruling:
+def decide_amendment(amendment: Row, lines: Collection[str]) -> Ruling:
     """Returns the ruling on a change of an entry; `lines` are the present entries as written."""
     if amendment["entry"] not in lines:
         return Ruling("rejected", "the line was changed or removed since")
@@ -130,14 +121,17 @@ def decide_amendment(amendment: Mapping[str, Any], lines: Collection[str]) -> Ru
     return Ruling("pending", amendment["reason"])
 
 
-def is_friction(decision: Mapping[str, Any]) -> bool:
+def is_rejected_by_person(decision: Row) -> bool:
+    """Returns whether a person rejected the proposal."""
+    return decision["state"] == "rejected" and decision["tier"] == 3
+
+
+def is_friction(decision: Row) -> bool:
     """Returns whether the decision is about a recurring problem, by its id."""
     return decision["proposal_id"].startswith("f-")
 
 
-def decide_friction(
-    friction: Mapping[str, Any], lines: Collection[str], decisions: Sequence[Mapping[str, Any]], entries: Sequence[Entry] = ()
-) -> Ruling:
+def decide_friction(friction: Row, lines: Collection[str], decisions: Sequence[Row], entries: Sequence[Entry] = ()) -> Ruling:
     """Returns the ruling on a recurring problem: a person decides, unless its line is gone or an entry says it already."""
     pending, entry = Ruling("pending", friction["title"]), friction["entry"]
     if entry is None:
@@ -164,17 +158,17 @@ def _entry_like(text: str, entries: Sequence[Entry]) -> Ruling | None:
     return None
 
 
-def _repeat_of(text: str, others: Sequence[EarlierProposal]) -> Ruling | None:
+def _repeat_of(text: str, others: Sequence[Row]) -> Ruling | None:
     for other in others:
-        is_rejected = other.state == "rejected" and other.is_by_person
-        if (is_rejected or other.state == "pending") and says_the_same(text, other.text):
+        is_rejected = is_rejected_by_person(other)
+        if (is_rejected or other["state"] == "pending") and says_the_same(text, other["text"]):
             if is_rejected:
-                return Ruling("rejected", f"says the same as {other.proposal_id}, which a person rejected")
-            return Ruling("merged", f"{other.proposal_id}, which waits, says the same")
+                return Ruling("rejected", f"says the same as {other['proposal_id']}, which a person rejected")
+            return Ruling("merged", f"{other['proposal_id']}, which waits, says the same")
     return None
 
 
-def follow_review(review: Mapping[str, Any], proposal: Mapping[str, Any], guarded: frozenset[str]) -> Ruling:
+def follow_review(review: Row, proposal: Row, guarded: frozenset[str]) -> Ruling:
     """Returns the ruling of a model's review (a row of `model_reviews`) on a proposal that rules left to a person."""
     model = review["model"]
     if review["verdict"] == REJECT:
@@ -187,16 +181,14 @@ def follow_review(review: Mapping[str, Any], proposal: Mapping[str, Any], guarde
     return Ruling("promoted", f"{model} found it worth keeping", text=review["text"], tier=2, actor=model)
 
 
-def needs_person(proposal: Mapping[str, Any], guarded: frozenset[str]) -> str | None:
+def needs_person(proposal: Row, guarded: frozenset[str]) -> str | None:
     """Returns why the proposal must not be promoted without a person, or None."""
     if proposal["section"].casefold() in guarded and proposal["author"] != "owner":
         return f"{proposal['section']} takes only the owner's own words"
     return sensitive_reason(proposal["text"]) or (PASTED if proposal.get("typed_session_ids") == [] else None)
 
 
-def missing_for_promotion(
-    proposal: Mapping[str, Any], guarded: frozenset[str], limits: TriageLimits = TriageLimits()
-) -> list[str]:
+def missing_for_promotion(proposal: Row, guarded: frozenset[str], limits: TriageLimits = TriageLimits()) -> list[str]:
     """Returns why rules cannot promote the proposal."""
     missing = []
     if proposal.get("memory_state", "active") != "active":
@@ -212,9 +204,7 @@ def missing_for_promotion(
     return [*missing, *filter(None, [needs_person(proposal, guarded)])]
 
 
-def _promote_or_wait(
-    proposal: Mapping[str, Any], guarded: frozenset[str], trusted: Mapping[str, str], limits: TriageLimits
-) -> Ruling:
+def _promote_or_wait(proposal: Row, guarded: frozenset[str], trusted: Mapping[str, str], limits: TriageLimits) -> Ruling:
     missing = missing_for_promotion(proposal, guarded, limits)
     is_trusted = proposal.get("priority") == "high" and proposal.get("category") in trusted
     is_open = proposal.get("memory_state", "active") == "active" and not needs_person(proposal, guarded)

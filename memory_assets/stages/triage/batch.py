@@ -7,19 +7,17 @@ names that its proposal lacks, a verdict about something else, or no verdict lea
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import polars as pl
 
 from memory_assets.schema import frames as schemas
-from memory_assets.schema.protocols import Model, ModelRequest
+from memory_assets.schema.protocols import Model, ModelRequest, Row
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.serialise import fenced
+from memory_assets.stages.distill.model.serialise import fenced, read_prompt
 from memory_assets.stages.distill.rows import text_hash
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.proposals import LONGEST_LINE
@@ -35,11 +33,7 @@ _DECISION = re.compile(
 
 
 def ask_in_batches(
-    waiting: Sequence[Mapping[str, Any]],
-    entries: Sequence[Entry],
-    model: Model,
-    answers: AnswerStore,
-    clock: Callable[[], datetime],
+    waiting: Sequence[Row], entries: Sequence[Entry], model: Model, answers: AnswerStore, clock: Callable[[], datetime]
 ) -> int:
     """Asks about the proposals (rows with their sessions), stores each answer, and returns how many calls that took."""
     version, settings = version_of("model_reviews"), f"max_tokens={ANSWER_TOKENS}"
@@ -54,11 +48,13 @@ def ask_in_batches(
     return len(batches)
 
 
-def request_of(batch: Sequence[Mapping[str, Any]], entries: Sequence[Entry]) -> ModelRequest:
+def request_of(batch: Sequence[Row], entries: Sequence[Entry]) -> ModelRequest:
     """Returns the request for a batch."""
     held = "\n".join(f"{entry.section}: {render_entry(entry.on, entry.text)}" for entry in entries)
     proposed = "\n".join(_shown(row) for row in batch)
-    return ModelRequest(_prompt(), f"{fenced('entries', held)}\n\n{fenced('proposals', proposed)}", ANSWER_TOKENS)
+    return ModelRequest(
+        read_prompt("triage", "batch"), f"{fenced('entries', held)}\n\n{fenced('proposals', proposed)}", ANSWER_TOKENS
+    )
 
 
 def read_verdicts(answers: Iterable[StoredAnswer]) -> pl.DataFrame:
@@ -81,12 +77,7 @@ def problem_of(wording: str, proposed: str) -> str | None:
     return f"its wording names {', '.join(invented)}, which the proposal does not" if invented else None
 
 
-@cache
-def _prompt() -> str:
-    return files("memory_assets.stages.triage").joinpath("batch.md").read_text(encoding="utf-8")
-
-
-def _shown(row: Mapping[str, Any]) -> str:
+def _shown(row: Row) -> str:
     sessions = len(row["session_ids"])
     facts = f"{row['section']}; {row['confidence']:.2f} sure; {row['author']}; {sessions} session{'s'[: sessions > 1]}"
     return f"[{row['proposal_id']}; {facts}] {squeezed(row['text'])}"
@@ -110,7 +101,7 @@ def _verdict(proposal_id: str, digest: str, said: re.Match[str] | None, kept: St
     }
 
 
-def unreviewed(waiting: Iterable[Mapping[str, Any]], reviews: pl.DataFrame) -> Iterator[Mapping[str, Any]]:
+def unreviewed(waiting: Iterable[Row], reviews: pl.DataFrame) -> Iterator[Row]:
     """Yields what waits, adds a line, and was not shown to a model in these words."""
     known = dict(reviews.select("proposal_id", "text_hash").iter_rows())
     for row in waiting:

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.schema.protocols import Tables
+from memory_assets.schema.protocols import Row, Tables
 from memory_assets.stages.triage.memory_md import normal
 
 GONE = "gone"
@@ -45,12 +45,12 @@ def current_proposals(proposals: pl.DataFrame, memories: pl.DataFrame, observati
     return {id: _with_echoes(row, same[_said(row)], session_of) for id, row in found.items()}
 
 
-def _said(proposal: Mapping[str, Any]) -> tuple[str, str]:
+def _said(proposal: Row) -> tuple[str, str]:
     """Returns the identity of a proposal: words and person; only the same person's words confirm each other."""
     return normal(proposal["text"]), proposal["person"]
 
 
-def _with_memory(proposal: Mapping[str, Any], behind: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+def _with_memory(proposal: Row, behind: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     memory = next((behind[id] for id in proposal["observation_ids"] if id in behind), None)
     if memory is None:
         return {**proposal, "memory_state": GONE}

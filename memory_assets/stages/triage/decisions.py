@@ -1,4 +1,8 @@
-"""Folds proposals and the ledger into decisions: each proposal has exactly one state, the first person's decision wins."""
+"""Folds proposals and the ledger into decisions: each proposal has exactly one state, the first person's decision wins.
+
+People's decisions also earn trust: an approval earns a category one point, also with another wording; a rejection costs three.
+A category with as many points as the setting demands needs no approval any more.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage.lasting import line_of
 from memory_assets.store.ledger import Event
@@ -17,6 +22,8 @@ APPROVED, REJECTED, EDITED, DECIDED = "proposal.approved", "proposal.rejected", 
 KINDS = (NUMBERED, APPROVED, REJECTED, EDITED, DECIDED)
 RULES, CLOCK = "rules", "clock"
 PROMOTED, EXPIRED = "promoted", "expired"
+
+REJECTION_COSTS = 3
 
 
 def fold_decisions(
@@ -32,7 +39,7 @@ def fold_decisions(
     return schemas.frame_of("decisions", rows).sort("proposal_id")
 
 
-def _decision(proposal: Mapping[str, Any], events: list[Event], review_days: int, waiting: Mapping[str, str]) -> dict[str, Any]:
+def _decision(proposal: Row, events: list[Event], review_days: int, waiting: Mapping[str, str]) -> dict[str, Any]:
     row = {
         "proposal_id": proposal["proposal_id"],
         "state": "pending",
@@ -70,7 +77,7 @@ def _is_expiry(event: Event) -> bool:
     return event.kind == DECIDED and event.payload["state"] == EXPIRED
 
 
-def _decided(event: Event, row: Mapping[str, Any]) -> dict[str, Any]:
+def _decided(event: Event, row: Row) -> dict[str, Any]:
     common = {"actor": event.actor, "decided_at": event.at, "expires_at": None}
     if event.kind == APPROVED:
         text, section = event.payload.get("text") or row["text"], event.payload.get("section") or row["section"]
@@ -86,6 +93,38 @@ def overrulable(decisions: pl.DataFrame) -> list[str]:
     return decisions.filter(unwritten)["proposal_id"].to_list()
 
 
-def is_expired(decision: Mapping[str, Any], now: datetime) -> bool:
+def is_expired(decision: Row, now: datetime) -> bool:
     """Returns whether a pending proposal has expired."""
     return decision["state"] == "pending" and decision["expires_at"] is not None and decision["expires_at"] <= now
+
+
+def read_trust(proposals: Sequence[Row], events: Sequence[Event], needed: int) -> pl.DataFrame:
+    """Returns the table `trust`; only a person's first decision on a proposal of a new line counts."""
+    added = {row["proposal_id"]: row["category"] for row in proposals if row["entry"] is None}
+    counts: dict[str, dict[str, Any]] = {}
+    for event in events:
+        if event.kind in (APPROVED, REJECTED) and (category := added.pop(event.target, None)):
+            row = counts.setdefault(category, {"approved": 0, "rejected": 0, "points": 0})
+            is_approved = event.kind == APPROVED
+            row["approved" if is_approved else "rejected"] += 1
+            row["points"] = row["points"] + 1 if is_approved else max(row["points"] - REJECTION_COSTS, 0)
+            row["decided_at"] = event.at
+    rows = [
+        {
+            **row,
+            "category": category,
+            "acceptance": row["approved"] / (row["approved"] + row["rejected"]),
+            "needed": needed,
+            "is_trusted": 0 < needed <= row["points"],
+        }
+        for category, row in counts.items()
+    ]
+    return schemas.frame_of("trust", rows).sort("category")
+
+
+def trusted_in(trust: pl.DataFrame) -> dict[str, str]:
+    """Returns the trusted categories, each with the reason."""
+    return {
+        row["category"]: f"earned trust: {row['approved']} of {row['approved'] + row['rejected']} approved in {row['category']}"
+        for row in trust.filter(pl.col("is_trusted")).iter_rows(named=True)
+    }

@@ -12,13 +12,14 @@ Each contradiction cancels two confirmations. The state is folded from events, s
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.triage.memory_md import Entry, read_entries, render_entry
 from memory_assets.stages.triage.promote import PROMOTED
@@ -35,7 +36,7 @@ class EntryStatus:
 
     entry: Entry
     promotion: Event | None
-    memory: Mapping[str, Any] | None
+    memory: Row | None
     path: str = MEMORY_MD
     """The file of the entry."""
     merged_count: int = 0
@@ -77,11 +78,7 @@ class EntryStatus:
 
 
 def statuses_of(
-    content: str,
-    events: Sequence[Event],
-    memories: pl.DataFrame,
-    merged: Iterable[Mapping[str, Any]] = (),
-    path: str = MEMORY_MD,
+    content: str, events: Sequence[Event], memories: pl.DataFrame, merged: Iterable[Row] = (), path: str = MEMORY_MD
 ) -> list[EntryStatus]:
     """Returns the entries of the file in order; `merged` are the decisions that merged a proposal into an entry."""
     promotions = {event.payload["line"]: event for event in events if event.kind == PROMOTED}

@@ -1,14 +1,13 @@
 """Gathers the evidence of a promoted line, complete enough to outlive every rebuild: ranges, hashes, quotes."""
 
 import hashlib
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import polars as pl
 
 from memory_assets.errors import TranscriptError
-from memory_assets.schema.protocols import Tables
+from memory_assets.schema.protocols import Row, Tables
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.store.archive import Archive
 
@@ -18,7 +17,7 @@ LONGEST_SESSION = timedelta(days=7)
 QUOTED_CHARS = 160
 
 
-def gather_evidence(proposal: Mapping[str, Any], tables: Tables, archive: Archive) -> dict[str, Any]:
+def gather_evidence(proposal: Row, tables: Tables, archive: Archive) -> dict[str, Any]:
     """Returns the observations and records behind a proposal: path, line, byte range, hash of the record, quoted words.
 
     A recurring problem rests on messages (`message_ids`), observed or not.
@@ -43,12 +42,12 @@ def gather_evidence(proposal: Mapping[str, Any], tables: Tables, archive: Archiv
     return _evidence(proposal, records)
 
 
-def _evidence(proposal: Mapping[str, Any], records: list[dict[str, Any]]) -> dict[str, Any]:
+def _evidence(proposal: Row, records: list[dict[str, Any]]) -> dict[str, Any]:
     named = ("memory_id", "reflection_id", "observation_ids", "session_ids")
     return {**{name: proposal[name] for name in named}, "evidence": records}
 
 
-def _records_of_messages(proposal: Mapping[str, Any], tables: Tables, archive: Archive) -> list[dict[str, Any]]:
+def _records_of_messages(proposal: Row, tables: Tables, archive: Archive) -> list[dict[str, Any]]:
     """Returns the records of the messages, in order of time; the owner's are quoted."""
     during = pl.col("event_at").is_between(proposal["first_event_at"] - LONGEST_SESSION, proposal["event_at"] + LONGEST_SESSION)
     found = tables.scan("messages").filter(during & pl.col("message_id").is_in(proposal["message_ids"])).collect()
@@ -59,7 +58,7 @@ def _records_of_messages(proposal: Mapping[str, Any], tables: Tables, archive: A
     return records
 
 
-def _record(observation: Mapping[str, Any], message: Mapping[str, Any], archive: Archive) -> dict[str, Any]:
+def _record(observation: Row, message: Row, archive: Archive) -> dict[str, Any]:
     entry = archive.find(message["resource_id"])
     if entry is None:
         raise TranscriptError(

@@ -7,14 +7,14 @@ file.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from memory_assets.errors import TranscriptError, UnknownIdError
-from memory_assets.schema.protocols import Tables
+from memory_assets.schema.protocols import Row, Tables
 from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.embed.notes import note_id
 from memory_assets.stages.triage.current import read_proposals
@@ -23,7 +23,7 @@ from memory_assets.stages.triage.evidence import gather_evidence
 from memory_assets.stages.triage.memory_md import normal, read_entries, squeezed
 from memory_assets.stages.triage.patches import PATCHED
 from memory_assets.stages.triage.projects import memory_files
-from memory_assets.stages.triage.promote import PROMOTED, Workspace
+from memory_assets.stages.triage.promote import PROMOTED, Workspace, read_memory
 from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import CORRECTED, NOTED, Event, Ledger
 
@@ -99,10 +99,7 @@ class _Tracer:
 
     def entry(self, target: str, workspace: Workspace) -> ProvenanceStep | None:
         for path in memory_files(workspace.root):
-            content = (
-                (workspace.root / path).read_bytes().decode("utf-8", "replace") if (workspace.root / path).is_file() else ""
-            )
-            lines = content.replace("\r\n", "\n").split("\n")
+            lines = read_memory(workspace, path).replace("\r\n", "\n").split("\n")
             if number := _find_line(target, lines):
                 text, commit = lines[number - 1], workspace.commit_of_line(path, number)
                 promoted = [one for one in self._promotions() if _essence(one.payload["line"]) == _essence(text)]
@@ -186,7 +183,7 @@ class _Tracer:
             behind += tuple(ProvenanceStep("entry", line, {}, (self._promoted(one),)) for one in earlier[-1:])
         return ProvenanceStep("proposal", promoted.target, facts, behind)
 
-    def _grounds(self, payload: Mapping[str, Any]) -> tuple[ProvenanceStep, ...]:
+    def _grounds(self, payload: Row) -> tuple[ProvenanceStep, ...]:
         """Returns what a proposal rests on: a reflection, or, for a change of a line, observations and notes."""
         observations = self._observations(payload)
         if id := payload["reflection_id"]:
@@ -196,7 +193,7 @@ class _Tracer:
         notes = (self.note(id) for id in payload["observation_ids"])
         return (*observations, *(note for note in notes if note))
 
-    def _observations(self, payload: Mapping[str, Any]) -> tuple[ProvenanceStep, ...]:
+    def _observations(self, payload: Row) -> tuple[ProvenanceStep, ...]:
         """Returns the observations of the evidence, after the messages that were not observed."""
         by_id: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for record in payload["evidence"]:
@@ -213,7 +210,7 @@ class _Tracer:
             steps.append(ProvenanceStep("observation", id, facts, (segment,)))
         return tuple(steps)
 
-    def _record(self, record: Mapping[str, Any]) -> ProvenanceStep:
+    def _record(self, record: Row) -> ProvenanceStep:
         try:
             content = self.archive.read(record["source_id"], record["generation"], record["byte_from"], record["byte_to"])
         except TranscriptError:

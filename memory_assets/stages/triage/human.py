@@ -16,8 +16,8 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.friction.review import DETAIL, HEADINGS
 from memory_assets.stages.triage.memory_md import read_entries, squeezed
 
@@ -69,7 +69,7 @@ class ReviewDecisions:
     """The missing proposals, if they are too many to be meant."""
 
 
-def render_review(pending: Sequence[Mapping[str, Any]], *, updated: str, notes: Notes | None = None) -> str:
+def render_review(pending: Sequence[Row], *, updated: str, notes: Notes | None = None) -> str:
     """Returns REVIEW.md for the pending decisions (`proposal_id`, `section`, `text`, `entry`, `why`), with the notes.
 
     A recurring problem has its own `heading`, and `details` that follow its item.
@@ -188,22 +188,22 @@ def _text_of(rest: str) -> str:
     return squeezed(bold[1] + bold[2] if bold and "**" not in bold[2] else text)
 
 
-def shown_text(row: Mapping[str, Any]) -> str:
+def shown_text(row: Row) -> str:
     """Returns the text that represents a decision: that of the new line, or of the line to retire."""
     return row["text"] or read_entries(row["entry"])[0].text
 
 
-def heading_of(row: Mapping[str, Any]) -> str:
+def heading_of(row: Row) -> str:
     """Returns the heading of a decision."""
     return f"Proposed for: {row['section']}" if row["text"] else RETIRE
 
 
-def instead_of(row: Mapping[str, Any]) -> str:
+def instead_of(row: Row) -> str:
     """Returns which line the text would replace, in words; empty for a new line."""
     return f"instead of “{read_entries(row['entry'])[0].text}”" if row["text"] and row["entry"] else ""
 
 
-def _render_item(row: Mapping[str, Any]) -> str:
+def _render_item(row: Row) -> str:
     text = squeezed(shown_text(row))
     instead = "" if "details" in row else instead_of(row)
     reasons = "; ".join(one for one in (instead, row["why"]) if one)

@@ -6,10 +6,9 @@ project's folder. It is written once: a person's changes to it stay.
 
 import difflib
 import re
-from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any
 
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.triage.memory_md import insert
 from memory_assets.stages.triage.promote import Workspace
 from memory_assets.text.files import write_atomically
@@ -19,7 +18,7 @@ FOLDER = "patches"
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-def write_patch(friction: Mapping[str, Any], text: str, workspace: Workspace) -> str:
+def write_patch(friction: Row, text: str, workspace: Workspace) -> str:
     """Writes and commits the patch of an approved change, and returns its path in the workspace.
 
     `text` is the approved line, which a person may have reworded.
@@ -37,7 +36,7 @@ def write_patch(friction: Mapping[str, Any], text: str, workspace: Workspace) ->
     return path
 
 
-def render_diff(friction: Mapping[str, Any], name: str, content: str | None) -> str:
+def render_diff(friction: Row, name: str, content: str | None) -> str:
     """Returns the change as a diff of the file `name` with this content (None: it does not exist)."""
     if friction["old"]:
         before = content if content is not None and friction["old"] in content else _ended(friction["old"])
@@ -51,7 +50,7 @@ def render_diff(friction: Mapping[str, Any], name: str, content: str | None) -> 
     return _diff(name, content or "", after, is_new=content is None)
 
 
-def _place(friction: Mapping[str, Any]) -> tuple[Path, str]:
+def _place(friction: Row) -> tuple[Path, str]:
     """Returns the folder to apply the patch in (the project, or the root), and the target's path in it."""
     target, folder = PurePosixPath(friction["target"]), PurePosixPath(friction["folder"] or "/")
     if folder != PurePosixPath("/") and target.is_relative_to(folder):

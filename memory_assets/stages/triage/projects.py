@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.reflect.proposals import PERSONAL
 from memory_assets.store.ledger import Event
@@ -44,14 +44,12 @@ def is_memory_file(path: str) -> bool:
     return path == MEMORY_MD or (path.startswith(f"{FOLDER}/") and path.endswith(".md"))
 
 
-def project_of(proposal: Mapping[str, Any]) -> str:
+def project_of(proposal: Row) -> str:
     """Returns the project of a proposal's line; empty if it follows the owner, or is about a recurring problem."""
     return "" if "target" in proposal or proposal["category"] in PERSONAL else proposal["project"]
 
 
-def plan_homes(
-    wanted: Sequence[str], proposals: Mapping[str, Mapping[str, Any]], promotions: Sequence[Event]
-) -> dict[str, str]:
+def plan_homes(wanted: Sequence[str], proposals: Mapping[str, Row], promotions: Sequence[Event]) -> dict[str, str]:
     """Returns the file of each proposal's line; `wanted` are the lines to write, `promotions` the written ones, in order."""
     homes = {event.target: event.payload.get("path", MEMORY_MD) for event in promotions}
     added = [event.target for event in promotions if "replaces" not in event.payload]
@@ -65,7 +63,7 @@ def plan_homes(
     return homes
 
 
-def plan_moves(proposals: Mapping[str, Mapping[str, Any]], promotions: Sequence[Event], moved: Collection[str]) -> list[Move]:
+def plan_moves(proposals: Mapping[str, Row], promotions: Sequence[Event], moved: Collection[str]) -> list[Move]:
     """Returns the lines that belong in a project's file by now; `moved` are the proposals whose line was moved before."""
     projects = {event.target: project_of(proposals[event.target]) for event in promotions if event.target in proposals}
     added = [event.target for event in promotions if "replaces" not in event.payload]

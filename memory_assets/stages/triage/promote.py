@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from memory_assets.errors import ReviewError, TranscriptError
+from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.triage.memory_md import NEW_FILE, change, read_entries, render_entry
 from memory_assets.stages.triage.projects import Move, memory_files, plan_homes, plan_moves
@@ -83,8 +84,8 @@ def read_lines(workspace: Workspace) -> dict[str, frozenset[str]]:
 
 
 def carry_out(
-    decisions: Sequence[Mapping[str, Any]],
-    proposals: Mapping[str, Mapping[str, Any]],
+    decisions: Sequence[Row],
+    proposals: Mapping[str, Row],
     workspace: Workspace,
     ledger: Ledger,
     *,
@@ -127,8 +128,8 @@ def carry_out(
 
 
 def _plan_edits(
-    decisions: Sequence[Mapping[str, Any]],
-    proposals: Mapping[str, Mapping[str, Any]],
+    decisions: Sequence[Row],
+    proposals: Mapping[str, Row],
     events: Sequence[Event],
     committed: Collection[str],
     lines: Mapping[str, Collection[str]],

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.schema.protocols import Tables
+from memory_assets.schema.protocols import Row, Tables
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.rows import text_hash
@@ -22,9 +22,10 @@ from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage import auto
 from memory_assets.stages.triage import decisions as states
 from memory_assets.stages.triage.amendments import number_amendments, plan_amendments, plan_retirements, read_amendments
-from memory_assets.stages.triage.auto import EarlierProposal, Ruling, is_friction
+from memory_assets.stages.triage.auto import Ruling, is_friction
 from memory_assets.stages.triage.batch import unreviewed
 from memory_assets.stages.triage.current import read_current, read_proposals
+from memory_assets.stages.triage.decisions import read_trust, trusted_in
 from memory_assets.stages.triage.entries import EntryStatus, entry_rows, statuses_of
 from memory_assets.stages.triage.evidence import gather_evidence
 from memory_assets.stages.triage.human import ReviewDecisions, match_format, read_notes, read_review, render_review, shown_text
@@ -33,7 +34,6 @@ from memory_assets.stages.triage.pasted import pasted_observations
 from memory_assets.stages.triage.patches import PATCHED, write_patch
 from memory_assets.stages.triage.projects import memory_files, path_of, project_of
 from memory_assets.stages.triage.promote import PROMOTED, Workspace, carry_out, read_lines, read_memory
-from memory_assets.stages.triage.trust import read_trust, trusted_in
 from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import Ledger
 from memory_assets.text.files import bytes_of, replace_if_same
@@ -91,32 +91,210 @@ def read_settled_review(workspace: Workspace, wait: Callable[[float], None] = ti
     return there
 
 
-def read_review_file(workspace: Workspace, ledger: Ledger, tables: Tables, rules: TriageRules) -> ReviewFile:
-    """Returns what a person decided in REVIEW.md since it was last written or read."""
-    there = bytes_of(workspace.root / REVIEW_MD)
-    decisions = read_decisions(tables, ledger, rules)
-    pending = decisions.filter(pl.col("state") == "pending").to_dicts()
-    waiting = {row["proposal_id"]: shown_text(row) for row in pending}
-    reading = read_review(_text(workspace.at_head(REVIEW_MD)), _text(there), waiting, states.overrulable(decisions))
-    return ReviewFile(there, reading, frozenset(row["proposal_id"] for row in pending if not row["text"]))
+@dataclass(frozen=True)
+class Triage:
+    """A triage of a store: where it reads and writes, and by which rules."""
 
+    workspace: Workspace
+    ledger: Ledger
+    tables: Tables
+    archive: Archive
+    rules: TriageRules
 
-def apply_review_edits(
-    workspace: Workspace, ledger: Ledger, tables: Tables, rules: TriageRules, seen: bytes | None
-) -> AppliedDecisions:
-    """Appends what a person changed in REVIEW.md to the ledger, and commits the file as they left it.
+    def read_review_file(self) -> ReviewFile:
+        """Returns what a person decided in REVIEW.md since it was last written or read."""
+        there = bytes_of(self.workspace.root / REVIEW_MD)
+        decisions = self.read_decisions()
+        pending = decisions.filter(pl.col("state") == "pending").to_dicts()
+        waiting = {row["proposal_id"]: shown_text(row) for row in pending}
+        reading = read_review(_text(self.workspace.at_head(REVIEW_MD)), _text(there), waiting, states.overrulable(decisions))
+        return ReviewFile(there, reading, frozenset(row["proposal_id"] for row in pending if not row["text"]))
 
-    `seen` is the file at an earlier look; a different one by now is being edited, and decides nothing yet. Only what was read
-    is committed, so a later save counts as another change.
-    """
-    review = read_review_file(workspace, ledger, tables, rules)
-    if review.content != seen:
-        return AppliedDecisions(warnings=["REVIEW.md is being edited; what it says is read at the next triage."])
-    if review.reading.is_undecided:
-        return AppliedDecisions(warnings=list(review.reading.warnings))
-    applied = append_decisions(review.reading, ledger, rules.owner, REVIEW_MD, retiring=review.retiring)
-    workspace.commit_content("Edited by hand", {REVIEW_MD: review.content}, author=rules.owner)
-    return applied
+    def apply_review_edits(self, seen: bytes | None) -> AppliedDecisions:
+        """Appends what a person changed in REVIEW.md to the ledger, and commits the file as they left it.
+
+        `seen` is the file at an earlier look; a different one by now is being edited, and decides nothing yet. Only what was
+        read is committed, so a later save counts as another change.
+        """
+        review = self.read_review_file()
+        if review.content != seen:
+            return AppliedDecisions(warnings=["REVIEW.md is being edited; what it says is read at the next triage."])
+        if review.reading.is_undecided:
+            return AppliedDecisions(warnings=list(review.reading.warnings))
+        applied = append_decisions(review.reading, self.ledger, self.rules.owner, REVIEW_MD, retiring=review.retiring)
+        self.workspace.commit_content("Edited by hand", {REVIEW_MD: review.content}, author=self.rules.owner)
+        return applied
+
+    def amend(self) -> pl.DataFrame:
+        """Numbers the changes that entries of MEMORY.md need, and returns the table `amendments`."""
+        dated = self._merged().join(self.tables.read("proposals", columns=["proposal_id", "event_on"]), on="proposal_id")
+        statuses = self.entry_statuses()
+        events, memories, planned = self.ledger.events(), self.tables.read("memories"), []
+        for path in memory_files(self.workspace.root):
+            size = len(read_memory(self.workspace, path).encode())
+            planned += plan_amendments([s for s in statuses if s.path == path], size, memories, events, dated, self.rules.zone)
+        for number, payload in number_amendments(planned, events, self.rules.today):
+            self.ledger.append(NUMBERED, number, payload, actor=states.RULES)
+        return read_amendments(self.ledger.events([NUMBERED]))
+
+    def retire(self, proposal_ids: Collection[str]) -> None:
+        """Schedules the lines of these proposals for removal by the next triage, on the owner's behalf."""
+        planned = plan_retirements(self.entry_statuses(), proposal_ids)
+        for number, payload in number_amendments(planned, self.ledger.events(), self.rules.today):
+            self.ledger.append(NUMBERED, number, payload, actor=self.rules.owner)
+
+    def entry_statuses(self) -> list[EntryStatus]:
+        """Returns the status of each entry of MEMORY.md and of the projects' files."""
+        merged = self._merged().to_dicts()
+        events, memories = self.ledger.events([PROMOTED]), self.tables.read("memories")
+        return [
+            one
+            for path in memory_files(self.workspace.root)
+            for one in statuses_of(read_memory(self.workspace, path), events, memories, merged, path)
+        ]
+
+    def list_entries(self) -> pl.DataFrame:
+        """Returns the table `entries`."""
+        return entry_rows(self.entry_statuses())
+
+    def earn_trust(self) -> pl.DataFrame:
+        """Returns the table `trust`."""
+        proposed = [row for row in read_proposals(self.tables).iter_rows(named=True) if not is_friction(row)]
+        return read_trust(proposed, self.ledger.events([states.APPROVED, states.REJECTED]), self.rules.trust_after)
+
+    def decide_all(self) -> pl.DataFrame:
+        """Decides by rules and expiry what they can, as ledger events, and returns the table `decisions`."""
+        proposals, decisions = read_current(self.tables), self.read_decisions().to_dicts()
+        written = {path: read_entries(read_memory(self.workspace, path)) for path in memory_files(self.workspace.root)}
+        lines = frozenset().union(*read_lines(self.workspace).values())
+        unwritten, guarded = _unwritten(decisions, proposals, lines), self.rules.guarded
+        waiting: dict[str, str] = {}
+        reviews = {row["proposal_id"]: row for row in self.tables.read("model_reviews").iter_rows(named=True)}
+        trusted = trusted_in(self.earn_trust())
+        others = [row for row in decisions if auto.is_rejected_by_person(row)]
+        frictions = [row for row in decisions if is_friction(row) and row["state"] == "pending"]
+        typed = self._typed(decisions, proposals)
+        # Recurring problems come last: if rules promote a proposal that says the same, nobody has to be asked.
+        for decision in sorted((row for row in decisions if row["state"] in ("pending", states.EXPIRED)), key=is_friction):
+            id = decision["proposal_id"]
+            proposal = {**proposals[id], "text": decision["text"], "said": proposals[id]["text"], **typed.get(id, {})}
+            is_amendment, project = decision["entry"] is not None, project_of(proposal)
+            own = written.get(path_of(project), []) if project else []
+            entries = [*written[MEMORY_MD], *own, *(entry for other, entry in unwritten if other in ("", project))]
+            if is_friction(decision):
+                ruling = auto.decide_friction(proposal, lines, decisions, entries)
+            elif is_amendment:
+                ruling = auto.decide_amendment(proposal, lines)
+            else:
+                known = {"others": others, "frictions": frictions, "trusted": trusted}
+                ruling = auto.decide(proposal, entries, guarded=guarded, **known)
+            review = reviews.get(id)
+            if ruling.state == "pending" and review and review["text_hash"] == text_hash(decision["text"]):
+                ruling = auto.follow_review(review, proposal, guarded)
+            if ruling.state == "promoted" and not is_amendment:
+                # So that a second proposal of this round that says the same is merged and not promoted beside it.
+                text = ruling.text or proposal["text"]
+                unwritten.append((project, Entry(0, proposal["section"], proposal["event_on"], text)))
+            if (reason := self._append_ruling(ruling, decision)) is not None:
+                waiting[id] = reason
+                others.append(decision)
+        return self.read_decisions(waiting)
+
+    def write_memory(self, files: Collection[str] | None = None) -> list[str]:
+        """Makes and commits each promoted edit of the files, or of all, that was not made yet; returns its proposals."""
+        proposals = read_current(self.tables)
+        return carry_out(
+            [
+                row
+                for row in self.tables.read("decisions").to_dicts()
+                if proposals[row["proposal_id"]].get("target", MEMORY_MD) == MEMORY_MD
+            ],
+            proposals,
+            self.workspace,
+            self.ledger,
+            owner=self.rules.owner,
+            order=self.rules.sections,
+            evidence_of=lambda proposal_id: gather_evidence(proposals[proposal_id], self.tables, self.archive),
+            files=files,
+        )
+
+    def write_approved_patches(self) -> list[str]:
+        """Writes a patch for each approved change of another file than MEMORY.md that has none, and returns their ids."""
+        promoted = self.tables.read("decisions").filter(pl.col("state") == "promoted")
+        approved = {row["proposal_id"]: row for row in promoted.iter_rows(named=True)}
+        wanted = sorted(set(approved) - {event.target for event in self.ledger.events([PATCHED])})
+        frictions = self.tables.read("friction").filter((pl.col("target") != MEMORY_MD) & pl.col("proposal_id").is_in(wanted))
+        for friction in frictions.iter_rows(named=True):
+            decision = approved[friction["proposal_id"]]
+            path = write_patch(friction, decision["text"], self.workspace)
+            payload = {"section": friction["section"], "target": friction["target"], "patch": path, "line": decision["text"]}
+            evidence = gather_evidence(friction, self.tables, self.archive)
+            self.ledger.append(PATCHED, friction["proposal_id"], {**payload, **evidence}, actor=decision["actor"])
+        return frictions["proposal_id"].to_list()
+
+    def write_review(self, shown: Mapping[str, FrictionItem] | None = None) -> bool:
+        """Renders what is pending into REVIEW.md and commits it; returns False if a person changed the file meanwhile.
+
+        Their change is then read at the next triage. What is committed is what was written and not what is on disk by then, so
+        a box ticked in between remains a change. `shown` holds the review items of recurring problems.
+        """
+        path = self.workspace.root / REVIEW_MD
+        there, last = bytes_of(path), self.workspace.at_head(REVIEW_MD)
+        if there is not None and there != last:
+            return False
+        decisions = self.tables.read("decisions")
+        pending = decisions.filter(pl.col("state") == "pending").sort("section", "proposal_id")
+        around = {id: {"heading": one.heading, "why": one.why, "details": one.details} for id, one in (shown or {}).items()}
+        rows = [{**row, "why": row["reason"], **around.get(row["proposal_id"], {})} for row in pending.iter_rows(named=True)]
+        before = _text(last) or ""
+        review = render_review(rows, updated=f"{self.rules.now:%Y-%m-%dT%H:%M:%SZ}", notes=read_notes(before))
+        text = match_format(review, before)
+        if there is not None and _without_dates(text) == _without_dates(before):
+            return True
+        if not replace_if_same(path, there, text.encode()):
+            return False
+        asked = f"Ask about {len(rows)} proposal{'' if len(rows) == 1 else 's'}"
+        self.workspace.commit_content(asked, {REVIEW_MD: text.encode()})
+        return True
+
+    def _append_ruling(self, ruling: Ruling, decision: Row) -> str | None:
+        """Appends a decision, or returns why the proposal is pending; an expired one can only be promoted."""
+        if ruling.state == "pending" and states.is_expired(decision, self.rules.now):
+            payload = {"state": states.EXPIRED, "tier": 3, "reason": f"nobody decided within {self.rules.review_days} days"}
+            self.ledger.append(states.DECIDED, decision["proposal_id"], payload, actor=states.CLOCK)
+            return None
+        if ruling.state == "pending" or (decision["state"] == states.EXPIRED and ruling.state != "promoted"):
+            return ruling.reason if decision["state"] == "pending" else None
+        said = {name: value for name, value in (("entry", ruling.entry), ("text", ruling.text)) if value}
+        payload = {"state": ruling.state, "tier": ruling.tier, "reason": ruling.reason, "version": TRIAGE_VERSION, **said}
+        self.ledger.append(states.DECIDED, decision["proposal_id"], payload, actor=ruling.actor)
+        return None
+
+    def read_decisions(self, waiting: Mapping[str, str] | None = None) -> pl.DataFrame:
+        """Returns the state of each proposal by the present ledger; `waiting` holds why the rules left one to a person."""
+        proposals, days = read_proposals(self.tables), self.rules.review_days
+        return states.fold_decisions(proposals, self.ledger.events(), review_days=days, waiting=waiting)
+
+    def _merged(self) -> pl.DataFrame:
+        """Returns the proposals that repeat an entry, with the entry."""
+        return self.read_decisions().filter((pl.col("state") == "merged") & pl.col("entry").is_not_null())
+
+    def _typed(self, decisions: Sequence[Row], proposals: Mapping[str, Row]) -> dict[str, dict[str, list[str]]]:
+        """Returns, for each proposal of a new line with pasted evidence, the sessions that say it outside pasted text."""
+        waiting = {
+            row["proposal_id"]: proposals[row["proposal_id"]]["observation_ids"]
+            for row in decisions
+            if row["state"] in ("pending", states.EXPIRED) and row["entry"] is None and not is_friction(row)
+        }
+        behind = {id for ids in waiting.values() for id in ids}
+        pasted = pasted_observations(behind, self.tables)
+        rows = self.tables.scan("observations").filter(pl.col("id").is_in(list(behind))).select("id", "session_id").collect()
+        typed = {id: session for id, session in rows.iter_rows() if id not in pasted}
+        return {
+            proposal_id: {"typed_session_ids": list(dict.fromkeys(typed[id] for id in ids if id in typed))}
+            for proposal_id, ids in waiting.items()
+            if pasted.intersection(ids)
+        }
 
 
 def append_decisions(
@@ -139,48 +317,6 @@ def append_decisions(
     return applied
 
 
-def amend(workspace: Workspace, ledger: Ledger, tables: Tables, rules: TriageRules) -> pl.DataFrame:
-    """Numbers the changes that entries of MEMORY.md need, and returns the table `amendments`."""
-    dated = _merged(tables, ledger, rules).join(tables.read("proposals", columns=["proposal_id", "event_on"]), on="proposal_id")
-    statuses = entry_statuses(workspace, ledger, tables, rules)
-    events, memories, planned = ledger.events(), tables.read("memories"), []
-    for path in memory_files(workspace.root):
-        size = len(read_memory(workspace, path).encode())
-        planned += plan_amendments([s for s in statuses if s.path == path], size, memories, events, dated, rules.zone)
-    for number, payload in number_amendments(planned, events, rules.today):
-        ledger.append(NUMBERED, number, payload, actor=states.RULES)
-    return read_amendments(ledger.events([NUMBERED]))
-
-
-def retire(proposal_ids: Collection[str], workspace: Workspace, ledger: Ledger, tables: Tables, rules: TriageRules) -> None:
-    """Schedules the lines of these proposals for removal by the next triage, on the owner's behalf."""
-    planned = plan_retirements(entry_statuses(workspace, ledger, tables, rules), proposal_ids)
-    for number, payload in number_amendments(planned, ledger.events(), rules.today):
-        ledger.append(NUMBERED, number, payload, actor=rules.owner)
-
-
-def entry_statuses(workspace: Workspace, ledger: Ledger, tables: Tables, rules: TriageRules) -> list[EntryStatus]:
-    """Returns the status of each entry of MEMORY.md and of the projects' files."""
-    merged = _merged(tables, ledger, rules).to_dicts()
-    events, memories = ledger.events([PROMOTED]), tables.read("memories")
-    return [
-        one
-        for path in memory_files(workspace.root)
-        for one in statuses_of(read_memory(workspace, path), events, memories, merged, path)
-    ]
-
-
-def list_entries(workspace: Workspace, ledger: Ledger, tables: Tables, rules: TriageRules) -> pl.DataFrame:
-    """Returns the table `entries`."""
-    return entry_rows(entry_statuses(workspace, ledger, tables, rules))
-
-
-def earn_trust(ledger: Ledger, tables: Tables, rules: TriageRules) -> pl.DataFrame:
-    """Returns the table `trust`."""
-    proposed = [row for row in read_proposals(tables).iter_rows(named=True) if not is_friction(row)]
-    return read_trust(proposed, ledger.events([states.APPROVED, states.REJECTED]), rules.trust_after)
-
-
 def waits_for_review(tables: Tables, reviews: pl.DataFrame) -> list[dict[str, Any]]:
     """Returns the proposals that rules left to a person and that no model has reviewed; no recurring problems."""
     proposals = read_current(tables)
@@ -189,152 +325,13 @@ def waits_for_review(tables: Tables, reviews: pl.DataFrame) -> list[dict[str, An
     return [{**proposals[row["proposal_id"]], "text": row["text"]} for row in rows if row["proposal_id"] in proposals]
 
 
-def decide_all(workspace: Workspace, ledger: Ledger, tables: Tables, rules: TriageRules) -> pl.DataFrame:
-    """Decides by rules and expiry what they can, as ledger events, and returns the table `decisions`."""
-    proposals, decisions = read_current(tables), read_decisions(tables, ledger, rules).to_dicts()
-    written = {path: read_entries(read_memory(workspace, path)) for path in memory_files(workspace.root)}
-    lines = frozenset().union(*read_lines(workspace).values())
-    unwritten = _unwritten(decisions, proposals, lines)
-    waiting: dict[str, str] = {}
-    reviews = {row["proposal_id"]: row for row in tables.read("model_reviews").iter_rows(named=True)}
-    trusted = trusted_in(earn_trust(ledger, tables, rules))
-    others = [other for row in decisions if (other := _earlier(row)).is_by_person and other.state == "rejected"]
-    frictions = [_earlier(row) for row in decisions if is_friction(row) and row["state"] == "pending"]
-    typed = _typed(decisions, proposals, tables)
-    # Recurring problems come last: if rules promote a proposal that says the same, nobody has to be asked.
-    for decision in sorted((row for row in decisions if row["state"] in ("pending", states.EXPIRED)), key=is_friction):
-        id = decision["proposal_id"]
-        proposal = {**proposals[id], "text": decision["text"], "said": proposals[id]["text"], **typed.get(id, {})}
-        is_amendment, project = decision["entry"] is not None, project_of(proposal)
-        own = written.get(path_of(project), []) if project else []
-        entries = [*written[MEMORY_MD], *own, *(entry for other, entry in unwritten if other in ("", project))]
-        if is_friction(decision):
-            ruling = auto.decide_friction(proposal, lines, decisions, entries)
-        elif is_amendment:
-            ruling = auto.decide_amendment(proposal, lines)
-        else:
-            ruling = auto.decide(proposal, entries, guarded=rules.guarded, others=others, frictions=frictions, trusted=trusted)
-        review = reviews.get(id)
-        if ruling.state == "pending" and review and review["text_hash"] == text_hash(decision["text"]):
-            ruling = auto.follow_review(review, proposal, rules.guarded)
-        if ruling.state == "promoted" and not is_amendment:
-            # So that a second proposal of this round that says the same is merged and not promoted beside it.
-            unwritten.append((project, Entry(0, proposal["section"], proposal["event_on"], ruling.text or proposal["text"])))
-        if (reason := _append_ruling(ruling, decision, ledger, rules)) is not None:
-            waiting[id] = reason
-            others.append(_earlier(decision))
-    return states.fold_decisions(read_proposals(tables), ledger.events(), review_days=rules.review_days, waiting=waiting)
-
-
-def write_memory(
-    decisions: pl.DataFrame,
-    workspace: Workspace,
-    ledger: Ledger,
-    tables: Tables,
-    archive: Archive,
-    rules: TriageRules,
-    *,
-    files: Collection[str] | None = None,
-) -> list[str]:
-    """Makes and commits each promoted edit of the files, or of all, that was not made yet; returns the ids of its proposals."""
-    proposals = read_current(tables)
-    return carry_out(
-        [row for row in decisions.to_dicts() if proposals[row["proposal_id"]].get("target", MEMORY_MD) == MEMORY_MD],
-        proposals,
-        workspace,
-        ledger,
-        owner=rules.owner,
-        order=rules.sections,
-        evidence_of=lambda proposal_id: gather_evidence(proposals[proposal_id], tables, archive),
-        files=files,
-    )
-
-
-def write_approved_patches(
-    decisions: pl.DataFrame, workspace: Workspace, ledger: Ledger, tables: Tables, archive: Archive
-) -> list[str]:
-    """Writes a patch for each approved change of another file than MEMORY.md that has none, and returns their ids."""
-    approved = {row["proposal_id"]: row for row in decisions.filter(pl.col("state") == "promoted").iter_rows(named=True)}
-    wanted = sorted(set(approved) - {event.target for event in ledger.events([PATCHED])})
-    frictions = tables.read("friction").filter((pl.col("target") != MEMORY_MD) & pl.col("proposal_id").is_in(wanted))
-    for friction in frictions.iter_rows(named=True):
-        decision = approved[friction["proposal_id"]]
-        path = write_patch(friction, decision["text"], workspace)
-        payload = {"section": friction["section"], "target": friction["target"], "patch": path, "line": decision["text"]}
-        evidence = gather_evidence(friction, tables, archive)
-        ledger.append(PATCHED, friction["proposal_id"], {**payload, **evidence}, actor=decision["actor"])
-    return frictions["proposal_id"].to_list()
-
-
-def write_review(
-    decisions: pl.DataFrame, workspace: Workspace, rules: TriageRules, shown: Mapping[str, FrictionItem] | None = None
-) -> bool:
-    """Renders what is pending into REVIEW.md and commits it; returns False if a person changed the file meanwhile.
-
-    Their change is then read at the next triage. What is committed is what was written and not what is on disk by then, so a
-    box ticked in between remains a change. `shown` holds the review items of recurring problems.
-    """
-    path = workspace.root / REVIEW_MD
-    there, last = bytes_of(path), workspace.at_head(REVIEW_MD)
-    if there is not None and there != last:
-        return False
-    pending = decisions.filter(pl.col("state") == "pending").sort("section", "proposal_id")
-    around = {id: {"heading": one.heading, "why": one.why, "details": one.details} for id, one in (shown or {}).items()}
-    rows = [{**row, "why": row["reason"], **around.get(row["proposal_id"], {})} for row in pending.iter_rows(named=True)]
-    before = _text(last) or ""
-    text = match_format(render_review(rows, updated=f"{rules.now:%Y-%m-%dT%H:%M:%SZ}", notes=read_notes(before)), before)
-    if there is not None and _without_dates(text) == _without_dates(before):
-        return True
-    if not replace_if_same(path, there, text.encode()):
-        return False
-    asked = f"Ask about {len(rows)} proposal{'' if len(rows) == 1 else 's'}"
-    workspace.commit_content(asked, {REVIEW_MD: text.encode()})
-    return True
-
-
 def session_days(tables: Tables) -> dict[str, date]:
     """Returns the latest local day of each session."""
     days = tables.read("sessions", columns=["session_id", "day"])
     return dict(days.group_by("session_id").agg(pl.col("day").max()).iter_rows())
 
 
-def _typed(
-    decisions: Sequence[Mapping[str, Any]], proposals: Mapping[str, Mapping[str, Any]], tables: Tables
-) -> dict[str, dict[str, list[str]]]:
-    """Returns, for each proposal of a new line with pasted evidence, the sessions that say it outside pasted text."""
-    waiting = {
-        row["proposal_id"]: proposals[row["proposal_id"]]["observation_ids"]
-        for row in decisions
-        if row["state"] in ("pending", states.EXPIRED) and row["entry"] is None and not is_friction(row)
-    }
-    behind = {id for ids in waiting.values() for id in ids}
-    pasted = pasted_observations(behind, tables)
-    rows = tables.scan("observations").filter(pl.col("id").is_in(list(behind))).select("id", "session_id").collect()
-    typed = {id: session for id, session in rows.iter_rows() if id not in pasted}
-    return {
-        proposal_id: {"typed_session_ids": list(dict.fromkeys(typed[id] for id in ids if id in typed))}
-        for proposal_id, ids in waiting.items()
-        if pasted.intersection(ids)
-    }
-
-
-def _append_ruling(ruling: Ruling, decision: Mapping[str, Any], ledger: Ledger, rules: TriageRules) -> str | None:
-    """Appends a decision, or returns why the proposal is pending; an expired one can only be promoted."""
-    if ruling.state == "pending" and states.is_expired(decision, rules.now):
-        payload = {"state": states.EXPIRED, "tier": 3, "reason": f"nobody decided within {rules.review_days} days"}
-        ledger.append(states.DECIDED, decision["proposal_id"], payload, actor=states.CLOCK)
-        return None
-    if ruling.state == "pending" or (decision["state"] == states.EXPIRED and ruling.state != "promoted"):
-        return ruling.reason if decision["state"] == "pending" else None
-    said = {name: value for name, value in (("entry", ruling.entry), ("text", ruling.text)) if value}
-    payload = {"state": ruling.state, "tier": ruling.tier, "reason": ruling.reason, "version": TRIAGE_VERSION, **said}
-    ledger.append(states.DECIDED, decision["proposal_id"], payload, actor=ruling.actor)
-    return None
-
-
-def _unwritten(
-    decisions: Sequence[Mapping[str, Any]], proposals: Mapping[str, Mapping[str, Any]], lines: Collection[str]
-) -> list[tuple[str, Entry]]:
+def _unwritten(decisions: Sequence[Row], proposals: Mapping[str, Row], lines: Collection[str]) -> list[tuple[str, Entry]]:
     """Returns the entries of promotions that no file holds, with their projects: not written yet, or removed by a person."""
     found = [
         (project_of(proposal), Entry(0, row["section"], proposal["event_on"], row["text"]))
@@ -342,20 +339,6 @@ def _unwritten(
         if row["state"] == "promoted" and row["entry"] is None and (proposal := proposals.get(row["proposal_id"]))
     ]
     return [(project, entry) for project, entry in found if render_entry(entry.on, entry.text) not in lines]
-
-
-def _earlier(decision: Mapping[str, Any]) -> EarlierProposal:
-    return EarlierProposal(decision["proposal_id"], decision["text"], decision["state"], decision["tier"] == 3)
-
-
-def read_decisions(tables: Tables, ledger: Ledger, rules: TriageRules) -> pl.DataFrame:
-    """Returns the state of each proposal by the present ledger."""
-    return states.fold_decisions(read_proposals(tables), ledger.events(), review_days=rules.review_days)
-
-
-def _merged(tables: Tables, ledger: Ledger, rules: TriageRules) -> pl.DataFrame:
-    """Returns the proposals that repeat an entry, with the entry."""
-    return read_decisions(tables, ledger, rules).filter((pl.col("state") == "merged") & pl.col("entry").is_not_null())
 
 
 def _without_dates(text: str) -> str:

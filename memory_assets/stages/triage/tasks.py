@@ -21,12 +21,12 @@ from typing import Any, Literal
 
 import polars as pl
 
-from memory_assets.schema.protocols import Tables, Task, TaskList
+from memory_assets.schema.protocols import Row, Task, TaskList
 from memory_assets.stages.friction.review import FrictionItem
 from memory_assets.stages.triage.decisions import EDITED, overrulable
 from memory_assets.stages.triage.human import ReviewDecisions, heading_of, instead_of, shown_text
 from memory_assets.stages.triage.memory_md import squeezed
-from memory_assets.stages.triage.run import AppliedDecisions, TriageRules, append_decisions, read_decisions
+from memory_assets.stages.triage.run import AppliedDecisions, Triage, append_decisions
 from memory_assets.store.ledger import Event, Ledger
 
 TODOIST = "Todoist"
@@ -106,14 +106,14 @@ def fetch_tasks(tasks: TaskList, ledger: Ledger) -> dict[str, Task]:
     return tasks.look({one.task_id: one.project_id for one in sent}, since)
 
 
-def apply_task_changes(found: Mapping[str, Task], ledger: Ledger, tables: Tables, rules: TriageRules) -> AppliedDecisions:
+def apply_task_changes(found: Mapping[str, Task], triage: Triage) -> AppliedDecisions:
     """Appends what a person decided in the tasks to the ledger."""
-    return append_decisions(unapplied_decisions(found, ledger, tables, rules), ledger, rules.owner, TODOIST)
+    return append_decisions(unapplied_decisions(found, triage), triage.ledger, triage.rules.owner, TODOIST)
 
 
-def unapplied_decisions(found: Mapping[str, Task], ledger: Ledger, tables: Tables, rules: TriageRules) -> ReviewDecisions:
+def unapplied_decisions(found: Mapping[str, Task], triage: Triage) -> ReviewDecisions:
     """Returns what the tasks decide and the ledger does not hold yet."""
-    return decisions_of_tasks(open_tasks(ledger.events(KINDS)), found, read_decisions(tables, ledger, rules))
+    return decisions_of_tasks(open_tasks(triage.ledger.events(KINDS)), found, triage.read_decisions())
 
 
 def decisions_of_tasks(sent: Mapping[str, SentTask], found: Mapping[str, Task], decisions: pl.DataFrame) -> ReviewDecisions:
@@ -146,16 +146,13 @@ def decisions_of_tasks(sent: Mapping[str, SentTask], found: Mapping[str, Task], 
 
 
 def plan_changes(
-    decisions: pl.DataFrame,
-    sent: Mapping[str, SentTask],
-    found: Mapping[str, Task],
-    rules: TriageRules,
-    is_forgotten: IsForgotten = lambda text: False,
+    decisions: pl.DataFrame, triage: Triage, found: Mapping[str, Task], is_forgotten: IsForgotten
 ) -> list[TaskChange]:
     """Returns the changes after which the list asks about all pending proposals, in their present words, and nothing else.
 
     A task with a person's change that was not applied yet is left alone.
     """
+    sent, rules = open_tasks(triage.ledger.events(KINDS)), triage.rules
     reading = decisions_of_tasks(sent, found, decisions)
     unread = {*reading.approved, *reading.rejected, *reading.edited}
     rows = _by_id(decisions)
@@ -173,7 +170,7 @@ def plan_changes(
     return steps + [TaskChange("add", row["proposal_id"], content=content_of(row)) for row in waiting]
 
 
-def _update(row: Mapping[str, Any] | None, one: SentTask, task: Task, *, is_late: bool) -> list[TaskChange]:
+def _update(row: Row | None, one: SentTask, task: Task, *, is_late: bool) -> list[TaskChange]:
     """Returns how the task has to change; that of an unknown proposal is closed only once it would have expired."""
     kind, wanted = None, ""
     if row is not None and row["state"] == "pending":
@@ -187,28 +184,23 @@ def _update(row: Mapping[str, Any] | None, one: SentTask, task: Task, *, is_late
 
 
 def sync_tasks(
-    tasks: TaskList,
-    decisions: pl.DataFrame,
-    ledger: Ledger,
-    rules: TriageRules,
-    key: bytes,
-    shown: Mapping[str, FrictionItem] | None = None,
-    is_forgotten: IsForgotten = lambda text: False,
+    tasks: TaskList, triage: Triage, key: bytes, shown: Mapping[str, FrictionItem], is_forgotten: IsForgotten
 ) -> Counter[str]:
     """Creates, rewords and closes tasks, each recorded in the ledger at once, and returns how many of each kind.
 
     Raises `TaskListError` at the first that fails; what was done until then is recorded, the rest stays due. `key` is the
     store's own, and `shown` holds the review items of recurring problems.
     """
-    steps = plan_changes(decisions, open_tasks(ledger.events(KINDS)), fetch_tasks(tasks, ledger), rules, is_forgotten)
-    rows = _by_id(decisions)
+    ledger, decisions = triage.ledger, triage.tables.read("decisions")
+    steps, rows = plan_changes(decisions, triage, fetch_tasks(tasks, ledger), is_forgotten), _by_id(decisions)
     is_adding = any(step.kind == "add" for step in steps)
-    unnoted = _unnoted(tasks.labelled(rules.now - timedelta(days=rules.review_days) - CLOCKS_APART), key) if is_adding else {}
+    since = triage.rules.now - timedelta(days=triage.rules.review_days) - CLOCKS_APART
+    unnoted = _unnoted(tasks.labelled(since), key) if is_adding else {}
     done: Counter[str] = Counter()
     for step in steps:
         if step.kind == "add":
             made = unnoted.get(step.proposal_id)
-            _add(tasks, step, made, describe(rows[step.proposal_id], step.content, key, shown or {}), ledger, key)
+            _add(tasks, step, made, describe(rows[step.proposal_id], step.content, key, shown), ledger, key)
         else:
             _change(tasks, step, ledger)
         done[step.kind] += 1
@@ -239,27 +231,27 @@ def _note(ledger: Ledger, proposal_id: str, task: Task, text: str) -> None:
     ledger.append(SENT, proposal_id, payload, actor=ACTOR)
 
 
-def content_of(row: Mapping[str, Any]) -> str:
+def content_of(row: Row) -> str:
     """Returns the text of a decision's task: the proposed text, or which line to retire."""
     whole = _whole(row)
     return f"{whole[: LONGEST - 1]}…" if is_cut(row) else whole
 
 
-def is_cut(row: Mapping[str, Any]) -> bool:
+def is_cut(row: Row) -> bool:
     """Returns whether the text is too long for a task."""
     return len(_whole(row)) > LONGEST
 
 
-def is_fixed(row: Mapping[str, Any]) -> bool:
+def is_fixed(row: Row) -> bool:
     """Returns whether the task cannot be reworded: it asks to retire a line, or does not show the whole text."""
     return not row["text"] or is_cut(row)
 
 
-def _whole(row: Mapping[str, Any]) -> str:
+def _whole(row: Row) -> str:
     return squeezed(shown_text(row) if row["text"] else f"Retire: {shown_text(row)}")
 
 
-def describe(row: Mapping[str, Any], content: str, key: bytes, shown: Mapping[str, FrictionItem]) -> str:
+def describe(row: Row, content: str, key: bytes, shown: Mapping[str, FrictionItem]) -> str:
     """Returns the description of a task: target, reason, how to decide, and our mark."""
     around = shown.get(row["proposal_id"])
     lines = [

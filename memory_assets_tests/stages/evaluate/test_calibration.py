@@ -16,7 +16,7 @@ from memory_assets.stages.evaluate.calibration import (
     sum_up,
 )
 from memory_assets.stages.triage.current import read_proposals
-from memory_assets.stages.triage.run import TRIAGE_VERSION, list_entries
+from memory_assets.stages.triage.run import TRIAGE_VERSION
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.stages.triage.world import World, observed_id
 
@@ -30,10 +30,7 @@ def world(tmp_path: Path) -> World:
 
 
 def said(world: World) -> ReviewHistory:
-    entries = list_entries(world.workspace, world.ledger, world.tables, world.rules)
-    rules = world.rules
-    how = {"now": rules.now, "review_days": 7, "guarded": rules.guarded, "triage_version": TRIAGE_VERSION}
-    return ReviewHistory(world.tables.read("decisions"), world.ledger.events(), entries, **how)
+    return ReviewHistory(world.tables.read("decisions"), world.ledger.events(), world.steps.list_entries(), world.rules)
 
 
 def outcomes(world: World) -> dict[str, str]:

@@ -2,10 +2,12 @@
 
 import pytest
 
-from memory_assets.stages.evaluate.faults import Source, clock_times, faults_of, is_dangling, speaks_for_owner, support
+from memory_assets.stages.evaluate.faults import EvidenceMessage, clock_times, faults_of, is_dangling, speaks_for_owner, support
 
-OWNER = Source("No, use uv, never pip, to install packages in this repository.", is_owners=True)
-AGENT = Source("The export failed at 14:05 because /srv/exports was mounted read-only after the reboot.", is_owners=False)
+OWNER = EvidenceMessage("No, use uv, never pip, to install packages in this repository.", is_owners=True)
+AGENT = EvidenceMessage(
+    "The export failed at 14:05 because /srv/exports was mounted read-only after the reboot.", is_owners=False
+)
 
 
 def test_a_fact_in_the_words_of_its_source_has_no_fault():
@@ -19,7 +21,7 @@ def test_a_fact_of_which_most_words_stand_nowhere_is_ungrounded():
 
 
 def test_what_the_owner_typed_in_haste_supports_what_was_made_readable():
-    said = Source("oh no theyre not going to have access to the local demo..thats just for me", is_owners=True)
+    said = EvidenceMessage("oh no theyre not going to have access to the local demo..thats just for me", is_owners=True)
     text = "The owner corrected: “no they're not going to have access to the local demo, that's just for me”"
     assert "ungrounded" not in faults_of(text, "owner", [said])
 
@@ -121,12 +123,14 @@ def test_more_than_three_hundred_characters_are_several_facts():
 )
 def test_who_speaks_for_the_owner_needs_the_owners_words(text: str):
     assert speaks_for_owner(text, "assistant")
-    pasted = Source("uv packages preference: prefer, decided", is_owners=False)
+    pasted = EvidenceMessage("uv packages preference: prefer, decided", is_owners=False)
     assert faults_of(text, "assistant", [pasted]) == ["owner_unheard"]
     assert "owner_unheard" not in faults_of(text, "assistant", [pasted, OWNER])
 
 
 def test_a_fact_that_is_ascribed_to_the_owner_needs_them_too():
-    assert faults_of("Use uv for packages.", "owner", [Source("Use uv for packages.", is_owners=False)]) == ["owner_unheard"]
+    assert faults_of("Use uv for packages.", "owner", [EvidenceMessage("Use uv for packages.", is_owners=False)]) == [
+        "owner_unheard"
+    ]
     assert not speaks_for_owner("The owner of the file is root.", "assistant")
     assert not speaks_for_owner("It breaks where the owner's error says it does.", "assistant")

@@ -21,14 +21,13 @@ from memory_assets.stages.recall.answering import (
     BUDGET_TOKENS,
     LEAST,
     MOST_IN_BUDGET,
-    AnswerDependencies,
     answer,
     budget_penalty,
     fit,
     within_budget,
 )
 from memory_assets.stages.recall.log import log_recalls
-from memory_assets.stages.recall.query import Breaker
+from memory_assets.stages.recall.query import AnswerDependencies, Breaker
 from memory_assets.stages.recall.results import Answer, Asker, Cost, Recalled, render_block, result_of
 from memory_assets.stages.recall.summaries import summarise
 from memory_assets.stages.recall.tiers import SUMMARIES

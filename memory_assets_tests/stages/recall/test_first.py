@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.stages.recall.rank import FACTORS
+from memory_assets.stages.recall.memory_search import FACTORS
 from memory_assets_tests.stages.recall.first import build, is_ordered, pairs
 
 

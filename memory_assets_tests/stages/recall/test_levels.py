@@ -9,7 +9,7 @@ import pytest
 
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
-from memory_assets.stages.recall.levels import Layout, score_levels
+from memory_assets.stages.recall.message_search import Layout, score_levels
 from memory_assets_tests.factories import index_rows
 
 TURNS = [

@@ -9,8 +9,7 @@ import pytest
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
-from memory_assets.stages.recall.levels import Layout
-from memory_assets.stages.recall.message_search import Origin, SearchQuery, adjust, find_messages, match_words
+from memory_assets.stages.recall.message_search import Layout, Origin, SearchQuery, adjust, find_messages, match_words
 from memory_assets_tests.factories import index_rows
 
 SAID = {

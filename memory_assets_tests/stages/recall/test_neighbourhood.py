@@ -43,7 +43,7 @@ def ask(name: str, own: dict[str, list[str]] | None = None, forgotten: Sequence[
     entities = build_entities(mentions, memories, own)
     relations = build_relations(mentions, entities, memories)
     known = memories.with_columns(state=pl.when(pl.col("id").is_in(forgotten)).then(pl.lit("forgotten")).otherwise("state"))
-    return find_neighbourhood(name, entities=entities, relations=relations, mentions=mentions, memories=known, own=own)
+    return find_neighbourhood(name, {"entities": entities, "relations": relations, "mentions": mentions}, known, own)
 
 
 @pytest.mark.parametrize(

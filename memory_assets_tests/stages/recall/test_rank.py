@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.schema.protocols import Hit
-from memory_assets.stages.recall.rank import FACTORS, decay, fuse, weights_of
+from memory_assets.stages.recall.memory_search import FACTORS, decay, fuse, weights_of
 from memory_assets.stages.recall.results import Asker
 from memory_assets_tests.factories import START, row
 

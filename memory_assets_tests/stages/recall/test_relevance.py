@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
 from memory_assets.schema.requests import Filters
-from memory_assets.stages.recall.parsed_question import ParsedQuestion, parse_question
+from memory_assets.stages.recall.parsed_question import KnownNames, ParsedQuestion, parse_question
 from memory_assets.stages.recall.relevance import (
     KNOWN,
     WORDS,
@@ -124,7 +124,7 @@ def texts(tmp_path: Path) -> Texts:
 
 def read(question: str, texts: Texts | None) -> ParsedQuestion:
     asker = Asker(NOW, "heron", "ines")
-    return parse_question(question, asker, Filters(), texts=texts, projects={"heron"}, persons={"ines", "tomasz"})
+    return parse_question(question, asker, Filters(), texts, KnownNames({"heron"}, {"ines", "tomasz"}))
 
 
 def test_the_most_relevant_comes_first_and_the_rest_have_reasons(texts: Texts):

@@ -6,8 +6,16 @@ import polars as pl
 import pytest
 
 from memory_assets.schema.requests import Filters
+from memory_assets.stages.recall.parsed_question import (
+    Scope,
+    in_person,
+    is_away,
+    is_out,
+    parse_scope,
+    states_as_of,
+    without_names,
+)
 from memory_assets.stages.recall.results import Asker
-from memory_assets.stages.recall.scope import Scope, in_person, is_away, is_out, parse_scope, states_as_of, without_names
 from memory_assets_tests.factories import START, frame, row
 
 PROJECTS, PERSONS = {"heron", "kiln"}, {"ines", "tomasz"}

@@ -14,16 +14,8 @@ import polars as pl
 
 from memory_assets.runs.steps.condensing import Past
 from memory_assets.runs.steps.reflect import propose_day
-from memory_assets.services.review import rules_of, workspace_of
-from memory_assets.stages.triage.run import (
-    amend,
-    apply_review_edits,
-    decide_all,
-    list_entries,
-    read_settled_review,
-    write_memory,
-    write_review,
-)
+from memory_assets.services.review import triage_of
+from memory_assets.stages.triage.run import read_settled_review
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 
@@ -102,10 +94,10 @@ def is_of_triage(kind: str) -> bool:
 
 def triage(store: Store) -> None:
     """One triage, without Dagster around it."""
-    workspace, rules = workspace_of(store), rules_of(store.settings)
-    apply_review_edits(workspace, store.ledger, store.tables, rules, read_settled_review(workspace, wait=lambda _: None))
-    store.tables.write("amendments", "all", amend(workspace, store.ledger, store.tables, rules))
-    store.tables.write("decisions", "all", decide_all(workspace, store.ledger, store.tables, rules))
-    write_memory(store.tables.read("decisions"), workspace, store.ledger, store.tables, store.archive, rules)
-    store.tables.write("entries", "all", list_entries(workspace, store.ledger, store.tables, rules))
-    write_review(store.tables.read("decisions"), workspace, rules)
+    steps = triage_of(store)
+    steps.apply_review_edits(read_settled_review(steps.workspace, wait=lambda _: None))
+    store.tables.write("amendments", "all", steps.amend())
+    store.tables.write("decisions", "all", steps.decide_all())
+    steps.write_memory()
+    store.tables.write("entries", "all", steps.list_entries())
+    steps.write_review()

@@ -5,7 +5,6 @@ from datetime import date
 import pytest
 
 from memory_assets.stages.triage.auto import (
-    EarlierProposal,
     TriageLimits,
     decide,
     decide_friction,
@@ -34,7 +33,12 @@ def entry(text: str) -> Entry:
     return Entry(5, "Hard Rules", date(2026, 8, 1), text)
 
 
-def ruled(one: dict, *entries: str, others: list[EarlierProposal] = []) -> tuple[str, str]:  # noqa: B006
+def earlier(id: str, text: str, state: str, tier: int = 1) -> dict:
+    """A decision about an earlier proposal."""
+    return {"proposal_id": id, "text": text, "state": state, "tier": tier}
+
+
+def ruled(one: dict, *entries: str, others: list[dict] = []) -> tuple[str, str]:  # noqa: B006
     ruling = decide(one, [entry(text) for text in entries], guarded=GUARDED, others=others)
     return ruling.state, ruling.reason
 
@@ -121,19 +125,17 @@ def test_a_near_miss_is_another_fact(text: str, near: str):
 
 
 def test_what_says_the_same_as_an_earlier_one_that_waits_is_merged_into_it():
-    waiting = EarlierProposal("p-20260801-001", "Please always run `make check` before you commit.", "pending")
+    waiting = earlier("p-20260801-001", "Please always run `make check` before you commit.", "pending")
     assert ruled(proposal(), others=[waiting]) == ("merged", "p-20260801-001, which waits, says the same")
 
 
 def test_what_a_person_rejected_does_not_come_back_in_other_words():
-    rejected = EarlierProposal(
-        "p-20260801-001", "Please always run `make check` before you commit.", "rejected", is_by_person=True
-    )
+    rejected = earlier("p-20260801-001", "Please always run `make check` before you commit.", "rejected", tier=3)
     assert ruled(proposal(), others=[rejected]) == ("rejected", "says the same as p-20260801-001, which a person rejected")
 
 
 def test_what_rules_rejected_binds_nobody():
-    rejected = EarlierProposal("p-20260801-001", "Please always run `make check` before you commit.", "rejected")
+    rejected = earlier("p-20260801-001", "Please always run `make check` before you commit.", "rejected")
     assert ruled(proposal(), others=[rejected])[0] == "promoted"
 
 
@@ -167,7 +169,7 @@ def test_a_friction_that_an_entry_says_already_is_merged():
 
 
 def test_what_has_to_wait_is_asked_about_as_the_friction_that_says_it_and_what_need_not_is_promoted():
-    asked = [EarlierProposal("f-20260803-001", RULE, "pending")]
+    asked = [earlier("f-20260803-001", RULE, "pending")]
     waiting = decide(proposal(session_ids=["s1"]), [], guarded=GUARDED, frictions=asked)
     assert (waiting.state, waiting.reason) == ("merged", "f-20260803-001, which waits, says the same")
     assert decide(proposal(), [], guarded=GUARDED, frictions=asked).state == "promoted"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ from memory_assets_tests.todoist_api import TOKEN, Fault, TodoistApi, serve
 
 DATES, GAUGE, TIDY = "Write dates the British way.", "The gauge feed lags by one hour.", "Ask @harbour before the tide turns."
 LABEL, KEY = "memory-review", b"key of this store"
+QUIET: dict[str, Any] = {"shown": {}, "is_forgotten": lambda text: False}
 PORT, NEW_PORT = "The database listens on port 5432.", "The database listens on port 5433."
 
 
@@ -46,19 +48,18 @@ def tasks_of(world: World, api: TodoistApi, **how: str) -> TodoistTasks:
 
 def hear(world: World, api: TodoistApi) -> AppliedDecisions:
     found = fetch_tasks(tasks_of(world, api), world.ledger)
-    return apply_task_changes(found, world.ledger, world.tables, world.rules)
+    return apply_task_changes(found, world.steps)
 
 
 def send(world: World, api: TodoistApi, key: bytes = KEY, **how) -> dict[str, int]:
-    decisions = world.tables.read("decisions")
-    return dict(sync_tasks(tasks_of(world, api), decisions, world.ledger, world.rules, key, **how))
+    return dict(sync_tasks(tasks_of(world, api), world.steps, key, **{**QUIET, **how}))
 
 
 def triage(world: World, api: TodoistApi, **how) -> dict[str, tuple[str, str]]:
     """One whole triage with both surfaces, as the pipeline does it."""
     found = fetch_tasks(tasks_of(world, api), world.ledger)
     world.hear()
-    apply_task_changes(found, world.ledger, world.tables, world.rules)
+    apply_task_changes(found, world.steps)
     states = world.decide()
     world.write()
     world.ask()
@@ -349,7 +350,7 @@ def test_a_project_deleted_with_its_tasks_rejects_nothing(world: World, api: Tod
     home = api.add_project("Memory")
     (dates,) = world.propose(DATES)
     world.triage()
-    sync_tasks(tasks_of(world, api, project="Memory"), world.tables.read("decisions"), world.ledger, world.rules, KEY)
+    sync_tasks(tasks_of(world, api, project="Memory"), world.steps, KEY, **QUIET)
     assert api.named(DATES)["project_id"] == home
     api.remove_project(home)
     heard = hear(world, api)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.stages.triage.run import decide_all, earn_trust
-from memory_assets.stages.triage.trust import read_trust, trusted_in
+from memory_assets.stages.triage.decisions import read_trust, trusted_in
 from memory_assets.store.ledger import Event
 from memory_assets_tests.factories import START
 from memory_assets_tests.stages.triage.world import World
@@ -61,12 +60,10 @@ def test_a_trusted_category_promotes_what_is_high_and_leaves_the_rest(tmp_path: 
     high = world.propose(texts[3], priority="high", **known)[0]
     medium = world.propose(texts[4], priority="medium", **known)[0]
     guarded = world.propose(texts[5], priority="high", **{**known, "section": "Hard Rules"})[0]
-    rules = replace(world.rules, trust_after=3)
-    states = decide_all(world.workspace, world.ledger, world.tables, rules)
+    steps = replace(world.steps, rules=replace(world.rules, trust_after=3))
+    states = steps.decide_all()
     found = {row["proposal_id"]: (row["state"], row["reason"]) for row in states.to_dicts()}
     assert found[high] == ("promoted", "earned trust: 3 of 3 approved in operations")
     assert found[medium][0] == "pending"
     assert found[guarded][0] == "pending"
-    assert earn_trust(world.ledger, world.tables, rules).select("category", "approved", "is_trusted").rows() == [
-        ("operations", 3, True)
-    ]
+    assert steps.earn_trust().select("category", "approved", "is_trusted").rows() == [("operations", 3, True)]

@@ -12,17 +12,7 @@ from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.embed.notes import LEDGER, note_id
 from memory_assets.stages.reflect.proposals import NUMBERED
-from memory_assets.stages.triage.run import (
-    REVIEW_MD,
-    TriageRules,
-    amend,
-    apply_review_edits,
-    decide_all,
-    list_entries,
-    read_settled_review,
-    write_memory,
-    write_review,
-)
+from memory_assets.stages.triage.run import REVIEW_MD, Triage, TriageRules, read_settled_review
 from memory_assets.store.archive import Archive, Range, range_id
 from memory_assets.store.ledger import CORRECTED, Ledger
 from memory_assets.store.parquet_tables import ParquetTables
@@ -70,6 +60,10 @@ class World:
     @property
     def rules(self) -> TriageRules:
         return TriageRules(self.clock.now, "mira", 7, SECTIONS, frozenset({"mira", "hard rules"}))
+
+    @property
+    def steps(self) -> Triage:
+        return Triage(self.workspace, self.ledger, self.tables, self.archive, self.rules)
 
     @property
     def memory_md(self) -> Path:
@@ -150,23 +144,22 @@ class World:
     def hear(self, meanwhile: Callable[[float], None] = lambda _: None):
         """Reads REVIEW.md as the pipeline does; `meanwhile` happens between its two looks."""
         seen = read_settled_review(self.workspace, meanwhile)
-        return apply_review_edits(self.workspace, self.ledger, self.tables, self.rules, seen)
+        return self.steps.apply_review_edits(seen)
 
     def decide(self) -> dict[str, tuple[str, str]]:
         """Amends, decides, keeps the tables and returns state and reason by proposal."""
-        self.tables.write("amendments", "all", amend(self.workspace, self.ledger, self.tables, self.rules))
-        decisions = decide_all(self.workspace, self.ledger, self.tables, self.rules)
+        self.tables.write("amendments", "all", self.steps.amend())
+        decisions = self.steps.decide_all()
         self.tables.write("decisions", "all", decisions)
         return {row["proposal_id"]: (row["state"], row["reason"]) for row in decisions.to_dicts()}
 
     def write(self, files: Collection[str] | None = None) -> list[str]:
         """Writes MEMORY.md and the files of projects, or only the named ones."""
-        decisions = self.tables.read("decisions")
-        return write_memory(decisions, self.workspace, self.ledger, self.tables, self.archive, self.rules, files=files)
+        return self.steps.write_memory(files)
 
     def ask(self) -> bool:
         """Writes REVIEW.md."""
-        return write_review(self.tables.read("decisions"), self.workspace, self.rules)
+        return self.steps.write_review()
 
     def triage(self) -> dict[str, tuple[str, str]]:
         """One whole triage."""
@@ -184,7 +177,7 @@ class World:
 
     def standing(self) -> dict[str, str]:
         """The state of each entry, by its text."""
-        return dict(list_entries(self.workspace, self.ledger, self.tables, self.rules).select("text", "state").iter_rows())
+        return dict(self.steps.list_entries().select("text", "state").iter_rows())
 
     def entries(self) -> list[str]:
         """The entries of MEMORY.md."""

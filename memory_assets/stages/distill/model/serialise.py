@@ -6,6 +6,8 @@ fence has a hash of its content. Images are numbered in the order of the message
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
 from zoneinfo import ZoneInfo
 
 from memory_assets.schema.records import Author
@@ -27,6 +29,12 @@ def serialise(messages: Sequence[Row], zone: ZoneInfo, *, before: Sequence[Row] 
     """
     known = [fenced("end of what was read before", "\n\n".join(_lines(before, zone)))] if before else []
     return "\n\n".join([*known, fenced("transcript", "\n\n".join(_lines(messages, zone)))])
+
+
+@cache
+def read_prompt(stage: str, name: str) -> str:
+    """Returns a prompt of the package: the Markdown file of that name in the folder of the stage."""
+    return files(f"memory_assets.stages.{stage}").joinpath(f"{name}.md").read_text(encoding="utf-8")
 
 
 def fence_memories(memories: Iterable[tuple[str, str]]) -> str:

@@ -1,0 +1,86 @@
+"""Opens what answers use besides the corpus, and answers a question over all tiers: MEMORY.md, memories, narratives, messages.
+
+It opens and reads; `stages/recall/answering.py` and `stages/recall/cited_answer.py` decide.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+
+from memory_assets.errors import IndexFailedError
+from memory_assets.schema.protocols import Model
+from memory_assets.schema.requests import MOST, AnswerRequest
+from memory_assets.services.corpus import open_corpus, open_texts
+from memory_assets.services.models import masked, open_model
+from memory_assets.services.prices import cost_of, prices_of
+from memory_assets.stages.recall import cited_answer
+from memory_assets.stages.recall.cited_answer import CitedAnswer, answer_with_citations, lines_about, source_of
+from memory_assets.stages.recall.query import DEADLINE_SECONDS, AnswerDependencies
+from memory_assets.stages.recall.results import Asker
+from memory_assets.stages.recall.search import search
+from memory_assets.store.store import Store
+from memory_assets.text.terms import query_terms
+
+RAW_SOURCES = 6
+"""Narratives and messages in addition to memories, for facts that the observer did not keep."""
+
+SURE = 0.75
+"""Share of the question's terms that a line of MEMORY.md must contain to answer it alone."""
+
+PASSAGE_SURE = 0.5
+"""Share of the question that a passage must cover to answer it without a memory."""
+
+_models: dict[tuple[Path, str, str], Model | None] = {}
+"""Models by store, name and address, kept while the process runs: opening a client takes half the deadline."""
+
+
+def dependencies_of(store: Store) -> AnswerDependencies:
+    """Returns what answers from the store use; the model has no time for retries."""
+    key = store.root, store.settings.model, store.settings.model_url
+    if key not in _models:
+        _models[key] = open_model(store, timeout_seconds=DEADLINE_SECONDS, retries=0)
+    return _dependencies(store, _models[key], DEADLINE_SECONDS)
+
+
+def _dependencies(store: Store, model: Model | None, deadline_seconds: float) -> AnswerDependencies:
+    return AnswerDependencies(
+        model=model,
+        price=lambda answer: cost_of(answer, prices_of(store.settings)),
+        read_summaries=lambda: store.tables.read("category_summaries"),
+        frequency=lambda word: _frequency_of(store, word),
+        deadline_seconds=deadline_seconds,
+    )
+
+
+def answer_from_all(store: Store, request: AnswerRequest, asker: Asker, model: Model | None = None) -> CitedAnswer:
+    """Returns the answer, put together by the given model, or by the one that the settings name.
+
+    Lines of MEMORY.md are sources only without filters.
+    """
+    began = perf_counter()
+    question, (corpus, missing) = request.question, open_corpus(store)
+    known = search(question, corpus, asker, profile="balanced", limit=MOST, corpora="memories", filters=request)
+    raw = search(question, corpus, asker, profile="deep", limit=RAW_SOURCES, corpora=("segments", "messages"), filters=request)
+    lines = [] if request.are_set or request.include else lines_about(question, store.memory_md())
+    found = [source_of(result) for result in (*known.results, *raw.results)]
+    best = max((source.score for source in found), default=1.0) or 1.0
+    found += [replace(line, score=line.score * best) for line in lines]
+    weights = cited_answer.weights_of(question, lambda term: _frequency_of(store, term))
+    is_in_passage = any(cited_answer.weighted_share(result.text, weights) >= PASSAGE_SURE for result in raw.results)
+    is_in_memories = known.is_known and bool(known.results)
+    reader = masked(model, store) if model else open_model(store, timeout_seconds=cited_answer.DEADLINE_SECONDS, retries=1)
+    dependencies = _dependencies(store, reader, cited_answer.DEADLINE_SECONDS)
+    sources = {source.id: source for source in sorted(found, key=lambda source: -source.score)}
+    is_known = is_in_memories or is_in_passage or any(line.score >= SURE for line in lines)
+    said = answer_with_citations(question, list(sources.values()), dependencies, is_known=is_known)
+    cost = replace(known.cost + raw.cost + said.cost, seconds=round(perf_counter() - began, 4))
+    return replace(said, cost=cost, notes=(*dict.fromkeys((*known.notes, *raw.notes, *missing)), *said.notes))
+
+
+def _frequency_of(store: Store, word: str) -> int:
+    """Returns the number of memories that contain the word; 1 without an index."""
+    try:
+        texts = open_texts(store).open("memories")
+    except IndexFailedError:
+        texts = None
+    return 1 if texts is None else min((len(texts.postings(term)[0]) for term in query_terms(word)), default=0)
