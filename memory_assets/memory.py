@@ -350,7 +350,7 @@ class MemoryAgent:
 
     def graph(self, name: str | requests.GraphRequest) -> "Neighbourhood":
         """Returns the entities of that name, their relations, and the memories that mention them."""
-        from memory_assets.stages.embed.overlay import read_present
+        from memory_assets.stages.embed.memories import read_present
         from memory_assets.stages.recall.neighbourhood import find_neighbourhood
 
         tables = self.store.tables
@@ -361,7 +361,7 @@ class MemoryAgent:
     def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> Triggers:
         """Returns the dates due on the day or the day after it; without a day, every date ahead."""
         from memory_assets.services.brief_inputs import due_triggers
-        from memory_assets.stages.embed.overlay import read_present
+        from memory_assets.stages.embed.memories import read_present
 
         day = requests.TriggersRequest.of(on).day(self.settings.clock(), self.settings.zone)
         memories = read_present(self.store.tables, self.store.ledger)

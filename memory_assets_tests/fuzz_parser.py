@@ -10,12 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from memory_assets.stages.distill.model import fact_lines, parsed, parser, structured_answer
-from memory_assets.stages.distill.model.fact_lines import encodable
-from memory_assets.stages.distill.model.parser import UNESCAPES, parse_answer
+from memory_assets.stages.distill.model import parsed, parser
+from memory_assets.stages.distill.model.parser import UNESCAPES, encodable, parse_answer
 from memory_assets_tests.stages.distill.answer_seeds import SEEDS
 
-MODULES = (fact_lines, parsed, parser, structured_answer)
+MODULES = (parsed, parser)
 PATHS = {"segments", "structured", "flat", "list", "raw", "empty"}
 
 

@@ -10,7 +10,7 @@ from memory_assets.runs.due import triage_state
 from memory_assets.runs.staleness import input_versions, note_name
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
-from memory_assets.stages.embed.passages import make_passages
+from memory_assets.stages.embed.encode import make_passages
 from memory_assets.stages.embed.project import text_rows
 from memory_assets.store.archive import Range, range_id
 from memory_assets.store.settings import read_settings

@@ -19,10 +19,9 @@ from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.capture.messages import inputs_of
 from memory_assets.stages.capture.windows import HookSignals
 from memory_assets.stages.deliver.events import COMPACTION_PENDING, ENDED
-from memory_assets.stages.distill.allowance import plan_allowances
-from memory_assets.stages.distill.standards import standards_of
+from memory_assets.stages.distill.standards import plan_allowances, standards_of
 from memory_assets.stages.friction.week import DAYS as FRICTION_DAYS
-from memory_assets.stages.reflect.gradient import SPANS
+from memory_assets.stages.reflect.subjects import SPANS
 from memory_assets.store.ledger import FEEDBACK, NOTES
 from memory_assets.store.settings import RULES, Settings
 from memory_assets.store.store import Store

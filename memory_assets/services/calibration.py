@@ -85,4 +85,4 @@ def _found(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Iterator
     for day in track(days, "Applying the rules again"):
         said = answers_by_window(store.tables.read("observer_answers", [day]), answers)
         of_day = windows.filter(pl.col("day") == date.fromisoformat(day))
-        yield from find_in_windows(of_day, store.tables.read("messages", [day]), answers=said)
+        yield from find_in_windows(of_day, store.tables.read("messages", [day]), said)

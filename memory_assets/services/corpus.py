@@ -17,9 +17,9 @@ from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import Embedder, Tables
 from memory_assets.schema.requests import Filters
 from memory_assets.services.unindexed import FreshTexts, FreshVectors
+from memory_assets.stages.embed.encode import cut_messages, cut_spans
+from memory_assets.stages.embed.memories import overlay
 from memory_assets.stages.embed.notes import hidden_sources, note_id
-from memory_assets.stages.embed.overlay import overlay
-from memory_assets.stages.embed.passages import cut_messages, cut_spans
 from memory_assets.stages.recall.lookups import rows_of
 from memory_assets.stages.recall.results import condition
 from memory_assets.stages.recall.search import Corpus

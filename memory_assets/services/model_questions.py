@@ -22,9 +22,8 @@ from memory_assets.services.prices import cost_of, estimate_of, price_of, prices
 from memory_assets.stages.capture.formats.images import images_in
 from memory_assets.stages.distill.model.answer_rows import answer_row
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.asking import ModelAsker, problem_of
-from memory_assets.stages.distill.model.batches import POLL_SECONDS, BatchQueue
-from memory_assets.stages.distill.model.earlier import EarlierMemory, earlier_memories, pick_earlier
+from memory_assets.stages.distill.model.asking import POLL_SECONDS, BatchQueue, ModelAsker, problem_of
+from memory_assets.stages.distill.model.material import EarlierMemory, earlier_memories, pick_earlier
 from memory_assets.stages.distill.model.questions import Images, ObserverQuestion, QuestionStatus, plan_questions, status_of
 from memory_assets.store.archive import Range
 from memory_assets.store.settings import RULES

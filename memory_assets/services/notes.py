@@ -20,8 +20,8 @@ from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.distill.items import sentiment_of
 from memory_assets.stages.distill.rows import scope_of, short_id
 from memory_assets.stages.distill.taxonomy import TAXONOMY_VERSION, categorise
+from memory_assets.stages.embed.memories import read_present
 from memory_assets.stages.embed.notes import note_id, note_rows
-from memory_assets.stages.embed.overlay import read_present
 from memory_assets.store.ledger import CORRECTED, FEEDBACK, NOTED, Event
 from memory_assets.store.store import Store
 

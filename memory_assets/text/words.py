@@ -20,6 +20,11 @@ _SPECIFIC = re.compile(
 )
 
 
+def word_set(words: str) -> frozenset[str]:
+    """Returns the words, which are separated by white space."""
+    return frozenset(words.split())
+
+
 @lru_cache(maxsize=20_000)
 def stems_of(text: str) -> frozenset[str]:
     """Returns the stems of the content words."""

@@ -13,8 +13,8 @@ from memory_assets.runs.steps.condensing import Condenser
 from memory_assets.schema.protocols import Model
 from memory_assets.services.models import open_model
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.reflect import REFLECTOR
-from memory_assets.stages.reflect.gradient import DAY
+from memory_assets.stages.reflect.reflector import REFLECTOR
+from memory_assets.stages.reflect.subjects import DAY
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import START, row

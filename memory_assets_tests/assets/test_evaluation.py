@@ -10,7 +10,7 @@ import pytest
 from memory_assets.assets.automation import next_requests
 from memory_assets.runs import due
 from memory_assets.runs.staleness import is_stale
-from memory_assets.stages.distill import DISTILL_VERSION
+from memory_assets.stages.distill.standards import DISTILL_VERSION
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.dagster_runs import metadata_of, run_assets

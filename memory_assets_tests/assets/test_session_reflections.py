@@ -12,7 +12,7 @@ from memory_assets.runs import launch
 from memory_assets.runs.steps.brief import keep_sessions
 from memory_assets.stages.brief.briefing import THIS_SESSION
 from memory_assets.stages.distill.rows import short_id
-from memory_assets.stages.reflect.session import MOST_TOKENS
+from memory_assets.stages.reflect.reflector import MOST_TOKENS
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.tokens import CHARS_A_TOKEN

@@ -15,8 +15,8 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.day import build_day
+from memory_assets.stages.distill.standards import plan_allowances
 from memory_assets.stages.evaluate.gold import CEILINGS, FLOORS
 from memory_assets.stages.evaluate.labels import LabelledSession, read_labels
 from memory_assets.stages.evaluate.score import Fact, Score, score

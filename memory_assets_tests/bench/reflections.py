@@ -15,7 +15,7 @@ from memory_assets.stages.evaluate.gold import facts_of
 from memory_assets.stages.evaluate.labels import LabelledSession, read_labels
 from memory_assets.stages.evaluate.score import Fact, score
 from memory_assets.stages.reflect.bullets import parse_bullets
-from memory_assets.stages.reflect.gradient import MONTH, SMALL_TOKENS, SPANS, TABLE_OF
+from memory_assets.stages.reflect.subjects import MONTH, SMALL_TOKENS, SPANS, TABLE_OF
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import LABELS
 from memory_assets_tests.bench.whole_store import whole_store

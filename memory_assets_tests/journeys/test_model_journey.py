@@ -15,7 +15,7 @@ import pytest
 
 from memory_assets.memory import MemoryAgent
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.reflect.gradient import TABLE_OF
+from memory_assets.stages.reflect.subjects import TABLE_OF
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.conftest import NOW, SHARED

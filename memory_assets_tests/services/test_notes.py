@@ -10,8 +10,8 @@ from memory_assets.errors import MemoryAssetsError, NoteError, QuestionError
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.corpus import open_texts, open_vectors
 from memory_assets.services.notes import LONGEST, Noted, find_memory
+from memory_assets.stages.embed.memories import overlay
 from memory_assets.stages.embed.notes import note_rows
-from memory_assets.stages.embed.overlay import overlay
 from memory_assets.store.ledger import NOTES, Ledger
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import index_rows, row

@@ -11,9 +11,8 @@ from memory_assets.runs.staleness import input_versions, unpaid, written_version
 from memory_assets.runs.steps.condensing import days_of
 from memory_assets.runs.steps.reflect import DROPPED
 from memory_assets.schema.tables import TABLES
-from memory_assets.stages.reflect.gradient import DAY, MONTH, SMALL_TOKENS, SPANS, TABLE_OF, WEEK, Span
-from memory_assets.stages.reflect.reflector import find_unaccounted
-from memory_assets.stages.reflect.session import MOST_TOKENS
+from memory_assets.stages.reflect.reflector import MOST_TOKENS, find_unaccounted
+from memory_assets.stages.reflect.subjects import DAY, MONTH, SMALL_TOKENS, SPANS, TABLE_OF, WEEK, Span
 from memory_assets.stages.reflect.timeline import commits_in
 from memory_assets.store.store import Store
 

@@ -23,10 +23,9 @@ from memory_assets.stages.distill.model.asking import ask_each
 from memory_assets.stages.embed.evidence import EVIDENCE
 from memory_assets.stages.embed.memories import fold_memories
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.gradient import DAY, SMALL_TOKENS, SPANS, Span
 from memory_assets.stages.reflect.questions import PRESSURES, Question, condensed_by_model, needs_asking, open_question
 from memory_assets.stages.reflect.reflector import Condensed, condense_subjects
-from memory_assets.stages.reflect.subjects import Subject, subjects_of_day, subjects_of_period
+from memory_assets.stages.reflect.subjects import DAY, SMALL_TOKENS, SPANS, Span, Subject, subjects_of_day, subjects_of_period
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
@@ -76,7 +75,8 @@ class Condenser:
                 waiting = [one for question in questions if (one := open_question(question, self._answers))]
                 waiting = [one for one in waiting if one.key.name not in failures]
                 budget.check_budget(waiting, in_batches=False)
-                failures |= ask_each(waiting, ask, store.settings.model_at_once, model.name)
+                asked = {one.key.name: partial(ask, one) for one in waiting}
+                failures |= ask_each(asked, store.settings.model_at_once, model.name)
         return failures
 
     def _questions(self, first: date) -> list[Question]:

@@ -14,14 +14,13 @@ from memory_assets.services.review import workspace_of
 from memory_assets.stages.capture.masking.redact import mask_frame
 from memory_assets.stages.capture.messages import windows_of
 from memory_assets.stages.capture.tombstones import tombstones_of
-from memory_assets.stages.distill.allowance import plan_allowances
-from memory_assets.stages.distill.daily_log import remove_sections, render_section, update_log, windows_in
-from memory_assets.stages.distill.dates.triggers import Clock, find_triggers
+from memory_assets.stages.distill.daily_log import render_section, update_log
+from memory_assets.stages.distill.dates.triggers import find_triggers
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.lessons import find_lessons
 from memory_assets.stages.distill.model.answer_rows import answers_by_window, plan_uses
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.standards import standards_of
+from memory_assets.stages.distill.standards import plan_allowances, standards_of
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
 
@@ -73,8 +72,9 @@ def triggers(store: Store, day: str) -> pl.DataFrame:
     messages = tables.read("messages", [day])
     resources = tables.scan("resources").filter(pl.col("id").is_in(messages["resource_id"].unique().to_list()))
     captured = dict(resources.select("id", "created_at").collect().iter_rows())
-    clock = Clock(settings.zone, None if settings.date_order == "auto" else settings.date_order)
-    return find_triggers(messages, tables.read("observations", [day]), tables.read("windows"), captured, clock)
+    observed, windows = tables.read("observations", [day]), tables.read("windows")
+    order = None if settings.date_order == "auto" else settings.date_order
+    return find_triggers(messages, observed, windows, captured, settings.zone, order)
 
 
 @per_partition
@@ -102,14 +102,12 @@ def _write_log(store: Store, day: str) -> str | None:
         return None
     segments, found = store.tables.read("segments", [day]), store.tables.read("observations", [day])
     sessions = {row["session_id"]: row for row in store.tables.read("sessions", [day]).iter_rows(named=True)}
-    zone, of_windows = store.settings.zone, {row["window_id"]: row for row in windows.iter_rows(named=True)}
-    sections = {
-        id: render_section(window, segments, found, session=sessions.get(window["session_id"]), zone=zone)
-        for id, window in of_windows.items()
-    }
-    present = {id[:12] for id in sections}
-    gone = [mark for mark in windows_in(before) if mark not in present]
-    after = update_log(remove_sections(before, gone), sections.values(), title=day)
+    zone = store.settings.zone
+    sections = (
+        render_section(window, segments, found, session=sessions.get(window["session_id"]), zone=zone)
+        for window in windows.iter_rows(named=True)
+    )
+    after = update_log(before, sections, title=day)
     if after == before:
         return None
     write_atomically(path, after.encode("utf-8", "surrogateescape"))

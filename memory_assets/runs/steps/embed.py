@@ -13,20 +13,15 @@ from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of
 from memory_assets.schema.frames import empty
 from memory_assets.schema.tables import WHOLE
 from memory_assets.services.corpus import open_embedder, open_texts, open_vectors, passages_to_index
-from memory_assets.stages.embed.echoes import SHOWING, find_echoes, suspects
-from memory_assets.stages.embed.encode import encode_day
+from memory_assets.stages.embed.encode import SPEAKERS, encode_day, make_passages
 from memory_assets.stages.embed.evidence import EVIDENCE, families_of, plan_evidence
-from memory_assets.stages.embed.graph import build_entities, build_relations
-from memory_assets.stages.embed.harness_memories import with_harness_memories
-from memory_assets.stages.embed.memories import fold_memories
+from memory_assets.stages.embed.graph import build_entities, build_relations, render_picture
+from memory_assets.stages.embed.memories import fold_memories, read_present
 from memory_assets.stages.embed.mentions import read_mentions
 from memory_assets.stages.embed.merge import find_edges
 from memory_assets.stages.embed.notes import note_rows, with_notes, without_corrected
-from memory_assets.stages.embed.overlay import read_present
-from memory_assets.stages.embed.passages import make_passages
-from memory_assets.stages.embed.picture import render_picture
 from memory_assets.stages.embed.project import RETRIEVABLE, IndexPlan, hashes_of, plan_texts, plan_vectors, text_rows
-from memory_assets.stages.embed.uses import OWN_WORDS, plan_uses, sessions_shown
+from memory_assets.stages.embed.uses import SHOWING, find_echoes, plan_uses, sessions_shown, suspects
 from memory_assets.store.ledger import IGNORED, NOTES, RECALLED, USED, Event
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically, write_json
@@ -52,7 +47,7 @@ def embeddings(store: Store, _: Run) -> Builder:
 def notes_of(store: Store) -> pl.DataFrame:
     """Returns what comes from no session: notes, and the memories that harnesses keep."""
     notes = note_rows(store.ledger.events(NOTES), store.settings.zone)
-    return with_harness_memories(notes, store.tables.read("harness_memories"))
+    return pl.concat([notes, store.tables.read("harness_memories")])
 
 
 def passages(store: Store, _: Run) -> Builder:
@@ -84,7 +79,7 @@ def memories(store: Store, _: str) -> Rows:
     observations, edges = store.tables.read("observations"), store.tables.read("merges")
     new = [*append_evidence(store, observations, edges), *append_uses(store)]
     remembered = store.tables.read("harness_memories")
-    frame = fold_memories(with_harness_memories(observations, remembered), edges, store.ledger.events())
+    frame = fold_memories(pl.concat([observations, remembered]), edges, store.ledger.events())
     counts = {kind.removeprefix("memory."): sum(event.kind == kind for event in new) for kind in APPENDED}
     spread = {name: counts_of(frame.filter(pl.col(name) > 0), name) for name in ("confirmed_count", "contradicted_count")}
     return Rows(frame, {"merged_away": int(frame["merged_count"].sum()) - frame.height, **counts, **spread})
@@ -95,7 +90,7 @@ def append_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFram
     events, families = store.ledger.events(EVIDENCE), families_of(store.tables.read("windows"))
     notes = store.ledger.events(NOTES)
     observations, edges = with_notes(observations, notes), without_corrected(edges, notes)
-    planned = plan_evidence(observations, edges, events, families)
+    planned = plan_evidence(observations, edges, events, families, ())
     doubted = suspects(planned, observations)
     if not doubted.is_empty():
         sessions = doubted["session_id"].unique().sort().to_list()
@@ -112,7 +107,7 @@ def append_uses(store: Store) -> list[Event]:
     if not shown:
         return []
     messages = store.tables.scan("messages").filter(pl.col("session_id").is_in(sorted(shown)) & (pl.col("kind") == "text"))
-    own = messages.filter(pl.col("author").is_in(OWN_WORDS)).select("session_id", "author", "event_at", "text").collect()
+    own = messages.filter(pl.col("author").is_in(SPEAKERS)).select("session_id", "author", "event_at", "text").collect()
     wordings = dict(read_present(store.tables, store.ledger).select("id", "wordings").iter_rows())
     return store.ledger.append_once(plan_uses(recalls, wordings, own), actor="rules")
 

@@ -14,8 +14,7 @@ from memory_assets.runs.materialise import Builder, Report, Rows, Run
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.friction.detect import detect
-from memory_assets.stages.friction.number import number, rows_of
+from memory_assets.stages.friction.detect import detect, number, rows_of
 from memory_assets.stages.friction.stale import MemoryLine, Statement
 from memory_assets.stages.friction.week import DAYS, SessionInfo, Week, read_week
 from memory_assets.stages.reflect.proposals import NUMBERED
@@ -57,8 +56,8 @@ def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
     dated = [MemoryLine(entry.on, entry.section, entry.text) for entry in entries]
     findings = detect(week, dated, _statements(facts, week), embedder, owner=store.settings.owner)
     numbered, new = number(last, findings, store.ledger.events(), zone)
-    for one in new:
-        store.ledger.append(NUMBERED, one.proposal_id, one.payload, actor="friction")
+    for id, payload in new:
+        store.ledger.append(NUMBERED, id, payload, actor="friction")
     observed = {message: id for id, ids in facts.select("id", "message_ids").iter_rows() for message in ids}
     rows = rows_of(last, numbered, session_count=len(week.sessions), entries=lines, observed=observed, zone=zone)
     return pl.concat([rows, _decided(store, day, rows)]).sort("proposal_id")

@@ -9,10 +9,9 @@ from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of
 from memory_assets.runs.steps.condensing import Past, condense, days_of
 from memory_assets.services.review import workspace_of
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.gradient import SPANS, TABLE_OF, WEEK, Span
 from memory_assets.stages.reflect.proposals import NUMBERED, propose
-from memory_assets.stages.reflect.reflector import list_dropped
-from memory_assets.stages.reflect.session import long_sessions, reflect_on_sessions
+from memory_assets.stages.reflect.reflector import list_dropped, long_sessions, reflect_on_sessions
+from memory_assets.stages.reflect.subjects import SPANS, TABLE_OF, WEEK, Span
 from memory_assets.stages.reflect.timeline import build_timeline, name_of_chapter, render_chapter
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_where_changed
@@ -41,8 +40,8 @@ def propose_day(store: Store, past: Past, day: str) -> pl.DataFrame:
         sections=store.settings.sections,
         zone=store.settings.zone,
     )
-    for number in numbers:
-        store.ledger.append(NUMBERED, number.proposal_id, {"key": number.key, "day": str(number.day)}, actor="reflector")
+    for id, payload in numbers:
+        store.ledger.append(NUMBERED, id, payload, actor="reflector")
     return frame
 
 

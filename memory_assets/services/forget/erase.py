@@ -27,7 +27,6 @@ from memory_assets.stages.capture.messages import build_messages
 from memory_assets.stages.capture.tombstones import Tombstones, read_tombstones, tombstones_of, unfinished
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.questions import plan_questions
-from memory_assets.stages.embed.harness_memories import with_harness_memories
 from memory_assets.stages.embed.notes import note_rows
 from memory_assets.stages.embed.project import memory_rows, plan_vectors
 from memory_assets.stages.triage.memory_md import read_entries
@@ -67,7 +66,7 @@ def _erase(store: Store, tombstones: Tombstones, *, since: datetime, with_histor
     changed["ledger"] = store.ledger.overwrite(lambda raw: tombstones.mask(replace_ids(new_ids, raw)))
     _rekey_answers(store, sources, new_ids)
     store.tables.write("resources", "all", store.archive.resources())
-    notes = with_harness_memories(note_rows(store.ledger.events(NOTES)), store.tables.read("harness_memories"))
+    notes = pl.concat([note_rows(store.ledger.events(NOTES)), store.tables.read("harness_memories")])
     rows = erase_rows(store.tables, tombstones, sources, notes)
     changed.update({f"table {name}": count for name, count in rows.items()})
     _erase_indexes(store)

@@ -21,7 +21,7 @@ from memory_assets.services.forget.search import PhraseQuery, SearchReport, sear
 from memory_assets.services.notes import COLUMNS, append_event, check_not_forgotten, check_printable, find_memory
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.capture.tombstones import make_tombstone, rows_of, words_of
-from memory_assets.stages.embed.overlay import read_present
+from memory_assets.stages.embed.memories import read_present
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store.ledger import FORGOTTEN, WORDS_FORGOTTEN
 from memory_assets.store.store import Store

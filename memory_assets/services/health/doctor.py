@@ -20,7 +20,7 @@ from memory_assets.services.health.surroundings import check_projection
 from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.tombstones import unfinished
-from memory_assets.stages.embed.passages import cut_messages
+from memory_assets.stages.embed.encode import cut_messages
 from memory_assets.stages.embed.project import RETRIEVABLE
 from memory_assets.stages.maintain.checks import Check
 from memory_assets.stages.maintain.secrets import check_secrets

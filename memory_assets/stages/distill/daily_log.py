@@ -1,17 +1,17 @@
 """Renders the daily log in the format of A21: one Markdown section per window.
 
-Takes the segments and facts of a window; returns its section, and a log in which the section is replaced or appended. All other
-text in the file is kept byte for byte.
+Takes the segments and facts of a window; returns its section, and a log in which sections are replaced, appended or removed.
+All other text in the file is kept byte for byte.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-from zoneinfo import ZoneInfo
+from collections.abc import Iterable
+from datetime import tzinfo
 
 import polars as pl
 
 from memory_assets.schema.records import Priority
+from memory_assets.stages.distill.rules.exchanges import Row
 
 MARKS: dict[Priority, str] = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 
@@ -24,12 +24,7 @@ _SECTION = re.compile(r"<!-- window ([0-9a-f]{12}) -->\n.*?<!-- /window \1 -->(?
 
 
 def render_section(
-    window: Mapping[str, Any],
-    segments: pl.DataFrame,
-    observations: pl.DataFrame,
-    *,
-    session: Mapping[str, Any] | None = None,
-    zone: ZoneInfo,
+    window: Row, segments: pl.DataFrame, observations: pl.DataFrame, *, session: Row | None = None, zone: tzinfo
 ) -> str:
     """Returns the section of one window, between its two markers, without held facts and narratives.
 
@@ -51,31 +46,20 @@ def render_section(
 
 
 def update_log(text_before: str, sections: Iterable[str], *, title: str | None = None) -> str:
-    """Returns the log with each section in place of the section of the same window, or at the end; keeps all other text."""
-    text = text_before or (f"# {title}\n" if title else "")
+    """Returns the log with these sections, each in its place or at the end; keeps all text that is in no section."""
+    new: dict[str, str] = {}
     for section in sections:
         mark = _SECTION.match(section)
         assert mark is not None, "a section comes from render_section"
-        if found := next((one for one in _SECTION.finditer(text) if one[1] == mark[1]), None):
-            text = text[: found.start()] + section + text[found.end() :]
-        else:
-            gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
-            text = text + gap + section
+        new[mark[1]] = section
+    before = text_before or (f"# {title}\n" if title else "")
+    text = _SECTION.sub(lambda found: new.pop(found[1], ""), before)
+    for section in new.values():
+        text += ("" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n") + section
     return text
 
 
-def remove_sections(text_before: str, window_ids: Sequence[str]) -> str:
-    """Returns the log without the sections of these windows, which moved to another day."""
-    gone = {window_id[:WINDOW_DIGITS] for window_id in window_ids}
-    return _SECTION.sub(lambda found: "" if found[1] in gone else found[0], text_before)
-
-
-def windows_in(text: str) -> list[str]:
-    """Returns the marks of the windows that have a section, in order."""
-    return [found[1] for found in _SECTION.finditer(text)]
-
-
-def _segment(segment: Mapping[str, Any], facts: pl.DataFrame, zone: ZoneInfo) -> list[str]:
+def _segment(segment: Row, facts: pl.DataFrame, zone: tzinfo) -> list[str]:
     if facts.is_empty():
         return []
     lines = [f"#### {_title(segment['narrative'])}", f"*{_one_line(segment['narrative']).replace('*', '')}*", ""]

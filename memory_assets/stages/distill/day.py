@@ -4,22 +4,19 @@ Frames in, frames out. A model's answers are read from storage. Windows that are
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 import polars as pl
 
 from memory_assets.schema.frames import frame_of
-from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.grounding import without_orders
 from memory_assets.stages.distill.model.observer import Answered, observe_window
-from memory_assets.stages.distill.rows import candidate_id, observation_row, segment_row, verdict_row
-from memory_assets.stages.distill.rules.candidates import Candidate, Observed
+from memory_assets.stages.distill.rows import candidate_id, candidate_row, segment_row
+from memory_assets.stages.distill.rules.candidates import Observed
 from memory_assets.stages.distill.rules.exchanges import Row
-from memory_assets.stages.distill.rules.narratives import EMPTY, narrative_candidate
-from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, Standards
-from memory_assets.stages.distill.taxonomy import categorise
+from memory_assets.stages.distill.rules.segments import EMPTY, narrative_candidate
+from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, Standards, plan_allowances
 from memory_assets.stages.distill.write_gate import GateResult, judge
 
 Answers = Mapping[str, Sequence[Answered]]
@@ -40,14 +37,14 @@ def build_day(
     it the given windows are taken for all windows.
     """
     allowances = plan_allowances(windows, standards.limits.most_allowed) if allowances is None else allowances
-    rows: dict[str, list[dict[str, Any]]] = {"segments": [], "observations": [], "verdicts": []}
-    for found in find_in_windows(windows, messages, answers=answers):
+    rows: dict[str, list[Row]] = {"segments": [], "observations": [], "verdicts": []}
+    for found in find_in_windows(windows, messages, answers):
         rows["segments"] += found.segments
         for result in judge_findings(found, allowances[found.window["window_id"]], standards):
-            about = (result, found.window, found.segments, found.observed)
-            rows["verdicts"].append(verdict_row(*about))
+            row = candidate_row(result, found.window, found.segments, found.observed, standards.taxonomy.version)
+            rows["verdicts"].append(row)
             if result.verdict != "discard":
-                rows["observations"].append(observation_row(*about, standards.taxonomy.version))
+                rows["observations"].append(row)
     return {table: frame_of(table, own) for table, own in rows.items()}
 
 
@@ -55,16 +52,14 @@ def build_day(
 class WindowFindings:
     """What was found in a window, before the write gate."""
 
-    window: Mapping[str, Any]
-    segments: list[dict[str, Any]]
+    window: Row
+    segments: list[Row]
     """Rows of the table `segments`; every message of the window is in exactly one."""
     observed: Observed
-    narratives: list[Candidate]
+    """Its candidates are the facts, then the narratives."""
 
 
-def find_in_windows(
-    windows: pl.DataFrame, messages: pl.DataFrame, *, answers: Answers = MappingProxyType({})
-) -> Iterator[WindowFindings]:
+def find_in_windows(windows: pl.DataFrame, messages: pl.DataFrame, answers: Answers) -> Iterator[WindowFindings]:
     """Yields the findings of each observed window, by window id."""
     by_window = {window_id: own for (window_id,), own in messages.group_by("window_id", maintain_order=True)}
     for window in windows.filter(pl.col("status") == "observed").sort("window_id").iter_rows(named=True):
@@ -76,32 +71,18 @@ def find_in_windows(
         texts = [_safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)]
         segments = [segment_row(window, group, n, texts[n], observed.observer) for n, group in enumerate(groups)]
         narratives = [narrative_candidate(group, texts[n], n) for n, group in enumerate(groups) if texts[n] != EMPTY]
-        yield WindowFindings(window, segments, observed, narratives)
+        yield WindowFindings(window, segments, replace(observed, candidates=(*observed.candidates, *narratives)))
 
 
 def judge_findings(found: WindowFindings, most_allowed: int, standards: Standards = DEFAULT_STANDARDS) -> list[GateResult]:
     """Returns the results of the write gate for the findings of a window; of several with the same id the first."""
-    facts = judge_candidates(found.observed.candidates, most_allowed, standards)
     results: dict[str, GateResult] = {}
-    for result in (*facts, *judge_candidates(found.narratives, standards=standards)):
+    for result in judge(found.observed.candidates, most_allowed=most_allowed, standards=standards):
         results.setdefault(candidate_id(result.candidate, found.segments), result)
     return list(results.values())
-
-
-def judge_candidates(
-    candidates: Sequence[Candidate], most_allowed: int = 0, standards: Standards = DEFAULT_STANDARDS
-) -> list[GateResult]:
-    """Returns the results of the write gate for the candidates, with their categories."""
-
-    def subject(c: Candidate) -> str:
-        """Returns the text that determines the category: the owner's own words if the fact adds an explanation to them."""
-        return c.quote if c.author == "owner" and c.hint is None else c.text
-
-    filed = [(c, *categorise(subject(c), c.kind, c.author, c.hint_category, taxonomy=standards.taxonomy)) for c in candidates]
-    return judge(filed, most_allowed=most_allowed, limits=standards.limits)
 
 
 def _safe(own: list[Row], narrative: str) -> str:
     """Returns the narrative without orders that the owner did not give, so that it cannot instruct a reader of the log."""
     kept = without_orders(narrative, own)
-    return EMPTY if not kept or judge_candidates([narrative_candidate(own, kept, 0)])[0].verdict == "discard" else kept
+    return EMPTY if not kept or judge([narrative_candidate(own, kept, 0)])[0].verdict == "discard" else kept

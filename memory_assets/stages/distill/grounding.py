@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from memory_assets.schema.records import Author
 from memory_assets.stages.distill.items import quote_from
 from memory_assets.stages.distill.rules.candidates import MOST_LINES
-from memory_assets.stages.distill.rules.exchanges import Row
+from memory_assets.stages.distill.rules.exchanges import Row, own_paragraphs
 from memory_assets.stages.distill.rules.instructions import fold_confusables, is_directive, may_be_instruction
-from memory_assets.stages.distill.rules.voices import own_paragraphs
 from memory_assets.text.words import stems_of
 
 SUPPORTED = 0.4

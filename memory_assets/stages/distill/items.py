@@ -54,9 +54,14 @@ _CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?::[0-5]\d)?(?![\d:]
 
 def items_of(text: str, sources: Iterable[str], spoken: str) -> dict[str, Any]:
     """Returns the fields of a candidate that follow from its text, its sources, and the words that set its tone."""
-    grounded, ungrounded = found_in(clock_times_in(text), sources)
-    times = {"clock_times": grounded, "ungrounded_times": ungrounded}
-    return {"sentiment": sentiment_of(spoken), "entities": entities_of(text), **times}
+    times = clock_times_in(text)
+    known = {time for source in sources for time in clock_times_in(source)} if times else set()
+    return {
+        "sentiment": sentiment_of(spoken),
+        "entities": entities_of(text),
+        "clock_times": tuple(time for time in times if time in known),
+        "ungrounded_times": tuple(time for time in times if time not in known),
+    }
 
 
 def strength_of(text: str, *, is_owners: bool) -> Strength:
@@ -92,13 +97,6 @@ def entities_of(text: str) -> tuple[str, ...]:
 def clock_times_in(text: str) -> tuple[str, ...]:
     """Returns the distinct clock times in the text, as HH:MM."""
     return tuple(dict.fromkeys(f"{int(hour):02d}:{minute}" for hour, minute in _CLOCK.findall(text)))
-
-
-def found_in(times: Iterable[str], sources: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the times that occur in a source, and those that occur in none."""
-    times = tuple(times)
-    known = {time for source in sources for time in clock_times_in(source)} if times else set()
-    return tuple(time for time in times if time in known), tuple(time for time in times if time not in known)
 
 
 def quote_from(sources: Sequence[str], sentence: str) -> str:

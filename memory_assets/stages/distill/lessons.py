@@ -12,13 +12,13 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema.frames import frame_of, hash_of
-from memory_assets.stages.distill.day import judge_candidates
 from memory_assets.stages.distill.rules import cues
 from memory_assets.stages.distill.rules.candidates import Candidate
 from memory_assets.stages.distill.rules.exchanges import parse_exchanges
 from memory_assets.stages.distill.rules.owner_says import find_owner_facts, is_question
 from memory_assets.stages.distill.rules.phrasing import strip_filler
 from memory_assets.stages.distill.rules.rules import mark_overturned
+from memory_assets.stages.distill.write_gate import judge
 from memory_assets.text.sentences import split_sentences
 
 KINDS = ("correction", "rule", "preference")
@@ -82,5 +82,5 @@ def _corrections(messages: list[dict[str, Any]]) -> Iterator[Candidate]:
     """Yields the owner's corrections that are valid at the end of the window and that the write gate allows."""
     exchanges = parse_exchanges(messages)
     candidates = [one for one in mark_overturned(find_owner_facts(exchanges), exchanges) if one.kind in KINDS]
-    results = judge_candidates(candidates, most_allowed=len(candidates))
+    results = judge(candidates, most_allowed=len(candidates))
     yield from (result.candidate for result in results if result.verdict == "allow" and not result.candidate.is_overturned)

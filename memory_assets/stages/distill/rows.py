@@ -1,12 +1,11 @@
-"""Builds the rows of segments, observations and verdicts.
+"""Builds the rows of segments, and of candidates as observations and verdicts.
 
 Ids are derived from content: a second run gives the same rows, a changed text gets a new id.
 """
 
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from memory_assets.schema.records import Category, Scope
 from memory_assets.stages.distill.rules.candidates import MOST_LINES, Candidate, Observed
@@ -23,6 +22,7 @@ PERSONAL: frozenset[Category] = frozenset({"preferences", "people-relationships"
 """Categories of facts about a person; their preference is not a rule of the project (D12)."""
 
 _OF_WINDOW = ("session_id", "window_id", "day", "path", "trigger", "project", "person", "folder")
+_OF_RESULT = ("verdict", "reason", "gate_confidence", "category", "category_confidence")
 _OF_CANDIDATE = tuple("text priority confidence strength sentiment author entities event_at clock_times quote".split())
 
 
@@ -41,13 +41,13 @@ def scope_of(category: Category) -> Scope:
     return "person" if category in PERSONAL else "project"
 
 
-def candidate_id(candidate: Candidate, segments: Sequence[Mapping[str, Any]]) -> str:
+def candidate_id(candidate: Candidate, segments: Sequence[Row]) -> str:
     """Returns the id of the candidate as an observation; `segments` are the rows of its window's segments."""
     segment = segments[candidate.segment]
     return str(uuid.uuid5(NAMESPACE, f"{segment['window_id']}/{segment['segment_id']}/{text_hash(candidate.text)}"))
 
 
-def segment_row(window: Mapping[str, Any], own: Sequence[Row], ordinal: int, narrative: str, observer: str) -> dict[str, Any]:
+def segment_row(window: Row, own: Sequence[Row], ordinal: int, narrative: str, observer: str) -> Row:
     """Returns the row of a segment with these messages."""
     return {
         **{name: window[name] for name in ("window_id", "session_id", "day", "project", "person")},
@@ -64,50 +64,28 @@ def segment_row(window: Mapping[str, Any], own: Sequence[Row], ordinal: int, nar
     }
 
 
-def verdict_row(
-    result: GateResult, window: Mapping[str, Any], segments: Sequence[Mapping[str, Any]], observed: Observed
-) -> dict[str, Any]:
-    """Returns the row of a verdict; it contains no text."""
-    return {
-        **{name: getattr(result, name) for name in ("verdict", "reason", "gate_confidence")},
-        "candidate_id": candidate_id(result.candidate, segments),
-        "window_id": window["window_id"],
-        "session_id": window["session_id"],
-        "segment_id": segments[result.candidate.segment]["segment_id"],
-        "day": window["day"],
-        "text_hash": text_hash(result.candidate.text),
-        "parse_path": "rules" if result.candidate.observer else observed.parse_path,
-        "observer": result.candidate.observer or observed.observer,
-    }
-
-
-def observation_row(
-    result: GateResult,
-    window: Mapping[str, Any],
-    segments: Sequence[Mapping[str, Any]],
-    observed: Observed,
-    taxonomy_version: str,
-) -> dict[str, Any]:
-    """Returns the row of a candidate that is allowed or held."""
-    candidate = result.candidate
+def candidate_row(result: GateResult, window: Row, segments: Sequence[Row], observed: Observed, taxonomy_version: str) -> Row:
+    """Returns the columns of a candidate in `verdicts`, which have no text, and in `observations`."""
+    candidate, is_others = result.candidate, result.candidate.observer is not None
+    id = candidate_id(candidate, segments)
     return {
         **{name: window[name] for name in _OF_WINDOW},
         **{name: getattr(candidate, name) for name in _OF_CANDIDATE},
-        "id": candidate_id(candidate, segments),
+        **{name: getattr(result, name) for name in _OF_RESULT},
+        "candidate_id": id,
+        "id": id,
         "segment_id": segments[candidate.segment]["segment_id"],
         "kind": "narrative" if candidate.kind == "narrative" else "fact",
         "text_hash": text_hash(candidate.text),
         "gate": result.verdict,
         "gate_reason": result.reason,
-        "gate_confidence": result.gate_confidence,
-        "category": result.category,
-        "category_confidence": result.category_confidence,
         "taxonomy_version": taxonomy_version,
         "scope": scope_of(result.category),
         "lines": candidate.lines[:MOST_LINES],
         "message_ids": candidate.message_ids[:MOST_LINES],
         "tokens": count_tokens(candidate.text),
+        "parse_path": "rules" if is_others else observed.parse_path,
         "observer": candidate.observer or observed.observer,
-        "prompt_hash": None if candidate.observer else observed.prompt_hash,
+        "prompt_hash": None if is_others else observed.prompt_hash,
         "schema_version": SCHEMA_VERSION,
     }

@@ -1,16 +1,49 @@
-"""The standards that candidates are judged by: the categories, and the limits of the write gate.
+"""The standards that candidates are judged by: the categories, the limits of the write gate, and the share of each window.
 
 They come from the settings and apply to every window. Their version is stored, so that days built by other standards are stale.
+A session may keep a number of facts (25 by default). It may continue after a window is observed, and the share of an earlier
+window must not change; so the share of a window depends only on itself and on the windows before it.
 """
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import polars as pl
+
 from memory_assets.schema.frames import hash_of
-from memory_assets.stages.distill import DISTILL_VERSION
+from memory_assets.schema.tables import version_of
+from memory_assets.stages.distill.rules.candidates import FACT_CHARS
 from memory_assets.stages.distill.taxonomy import TAXONOMY, Taxonomy, parse_taxonomy, read_named
-from memory_assets.stages.distill.write_gate import GateLimits
 from memory_assets.store.settings import Settings
+
+DISTILL_VERSION = version_of("observations")
+"""Changes when a rule of this stage changes its results; days built by an earlier version are stale."""
+
+LEAST_USEFUL = 0.7
+"""Default usefulness below which a fact is held (SPEC, decision 4)."""
+
+MOST_ALLOWED = 25
+"""Allowed facts of one session; noise grows faster than knowledge beyond it."""
+
+TURNS_FOR_HALF = 6
+"""A window with this many turns of the owner gets half of the remaining facts; longer ones get more, but never all."""
+
+LEAST = 3
+"""Least share of a window, while facts remain."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateLimits:
+    """The thresholds of the rules; settings and what-if questions change them."""
+
+    least_chars: int = 12
+    """Shorter texts name nothing (TUT, the write gate)."""
+    most_chars: int = FACT_CHARS
+    least_verifiable: float = 0.4
+    least_confident: float = 0.3
+    least_useful: float = LEAST_USEFUL
+    most_allowed: int = MOST_ALLOWED
 
 
 @dataclass(frozen=True)
@@ -38,3 +71,15 @@ def standards_of(settings: Settings) -> Standards:
     if path is None:
         return Standards(limits=limits)
     return Standards(parse_taxonomy(read_named(path, "taxonomy", "MEMORY_TAXONOMY"), source=str(path)), limits)
+
+
+def plan_allowances(windows: pl.DataFrame, most_allowed: int = MOST_ALLOWED) -> dict[str, int]:
+    """Returns how many facts of each observed window may be allowed; needs all windows of the sessions."""
+    shares: dict[str, int] = {}
+    observed = windows.filter(pl.col("status") == "observed").sort("session_id", "started_at", "window_id")
+    for _, group in observed.group_by("session_id", maintain_order=True):
+        left = most_allowed
+        for window_id, turns in group.select("window_id", "user_turn_count").iter_rows():
+            shares[window_id] = min(max(math.ceil(left * turns / (turns + TURNS_FOR_HALF)), LEAST), left)
+            left -= shares[window_id]
+    return shares

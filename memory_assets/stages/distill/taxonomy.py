@@ -74,18 +74,16 @@ def read_named(path: Path, what: str, setting: str) -> str:
 
 
 def _rule(entry: Mapping[str, Any], source: str) -> CategoryRule:
-    name = entry.get("name")
+    name, about = entry.get("name"), f"Category {entry.get('name')!r} of the taxonomy {source}"
     words, strong, examples = (entry.get(part, []) for part in ("words", "strong", "examples"))
     are_strings = all(isinstance(part, list) and all(isinstance(w, str) for w in part) for part in (words, strong, examples))
     if not isinstance(name, str) or not are_strings or not words or len(examples) < LEAST_EXAMPLES:
         wanted = f"a name, words, and at least {LEAST_EXAMPLES} examples, all of them strings"
-        raise SettingsError(f"Category {name!r} of the taxonomy {source} needs {wanted}. Add what is missing.")
+        raise SettingsError(f"{about} needs {wanted}. Add what is missing.")
     try:
         return CategoryRule(name, _pattern(words), _pattern(strong), tuple(examples))
     except re.error as problem:
-        raise SettingsError(
-            f"Category {name!r} of the taxonomy {source} has an invalid pattern: {problem}. Fix it."
-        ) from problem
+        raise SettingsError(f"{about} has an invalid pattern: {problem}. Fix it.") from problem
 
 
 def _pattern(words: Sequence[str]) -> re.Pattern[str]:

@@ -1,6 +1,6 @@
 """Decides which candidate facts are stored: allow, hold or discard, with a reason.
 
-Takes candidates with their category; returns one result for each. Calls no model: the observer's own verdict arrives as a hint.
+Takes candidates; returns one result for each, with its category. Calls no model: the observer's own verdict arrives as a hint.
 The first rule that applies wins. Candidates that no rule applies to are ranked, and the most useful of a window are allowed.
 Conflicts with stored facts are handled later, when memories are built.
 """
@@ -12,18 +12,13 @@ from dataclasses import dataclass, replace
 from memory_assets.schema.records import Category, Verdict
 from memory_assets.stages.distill.grounding import QUOTED
 from memory_assets.stages.distill.rules import instructions
-from memory_assets.stages.distill.rules.candidates import FACT_CHARS, OWNERS_KINDS, Candidate
-from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS
+from memory_assets.stages.distill.rules.candidates import OWNERS_KINDS, Candidate
+from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, MOST_ALLOWED, GateLimits, Standards
+from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS, categorise
 from memory_assets.text.words import stems_of
-
-LEAST_USEFUL = 0.7
-"""Default usefulness below which a fact is held (SPEC, decision 4)."""
 
 LESS_USEFUL = "usefulness below"
 """The reason for that begins with these words, followed by the threshold."""
-
-MOST_ALLOWED = 25
-"""Allowed facts of one session; noise grows faster than knowledge beyond it."""
 
 NO_SHARE = "more useful facts fill the session's share"
 """Reason for a fact that would be allowed in a shorter session."""
@@ -82,19 +77,6 @@ class GateResult:
     gate_confidence: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class GateLimits:
-    """The thresholds of the rules; settings and what-if questions change them."""
-
-    least_chars: int = 12
-    """Shorter texts name nothing (TUT, the write gate)."""
-    most_chars: int = FACT_CHARS
-    least_verifiable: float = 0.4
-    least_confident: float = 0.3
-    least_useful: float = LEAST_USEFUL
-    most_allowed: int = MOST_ALLOWED
-
-
 def evaluate_rules(c: Candidate, category: Category, limits: GateLimits) -> Iterator[tuple[bool, Verdict, float, str]]:
     """Yields for each rule whether it applies, its verdict, its confidence and its reason, in order of precedence."""
     is_others = c.author != "owner"
@@ -125,26 +107,26 @@ def evaluate_rules(c: Candidate, category: Category, limits: GateLimits) -> Iter
 
 
 def judge(
-    candidates: Sequence[tuple[Candidate, Category, float]],
-    *,
-    most_allowed: int = MOST_ALLOWED,
-    limits: GateLimits = GateLimits(),
+    candidates: Sequence[Candidate], *, most_allowed: int = MOST_ALLOWED, standards: Standards = DEFAULT_STANDARDS
 ) -> list[GateResult]:
     """Returns the results for the candidates of one window, in the order given; at most `most_allowed` are allowed."""
-    results = [_judge(*entry, limits) for entry in candidates]
+    results = [_judge(candidate, standards) for candidate in candidates]
     allowed = [place for place, result in enumerate(results) if result.verdict == "allow"]
     for place in sorted(allowed, key=lambda place: -usefulness_of(results[place].candidate))[most_allowed:]:
         results[place] = replace(results[place], verdict="hold", reason=NO_SHARE, gate_confidence=0.6)
     return results
 
 
-def _judge(candidate: Candidate, category: Category, category_confidence: float, limits: GateLimits) -> GateResult:
-    for applies, verdict, confidence, reason in evaluate_rules(candidate, category, limits):
+def _judge(candidate: Candidate, standards: Standards) -> GateResult:
+    # The category follows from the owner's own words if the fact adds an explanation to them.
+    subject = candidate.quote if candidate.author == "owner" and candidate.hint is None else candidate.text
+    filed = categorise(subject, candidate.kind, candidate.author, candidate.hint_category, taxonomy=standards.taxonomy)
+    for applies, verdict, confidence, reason in evaluate_rules(candidate, filed[0], standards.limits):
         if applies:
-            return GateResult(candidate, category, category_confidence, verdict, reason, confidence)
+            return GateResult(candidate, *filed, verdict, reason, confidence)
     reason = "durable, with evidence" if candidate.hint is None else "the observer allows it, with evidence"
     confidence = candidate.hint_confidence if candidate.hint_confidence is not None else usefulness_of(candidate)
-    return GateResult(candidate, category, category_confidence, "allow", reason, round(min(max(confidence, 0.0), 1.0), 2))
+    return GateResult(candidate, *filed, "allow", reason, round(min(max(confidence, 0.0), 1.0), 2))
 
 
 def usefulness_of(candidate: Candidate) -> float:

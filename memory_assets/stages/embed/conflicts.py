@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memory_assets.stages.embed.changes import Change, clauses_of, read_changes
-from memory_assets.stages.embed.claims import Claim, is_past, read_claim, stem_pairs, tokens_of
+from memory_assets.stages.embed.claims import Change, Claim, clauses, is_past, read_changes, read_claim, stem_pairs, tokens_of
 from memory_assets.stages.embed.concepts import concept_words
-from memory_assets.text.words import stem
+from memory_assets.text.words import stem, word_set
 
 REPLACED, OPPOSITE, OTHER_VALUE = "replaced", "opposite", "other value"
 
@@ -29,68 +28,55 @@ CONSIDERED_FROM = 0.5
 _HALF, _NEARLY_ALL = 0.5, 0.8
 """Shares of common words: with the subject of a change, and between two statements that differ in a negation."""
 
-_ALTERNATIVES: tuple[frozenset[str], ...] = tuple(
-    frozenset(group.split())
-    for group in (
-        "tabs spaces", "uv pip poetry conda pipenv pdm", "npm pnpm yarn bun", "pytest unittest nose", "jest vitest mocha",
-        "squash rebase merge", "main master trunk", "postgres postgresql mysql mariadb sqlite", "redis memcached",
-        "heroku fly hetzner render vercel netlify", "jenkins buildkite circleci", "snake_case camelcase kebab-case",
-        "single double", "light dark", "sync async synchronous asynchronous", "sha1 sha256", "http https", "british american",
-        "monday tuesday wednesday thursday friday saturday sunday", "mondays tuesdays wednesdays thursdays fridays",
-    )
-)  # fmt: skip
+_ALTERNATIVES = tuple(map(word_set, (
+    "tabs spaces", "uv pip poetry conda pipenv pdm", "npm pnpm yarn bun", "pytest unittest nose", "jest vitest mocha",
+    "squash rebase merge", "main master trunk", "postgres postgresql mysql mariadb sqlite", "redis memcached",
+    "heroku fly hetzner render vercel netlify", "jenkins buildkite circleci", "snake_case camelcase kebab-case",
+    "single double", "light dark", "sync async synchronous asynchronous", "sha1 sha256", "http https", "british american",
+    "monday tuesday wednesday thursday friday saturday sunday", "mondays tuesdays wednesdays thursdays fridays",
+)))  # fmt: skip
 """Exclusive choices: choosing one of a group rejects the others."""
 
 _OPPOSED = stem_pairs(
     "enable disable, enabled disabled, allow deny, allowed denied, allow forbid, allowed forbidden, required optional, "
     "mandatory optional, true false, include exclude, public private, before after"
 )
-_NEGATIONS = frozenset(
-    stem(word)
-    for word in """not no never none without cannot nor avoid stop don't doesn't isn't aren't won't can't shouldn't didn't
-    wasn't mustn't don doesn isn aren won can shouldn mustn""".split()
-)
-_FILLING = frozenset(
-    stem(word)
-    for word in """always must should shall please ok okay fine allowed may can do does ever just also still already
-    only we the an""".split()
-)
-_TAKING = frozenset(
-    stem(word)
-    for word in """always use run prefer choose switch switched move moving moved migrate migrated replace replaced now with for
-    please must every second minute hour day s re ve ll""".split()
-)
-_MOMENTARY = frozenset(
-    """pass passes passing fail fails failing failed failure green red broken fixed done running stuck finished ready pushed
-    merged committed open opened closed clean dirty found work works working needed necessary sure left today
-    currently""".split()
-)
+
+
+def _stem_set(words: str) -> frozenset[str]:
+    """Returns the stems of the words, which are separated by white space."""
+    return frozenset(map(stem, words.split()))
+
+
+_NEGATIONS = _stem_set("""not no never none without cannot nor avoid stop don't doesn't isn't aren't won't can't shouldn't
+    didn't wasn't mustn't don doesn isn aren won can shouldn mustn""")
+_FILLING = _stem_set("""always must should shall please ok okay fine allowed may can do does ever just also still already only
+    we the an""")
+_TAKING = _stem_set("""always use run prefer choose switch switched move moving moved migrate migrated replace replaced now with
+    for please must every second minute hour day s re ve ll""")
+_MOMENTARY = word_set("""pass passes passing fail fails failing failed failure green red broken fixed done running stuck
+    finished ready pushed merged committed open opened closed clean dirty found work works working needed necessary sure left
+    today currently""")
 """Momentary states: both statements can be right at different moments."""
 
-_EPISODE = frozenset(
-    """problem issue error bug fix change commit task coverage count total size duration speed latency throughput score ratio
-    progress remaining status result""".split()
-)
+_EPISODE = word_set("""problem issue error bug fix change commit task coverage count total size duration speed latency
+    throughput score ratio progress remaining status result""")
 """Belongs to one piece of work, or is measured again each time."""
 
 _EACH = re.compile(r"\b(?:every|each|any|all|no)\b", re.IGNORECASE)
-_LISTED = frozenset(
-    """step item point phase option adr issue pr line lines chapter section milestone part row case round attempt task rule
-    question figure table commit ticket story level day week example batch test tests""".split()
-)
+_LISTED = word_set("""step item point phase option adr issue pr line lines chapter section milestone part row case round attempt
+    task rule question figure table commit ticket story level day week example batch test tests""")
 """Words before a number that is only an index."""
 
-_PLAIN_FILLING = frozenset("the our now always please must should currently".split())
+_PLAIN_FILLING = word_set("the our now always please must should currently")
 _SEVERAL = re.compile(
     r"(?i)\b(?:also|or|either|both|such as|for example|e\.g\.|one of|another|some|besides|as well|including|sometimes|usually|"
     r"(?:^|\s)an?\s+\w+\s+(?:is|are))\b"
 )
 _HEDGED = re.compile(r"\?\W*$|\b(?:could|might|maybe|perhaps|probably|consider|what if|will|would|going to|wonder)\b", re.I)
-_BE = frozenset("is are be stays remains equals = :".split())
-_HOLDS_ONE = frozenset(
-    """port version region zone timeout limit branch default deadline interval budget threshold width length name tag model
-    maximum minimum max min retries reviewers replicas workers dimension owner maintainer license""".split()
-)
+_BE = word_set("is are be stays remains equals = :")
+_HOLDS_ONE = word_set("""port version region zone timeout limit branch default deadline interval budget threshold width length
+    name tag model maximum minimum max min retries reviewers replicas workers dimension owner maintainer license""")
 _SET = re.compile(
     r"(?:\b(?:runs?|runs? only|listens?|lives?|hosted|deployed|pinned|set|defaults?|default|limited|capped|bound|expires?|"
     r"times out|retries|retry|stays|based|written|deploys?|released?|happens?|due)\s+(?:on|in|at|to|after|every|by|within|"
@@ -117,11 +103,8 @@ class _Features:
     """Its words in order, lower case, without articles and filler words."""
     core: frozenset[str]
     """Stems of its subject: no negations, no filler words."""
-    words: frozenset[str]
-    is_open: bool
-    """It is a question, a guess or a plan."""
-    is_past: bool
-    names_several: bool
+    is_settled: bool
+    """It is about the present, and no question, guess, plan, momentary state or one of several."""
     is_of_each: bool
 
 
@@ -132,13 +115,10 @@ def _read(text: str) -> _Features:
     return _Features(
         claim=claim,
         changes=read_changes(text),
-        asserted=tuple(clause for clause in clauses_of(text) if not is_past(clause) and not _HEDGED.search(clause)),
+        asserted=tuple(clause for clause in clauses(text) if not is_past(clause) and not _HEDGED.search(clause)),
         plain=tuple(token for token in tokens if token not in _PLAIN_FILLING),
         core=frozenset(word for word in stems if word not in _NEGATIONS | _FILLING | _TAKING and len(word) > 1),
-        words=frozenset(tokens),
-        is_open=_HEDGED.search(text) is not None,
-        is_past=is_past(text),
-        names_several=_SEVERAL.search(text) is not None,
+        is_settled=not (_HEDGED.search(text) or is_past(text) or _SEVERAL.search(text) or _MOMENTARY.intersection(tokens)),
         is_of_each=_EACH.search(text) is not None,
     )
 
@@ -148,9 +128,7 @@ def find_conflict(newer: str, older: str) -> str | None:
     a, b = _read(newer), _read(older)
     if any(_replaces(change, sentence, b.changes) for change in a.changes for sentence in b.asserted):
         return REPLACED
-    if a.is_open or b.is_open or a.is_past or b.is_past:
-        return None
-    if a.names_several or b.names_several or (a.words | b.words) & _MOMENTARY:
+    if not (a.is_settled and b.is_settled):
         return None
     if _are_opposite(a, b):
         return OPPOSITE

@@ -1,52 +1,260 @@
 """Recognises entities in a text: files, commands, flags, packages, services, hosts, people, decisions, tickets, identifiers.
 
-Takes a text, returns mentions with their kind and usual name. Precision comes first: only a known shape (`shapes`) or a listed
-name (`names`) is an entity; a plain English word never is, backticks or not. Knows nothing of memories.
+Takes a text, returns mentions with their kind and usual name. Precision comes first: only a known shape (addresses, paths,
+numbers, flags, handles, identifiers, commits) or a listed name (`names`) is an entity; a plain English word never is, backticks
+or not. Knows nothing of memories.
 """
 
+import re
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
-from memory_assets.schema.records import EntityKind
 from memory_assets.schema.tables import version_of
-from memory_assets.stages.embed import names, shapes
-from memory_assets.stages.embed.mention import Mention, Recogniser, code_spans
+from memory_assets.stages.embed.names import Mention, Span, code_spans, excluded, find_commands, find_known, inside, known_names
+from memory_assets.text.words import word_set
+
+_URL = re.compile(r"\bhttps?://([\w.-]+)(:\d{2,5})?((?:/[^\s)>\]`'\"“”]*)?)")
+_REPOSITORY = re.compile(r"(?<![\w/.-])(?:github|gitlab)\.com[:/]([\w-][\w.-]*/[\w-][\w.-]*)")
+_HOSTNAME = re.compile(
+    r"(?<![\w@/.-])((?:[a-z0-9][a-z0-9-]+\.)+(?:com|org|net|io|dev|cloud|ai|gov|edu|internal|local|eu|de|uk))(:\d{2,5})?(?![\w.-]*\w)"
+)
+_LOCALHOST = re.compile(r"(?<![\w.-])(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})\b")
+_ADDRESS = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?::(\d{2,5}))?(?![\w.]*\d)")
+_PLACEHOLDER_HOST = re.compile(r"(?:^|\.)example\.|^(?:foo|bar|host|your|my)[\w-]*\.")
+_ADR = re.compile(r"\bADR[-_ ]?(\d{1,5})\b", re.IGNORECASE)
+_STANDARD = re.compile(r"\b(RFC|PEP)[- ]?(\d{1,5})\b|\b(CVE-\d{4}-\d{4,7})\b")
+_TICKET_URL = re.compile(r"^/([\w.-]+/[\w.-]+)/(?:pull|issues|-/merge_requests)/(\d+)")
+_TICKET = re.compile(
+    r"(?<![\w&#])(?:(?P<repository>[\w-]+/[\w.-]+)#(?P<there>\d{1,6})|(?i:(?:PR|MR|issue|pull request|merge request|bug|ticket"
+    r"|fixe|close)s?)\s*#?(?P<told>\d{1,6})|#(?P<bare>\d{2,5}))\b(?![\w%]|\.\d)"
+)
+_KEY = re.compile(r"(?<![\w-])([A-Z][A-Z0-9]{1,9})-(\d{1,6})\b(?![-\w]|\.\w)")
+_EXTENSIONS = (
+    "go|py|pyi|ts|tsx|js|jsx|mjs|cjs|rs|rb|java|kt|kts|swift|cpp|hpp|cc|cs|php|scala|lua|ex|exs|md|mdx|rst|adoc|txt|toml|yaml|yml|json"
+    "|jsonl|lock|sh|bash|zsh|fish|ps1|sql|html|css|scss|vue|svelte|proto|cfg|ini|conf|mod|sum|xml|csv|tsv|parquet|ipynb|tf|tfvars|hcl"
+    "|plist|service|log|zip|svg|png|jpg|pdf|patch|diff|dockerfile|graphql|gradle|tmpl|env"
+)
+_FILE = re.compile(
+    rf"(?<![\w/.@<>*$}}~-])((?:~|\.{{1,2}})?/?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.(?:{_EXTENSIONS}))\b(?![\w/(*<]|\.\w)"
+)
+_FILE_IN_C = re.compile(r"(?<![\w/.@<>*$~-])((?:[\w.@+-]+/)+[\w-]+\.[ch])\b(?!\w|/)")
+_DOTFILE = re.compile(
+    r"(?<![\w/.])(\.(?:gitignore|gitattributes|gitmodules|dockerignore|editorconfig|npmrc|nvmrc|bashrc|zshrc|profile|env|envrc|netrc"
+    r"|mailmap|prettierrc|eslintrc)(?:\.\w+)?)\b(?![\w/])"
+)
+_FOLDER = re.compile(
+    r"(?<![\w/.@<>*$}:~-])((?:~|\.{1,2})/[\w.@+-]+(?:/[\w.@+-]+)*/?|/(?:usr|etc|var|home|opt|Users|mnt|srv|tmp|Library)(?:/[\w.@+-]+)+/?"
+    r"|\.[a-z][\w-]+/(?:[\w.@+-]+/?)*"
+    r"|(?:src|cmd|internal|pkg|lib|libs|docs?|tests?|scripts?|bin|config|apps?|packages|bench|examples?|tools?|assets|plugins|skills"
+    r"|migrations|templates|components|hooks|services|modules|api|web|frontend|backend|server|client|deploy|infra|helm|charts"
+    r"|k8s)(?:/[\w.@+-]+)+/?|[\w.-]+(?:/[\w.-]+)*/(?=`))(?![\w<*{(])"
+)
+_FILE_AT_LAST = re.compile(
+    r"/(?:config|known_hosts|authorized_keys|id_\w+|hosts|passwd|credentials|Makefile|Dockerfile|LICENSE|[\w-]+\.[a-z0-9]{2,5})$"
+)
+_REFERENCE = re.compile(r"(?<![\w/.-])refs/(?:heads|remotes)/([\w-][\w./-]*\w)(?![\w*/<])")
+_BRANCH = re.compile(
+    r"(?<![\w/.-])(?:origin/|upstream/)?((?:feat|feature|fix|bugfix|hotfix|chore|refactor|docs|release|perf|test|user)/[\w.-]*[-\d][\w.-]*\w"
+    r"|(?<=origin/)[\w][\w./-]*\w)(?![\w*/<])"
+)
+_COMMIT = re.compile(r"(?<![\w./#-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])([0-9a-f]{7,12}|[0-9a-f]{40})(?![\w-]|\.\w)")
+_FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![\w*-])")
+_VARIABLE = re.compile(r"(?<![\w.$-])\$?\{?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?![*(]|\.\w)")
+_PACKAGE = re.compile(r"(?<![\w/@.])(@[a-z][a-z0-9-]+/[a-z][a-z0-9.-]*[a-z0-9])(?![\w/])")
+_INSTALLED = re.compile(
+    r"\b(?:pip3? install|uv add|uv pip install|poetry add|npm (?:i|install|add)|pnpm add|yarn add|cargo add|go get|brew install"
+    r"|apt(?:-get)? install|gem install)\s+(?:-[\w-]+\s+)*([\w@][\w./@-]*\w)"
+)
+_HANDLE = re.compile(r"(?<![\w./@`])@([a-zA-Z][a-zA-Z0-9]*(?:-[a-zA-Z0-9]+)*)(?![\w/.(:-])")
+_NAME_PART = r"[A-Za-z_][A-Za-z0-9_]"
+_DOTTED = re.compile(rf"(?<![\w./$@#~-])({_NAME_PART}+(?:(?:\.|::){_NAME_PART}*)+)(\([^()`\n]{{0,60}}\))?(?![\w/:*]|\.\w)")
+_CAMEL = re.compile(
+    r"(?<![\w./$@#<~-])((?:[a-z][a-z0-9]*[A-Z]|[A-Z]+[a-z0-9]+[A-Z])[A-Za-z0-9_]*)(\([^()`\n]{0,60}\))?(?![\w/-]|\.\w)"
+)
+_SNAKE = re.compile(r"(?<![\w./$@#<~-])(_{0,2}[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)(\([^()`\n]{0,60}\))?(?![\w/*-]|\.\w)")
+_CALL = re.compile(r"([a-z][a-z0-9]{2,})\([^()`\n]{0,60}\)")
+_KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+){1,4}")
+_ERROR_CODE = re.compile(r"[A-Z]{1,6}\d{3,5}")
+_MISTYPED = re.compile(r"[A-Z]+[a-z]?s?|[A-Za-z]?[a-z]+[A-Z]")
+"""Abbreviations in the plural, and accidental capitals."""
+_RECEIVERS = frozenset("self this cls ctx req res err cfg opts args kwargs www std".split())
 
 ENTITIES_VERSION = version_of("mentions")
 
-LOCAL_KINDS: frozenset[EntityKind] = frozenset(
-    {"file", "folder", "flag", "adr", "ticket", "branch", "commit", "identifier", "variable"}
-)
+LOCAL_KINDS = word_set("file folder flag adr ticket branch commit identifier variable")
 """Kinds whose names are local to a project: its README.md is not another project's."""
 
 LONGEST_NAME = 120
 
-RECOGNISERS: tuple[Recogniser, ...] = (
-    shapes.find_urls,
-    shapes.find_paths,
-    shapes.find_numbered,
-    names.find_commands,
-    shapes.find_packages,
-    shapes.find_hosts,
-    shapes.find_flags,
-    names.find_known,
-    shapes.find_people,
-    shapes.find_identifiers,
-    shapes.find_commits,
-)
-"""In order of precedence; a path is never read as an identifier."""
+
+def find_urls(text: str) -> Iterator[Mention]:
+    """Yields repositories, tickets and hosts that addresses name."""
+    for match in _URL.finditer(text):
+        host, path = match[1].lower().rstrip("."), match[3] or ""
+        if host in ("github.com", "gitlab.com"):
+            if ticket := _TICKET_URL.match(path):
+                yield Mention.of("ticket", f"{ticket[1]}#{ticket[2]}", match)
+            elif repository := _repository(path.strip("/")):
+                yield Mention.of("repository", repository, match)
+        elif "." in host and not _PLACEHOLDER_HOST.search(host) and not host.replace(".", "").isdigit():
+            yield Mention.of("host", f"{host}{match[2] or ''}", match)
+    for match in _REPOSITORY.finditer(text):
+        if repository := _repository(match[1]):
+            yield Mention.of("repository", repository, match)
+
+
+def _repository(path: str) -> str | None:
+    parts = path.split("/")
+    if len(parts) < 2 or parts[0] in ("orgs", "owner", "org", "user", "foo", "acme") or not all(parts[:2]):
+        return None
+    return f"{parts[0]}/{parts[1].rstrip('.,').removesuffix('.git')}".lower()
+
+
+def find_hosts(text: str) -> Iterator[Mention]:
+    """Yields hosts, with their ports."""
+    for match in _LOCALHOST.finditer(text):
+        yield Mention.of("host", f"localhost:{match[1]}", match)
+    for match in _ADDRESS.finditer(text):
+        if _is_address(match[1]) and (match[2] or match[1].startswith(("10.", "192.168.", "172."))):
+            yield Mention.of("host", match[0], match)
+    for match in _HOSTNAME.finditer(text):
+        name = match[1]
+        if not _PLACEHOLDER_HOST.search(name) and name not in known_names() and name not in ("github.com", "gitlab.com"):
+            yield Mention.of("host", f"{name}{match[2] or ''}", match)
+
+
+def _is_address(text: str) -> bool:
+    return all(int(part) < 256 and (part == "0" or part[0] != "0") for part in text.split("."))
+
+
+def find_numbered(text: str) -> Iterator[Mention]:
+    """Yields decisions, standards and tickets."""
+    for match in _ADR.finditer(text):
+        yield Mention.of("adr", f"ADR-{int(match[1]):04d}", match)
+    for match in _STANDARD.finditer(text):
+        yield Mention.of("standard", match[3] or f"{match[1]} {match[2]}", match)
+    for match in _TICKET.finditer(text):
+        number = match["told"] or match["bare"]
+        name = f"{match['repository'].lower()}#{match['there']}" if match["there"] else f"#{int(number)}"
+        yield Mention.of("ticket", name, match)
+    for match in _KEY.finditer(text):
+        if match[1] not in excluded("keys"):
+            yield Mention.of("ticket", match[0], match)
+
+
+def find_paths(text: str) -> Iterator[Mention]:
+    """Yields files, folders and branches."""
+    for pattern in (_FILE, _FILE_IN_C, _DOTFILE):
+        for match in pattern.finditer(text):
+            name = match[1].removeprefix("./")
+            if name.lower() not in known_names() and not name.startswith("../..") and _is_file(name):
+                yield Mention.of("file", name, match, 1)
+    for match in (*_REFERENCE.finditer(text), *_BRANCH.finditer(text)):
+        branch = match[1].removeprefix("origin/").rstrip(".,")
+        if branch and branch not in ("main", "master", "HEAD", "foo", "bar"):
+            yield Mention.of("branch", branch, match)
+    for match in _FOLDER.finditer(text):
+        said = match[1].rstrip(".")
+        name = said.removeprefix("./").rstrip("/")
+        if not name.startswith(("refs", "..")) and len(name) > 2 and _is_folder(name, said):
+            is_file = not said.endswith("/") and _FILE_AT_LAST.search(name)
+            kind, name = ("file", name) if is_file else ("folder", f"{name}/")
+            yield Mention(kind, name, said, match.start(1), match.start(1) + len(said))
+
+
+def _is_file(name: str) -> bool:
+    *above, last = name.split("/")
+    stem, _, extension = last.rpartition(".")
+    is_two = any(_FILE.fullmatch(part) for part in above)  # "go.mod/package.json"
+    is_code = stem.isdigit() or (extension == "env" and stem in ("process", "import.meta", "os"))
+    return (len(stem) > 1 or last.startswith(".")) and not is_two and not is_code
+
+
+def _is_folder(name: str, said: str) -> bool:
+    """Returns whether the path is a folder, not a pair of words ("docs/tests") or a placeholder."""
+    parts = [part for part in name.strip("~/").split("/") if part]
+    if not parts or not re.search(r"[a-z]{2}", name):
+        return False
+    plain = all(part.isalpha() and part.islower() for part in parts)
+    return said.endswith("/") or said.startswith(("~", "/", ".")) or not plain or len(parts) > 2
+
+
+def find_commits(text: str) -> Iterator[Mention]:
+    """Yields commits, by their first seven digits."""
+    return (Mention.of("commit", match[1][:7], match) for match in _COMMIT.finditer(text))
+
+
+def find_flags(text: str) -> Iterator[Mention]:
+    """Yields flags, then environment variables and constants."""
+    yield from (Mention.of("flag", match[1], match, 1) for match in _FLAG.finditer(text))
+    yield from (Mention.of("variable", match[1], match, 1) for match in _VARIABLE.finditer(text))
+
+
+def find_packages(text: str) -> Iterator[Mention]:
+    """Yields packages with a scope, or after a command that installs them."""
+    for match in _PACKAGE.finditer(text):
+        yield Mention.of("package", match[1], match, 1)
+    for match in _INSTALLED.finditer(text):
+        name = re.split(r"@(?=\w)|[=<>]", match[1])[0] if not match[1].startswith("@") else match[1]
+        if "/" not in name and name.lower() not in known_names() and re.fullmatch(r"[a-z][\w.-]{2,}", name):
+            yield Mention.of("package", name, match, 1)
+
+
+def find_people(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
+    """Yields people by their handles."""
+    for match in _HANDLE.finditer(text):
+        if match[1].lower() not in excluded("handles") and len(match[1]) > 2 and not inside(match.start(), code):
+            yield Mention.of("person", match[1].lower(), match)
+
+
+def find_identifiers(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
+    """Yields names in code: mixed case, underscores, dots, calls, hyphens between backticks."""
+    for match in _DOTTED.finditer(text):
+        name, parts = match[1].replace("::", "."), re.split(r"\.|::", match[1])
+        is_code = inside(match.start(), code) or bool(match[2])
+        has_shape = any(re.search(r"[A-Z_]", part[1:]) for part in parts) or parts[-1][:1].isupper()
+        if parts[-1] in ("example", "com", "org", "net"):
+            continue
+        if all(len(part) > 1 for part in parts) and parts[0] not in _RECEIVERS and (has_shape or (is_code and len(parts) > 2)):
+            yield Mention.of("identifier", name, match)
+    for pattern in (_CAMEL, _SNAKE):
+        for match in pattern.finditer(text):
+            plain = match[1].lower().removesuffix("s")
+            is_word = {match[1].lower(), plain} & excluded("identifiers") or _MISTYPED.fullmatch(match[1])
+            if len(match[1]) > 3 and not is_word:
+                yield Mention.of("identifier", match[1], match)
+    for start, end in code:
+        said = text[start:end]
+        if (call := _CALL.fullmatch(said)) and call[1] not in excluded("identifiers"):
+            yield Mention("identifier", f"{call[1]}()", said, start, end)
+        elif said not in excluded("identifiers") and (_is_kebab(said) or _ERROR_CODE.fullmatch(said)):
+            yield Mention("identifier", said, said, start, end)
+
+
+def _is_kebab(text: str) -> bool:
+    if not _KEBAB.fullmatch(text):
+        return False
+    parts = text.split("-")
+    is_plain = parts[0] in excluded("prefixes") or parts[-1] in excluded("suffixes")
+    return all(len(part) > 1 for part in parts) and not is_plain
 
 
 @lru_cache(maxsize=16_384)
 def mentions_in(text: str) -> tuple[Mention, ...]:
     """Returns the mentions of the text, in order; of overlapping ones that of the first recogniser."""
     code = code_spans(text)
+    by_precedence = chain(
+        find_urls(text), find_paths(text), find_numbered(text), find_commands(text, code), find_packages(text),
+        find_hosts(text), find_flags(text), find_known(text), find_people(text, code), find_identifiers(text, code),
+        find_commits(text),
+    )  # fmt: skip
     taken: list[Mention] = []
-    for recognise in RECOGNISERS:
-        for mention in recognise(text, code):
-            is_free = not any(mention.start < other.end and other.start < mention.end for other in taken)
-            if is_free and len(mention.name) <= LONGEST_NAME:
-                taken.append(mention)
-    return tuple(sorted(taken, key=lambda mention: mention.start))
+    for one in by_precedence:
+        is_free = not any(one.start < other.end and other.start < one.end for other in taken)
+        if is_free and len(one.name) <= LONGEST_NAME:
+            taken.append(one)
+    return tuple(sorted(taken, key=lambda one: one.start))
 
 
 def mentions_of_name(name: str) -> tuple[Mention, ...]:

@@ -7,7 +7,7 @@ counts only while an edge still supports it, so a better rule undoes a wrong one
 observations of that day.
 
 A source is a session with all its forks and sub-agents: they repeat one another. Held observations neither confirm nor
-contradict, nor do echoes (`echoes`).
+contradict, nor do echoes (`uses`).
 """
 
 from collections import defaultdict
@@ -54,10 +54,6 @@ class Evidence:
     conflicts: list[Conflict] = field(default_factory=list)
     """Conflicts in the ledger, in order of their newer observations."""
 
-    def confirmations(self, root: str) -> int:
-        """Returns how many other sources said the same."""
-        return max(len(self.confirmed.get(root, ())) - 1, 0)
-
     def confidence(self, root: str, start: float) -> float:
         """Returns the confidence after all evidence in order, between 0 and 1."""
         said = sorted((at, source) for source, at in self.confirmed.get(root, {}).items())[1:]
@@ -73,11 +69,10 @@ def families_of(windows: pl.DataFrame) -> dict[str, str]:
     parents = dict(links.iter_rows())
     found = {}
     for session in parents:
-        seen, root = {session}, session
-        while (parent := parents.get(root)) is not None and parent not in seen:
-            seen.add(parent)
-            root = parent
-        found[session] = root
+        line = [session]
+        while (parent := parents.get(line[-1])) is not None and parent not in line:
+            line.append(parent)
+        found[session] = line[-1]
     return found
 
 
@@ -103,9 +98,7 @@ def _rows(facts: pl.DataFrame, ids: Collection[str]) -> dict[str, Row]:
     return {row["id"]: row for row in chosen.iter_rows(named=True)}
 
 
-def weigh_evidence(
-    facts: pl.DataFrame, conflicts: Sequence[Conflict], roots: Mapping[str, str], events: Sequence[Event]
-) -> Evidence:
+def weigh_evidence(facts: pl.DataFrame, conflicts: list[Conflict], roots: dict[str, str], events: Sequence[Event]) -> Evidence:
     """Returns the ledger's evidence about the present memories."""
     events = [event for event in events if event.kind in EVIDENCE]
     evidence, locator = Evidence(), MemoryLocator(facts, roots, events)
@@ -139,37 +132,26 @@ def _may_lower(conflict: Conflict) -> bool:
 
 
 def plan_evidence(
-    observations: pl.DataFrame,
-    merges: pl.DataFrame,
-    events: Sequence[Event],
-    families: Mapping[str, str],
-    echoes: Collection[str] = (),
+    observations: pl.DataFrame, merges: pl.DataFrame, events: Sequence[Event], families: dict[str, str], echoes: Collection[str]
 ) -> list[Planned]:
     """Returns the events that follow from the edges and are not in the ledger, in order of their newer observations.
 
     `families` maps a session to the one it was forked from or spawned by; `echoes` are observations that repeat a memory
     that their session was shown.
     """
-    facts = allowed_facts(observations)
+    facts = allowed_facts(observations).with_columns(pl.col("session_id").replace(families))
     roots = find_roots(observations.sort("event_at", "id")["id"].to_list(), merges)
     conflicts = find_conflicts(facts, merges, roots)
     evidence = weigh_evidence(facts, conflicts, roots, events)
-    planned = [
-        *_confirmations(facts, merges, roots, evidence, families, echoes),
-        *_contradictions(conflicts, evidence, families, echoes),
-    ]
+    planned = [*_confirmations(facts, merges, roots, evidence, echoes), *_contradictions(conflicts, evidence, echoes)]
     known = {event.id for event in events}
     return sorted((one for one in planned if one.id not in known), key=lambda one: (one.payload["said_at"][1], one.id))
 
 
 def _confirmations(
-    facts: pl.DataFrame,
-    merges: pl.DataFrame,
-    roots: Mapping[str, str],
-    evidence: Evidence,
-    families: Mapping[str, str],
-    echoes: Collection[str],
+    facts: pl.DataFrame, merges: pl.DataFrame, roots: Mapping[str, str], evidence: Evidence, echoes: Collection[str]
 ) -> list[Planned]:
+    """Returns the confirmations; the `session_id` of each fact is that of its source."""
     same = merges.filter(pl.col("relation") != CONFLICT).sort(["similarity", "older_id"], descending=[True, False])
     edges = same.select("newer_id", "older_id", "similarity", "reason").rows()
     rows = _rows(facts, {id for edge in edges for id in edge[:2]})
@@ -178,49 +160,43 @@ def _confirmations(
         clusters[roots[id]].append(row)
     nearest: dict[str, tuple[str, float, str]] = {}
     for newer, older, similarity, reason in edges:
-        if newer in rows and older in rows and _differ(rows[newer], rows[older], families):
+        if newer in rows and older in rows and _differ(rows[newer], rows[older]):
             nearest.setdefault(newer, (older, similarity, reason))
     planned = []
     for root, members in clusters.items():
-        first, known = _family(members[0], families), evidence.confirmed.get(root, {})
+        first, known = members[0]["session_id"], evidence.confirmed.get(root, {})
         # If an older source arrived since, one event has to name it, or it would count as the first confirmation.
         counted = {first, *(known if first in known else ())}
         for row in members[1:]:
-            if _family(row, families) not in counted and row["id"] in nearest and row["id"] not in echoes:
+            if row["session_id"] not in counted and row["id"] in nearest and row["id"] not in echoes:
                 older, similarity, reason = nearest[row["id"]]
-                planned.append(_plan(CONFIRMED, row, rows[older], families, similarity, reason))
-                counted.add(_family(row, families))
+                planned.append(_plan(CONFIRMED, row, rows[older], similarity, reason))
+                counted.add(row["session_id"])
     return planned
 
 
-def _contradictions(
-    conflicts: Sequence[Conflict], evidence: Evidence, families: Mapping[str, str], echoes: Collection[str]
-) -> list[Planned]:
+def _contradictions(conflicts: Sequence[Conflict], evidence: Evidence, echoes: Collection[str]) -> list[Planned]:
     counted = {(root, source) for root, sources in evidence.contradicted.items() for source in sources}
     planned = []
     for one in conflicts:
-        is_source = one.newer["author"] == "owner" or _differ(one.newer, one.older, families)
-        source = (one.older_root, _family(one.newer, families))
+        is_source = one.newer["author"] == "owner" or _differ(one.newer, one.older)
+        source = (one.older_root, one.newer["session_id"])
         if is_source and source not in counted and one.newer["id"] not in echoes:
-            planned.append(_plan(CONTRADICTED, one.newer, one.older, families, one.similarity, one.reason))
+            planned.append(_plan(CONTRADICTED, one.newer, one.older, one.similarity, one.reason))
             counted.add(source)
     return planned
 
 
-def _family(row: Row, families: Mapping[str, str]) -> str:
-    return families.get(row["session_id"], row["session_id"])
-
-
-def _differ(newer: Row, older: Row, families: Mapping[str, str]) -> bool:
+def _differ(newer: Row, older: Row) -> bool:
     """Returns whether the two come from different sources: other sessions, and no common message."""
-    return _family(newer, families) != _family(older, families) and not set(newer["message_ids"]) & set(older["message_ids"])
+    return newer["session_id"] != older["session_id"] and not set(newer["message_ids"]) & set(older["message_ids"])
 
 
-def _plan(kind: str, newer: Row, older: Row, families: Mapping[str, str], similarity: float, reason: str) -> Planned:
+def _plan(kind: str, newer: Row, older: Row, similarity: float, reason: str) -> Planned:
     ends, columns = (older, newer), {"observation_ids": "id", "text_hashes": "text_hash", "message_ids": "message_ids"}
     payload = {
         **{name: [row[column] for row in ends] for name, column in columns.items()},
-        "sources": [_family(row, families) for row in ends],
+        "sources": [row["session_id"] for row in ends],
         "said_at": [row["event_at"].isoformat() for row in ends],
         "similarity": similarity,
         "reason": reason,

@@ -56,36 +56,27 @@ class MemoryFile:
     mtime_ns: int
 
 
-@dataclass(frozen=True)
-class MemoryItem:
-    """A paragraph or a list item as one line, and its lines in the file (from 0)."""
+def parse_items(text: str) -> list[tuple[str, list[int]]]:
+    """Returns the facts of a Markdown file, each a paragraph or a list item as one line, with its lines in the file (from 0).
 
-    text: str
-    lines: tuple[int, ...]
-
-
-def parse_items(text: str) -> list[MemoryItem]:
-    """Returns the facts of a Markdown file, without front matter, headings, code, tables and comments."""
+    Front matter, headings, code, tables and comments are left out.
+    """
     blanked = _COMMENT.sub(lambda found: "\n" * found.group().count("\n"), text)
     plain = ((_LINK.sub(r"\1", words).replace("**", "").replace("\x00", ""), at) for words, at in _blocks(blanked.splitlines()))
-    items = (MemoryItem(" ".join(words.split()), lines) for words, lines in plain)
-    return [item for item in items if len(item.text) <= LONGEST]
+    items = ((" ".join(words.split()), lines) for words, lines in plain)
+    return [(item, lines) for item, lines in items if len(item) <= LONGEST]
 
 
 def rows_of(file: MemoryFile, text: str, *, project: str, person: str, now: datetime, zone: tzinfo) -> list[dict[str, Any]]:
     """Returns the file's observations, secrets masked, dated by the last change of the file."""
     at = min(max(datetime.fromtimestamp(file.mtime_ns / 1e9, UTC), EARLIEST), now)
-    found = {text_hash(masked): (masked, item) for item in parse_items(text) for masked in [mask_text(item.text)[0]]}
+    items = [(mask_text(item)[0], lines) for item, lines in parse_items(text)]
+    found = {text_hash(item): (item, lines) for item, lines in items}
     about = {"project": project, "person": person, "event_at": at, "day": at.astimezone(zone).date()}
-    return [_row(file, digest, masked, item) | about for digest, (masked, item) in found.items()]
+    return [_row(file, digest, *item) | about for digest, item in found.items()]
 
 
-def with_harness_memories(observations: pl.DataFrame, remembered: pl.DataFrame) -> pl.DataFrame:
-    """Returns the observations with the memories of harnesses."""
-    return pl.concat([observations, remembered]) if remembered.height else observations
-
-
-def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
     """Yields paragraphs and list items with their lines; a short one begins with its heading."""
     heading, words, taken = "", "", []
     is_code = False
@@ -97,7 +88,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...]]]:
         item, title, fence = _ITEM.match(bare), _HEADING.fullmatch(bare), bare.startswith("```")
         if not bare or item or title or fence or bare.startswith(("|", "---")):
             if len(words) >= SHORTEST:
-                yield (f"{heading}: {words}" if heading and len(words.split()) < FEW_WORDS else words), tuple(taken)
+                yield (f"{heading}: {words}" if heading and len(words.split()) < FEW_WORDS else words), taken
             words, taken = "", []
         if fence:
             is_code = not is_code
@@ -114,7 +105,7 @@ def _front_matter(lines: Sequence[str]) -> int:
     return next((number + 1 for number, line in enumerate(lines[1:], 1) if line.strip() == "---"), 0)
 
 
-def _row(file: MemoryFile, digest: str, text: str, item: MemoryItem) -> dict[str, Any]:
+def _row(file: MemoryFile, digest: str, text: str, lines: list[int]) -> dict[str, Any]:
     category, confidence = categorise(text, "fact", "file")
     return {
         **row_without_session(file.harness, text),
@@ -131,7 +122,7 @@ def _row(file: MemoryFile, digest: str, text: str, item: MemoryItem) -> dict[str
         "sentiment": "neutral",
         "author": "file",
         "scope": scope_of(category) if file.beside else "everyone",
-        "lines": list(item.lines),
+        "lines": lines,
         "observer": file.harness,
     }
 

@@ -5,10 +5,15 @@ the highest of its observations and follows the evidence of other sources (`evid
 what the owner said later replaces the other; any other contradiction is held, both name each other, and somebody has to decide.
 Notes (`notes`) are folded with the observations, and what was forgotten stays forgotten. Folding the observations up to an
 earlier day gives the memories of that day.
+
+Later notes are applied to the memories of the last fold, so that every process recalls them at once. No watermark is kept: the
+observations of the memories show which notes they contain. So events of the same moment, and events that arrive late from
+elsewhere, are applied exactly once, and applying them again changes nothing. A note with the meaning of an older memory stays
+beside it until the next fold merges them.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -16,23 +21,20 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.protocols import Tables
 from memory_assets.stages.embed.evidence import Conflict, Evidence, allowed_facts, find_conflicts, weigh_evidence
 from memory_assets.stages.embed.merge import find_roots
-from memory_assets.stages.embed.notes import (
-    NoteEffects,
-    apply_corrections,
-    note_effects,
-    note_rows,
-    with_notes,
-    without_corrected,
-)
+from memory_assets.stages.embed.notes import NoteEffects, apply_corrections, note_id, note_rows, with_notes, without_corrected
 from memory_assets.stages.embed.uses import boosts
-from memory_assets.store.ledger import RECALLED, USED, Event
+from memory_assets.store.ledger import CORRECTED, FORGOTTEN, NOTES, RECALLED, USED, Event, Ledger
 
 _PRIORITY = {"high": 0, "medium": 1, "low": 2}
 _STRENGTH = {"explicit": 0, "implied": 1, "inferred": 2}
 _OF_THE_NEWEST = "kind text text_hash category sentiment scope project person event_at session_id path lines".split()
 _NEVER = datetime.min.replace(tzinfo=UTC)
+
+Clusters = dict[str, list[dict[str, Any]]]
+"""Memory → its observations, in order of time."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,10 @@ class _Relations:
 def fold_memories(observations: pl.DataFrame, merges: pl.DataFrame, events: Sequence[Event]) -> pl.DataFrame:
     """Returns the table `memories`; notes come with the events."""
     ordered = with_notes(observations, events).sort("event_at", "id")
-    merges, effects = without_corrected(merges, events), note_effects(ordered, events)
+    merges, effects = without_corrected(merges, events), NoteEffects(ordered, events)
     rows = {row["id"]: row for row in ordered.iter_rows(named=True)}
     roots = find_roots(list(rows), merges)
-    clusters: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    clusters: Clusters = defaultdict(list)
     for id, row in rows.items():
         clusters[roots[id]].append(row)
     facts = allowed_facts(ordered)
@@ -77,15 +79,9 @@ def memories_of_notes(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
 
 
 def _relate(
-    conflicts: Sequence[Conflict],
-    evidence: Evidence,
-    clusters: Mapping[str, list[dict[str, Any]]],
-    effects: NoteEffects,
-    roots: Mapping[str, str],
+    conflicts: Sequence[Conflict], evidence: Evidence, clusters: Clusters, effects: NoteEffects, roots: Mapping[str, str]
 ) -> _Relations:
-    forgotten = frozenset(
-        root for root, rows in clusters.items() if effects.forgotten and effects.is_forgotten([row["id"] for row in rows])
-    )
+    forgotten = frozenset(root for root, rows in clusters.items() if effects.is_forgotten([row["id"] for row in rows]))
     said = {root: _last_said_by_owner(clusters[root]) for one in conflicts for root in (one.newer_root, one.older_root)}
     superseded = {
         one.older_root: one.newer_root  # in order of time, so the last of several remains
@@ -106,16 +102,13 @@ def _relate(
     return _Relations(superseded, frozenset(held), against, forgotten)
 
 
-def _corrected(effects: NoteEffects, roots: Mapping[str, str], clusters: Mapping[str, list[dict[str, Any]]]) -> dict[str, str]:
+def _corrected(effects: NoteEffects, roots: Mapping[str, str], clusters: Clusters) -> dict[str, str]:
     """Returns what the last correction of each memory replaces: the memory and the earlier corrections.
 
     What the owner said again after its correction replaces the correction.
     """
-    merged = (
-        (at, roots[note], {roots[id] for id in targets} - {roots[note]}) for (at, _), note, targets in effects.corrections
-    )
     replaced: dict[str, str] = {}
-    for root, one in apply_corrections(merged).items():
+    for root, one in apply_corrections(effects.corrections, roots).items():
         replaced |= dict.fromkeys(one.earlier, one.by)
         is_said_again = _last_said_by_owner(clusters[root]) > one.at
         replaced |= {one.by: root} if is_said_again else {root: one.by}
@@ -160,7 +153,7 @@ def _memory(root: str, members: list[dict[str, Any]], evidence: Evidence, relati
         "merged_count": len(members),
         "priority": min((row["priority"] for row in trusted), key=_PRIORITY.__getitem__),
         "confidence": evidence.confidence(root, max(row["confidence"] for row in trusted)),
-        "confirmed_count": evidence.confirmations(root),
+        "confirmed_count": max(len(evidence.confirmed.get(root, ())) - 1, 0),
         "contradicted_count": len(evidence.contradicted.get(root, ())),
         "conflicts_with": sorted(relations.against.get(root, ())),
         "strength": min((row["strength"] for row in trusted), key=_STRENGTH.__getitem__),
@@ -169,3 +162,50 @@ def _memory(root: str, members: list[dict[str, Any]], evidence: Evidence, relati
         "first_event_at": members[0]["event_at"],
         "superseded_by": superseded_by,
     }
+
+
+def read_present(tables: Tables, ledger: Ledger) -> pl.DataFrame:
+    """Returns the present memories."""
+    return overlay(tables.read("memories"), ledger.events(NOTES))
+
+
+def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
+    """Returns the memories with every note, correction and forgetting of the ledger."""
+    notes = sorted((event for event in events if event.kind in NOTES), key=lambda event: event.moment)
+    if not notes:
+        return memories
+    made = memories_of_notes(notes)
+    homes = _homes(memories, {*made, *(id for event in notes for id in event.payload.get("observation_ids", ()))})
+    fresh = {id: row for id, row in made.items() if id not in homes}
+    homes |= {id: id for id in fresh}
+    rows = pl.concat([memories, schemas.frame_of("memories", fresh.values()).select(memories.columns)]) if fresh else memories
+    corrections = [(one.at, note_id(one), one.payload["observation_ids"]) for one in notes if one.kind == CORRECTED]
+    replaced = {
+        id: one.by
+        for target, one in apply_corrections(corrections, homes).items()
+        for id in (target, *sorted(one.earlier))
+        if not fresh.keys().isdisjoint((target, one.by, id))  # else the memories were folded with this correction
+    }
+    forgotten = _forgotten_since(rows, notes, homes)
+    states = dict.fromkeys(replaced, "superseded") | dict.fromkeys(forgotten, "forgotten")
+    state = pl.col("id").replace_strict(states, default=pl.col("state"), return_dtype=pl.String)
+    newer = pl.col("id").replace_strict(replaced, default=pl.col("superseded_by"), return_dtype=pl.String)
+    return rows.with_columns(state=state, superseded_by=newer)
+
+
+def _homes(memories: pl.DataFrame, wanted: Iterable[str]) -> dict[str, str]:
+    """Returns the memory of each observation."""
+    found = memories.select("observation_ids", "id").explode("observation_ids")
+    return dict(found.filter(pl.col("observation_ids").is_in(sorted(wanted))).iter_rows())
+
+
+def _forgotten_since(rows: pl.DataFrame, notes: Sequence[Event], homes: Mapping[str, str]) -> set[str]:
+    """Returns the memories that were forgotten and not noted again since."""
+    noted = {homes[note_id(event)]: event.moment for event in notes if event.kind != FORGOTTEN}
+    found: set[str] = set()
+    for event in notes:
+        if event.kind == FORGOTTEN:
+            named = {homes[id] for id in event.payload["observation_ids"] if id in homes}
+            worded = rows.filter(pl.col("text_hash").is_in(event.payload["text_hashes"]))["id"]
+            found |= {id for id in {*named, *worded} if id not in noted or noted[id] < event.moment}
+    return found

@@ -14,9 +14,9 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
-from memory_assets.stages.embed.changes import read_changes
+from memory_assets.stages.embed.claims import read_changes
 from memory_assets.stages.embed.entities import ENTITIES_VERSION, LOCAL_KINDS, mentions_in, mentions_of_name
-from memory_assets.stages.embed.mention import Mention, code_spans
+from memory_assets.stages.embed.names import Mention, code_spans
 
 READ_STATES = ("active", "superseded", "stale", "archived", "cold")
 """Held and forgotten memories are not part of the graph."""
@@ -47,13 +47,11 @@ def read_mentions(memories: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     """Returns the table `mentions`; rows of `known` are kept for unchanged memories."""
     readable = memories.filter(pl.col("state").is_in(READ_STATES)).select(_SOURCE)
     hashes = {row["id"]: _hash(row) for row in readable.iter_rows(named=True)}
-    kept = known.filter(
-        pl.Series([hashes.get(id) == read for id, read in known.select("memory_id", "read_from").iter_rows()], dtype=pl.Boolean)
-    )
+    kept = known.filter(pl.col("memory_id").replace_strict(hashes, default=None, return_dtype=pl.String) == pl.col("read_from"))
     unread = readable.join(kept.select("memory_id").unique(), left_on="id", right_on="memory_id", how="anti")
     rows = [row for memory in unread.iter_rows(named=True) for row in _read(memory, hashes[memory["id"]])]
     found = pl.concat([kept, schemas.frame_of("mentions", rows)])
-    return _with_entities(found, memories).sort("memory_id", "kind", "name")
+    return resolve_entities(found, memories).select(found.columns).sort("memory_id", "kind", "name")
 
 
 def _hash(memory: Mapping[str, Any]) -> str:
@@ -86,12 +84,12 @@ def _stated(text: str, project: str) -> Iterator[tuple[str, str, str]]:
     yield from _commands_with_flags(text, mentions)
     for one, other in pairwise(mentions):
         if one.kind in _PARTS and other.kind in _WHOLES and _BETWEEN_PART_AND_WHOLE.fullmatch(text, one.end, other.start):
-            yield key_of(one), "part_of", key_of(other)
+            yield one.key, "part_of", other.key
     for mention in mentions:
         clause = re.split(r"[.;:!?]\s|\n", text[: mention.start])[-1]
         if mention.kind in _USED and _USING.search(clause) and not _UNSURE.search(clause):
-            yield project, "uses", key_of(mention)
-    said = {mention.said.lower(): key_of(mention) for mention in mentions} | {m.name.lower(): key_of(m) for m in mentions}
+            yield project, "uses", mention.key
+    said = {mention.said.lower(): mention.key for mention in mentions} | {m.name.lower(): m.key for m in mentions}
     for change in read_changes(text):
         gone, came = said.get(change.gone), said.get(change.came)
         if gone and came and _are_alike(gone, came):
@@ -103,24 +101,13 @@ def _commands_with_flags(text: str, mentions: Sequence[Mention]) -> Iterator[tup
     for start, end in code_spans(text):
         inside = [mention for mention in mentions if start <= mention.start and mention.end <= end]
         if inside and inside[0].kind == "command":
-            yield from ((key_of(inside[0]), "uses", key_of(one)) for one in inside[1:] if one.kind == "flag")
+            yield from ((inside[0].key, "uses", one.key) for one in inside[1:] if one.kind == "flag")
 
 
 def _are_alike(gone: str, came: str) -> bool:
     """Returns whether one can replace the other: a flag a flag, but a package also a tool or a service."""
     kinds = {name.split("/")[0] for name in (gone, came)}
     return len(kinds) == 1 or kinds <= {"service", "tool", "package", "command", "host"}
-
-
-def key_of(mention: Mention) -> str:
-    """Returns the mention's kind and name as one key."""
-    return f"{mention.kind}/{mention.name}"
-
-
-def _with_entities(mentions: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    settled = resolve_entities(mentions, memories).select("memory_id", "kind", "name", "entity_id")
-    found = mentions.drop("entity_id").join(settled, on=["memory_id", "kind", "name"])
-    return found.select(list(schemas.schema_of("mentions")))
 
 
 def resolve_entities(mentions: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:

@@ -38,7 +38,11 @@ def find_edges(
     if not is_new.any():
         return kept
     rows = facts.to_dicts()
-    found = [edge for i, j, cosine in _near_pairs(facts, embeddings, is_new) if (edge := _judge(rows[j], rows[i], cosine))]
+    found = [
+        {"newer_id": rows[j]["id"], "older_id": rows[i]["id"], "similarity": round(cosine, 6), **edge}
+        for i, j, cosine in _near_pairs(facts, embeddings, is_new)
+        if (edge := _judge(rows[j], rows[i], cosine))
+    ]
     return pl.concat([kept, schemas.frame_of("merges", found)]).unique(["newer_id", "older_id"]).sort("newer_id", "older_id")
 
 
@@ -56,22 +60,18 @@ def _near_pairs(facts: pl.DataFrame, embeddings: pl.DataFrame, is_new: np.ndarra
             yield min(i, j), max(i, j), float(near[row, column])
 
 
-def _judge(newer: dict, older: dict, cosine: float) -> dict | None:
+def _judge(newer: dict, older: dict, cosine: float) -> dict[str, str] | None:
+    """Returns the relation of the two and its reason, if they have one."""
     if newer["kind"] != older["kind"] or not _share_scope(newer, older):
         return None
     if newer["kind"] == "narrative":
-        return _edge(newer, older, cosine, SAME, "same words") if newer["text_hash"] == older["text_hash"] else None
+        return {"relation": SAME, "reason": "same words"} if newer["text_hash"] == older["text_hash"] else None
     how = find_conflict(newer["text"], older["text"]) if newer["scope"] == older["scope"] else None
     if how and (how == REPLACED or _are_filed_alike(newer, older)):
-        return _edge(newer, older, cosine, CONFLICT, how)
+        return {"relation": CONFLICT, "reason": how}
     if cosine >= CANDIDATE and (why := same_claim(newer["text"], older["text"], cosine)):
-        return _edge(newer, older, cosine, SAME, why)
+        return {"relation": SAME, "reason": why}
     return None
-
-
-def _edge(newer: dict, older: dict, cosine: float, relation: str, reason: str) -> dict:
-    ends = {"newer_id": newer["id"], "older_id": older["id"]}
-    return {**ends, "similarity": round(cosine, 6), "relation": relation, "reason": reason}
 
 
 def _share_scope(a: dict, b: dict) -> bool:

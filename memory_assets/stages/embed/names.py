@@ -1,15 +1,20 @@
-"""Recognises listed names (`names.toml`): services, tools and packages, and commands by their programs."""
+"""Recognises listed names (`names.toml`): services, tools and packages, and commands by their programs.
+
+Also has the record of a mention, which every recogniser returns.
+"""
 
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from memory_assets.schema.records import EntityKind
-from memory_assets.stages.embed.mention import Mention, Span, mention
 from memory_assets.text.aliases import names_of
+
+_CODE = re.compile(r"`([^`\n]{1,200})`")
 
 KINDS: tuple[EntityKind, ...] = ("service", "tool", "package")
 
@@ -20,14 +25,48 @@ _BEGINS = re.compile(r"(?:^|[.!?:;]\s+|\n\s*|[“\"(]\s*|[-*•]\s+)$")
 _BEFORE_COMMAND = re.compile(r"^(?:\$\s+|sudo\s+|[A-Z_]+=\S+\s+)+")
 
 
-def find_known(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name in a text: its usual spelling and the one used here."""
+
+    kind: EntityKind
+    name: str
+    said: str
+    start: int
+    end: int
+
+    @property
+    def key(self) -> str:
+        """The kind and the name as one key."""
+        return f"{self.kind}/{self.name}"
+
+    @classmethod
+    def of(cls, kind: EntityKind, name: str, match: re.Match[str], group: int | str = 0) -> "Mention":
+        """Returns the match, or one of its groups, as a mention."""
+        return cls(kind, name, match[group], match.start(group), match.end(group))
+
+
+Span = tuple[int, int]
+
+
+def code_spans(text: str) -> tuple[Span, ...]:
+    """Returns the spans between backticks."""
+    return tuple((match.start(1), match.end(1)) for match in _CODE.finditer(text))
+
+
+def inside(position: int, spans: tuple[Span, ...]) -> bool:
+    """Returns whether the position lies in one of the spans."""
+    return any(start <= position < end for start, end in spans)
+
+
+def find_known(text: str) -> Iterator[Mention]:
     """Yields services, tools and packages; names that are English words only in their spelling and within a sentence."""
     names, exact = known_names(), _exact_names()
     for match in _known_pattern().finditer(text):
         kind, name = names[match[0].lower()]
         is_word = match[0].lower() in exact
         if not is_word or (match[0] == exact[match[0].lower()] and not _BEGINS.search(text, 0, match.start())):
-            yield mention(kind, name, match)
+            yield Mention.of(kind, name, match)
 
 
 def find_commands(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
@@ -38,7 +77,7 @@ def find_commands(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
         if said := _command(words[offset:]):
             yield Mention("command", " ".join(said.split()), said, start + offset, start + offset + len(said))
     for match in _prose_commands().finditer(text):
-        yield mention("command", " ".join(match[0].split()), match)
+        yield Mention.of("command", " ".join(match[0].split()), match)
 
 
 def _command(said: str) -> str | None:
@@ -48,10 +87,10 @@ def _command(said: str) -> str | None:
         return None
     if first not in known:
         has_flags = any(_FLAG.fullmatch(word) for word in rest)
-        return first if has_flags and first not in no_entity("programs") else None
+        return first if has_flags and first not in excluded("programs") else None
     if known[first] and rest and _SUBCOMMAND.fullmatch(rest[0]):
         return said[: said.index(rest[0], len(first)) + len(rest[0])]
-    return first if rest or not (first in known_names() or first in no_entity("programs")) else None
+    return first if rest or not (first in known_names() or first in excluded("programs")) else None
 
 
 @cache
@@ -63,13 +102,13 @@ def known_names() -> dict[str, tuple[EntityKind, str]]:
             found.setdefault(spelling.lower(), (kind, spelling))
     for low in list(found):
         for other in names_of(low):
-            if len(other) > 2 and other not in no_entity("aliases"):
+            if len(other) > 2 and other not in excluded("aliases"):
                 found.setdefault(other, found[low])
     return found
 
 
 @cache
-def no_entity(kind: str) -> frozenset[str]:
+def excluded(kind: str) -> frozenset[str]:
     """Returns the words that look like an entity of the kind and are none."""
     return frozenset(_table()["no"][kind])
 

@@ -7,8 +7,7 @@ messages: observing a session again brings nothing back. Noting the same again a
 """
 
 import uuid
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -33,23 +32,6 @@ Moment = tuple[datetime, str]
 """Position of an event in fold order."""
 
 
-@dataclass(frozen=True)
-class NoteEffects:
-    """The effects of notes on memories, each identified by its observations."""
-
-    corrections: tuple[tuple[Moment, str, frozenset[str]], ...] = ()
-    """When, the new note, and the observations that it replaces; in fold order."""
-    forgotten: Mapping[str, Moment] = field(default_factory=dict)
-    """Observation → when it was last forgotten."""
-    noted: Mapping[str, Moment] = field(default_factory=dict)
-    """Note → when it was made."""
-
-    def is_forgotten(self, observations: Collection[str]) -> bool:
-        """Returns whether a memory of these observations is forgotten and was not noted again since."""
-        last = max((self.forgotten[id] for id in observations if id in self.forgotten), default=None)
-        return last is not None and last > max((self.noted[id] for id in observations if id in self.noted), default=_FIRST)
-
-
 _FIRST: Moment = (datetime.min.replace(tzinfo=UTC), "")
 
 
@@ -66,8 +48,7 @@ def note_rows(events: Iterable[Event], zone: tzinfo = UTC) -> pl.DataFrame:
 
 def with_notes(observations: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
     """Returns the observations and the notes."""
-    notes = note_rows(events)
-    return pl.concat([observations, notes]) if notes.height else observations
+    return pl.concat([observations, note_rows(events)])
 
 
 def without_corrected(merges: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
@@ -81,21 +62,34 @@ def without_corrected(merges: pl.DataFrame, events: Iterable[Event]) -> pl.DataF
     return pl.concat([same, merges.filter(pl.col("relation") != SAME)])
 
 
-def note_effects(observations: pl.DataFrame, events: Sequence[Event]) -> NoteEffects:
-    """Returns the effects of the events on the observations, which include the notes."""
-    notes = sorted((event for event in events if event.kind in NOTES), key=lambda event: event.moment)
-    if not notes:
-        return NoteEffects()
-    noted = {note_id(event): event.moment for event in notes if event.kind != FORGOTTEN}
-    find = _Finder(observations, notes, noted)
-    corrections = [
-        (event.moment, note_id(event), find.named_by(event) - {note_id(event)}) for event in notes if event.kind == CORRECTED
-    ]
-    forgotten: dict[str, Moment] = {}
-    for event in notes:
-        if event.kind == FORGOTTEN:
-            forgotten |= dict.fromkeys(find.named_by(event) | find.worded_as(event), event.moment)
-    return NoteEffects(tuple(corrections), forgotten, noted)
+class NoteEffects:
+    """The effects of notes, corrections and forgetting on observations, which include the notes."""
+
+    def __init__(self, observations: pl.DataFrame, events: Iterable[Event]) -> None:
+        notes = sorted((event for event in events if event.kind in NOTES), key=lambda event: event.moment)
+        self._observations = observations
+        self._locator = MemoryLocator(observations, {id: id for id in observations["id"]}, notes)
+        self._noted = {note_id(event): event.moment for event in notes if event.kind != FORGOTTEN}
+        self.corrections = [(event.at, note_id(event), self._named_by(event)) for event in notes if event.kind == CORRECTED]
+        """When, the new note, and the observations that it replaces; in fold order."""
+        self._forgotten: dict[str, Moment] = {}
+        for event in notes:
+            if event.kind == FORGOTTEN:
+                self._forgotten |= dict.fromkeys((*self._named_by(event), *self._worded_as(event)), event.moment)
+
+    def is_forgotten(self, observations: Collection[str]) -> bool:
+        """Returns whether a memory of these observations is forgotten and was not noted again since."""
+        last = max((self._forgotten[id] for id in observations if id in self._forgotten), default=None)
+        return last is not None and last > max((self._noted[id] for id in observations if id in self._noted), default=_FIRST)
+
+    def _named_by(self, event: Event) -> list[str]:
+        """Returns the observations that the event names, or those that took their place."""
+        return [id for one in references(event) for id in self._locator.nearest(one)]
+
+    def _worded_as(self, event: Event) -> list[str]:
+        """Returns the observations with the exact text that the event forgets, except later notes."""
+        found = self._observations.filter(pl.col("text_hash").is_in(event.payload["text_hashes"]))["id"]
+        return [id for id in found if self._noted.get(id, _FIRST) < event.moment]
 
 
 @dataclass
@@ -107,11 +101,17 @@ class Correction:
     earlier: set[str] = field(default_factory=set)
 
 
-def apply_corrections(corrections: Iterable[tuple[datetime, str, Collection[str]]]) -> dict[str, Correction]:
-    """Returns the correction of each memory; `corrections` are (when, memory, corrected memories) in order."""
+def apply_corrections(
+    corrections: Iterable[tuple[datetime, str, Iterable[str]]], memory_of: Mapping[str, str]
+) -> dict[str, Correction]:
+    """Returns the correction of each memory.
+
+    `corrections` are (when, note, corrected observations) in order, `memory_of` the memories of notes and observations.
+    """
     settled: dict[str, Correction] = {}
-    for at, by, targets in corrections:
-        for target in targets:
+    for at, note, observations in corrections:
+        by = memory_of[note]
+        for target in {memory_of[id] for id in observations if id in memory_of} - {by}:
             before = settled.get(target)
             earlier = before.earlier | {before.by} if before else set()
             settled[target] = Correction(at, by, earlier - {by})
@@ -124,28 +124,6 @@ def hidden_sources(events: Iterable[Event]) -> frozenset[str]:
     """Returns the ids of messages and segments with forgotten content, which deep recall leaves out."""
     forgotten = (event.payload for event in events if event.kind == FORGOTTEN)
     return frozenset(id for payload in forgotten for id in (*payload.get("messages", ()), *payload.get("segments", ())))
-
-
-class _Finder:
-    """Finds the present observations of an event."""
-
-    def __init__(self, observations: pl.DataFrame, notes: Sequence[Event], noted: Mapping[str, Moment]) -> None:
-        self._locator = MemoryLocator(observations, {id: id for id in observations["id"]}, notes)
-        hashes = {one for event in notes if event.kind == FORGOTTEN for one in event.payload["text_hashes"]}
-        same = observations.filter(pl.col("text_hash").is_in(sorted(hashes))).select("text_hash", "id")
-        self._by_hash: dict[str, list[str]] = defaultdict(list)
-        for digest, id in same.iter_rows():
-            self._by_hash[digest].append(id)
-        self._noted = noted
-
-    def named_by(self, event: Event) -> frozenset[str]:
-        """Returns the observations that the event names, or those that took their place."""
-        return frozenset(id for one in references(event) for id in self._locator.nearest(one))
-
-    def worded_as(self, event: Event) -> frozenset[str]:
-        """Returns the observations with the exact text that the event forgets, except later notes."""
-        found = (id for digest in event.payload["text_hashes"] for id in self._by_hash[digest])
-        return frozenset(id for id in found if self._noted.get(id, _FIRST) < event.moment)
 
 
 def _row(event: Event, zone: tzinfo) -> dict[str, Any]:

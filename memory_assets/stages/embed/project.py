@@ -37,9 +37,8 @@ class IndexPlan:
 def plan_vectors(memories: pl.DataFrame, embeddings: pl.DataFrame, published: Mapping[str, str]) -> IndexPlan:
     """Returns the change of the vector index; `published` maps its ids to the hashes of their texts."""
     wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", "text_hash", "category", "kind", "state")
-    changed = wanted.filter(
-        pl.Series([published.get(i) != h for i, h in wanted.select("id", "text_hash").iter_rows()], dtype=pl.Boolean)
-    )
+    known = pl.col("id").replace_strict(published, default=None, return_dtype=pl.String)
+    changed = wanted.filter(pl.col("text_hash").ne_missing(known))
     vectors = matrix_of(changed["text_hash"], embeddings)
     is_known = pl.Series("is_known", np.any(vectors, axis=1).tolist(), dtype=pl.Boolean)
     upserts = changed.with_columns(pl.Series("vector", vectors)).filter(is_known)

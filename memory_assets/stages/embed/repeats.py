@@ -8,12 +8,15 @@ Only rare words are indexed, so memories without a common rare word are never co
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import polars as pl
+
+from memory_assets.text.words import word_set
 
 SAME = Fraction(4, 5)
 """Jaccard overlap from which two sets of words are one statement."""
@@ -26,10 +29,8 @@ ALLOWED = ("active", "stale", "archived", "cold")
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
-_NO = frozenset(
-    """no not never none nobody nothing neither nor without cannot can't don't doesn't didn't isn't aren't wasn't weren't won't
-    wouldn't shouldn't mustn't haven't hasn't""".split()
-)
+_NO = word_set("""no not never none nobody nothing neither nor without cannot can't don't doesn't didn't isn't aren't wasn't
+    weren't won't wouldn't shouldn't mustn't haven't hasn't""")
 _PAIR_SCHEMA = {"id": pl.String, "repeats_id": pl.String, "overlap": pl.Float64}
 
 
@@ -47,23 +48,16 @@ class Repeats:
         return self.pairs.height / self.allowed if self.allowed else 0.0
 
 
-@dataclass(frozen=True)
-class _Fingerprint:
-    """The compared features of one memory."""
-
-    id: str
-    words: frozenset[str]
-    numbers: tuple[str, ...]
-    is_negated: bool
-
-
 def find_repeats(memories: pl.DataFrame) -> Repeats:
     """Returns the repeats among the allowed facts."""
     facts = memories.filter(pl.col("state").is_in(ALLOWED) & (pl.col("kind") == "fact")).sort("id")
-    scopes: dict[tuple[str, ...], list[_Fingerprint]] = defaultdict(list)
+    comparable: dict[tuple[Any, ...], dict[str, frozenset[str]]] = defaultdict(dict)
     for row in facts.select("id", "text", "scope", "project", "person").iter_rows(named=True):
-        scopes[_scope_of(row)].append(_read(row["id"], row["text"]))
-    found = sorted(pair for said in scopes.values() for pair in _pairs(said))
+        words = [word.lower() for word in _WORD.findall(row["text"].replace("’", "'"))]
+        is_negated = sum(word in _NO for word in words) % 2 == 1
+        numbers = tuple(sorted(_NUMBER.findall(row["text"])))
+        comparable[_scope_of(row), numbers, is_negated][row["id"]] = frozenset(words)
+    found = sorted(pair for words_of in comparable.values() for pair in _pairs(words_of))
     return Repeats(pl.DataFrame(found, schema=_PAIR_SCHEMA, orient="row"), facts.height)
 
 
@@ -72,27 +66,20 @@ def _scope_of(row: dict[str, Any]) -> tuple[str, ...]:
     return {"project": ("project", row["project"]), "person": ("person", row["person"])}.get(row["scope"], ("everyone",))
 
 
-def _read(id: str, text: str) -> _Fingerprint:
-    words = [word.lower() for word in _WORD.findall(text.replace("’", "'"))]
-    return _Fingerprint(id, frozenset(words), tuple(sorted(_NUMBER.findall(text))), sum(word in _NO for word in words) % 2 == 1)
-
-
-def _pairs(said: list[_Fingerprint]) -> Iterator[tuple[str, str, float]]:
-    """Yields the pairs of one scope.
+def _pairs(words_of: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str, float]]:
+    """Yields the pairs of one scope, with equal numbers and the same polarity.
 
     Two sets that overlap by the share must have a word in common among the rarest `n - share * n + 1` of either (the prefix
     filter of set-similarity joins), so only memories that meet there are compared.
     """
-    frequency = Counter(word for one in said for word in one.words)
-    met: dict[str, list[_Fingerprint]] = defaultdict(list)
-    for one in said:
-        rarest = sorted(one.words, key=lambda word: (frequency[word], word))
+    frequency = Counter(chain.from_iterable(words_of.values()))
+    met: dict[str, list[str]] = defaultdict(list)
+    for id, words in words_of.items():
+        rarest = sorted(words, key=lambda word: (frequency[word], word))
         prefix = rarest[: len(rarest) - math.ceil(SAME * len(rarest)) + 1]
-        others = {other.id: other for word in prefix for other in met[word]}
-        for other in others.values():
-            is_alike = one.numbers == other.numbers and one.is_negated == other.is_negated
-            if is_alike and len(one.words & other.words) >= SAME * len(one.words | other.words):
-                first, second = sorted((one.id, other.id))
-                yield first, second, round(len(one.words & other.words) / len(one.words | other.words), 4)
+        for other in {other for word in prefix for other in met[word]}:
+            overlap = Fraction(len(words & words_of[other]), len(words | words_of[other]))
+            if overlap >= SAME:
+                yield min(id, other), max(id, other), round(float(overlap), 4)
         for word in prefix:
-            met[word].append(one)
+            met[word].append(id)

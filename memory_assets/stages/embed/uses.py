@@ -1,9 +1,13 @@
-"""Detects which memories a session used after they were shown to it, and derives the boost of their rank.
+"""Detects what sessions did with the memories that they were shown: used, ignored or only repeated them.
 
 A memory that recurs in the session's own words (its id, a run of its words, or most of them in one line) was used; one that
 does not recur, although the session went on, was ignored. Each is an event, written once per session and memory; a later use
-outweighs an earlier ignored one, and explicit feedback (`memory data feedback`) outweighs both. Probes leave no trace of what
-they recalled, and a session without a person's turn proves nothing.
+outweighs an earlier ignored one, and explicit feedback (`memory data feedback`) outweighs both: this gives the boost of its
+rank. Probes leave no trace of what they recalled, and a session without a person's turn proves nothing.
+
+An observation that only repeats a memory that its session was shown (injected, or read from MEMORY.md or `memory recall`) is an
+echo and no second source: a predecessor fed 668 copies of one hallucination to itself this way. The owner's own words are never
+an echo.
 """
 
 import re
@@ -17,7 +21,6 @@ import polars as pl
 from memory_assets.schema.frames import hash_of
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.embed.claims import read_claim
-from memory_assets.stages.embed.echoes import REPEATED
 from memory_assets.store.ledger import FEEDBACK, IGNORED, RECALLED, USED, Event, Planned
 
 USED_ADDS, IGNORED_TAKES, MOST = 0.1, 0.05, 0.3
@@ -26,8 +29,14 @@ USED_ADDS, IGNORED_TAKES, MOST = 0.1, 0.05, 0.3
 RUN = 6
 """Consecutive words from which a line quotes a memory."""
 
-OWN_WORDS = ("owner", "assistant", "subagent")
 _WORD = re.compile(r"\w+")
+
+REPEATED = 0.8
+"""Share of a memory's words from which a line shows that memory."""
+
+SHOWING = ("injected", "tool", "file", "web")
+_OURS = re.compile(r"~ .*\(\d?\.\d+, \d+d, [\w-]+\)|^\s*[-*]\s+\(\d{4}-\d{2}-\d{2}\)\s|\bmem_[0-9a-f]{12}\b")
+"""A recalled memory, an entry of MEMORY.md, or a line that cites a memory, in the format of tools and files."""
 
 
 def sessions_shown(events: Iterable[Event]) -> frozenset[str]:
@@ -112,3 +121,35 @@ def _signal_of(event: Event) -> tuple[int, float] | None:
     if event.kind == USED and payload.get("session"):
         return 1, USED_ADDS
     return (0, -IGNORED_TAKES) if event.kind == IGNORED else None
+
+
+def suspects(planned: Iterable[Planned], observations: pl.DataFrame) -> pl.DataFrame:
+    """Returns (id, older_id, session_id, event_at) of the planned events' newer observations that are not the owner's."""
+    pairs = [tuple(one.payload["observation_ids"]) for one in planned]
+    ends = pl.DataFrame(pairs, schema={"older_id": pl.String, "id": pl.String}, orient="row")
+    return ends.join(observations.filter(pl.col("author") != "owner").select("id", "session_id", "event_at"), on="id")
+
+
+def find_echoes(found: pl.DataFrame, observations: pl.DataFrame, shown: pl.DataFrame) -> frozenset[str]:
+    """Returns the ids of the suspects whose session was shown the older observation before.
+
+    `shown` are messages (session_id, author, event_at, text) of those sessions that neither owner nor assistant wrote.
+    """
+    texts = dict(observations.filter(pl.col("id").is_in(found["older_id"].implode())).select("id", "text").iter_rows())
+    by_session = {str(key[0]): rows.to_dicts() for key, rows in shown.group_by("session_id")}
+    return frozenset(
+        row["id"]
+        for row in found.iter_rows(named=True)
+        if _was_shown(texts[row["older_id"]], row, by_session.get(row["session_id"], []))
+    )
+
+
+def _was_shown(text: str, spoken: dict[str, Any], messages: Sequence[dict[str, Any]]) -> bool:
+    words = read_claim(text).words
+    return any(
+        len(read_claim(line).words & words) >= REPEATED * max(len(words), 1)
+        for message in messages
+        if message["event_at"] <= spoken["event_at"]
+        for line in message["text"].splitlines()
+        if message["author"] == "injected" or _OURS.search(line)
+    )

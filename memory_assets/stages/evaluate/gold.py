@@ -20,7 +20,7 @@ from memory_assets.errors import LabelsError
 from memory_assets.schema.protocols import Tables
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.model.observer import Answered
-from memory_assets.stages.distill.write_gate import MOST_ALLOWED
+from memory_assets.stages.distill.standards import MOST_ALLOWED
 from memory_assets.stages.evaluate.labels import LabelledFact, LabelledSession, read_labels
 from memory_assets.stages.evaluate.score import REACH, Counts, Fact, Score, find_noise, is_placed, score
 from memory_assets.stages.evaluate.wording import agreement, content_words, likeness

@@ -14,11 +14,9 @@ import polars as pl
 
 from memory_assets.errors import QuestionError
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.day import WindowFindings, judge_findings
 from memory_assets.stages.distill.rows import candidate_id
-from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, Standards
-from memory_assets.stages.distill.write_gate import GateLimits
+from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, GateLimits, Standards, plan_allowances
 from memory_assets.stages.triage.auto import TriageLimits, decide
 from memory_assets.stages.triage.lasting import line_of
 

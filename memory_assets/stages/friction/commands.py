@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, takewhile
 
+from memory_assets.text.words import word_set
+
 LONGEST_KEY = 4
 """Words of a key; the words after them are arguments."""
 
@@ -19,29 +21,22 @@ _PLAIN = re.compile(r"[a-z][a-z_.:-]*$")
 _REDIRECTION = re.compile(r"\d?[<>]")
 _WRAPPERS = frozenset(("sudo", "command", "time", "env", "exec", "nohup", "builtin"))
 _RUNNERS = re.compile(r"(?:\S*/)?(?:python|pip|node)[\d.]+$")
-_ROUTINE = frozenset(
-    """ls cat cd pwd echo head tail sed awk grep egrep rg ag find fd wc sort uniq tree which type file stat diff less more test
-    [ true false sleep date printf xargs jq read tr cut tee ps set export source . mkdir touch tput clear history basename
-    dirname realpath readlink du df nl column comm cmp kill wait for do done if then fi while sed mktemp rm cp mv chmod
-    nl""".split()
-)
+_ROUTINE = word_set("""ls cat cd pwd echo head tail sed awk grep egrep rg ag find fd wc sort uniq tree which type file stat diff
+    less more test [ true false sleep date printf xargs jq read tr cut tee ps set export source . mkdir touch tput clear history
+    basename dirname realpath readlink du df nl column comm cmp kill wait for do done if then fi while sed mktemp rm cp mv chmod
+    nl""")
 _ROUTINE_COMMANDS = re.compile(
     r"git (?:status|diff|log|show|add|commit|push|pull|branch|checkout|switch|fetch|stash|rev-parse|rev-list|rebase|merge|blame"
     r"|restore|reset|remote|worktree|config|ls-files|cherry-pick|grep|merge-base|cat-file|for-each-ref|ls-remote|clone|apply|mv"
     r"|rm)\b|gh (?:pr|run|api|auth|issue|repo|search)\b|docker (?:ps|logs|inspect|images)\b|docker compose (?:ps|logs)\b"
     r"|systemctl (?:status|list-units|show)\b|journalctl\b"
 )
-_CHECKERS = frozenset(
-    """pytest jest vitest tsc eslint prettier ruff mypy pyright gofmt gofumpt goimports golangci-lint shellcheck rustfmt black
-    python node ruby perl deno sh bash zsh""".split()
-)
-_BUILDERS = frozenset(
-    "go cargo mix make mise npm pnpm yarn bun gradlew gradle mvn just task dotnet swift uv poetry rake bundle npx tsx".split()
-)
-_CHECKS = frozenset(
-    """test tests build vet fmt format lint check typecheck clippy compile dev start pytest run doc list generate mod tidy
-    install add sync version env get tool""".split()
-)
+_CHECKERS = word_set("""pytest jest vitest tsc eslint prettier ruff mypy pyright gofmt gofumpt goimports golangci-lint
+    shellcheck rustfmt black python node ruby perl deno sh bash zsh""")
+_BUILDERS = word_set("""go cargo mix make mise npm pnpm yarn bun gradlew gradle mvn just task dotnet swift uv poetry rake bundle
+    npx tsx""")
+_CHECKS = word_set("""test tests build vet fmt format lint check typecheck clippy compile dev start pytest run doc list generate
+    mod tidy install add sync version env get tool""")
 MANUALS = ("man", "tldr", "apropos", "info")
 _HELP = re.compile(r"(?:^|\s)(?:--help|-h|help)(?=\s|$)")
 

@@ -96,22 +96,23 @@ class Instruction:
     is_again: bool = False
     """It says that it was said before."""
 
+    @property
+    def occurrence(self) -> Occurrence:
+        """The turn, and the work before it."""
+        turn = self.turn
+        return Occurrence(turn.session, (turn.message_id,), turn.at, turn.at - (self.before or turn).at)
+
 
 def find_corrections(
-    week: Week,
-    embedder: Embedder,
-    entries: Sequence[str],
-    *,
-    owner: str,
-    prohibited: Collection[str] = (),
-    retyped: Collection[str] = (),
+    week: Week, embedder: Embedder, entries: Sequence[str], *, owner: str, prohibited: Collection[str], retyped: Collection[str]
 ) -> list[RecurringProblem]:
     """Returns what the owner had to repeat in two sessions or more.
 
     `entries` are the lines of MEMORY.md; `prohibited` names programs whose misuse is already reported, `retyped` the messages
     of requests that are proposed as skills.
     """
-    sessions = [turns for turns in week.utterances_by_session().values() if turns[0].session.person == owner]
+    said_in = [turns for turns in week.utterances_by_session().values() if turns[0].session.person == owner]
+    sessions = [[turn for turn in turns if turn.is_owner] for turns in said_in]
     said = [one for turns in sessions for one in _instructions(turns) if not _names(one.words, prohibited)]
     found = [_correction(group, embedder, entries) for group in _groups(said, SAME, embedder)]
     reported = {id for problem in found if problem for id in problem.message_ids} | set(retyped)
@@ -135,16 +136,14 @@ def likeness(texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
 
 
 def _instructions(turns: Sequence[Utterance]) -> Iterator[Instruction]:
-    own = [turn for turn in turns if turn.is_owner]
-    for before, turn in pairwise(own):
+    for before, turn in pairwise(turns):
         for sentence in owner_sentences(turn.text):
             if words := _rule_in(sentence):
                 yield Instruction(turn, before, words, _is_correcting(sentence), bool(_AGAIN.search(turn.text)))
 
 
 def _wishes(turns: Sequence[Utterance]) -> Iterator[Instruction]:
-    own = [turn for turn in turns if turn.is_owner]
-    for before, turn in zip([None, *own], own, strict=False):
+    for before, turn in zip([None, *turns], turns, strict=False):
         for clause in (clause for sentence in owner_sentences(turn.text) for clause in _clauses(sentence)):
             words = _ASKS_FOR.sub("", clause.strip()).rstrip("?!. ")
             is_wish = len(stems_of(words)) >= FEWEST_WISHED and _IMPERATIVE.match(words)
@@ -203,7 +202,7 @@ def _problem(rule: str, group: Sequence[Instruction], *, is_known: bool) -> Recu
         file=AGENTS_MD if is_known else MEMORY_MD,
         section=RULES_SECTION,
         new=rule,
-        occurrences=tuple(_occurrence(one) for one in group),
+        occurrences=tuple(one.occurrence for one in group),
     )
 
 
@@ -220,8 +219,3 @@ def _plainest(group: Sequence[Instruction]) -> str:
 def _is_known(rule: str, embedder: Embedder, entries: Sequence[str]) -> bool:
     texts = [rule, *entries]
     return bool(entries) and bool(likeness(texts, embedder.encode(texts))[0, 1:].max() >= ALREADY_SAID)
-
-
-def _occurrence(one: Instruction) -> Occurrence:
-    worked = one.turn.at - (one.before or one.turn).at
-    return Occurrence(one.turn.session, (one.turn.message_id,), one.turn.at, worked)

@@ -13,20 +13,20 @@ from memory_assets.stages.friction.commands import CommandStep, parse_steps
 from memory_assets.stages.friction.finding import TROUBLE_SECTION, Occurrence, RecurringProblem
 from memory_assets.stages.friction.week import FileEdit, ToolCall, Utterance, Week
 from memory_assets.text.sentences import split_message
+from memory_assets.text.words import word_set
 
 FEWEST_SESSIONS = 3
 
-_SUPERVISORS = frozenset(
-    """docker docker-compose podman systemctl service launchctl pm2 supervisorctl brew kubectl fly flyctl heroku rc-service
-    nomad""".split()
-)
-_RESTARTS = frozenset("restart kickstart reload bounce try-restart".split())
+_SUPERVISORS = word_set("""docker docker-compose podman systemctl service launchctl pm2 supervisorctl brew kubectl fly flyctl
+    heroku rc-service nomad""")
+_RESTARTS = word_set("restart kickstart reload bounce try-restart")
 _KILLERS = frozenset(("pkill", "killall"))
 _SETTINGS = re.compile(
     r"(?i)(?:^|/)(?:config|settings|conf|environments?)/|(?:config|settings|compose)[^/]*\.\w+$|\.(?:toml|ya?ml|ini|cfg|conf|env"
     r"|properties|plist|service)$|(?:^|/)(?:\.env[\w.]*|Dockerfile|Makefile|Procfile|\.\w+rc)$|(?:^|/)\.[\w.-]+\.json$"
 )
 _RECORDS = re.compile(r"(?:^|/)(?:changelog|readme)|lock\.\w+$|\.lock$|(?:^|/)(?:package|go)\.(?:json|mod|sum)$", re.I)
+_GIVES_REASON = re.compile(r"\bbecause\b|\bdue to\b")
 _LONGEST_CAUSE = 200
 
 
@@ -49,7 +49,7 @@ def restarted(step: CommandStep) -> str | None:
 def _restarts(week: Week) -> list[RecurringProblem]:
     by_service: dict[tuple[str, str], list[tuple[ToolCall, CommandStep]]] = defaultdict(list)
     for call in week.calls:
-        for step in parse_steps(call.command) if call.command else ():
+        for step in parse_steps(call.command):
             if not call.is_failed and (service := restarted(step)):
                 by_service[call.session.project, service].append((call, step))
     said = week.utterances_by_session()
@@ -60,7 +60,7 @@ def _restart(service: str, ran: Sequence[tuple[ToolCall, CommandStep]], said: di
     causes = [_cause(call, service, said.get(call.session.id, ())) for call, _ in ran]
     known = next((cause for cause in reversed(causes) if cause), None)
     why = f" The cause that was found: {known[1]}" if known else ""
-    end = "mend that before you restart it once more." if known else "look for the cause before you restart it once more."
+    end = "fix that before you restart it again." if known else "find the cause before you restart it again."
     command = ran[-1][1].text
     return RecurringProblem(
         kind="configuration_drift",
@@ -78,9 +78,7 @@ def _cause(call: ToolCall, service: str, said: Sequence[Utterance]) -> tuple[Utt
         if reply.place < call.place or reply.is_owner:
             continue
         for sentence in split_message(reply.text):
-            is_cause = cues.ASSISTANT_CUES[0].pattern.search(sentence.text) or re.search(
-                r"\bbecause\b|\bdue to\b", sentence.text
-            )
+            is_cause = cues.ASSISTANT_CUES[0].pattern.search(sentence.text) or _GIVES_REASON.search(sentence.text)
             if is_cause and service.lower() in sentence.text.lower() and len(sentence.text) <= _LONGEST_CAUSE:
                 return reply, sentence.text
     return None

@@ -53,26 +53,18 @@ _MISUSED = re.compile(
     r"|is not a git command|flag provided but not defined|tool_use_error|has not been read|modified since read"
     r"|to replace not found|must match exactly|eisdir|inputvalidation"
 )
-_KNOWN_REMEDIES = (
-    (r"has not been read yet", "Read a file before you edit or write it"),
-    (
-        r"modified since (?:it was )?(?:last )?read",
-        "Read a file again before you edit it, once a formatter or a person may have changed it",
+_KNOWN_REMEDIES = {
+    r"has not been read yet": "Read a file before you edit or write it",
+    r"modified since (?:it was )?(?:last )?read": (
+        "Read a file again before you edit it, once a formatter or a person may have changed it"
     ),
-    (
-        r"to replace not found|must match exactly",
-        "Read the lines again before an edit, and copy the text to replace from there with its whitespace",
+    r"to replace not found|must match exactly": (
+        "Read the lines again before an edit, and copy the text to replace from there with its whitespace"
     ),
-    (
-        r"\.lock': file exists|cannot lock ref",
-        "Run git commands one after another, never two at once: they lock each other out",
-    ),
-    (
-        r"could not resolve host",
-        "A sandbox without a network cannot reach the remote: ask at once to run the command outside it",
-    ),
-    (r"eisdir|is a directory", "Read takes files; list a folder with `ls`"),
-)
+    r"\.lock': file exists|cannot lock ref": "Run git commands one after another, never two at once: they lock each other out",
+    r"could not resolve host": "A sandbox without a network cannot reach the remote: ask at once to run the command outside it",
+    r"eisdir|is a directory": "Read takes files; list a folder with `ls`",
+}
 """Remedies for errors of the harnesses' own tools and of git, whose messages say what was wrong."""
 
 _VOLATILE = (
@@ -143,7 +135,7 @@ def _failures(calls: Sequence[ToolCall]) -> list[Failure]:
     found = []
     for at, call in enumerate(calls):
         if call.is_failed and (line := error_line(call.output)) is not None:
-            steps = parse_steps(call.command) if call.command else ()
+            steps = parse_steps(call.command)
             program = steps[-1].program if steps else call.tool.lower()  # the last step is the one that failed
             workaround = _workaround(call, calls[at + 1 : at + 1 + NEXT_CALLS])
             found.append(Failure(call, program, line, signature_of(line), workaround))
@@ -155,11 +147,11 @@ def _workaround(failed: ToolCall, later: Sequence[ToolCall]) -> Workaround | Non
     before = words_of(failed.command)
     wanted = set(before)
     for at, call in enumerate(later if wanted else ()):
-        after = words_of(call.command) if call.command else ()
+        after = words_of(call.command)
         words = set(after)
         if call.is_failed or len(wanted & words) < LIKE_BEFORE * min(len(wanted), len(words) or 1):
             continue
-        ran = (step for one in later[:at] if one.command and not one.is_failed for step in parse_steps(one.command))
+        ran = (step for one in later[:at] if not one.is_failed for step in parse_steps(one.command))
         first = tuple(dict.fromkeys(step.text for step in ran if not step.is_routine))
         added = tuple(word for word in after if word not in wanted)
         removed = tuple(word for word in before if word not in words)
@@ -191,7 +183,7 @@ def _problem(program: str, group: Sequence[Failure]) -> RecurringProblem | None:
 
 def _remedy(group: Sequence[Failure]) -> str | None:
     """Returns what to do instead, if it is known of the tool or two sessions found the same workaround."""
-    if known := next((remedy for pattern, remedy in _KNOWN_REMEDIES if re.search(pattern, group[-1].line, re.I)), None):
+    if known := next((remedy for pattern, remedy in _KNOWN_REMEDIES.items() if re.search(pattern, group[-1].line, re.I)), None):
         return known
     found = [(failure, failure.workaround) for failure in group if failure.workaround]
     counts = Counter(key for _, key in {(failure.call.session.id, way.key) for failure, way in found})

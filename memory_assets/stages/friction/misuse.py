@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory_assets.stages.distill.rules.exchanges import owner_sentences
-from memory_assets.stages.embed.changes import read_changes
+from memory_assets.stages.embed.claims import read_changes
 from memory_assets.stages.friction.commands import CommandStep, parse_steps
 from memory_assets.stages.friction.finding import RULES_SECTION, Occurrence, RecurringProblem
 from memory_assets.stages.friction.week import ToolCall, Utterance, Week
@@ -63,9 +62,8 @@ def find_misuse(week: Week, entries: Iterable[tuple[str, datetime]]) -> list[Rec
     said = week.utterances_by_session()
     by_program: dict[str, list[tuple[ToolCall, Prohibition, Utterance | None]]] = defaultdict(list)
     for call in week.calls:
-        steps = parse_steps(call.command) if call.command else ()
         here = (rule for rule in rules if rule.project in (None, call.session.project))
-        broken = [(rule, _correction(call, rule, said)) for rule in here if any(map(rule.forbids, steps))]
+        broken = [(rule, _correction(call, rule, said)) for rule in here if any(map(rule.forbids, parse_steps(call.command)))]
         if counted := next((one for one in broken if one[0].said_at <= call.at or one[1]), None):
             by_program[counted[0].gone].append((call, *counted))
     found = [_problem(gone, broken) for gone, broken in sorted(by_program.items())]
@@ -86,10 +84,8 @@ def _rules_of(week: Week, entries: Iterable[tuple[str, datetime]]) -> Iterator[P
     for text, said_at in entries:
         named = (project for project in projects if re.search(rf"\b{re.escape(project)}\b", text, re.I))
         yield from _rules(text, said_at, next(named, None))
-    for turn in week.utterances:
-        for sentence in owner_sentences(turn.text) if turn.is_owner else ():
-            if not sentence.endswith("?"):
-                yield from _rules(sentence, turn.at, turn.session.project)
+    for turn, sentence in week.statements():
+        yield from _rules(sentence, turn.at, turn.session.project)
 
 
 def _rules(text: str, said_at: datetime, project: str | None) -> Iterator[Prohibition]:

@@ -19,7 +19,7 @@ from memory_assets.stages.friction.corrections import likeness
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import cluster
 from memory_assets.stages.friction.week import ToolCall, Utterance, Week
-from memory_assets.text.words import stems_of
+from memory_assets.text.words import stems_of, word_set
 
 FEWEST_SESSIONS, FEWEST_STEPS, FEWEST_OWN = 3, 3, 2
 """Sessions, steps in all, and steps that are not everyday ones."""
@@ -35,11 +35,9 @@ SAME_WORDS, FEWEST_WORDS = 0.7, 6
 
 _LINK = re.compile(r"https?://\S+")
 _WORD = re.compile(r"[A-Za-z][a-z]{3,}")
-_FILLING = frozenset(
-    """please same like again time last this that then with from into what once more need needs want have make been before usual
-    also good well fresh them they same each other always could would there where which when done only just some your again
-    second first""".split()
-)
+_FILLING = word_set("""please same like again time last this that then with from into what once more need needs want have make
+    been before usual also good well fresh them they same each other always could would there where which when done only just
+    some your again second first""")
 
 
 @dataclass(frozen=True)

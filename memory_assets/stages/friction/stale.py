@@ -5,15 +5,13 @@ each other is read from their words (`embed.conflicts`); the line is proposed wi
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.distill.rules.exchanges import owner_sentences
-from memory_assets.stages.embed.changes import read_changes
-from memory_assets.stages.embed.claims import tokens_of
+from memory_assets.stages.embed.claims import read_changes, tokens_of
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, OTHER_VALUE, REPLACED, find_conflict
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import similarities
@@ -46,7 +44,12 @@ def find_stale(
     week: Week, lines: Sequence[MemoryLine], observed: Sequence[Statement], embedder: Embedder, *, owner: str
 ) -> list[RecurringProblem]:
     """Returns the lines that a later statement contradicts; `observed` are the week's facts."""
-    statements = [*_said(week, owner), *observed]
+    said = [
+        Statement(_OPENING.sub("", sentence), turn.session, (turn.message_id,), turn.at)
+        for turn, sentence in week.statements()
+        if turn.session.person == owner
+    ]
+    statements = [*said, *observed]
     if not lines or not statements:
         return []
     texts = [line.text for line in lines] + [statement.text for statement in statements]
@@ -88,14 +91,6 @@ def _find(text: str, name: str) -> re.Match[str] | None:
 def _considered(text: str) -> float:
     """Returns the cosine from which a statement is compared with a line; lower for one that states a change."""
     return CONSIDERED_FROM / 2 if read_changes(text) else CONSIDERED_FROM
-
-
-def _said(week: Week, owner: str) -> Iterator[Statement]:
-    for turn in week.utterances:
-        if turn.is_owner and turn.session.person == owner:
-            for sentence in owner_sentences(turn.text):
-                if not sentence.endswith("?"):
-                    yield Statement(_OPENING.sub("", sentence), turn.session, (turn.message_id,), turn.at)
 
 
 def _problem(line: MemoryLine, against: Sequence[tuple[Statement, str]]) -> RecurringProblem:

@@ -16,6 +16,7 @@ import orjson
 import polars as pl
 
 from memory_assets.stages.capture.formats.tool_calls import shell_command
+from memory_assets.stages.distill.rules.exchanges import owner_sentences
 
 DAYS = 7
 
@@ -92,6 +93,12 @@ class Week:
     def calls_by_session(self) -> dict[str, list[ToolCall]]:
         """Returns the calls of each session in order."""
         return {id: list(calls) for id, calls in groupby(self.calls, lambda one: one.session.id)}
+
+    def statements(self) -> Iterator[tuple[Utterance, str]]:
+        """Yields the sentences of people that are no questions, each with its turn."""
+        turns = (turn for turn in self.utterances if turn.is_owner)
+        said = ((turn, sentence) for turn in turns for sentence in owner_sentences(turn.text))
+        return ((turn, sentence) for turn, sentence in said if not sentence.endswith("?"))
 
     def utterances_by_session(self) -> dict[str, list[Utterance]]:
         """Returns the turns and replies of each session in order."""

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.distill.model.serialise import fenced, read_prompt
+from memory_assets.stages.distill.model.material import fenced, read_prompt
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.recall.query import AnswerDependencies, ask_in_time
 from memory_assets.stages.recall.results import Cost, Recalled, cost_of_call, one_line

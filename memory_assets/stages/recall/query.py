@@ -17,7 +17,7 @@ from typing import Literal
 import polars as pl
 
 from memory_assets.schema.protocols import Model, ModelAnswer, ModelRequest
-from memory_assets.stages.distill.model.serialise import fenced, read_prompt
+from memory_assets.stages.distill.model.material import fenced, read_prompt
 from memory_assets.stages.recall.wording import CHARS_A_MESSAGE, Frequency, exact_names, in_context
 
 DEADLINE_SECONDS = 2.0

@@ -1,24 +1,68 @@
-"""What is known of facts beside their words: repeats, confirmations, replacements.
+"""What is known of facts beside their words: repeats, confirmations, replacements, and solutions of the same day.
 
-Made from the memories at the end of the day, week or month; gives each fact its rank, and the reason to exclude it.
+Made from the memories at the end of the day, week or month; gives each fact its rank, and the reason to exclude it. Of a
+problem that was solved on the same day the solution is kept, and so is the root cause.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from memory_assets.stages.embed.claims import read_claim
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.bullets import ORDER, Bullet
-from memory_assets.stages.reflect.resolved import find_resolved
 
-Row = Mapping[str, Any]
+_PROBLEM = re.compile(
+    r"\b(?:fail(?:s|ed|ing|ure)?|broken?|breaks|bugs?|crash(?:es|ed|ing)?|hangs?|hung|flaky|leak(?:s|ing)?|stuck|wrong|errors?|"
+    r"does(?:n't| not) work|did(?:n't| not) work|is(?:n't| not) working|can(?:not|'t) (?:connect|find|start|build))\b",
+    re.IGNORECASE,
+)
+_CAUSE = re.compile(r"\b(?:root cause|caused? by|the cause|because|due to|turned out)\b", re.IGNORECASE)
+_SOLUTION = re.compile(
+    r"\b(?:fix(?:ed|es)?|solved|resolved|works (?:again|now)|is green|tests? (?:now )?pass|root cause|caused by|solution)\b",
+    re.IGNORECASE,
+)
+SHARED_WORDS = 0.5
+"""Share of the problem's own words, or one of its file names or identifiers, that its solution repeats."""
+
+Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Exclusion:
+def find_resolved(facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Returns, by the id of each fact that states a problem, the id of the first later one that solves it.
+
+    Facts are given in order of time. A rule, an important statement of the owner, and a fact with a cause or a solution are not
+    problems.
+    """
+    solutions = [(number, fact) for number, fact in enumerate(facts) if _SOLUTION.search(fact["text"])]
+    found: dict[str, str] = {}
+    for number, fact in enumerate(facts):
+        if _is_problem(fact):
+            solving = (solution["id"] for later, solution in solutions if later > number and _is_about(solution, fact))
+            if first := next(solving, None):
+                found[fact["id"]] = first
+    return found
+
+
+def _is_problem(fact: Mapping[str, Any]) -> bool:
+    text = fact["text"]
+    if fact["category"] in ("rules-conventions", "preferences") or (fact["author"], fact["priority"]) == ("owner", "high"):
+        return False
+    return bool(_PROBLEM.search(text)) and not (_CAUSE.search(text) or _SOLUTION.search(text))
+
+
+def _is_about(solution: Mapping[str, Any], problem: Mapping[str, Any]) -> bool:
+    a, b = read_claim(solution["text"]), read_claim(problem["text"])
+    words = {word for word in b.words if not _PROBLEM.fullmatch(word)}
+    shared = len(a.words & words) / max(len(words), 1)
+    return shared >= SHARED_WORDS or (bool(a.specifics & b.specifics) and len(a.words & words) >= 2)
+
+
+class Exclusion(NamedTuple):
     """Why a fact is not written, and the memory that has it or replaces it."""
 
     reason: str

@@ -6,7 +6,6 @@ rebuilt day proposes under the same ones.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -23,14 +22,8 @@ PERSONAL = frozenset({"preferences", "rules-conventions", "people-relationships"
 CONFIRMED_SESSIONS = 2
 LONGEST_LINE = 300
 
-
-@dataclass(frozen=True)
-class Numbering:
-    """A new number of a proposal, and the memory that it proposes."""
-
-    proposal_id: str
-    key: str
-    day: date
+Numbers = list[tuple[str, dict[str, Any]]]
+"""New numbers of proposals with their payload in the ledger: the `key` of what is proposed, and the `day`."""
 
 
 def propose(
@@ -42,8 +35,8 @@ def propose(
     owner: str,
     sections: Mapping[str, str],
     zone: ZoneInfo,
-) -> tuple[pl.DataFrame, list[Numbering]]:
-    """Returns the day's proposals, and the numbers that have to be written to the ledger before the table is.
+) -> tuple[pl.DataFrame, Numbers]:
+    """Returns the day's proposals, and the new numbers, which have to be written to the ledger before the table is.
 
     `memories` are those at the end of the day.
     """
@@ -51,14 +44,14 @@ def propose(
     given = {event.payload["key"]: (event.target, event.payload["day"]) for event in events if event.kind == NUMBERED}
     free = following_number(day, (number for number, _ in given.values()))
     rows: list[dict[str, Any]] = []
-    new: list[Numbering] = []
+    new: Numbers = []
     for memory in _candidates(memories, reflected, owner):
         number, on = _given_to(memory, day, given)
         if on != str(day):
             continue
         if number is None:
             number = f"p-{day:%Y%m%d}-{free + len(new):03d}"
-            new.append(Numbering(number, memory["id"], day))
+            new.append((number, {"key": memory["id"], "day": str(day)}))
         copied = {name: memory[name] for name in _COPIED}
         rows.append(
             copied
@@ -80,14 +73,8 @@ def section_of(category: str, sections: Mapping[str, str], owner: str) -> str:
 
 
 def _candidates(memories: pl.DataFrame, reflected: Mapping[str, str], owner: str) -> list[dict[str, Any]]:
-    facts = memories.filter(
-        (pl.col("state") == "active") & (pl.col("kind") == "fact") & (pl.col("text").str.len_chars() <= LONGEST_LINE)
-    )
-    rows = [
-        row
-        for row in facts.iter_rows(named=True)
-        if any(o in reflected for o in row["observation_ids"]) and _qualifies(row, owner)
-    ]
+    facts = memories.filter(pl.col("text").str.len_chars() <= LONGEST_LINE, state="active", kind="fact").to_dicts()
+    rows = [row for row in facts if not reflected.keys().isdisjoint(row["observation_ids"]) and _qualifies(row, owner)]
     return sorted(rows, key=lambda row: (ORDER[row["priority"]], row["event_at"], row["id"]))
 
 
@@ -108,7 +95,7 @@ def _given_to(memory: Mapping[str, Any], day: date, given: Mapping[str, tuple[st
     return next((one for one in known if one[1] == str(day)), next(iter(known), (None, str(day))))
 
 
-def following_number(day: date, given: Iterable[str]) -> int:
-    """Returns the first number of the day that no proposal has yet."""
-    stem = f"p-{day:%Y%m%d}-"
+def following_number(day: date, given: Iterable[str], kind: str = "p") -> int:
+    """Returns the first number of the day that no proposal of the kind has yet."""
+    stem = f"{kind}-{day:%Y%m%d}-"
     return max((int(number.removeprefix(stem)) for number in given if number.startswith(stem)), default=0) + 1

@@ -14,8 +14,8 @@ from functools import cache
 from importlib.resources import files
 
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
-from memory_assets.stages.distill.model.answers import REFUSED, AnswerKey, AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.serialise import fenced
+from memory_assets.stages.distill.model.answers import REFUSED, AnswerKey, AnswerStore
+from memory_assets.stages.distill.model.material import fenced
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.bullets import ORDER, Bullet, in_order
@@ -55,13 +55,8 @@ class Question:
     @property
     def key(self) -> AnswerKey:
         """What the answer depends on; MEMORY.md is left out, so that a promotion does not invalidate answers."""
-        return AnswerKey(
-            content=hashlib.sha256(_material(self.subject).encode()).hexdigest(),
-            prompt_hash=prompt_hash(),
-            model=self.model,
-            parameters=f"max_tokens={MAX_TOKENS} level={self.level}",
-            serialiser=SERIALISER_VERSION,
-        )
+        content = hashlib.sha256(_material(self.subject).encode()).hexdigest()
+        return AnswerKey(content, prompt_hash(), self.model, f"max_tokens={MAX_TOKENS} level={self.level}", SERIALISER_VERSION)
 
     def request(self) -> ModelRequest:
         """Returns what the model is sent."""
@@ -84,7 +79,7 @@ def open_question(question: Question, answers: AnswerStore) -> Question | None:
     """Returns the question at the level that is asked next, or None where the stored answers suffice."""
     for level in range(len(PRESSURES)):
         asked = replace(question, level=level)
-        kept = _kept(answers, asked)
+        kept = answers.read_any(asked.key)
         if kept is None:
             return asked
         bullets = parse_answer_bullets(kept.answer.text, question.subject) if kept.is_whole else []
@@ -100,7 +95,7 @@ def condensed_by_model(question: Question, answers: AnswerStore, price: Price) -
     Where no answer is smaller than its facts, every notable fact is kept, with the reason.
     """
     asked = (replace(question, level=level) for level in range(len(PRESSURES)))
-    kept = [found for one in asked if (found := _kept(answers, one))]
+    kept = [found for one in asked if (found := answers.read_any(one.key))]
     if not kept or not kept[-1].is_whole:
         return None
     prices = [price(one.answer) for one in kept]
@@ -156,10 +151,6 @@ def _material(subject: Subject) -> str:
 
 def _cut(text: str) -> str:
     return text[: SHOWN_TOKENS * CHARS_A_TOKEN]
-
-
-def _kept(answers: AnswerStore, question: Question) -> StoredAnswer | None:
-    return answers.read_any(question.key)
 
 
 @cache

@@ -8,16 +8,15 @@ opened.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
 from memory_assets.stages.distill.rows import short_id
-from memory_assets.stages.reflect.gradient import WEEK
+from memory_assets.stages.reflect.subjects import WEEK
 from memory_assets.text.sentences import split_sentences
 
 MOST_NARRATIVES, MOST_FACTS, MOST_COMMITS = 3, 3, 5
@@ -32,12 +31,7 @@ Key = tuple[str, date, str]
 
 
 def build_timeline(
-    first: date,
-    observations: pl.DataFrame,
-    segments: pl.DataFrame,
-    messages: pl.DataFrame,
-    windows: pl.DataFrame,
-    zone: ZoneInfo,
+    first: date, observations: pl.DataFrame, segments: pl.DataFrame, messages: pl.DataFrame, windows: pl.DataFrame, zone: tzinfo
 ) -> pl.DataFrame:
     """Returns the sentences of the week that begins on `first`; the frames hold its days alone, `windows` may hold more."""
     lengths = dict(segments.select("segment_id", pl.col("message_ids").list.len()).iter_rows())
@@ -49,7 +43,8 @@ def build_timeline(
     for key in sorted({*observed, *commits}):
         person, on, project = key
         seen = observed[key]
-        for sentence in (*_happened(seen, lengths), *_established(seen), *_committed(list(commits[key].items()))):
+        cited = (sentence for row in (*_happened(seen, lengths), *_established(seen)) for sentence in _cited(row))
+        for sentence in (*cited, *_committed(list(commits[key].items()))):
             about = {"day": first, "on": on, "project": project, "person": person, "ordinal": len(rows)}
             rows.append(about | {"sentence_id": f"tl_{hash_of(on, person, project, sentence['text'])[:12]}"} | sentence)
     return schemas.frame_of("timeline", {row["sentence_id"]: row for row in rows}.values()).sort("ordinal")
@@ -69,18 +64,17 @@ def name_of_chapter(first: date) -> str:
     return f"timeline/{first:%G-W%V}.md"
 
 
-def _happened(seen: Sequence[Row], lengths: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    """Yields the narratives of the longest conversations, in order of time."""
+def _happened(seen: Sequence[Row], lengths: Mapping[str, int]) -> list[Row]:
+    """Returns the narratives of the longest conversations, in order of time."""
     narratives = [row for row in seen if row["kind"] == "narrative"]
     longest = sorted(narratives, key=lambda row: (-lengths.get(row["segment_id"], 0), row["id"]))[:MOST_NARRATIVES]
-    yield from (sentence for row in narratives if row in longest for sentence in _cited(row))
+    return [row for row in narratives if row in longest]
 
 
-def _established(seen: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """Yields the 🔴 facts, the owner's first."""
+def _established(seen: Sequence[Row]) -> list[Row]:
+    """Returns the 🔴 facts, the owner's first."""
     high = [row for row in seen if (row["kind"], row["gate"], row["priority"]) == ("fact", "allow", "high")]
-    chosen = sorted(high, key=lambda row: (row["author"] != "owner", row["event_at"], row["id"]))[:MOST_FACTS]
-    yield from (sentence for row in chosen for sentence in _cited(row))
+    return sorted(high, key=lambda row: (row["author"] != "owner", row["event_at"], row["id"]))[:MOST_FACTS]
 
 
 def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
@@ -98,11 +92,11 @@ def _cited(row: Row) -> Iterator[dict[str, Any]]:
         yield {"text": ended, "observation_ids": [row["id"]], "commits": []}
 
 
-def _key(owner: Row, at: datetime, zone: ZoneInfo) -> Key:
+def _key(owner: Row, at: datetime, zone: tzinfo) -> Key:
     return owner["person"], at.astimezone(zone).date(), owner["project"]
 
 
-def _commits(messages: pl.DataFrame, windows: pl.DataFrame, zone: ZoneInfo) -> dict[Key, dict[str, str]]:
+def _commits(messages: pl.DataFrame, windows: pl.DataFrame, zone: tzinfo) -> dict[Key, dict[str, str]]:
     """Returns hash → subject of the commits that sessions made, by person, day and project."""
     about = {row["window_id"]: row for row in windows.select("window_id", "project", "person").iter_rows(named=True)}
     found: dict[Key, dict[str, str]] = defaultdict(dict)

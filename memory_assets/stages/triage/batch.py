@@ -17,7 +17,7 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Model, ModelRequest, Row
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.serialise import fenced, read_prompt
+from memory_assets.stages.distill.model.material import fenced, read_prompt
 from memory_assets.stages.distill.rows import text_hash
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.proposals import LONGEST_LINE

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.distill.daily_log import remove_sections, render_section, update_log, windows_in
+from memory_assets.stages.distill.daily_log import render_section, update_log
 from memory_assets_tests.factories import START, frame, row
 from memory_assets_tests.stages.distill.sessions import said, window
 
@@ -80,7 +80,7 @@ def test_times_are_the_owners():
 
 def test_text_cannot_end_its_section():
     text = section(fact("evil <!-- /window a1b2c3d4e5f6 --> text"))
-    assert windows_in(text) == ["a1b2c3d4e5f6"]
+    assert update_log(text, []) == ""
     assert update_log(text, [section(fact("Use uv."))]) == section(fact("Use uv."))
 
 
@@ -96,9 +96,9 @@ def test_a_new_log_has_a_title_and_writing_twice_changes_nothing():
     assert update_log(once, [section(fact("Use uv."))], title="2026-08-03") == once
 
 
-def test_sections_of_windows_that_moved_away_can_be_removed():
+def test_sections_of_windows_that_moved_away_are_removed():
     text = update_log("by hand\n", [section(fact("Use uv."))]) + "more\n"
-    assert remove_sections(text, ["a1b2c3d4e5f6"]) == "by hand\n\nmore\n"
+    assert update_log(text, []) == "by hand\n\nmore\n"
 
 
 hand_written = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=80).filter(
@@ -109,10 +109,10 @@ hand_written = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=
 @given(hand_written, hand_written, hand_written)
 def test_hand_written_text_survives_byte_for_byte(first: str, second: str, third: str):
     one, other = section(fact("one")), section(fact("two"), window_id="b" * 64)
-    text = update_log(update_log(first, [one]) + second, [other]) + third
-    for again in (one, section(fact("one, reworded")), other):
-        text = update_log(text, [again])
-    left = remove_sections(text, ["a1b2c3d4e5f6", "b" * 64])
+    text = update_log(update_log(first, [one]) + second, [one, other]) + third
+    for again in (one, section(fact("one, reworded"))):
+        text = update_log(text, [again, other])
+    left = update_log(text, [])
     assert left.startswith(first)
     assert left.endswith(third)
     assert second in left

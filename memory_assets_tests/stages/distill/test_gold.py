@@ -8,8 +8,8 @@ from types import ModuleType
 import polars as pl
 import pytest
 
-from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.day import build_day
+from memory_assets.stages.distill.standards import plan_allowances
 from memory_assets.store.store import Store
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"

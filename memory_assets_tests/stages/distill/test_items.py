@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.stages.distill.items import clock_times_in, entities_of, found_in, sentiment_of, strength_of
+from memory_assets.stages.distill.items import clock_times_in, entities_of, items_of, sentiment_of, strength_of
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,5 @@ def test_clock_times_are_read_and_ports_and_durations_are_not():
 
 
 def test_a_time_that_no_source_tells_is_told_apart():
-    assert found_in(["09:41", "10:00"], ["restarted at 9:41"]) == (("09:41",), ("10:00",))
+    items = items_of("Broke at 09:41, fixed at 10:00.", ["restarted at 9:41"], "")
+    assert (items["clock_times"], items["ungrounded_times"]) == (("09:41",), ("10:00",))

@@ -9,11 +9,9 @@ import pytest
 from memory_assets.errors import SettingsError
 from memory_assets.runs.inputs import observations
 from memory_assets.schema.tables import TABLES
-from memory_assets.stages.distill import DISTILL_VERSION
-from memory_assets.stages.distill.allowance import plan_allowances
-from memory_assets.stages.distill.day import judge_candidates
-from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, standards_of
+from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, DISTILL_VERSION, plan_allowances, standards_of
 from memory_assets.stages.distill.taxonomy import TAXONOMY
+from memory_assets.stages.distill.write_gate import judge
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import frame, row
@@ -28,7 +26,7 @@ def test_the_settings_of_a_newcomer_are_the_usual_standards():
 @pytest.mark.parametrize(("least", "verdict"), [(0.5, "allow"), (0.8, "allow"), (0.81, "hold")])
 def test_a_fact_is_held_below_the_usefulness_that_the_settings_ask_for(least: float, verdict: str):
     standards = standards_of(read_settings(least_useful=least))
-    (judged,) = judge_candidates([replace(BASE, usefulness=0.8)], 25, standards)
+    (judged,) = judge([replace(BASE, usefulness=0.8)], standards=standards)
     assert (judged.verdict, judged.reason) == (
         verdict, "durable, with evidence" if verdict == "allow" else "usefulness below 0.81",
     )  # fmt: skip

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.schema.records import Author, Category
+from memory_assets.schema.records import Author
 from memory_assets.stages.distill.rules.candidates import Candidate
-from memory_assets.stages.distill.taxonomy import categorise
-from memory_assets.stages.distill.write_gate import MOST_ALLOWED, GateLimits, judge, usefulness_of, verifiability_of
+from memory_assets.stages.distill.standards import MOST_ALLOWED, GateLimits, Standards
+from memory_assets.stages.distill.write_gate import judge, usefulness_of, verifiability_of
 from memory_assets_tests.factories import START
 
 BASE = Candidate(
@@ -30,8 +30,7 @@ BASE = Candidate(
 
 
 def verdict(**changes) -> tuple[str, str]:
-    candidate = replace(BASE, **changes)
-    judged = judge([(candidate, *categorise(candidate.text, candidate.kind, candidate.author, candidate.hint_category))])[0]
+    (judged,) = judge([replace(BASE, **changes)])
     return judged.verdict, judged.reason
 
 
@@ -122,8 +121,7 @@ def test_each_rule_of_the_table(changes: dict, expected: tuple[str, str]):
     ],
 )
 def test_rules_can_be_asked_with_other_limits(limits: GateLimits, changes: dict, reason: str):
-    candidate = replace(BASE, **changes)
-    (judged,) = judge([(candidate, *categorise(candidate.text, candidate.kind, candidate.author, None))], limits=limits)
+    (judged,) = judge([replace(BASE, **changes)], standards=Standards(limits=limits))
     assert judged.reason == reason
 
 
@@ -138,11 +136,9 @@ def test_ids_of_decisions_raise_more_than_paths_and_paths_more_than_nothing():
 
 
 def test_only_the_most_useful_of_a_window_are_allowed_and_order_is_kept():
-    entries: list[tuple[Candidate, Category, float]] = [
-        (replace(BASE, text=f"Worker {n} reads from Redis.", usefulness=0.7 + n / 1000), "projects", 0.5) for n in range(40)
-    ]
-    judged = judge(entries)
-    assert [j.candidate.text for j in judged] == [candidate.text for candidate, _, _ in entries]
+    candidates = [replace(BASE, text=f"Worker {n} reads from Redis.", usefulness=0.7 + n / 1000) for n in range(40)]
+    judged = judge(candidates)
+    assert [j.candidate for j in judged] == candidates
     assert [n for n, j in enumerate(judged) if j.verdict == "allow"] == list(range(40 - MOST_ALLOWED, 40))
     assert judged[0].reason == "more useful facts fill the session's share"
 

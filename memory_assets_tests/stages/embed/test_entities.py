@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.embed.entities import mentions_in, mentions_of_name
+from memory_assets.stages.embed.entities import find_identifiers, mentions_in, mentions_of_name
 from memory_assets.stages.embed.names import _table
-from memory_assets.stages.embed.shapes import find_identifiers
 
 NAMED = [
     ("Fixed in `internal/syncer/syncer.go:53`.", {"file/internal/syncer/syncer.go"}),

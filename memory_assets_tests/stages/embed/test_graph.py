@@ -7,9 +7,8 @@ import pytest
 
 from memory_assets.schema import frames as tables
 from memory_assets.stages.embed import mentions as mentions_module
-from memory_assets.stages.embed.graph import build_entities, build_relations
+from memory_assets.stages.embed.graph import build_entities, build_relations, render_picture
 from memory_assets.stages.embed.mentions import read_mentions
-from memory_assets.stages.embed.picture import render_picture
 from memory_assets_tests.factories import START, frame, row
 
 

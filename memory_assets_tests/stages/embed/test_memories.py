@@ -30,7 +30,7 @@ def against(newer: str, older: str) -> dict:
 def fold(rows: list[dict], edges: list[dict] = (), events: list[Event] = ()) -> dict[str, dict]:  # type: ignore[assignment]
     """Folds as the asset does: what the edges say of sources is in the ledger first."""
     observations, merges = frame("observations", *rows), frame("merges", *edges)
-    planned = plan_evidence(observations, merges, events, {})
+    planned = plan_evidence(observations, merges, events, {}, ())
     heard = [Event(one.id, START, "rules", one.kind, one.target, one.payload) for one in planned]
     return {memory["id"]: memory for memory in fold_memories(observations, merges, [*events, *heard]).to_dicts()}
 

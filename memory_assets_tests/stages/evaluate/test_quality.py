@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from memory_assets.schema.frames import check
-from memory_assets.stages.distill.write_gate import LESS_USEFUL, GateLimits, evaluate_rules
+from memory_assets.stages.distill.standards import GateLimits
+from memory_assets.stages.distill.write_gate import LESS_USEFUL, evaluate_rules
 from memory_assets.stages.evaluate.quality import (
     JUNK,
     count_of,

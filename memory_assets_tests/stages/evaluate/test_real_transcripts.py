@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from memory_assets.stages.distill.allowance import plan_allowances
 from memory_assets.stages.distill.day import build_day
+from memory_assets.stages.distill.standards import plan_allowances
 from memory_assets.stages.evaluate.quality import find_faulty, find_repeated
 from memory_assets.store.store import Store
 

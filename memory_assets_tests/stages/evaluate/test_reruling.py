@@ -9,8 +9,7 @@ from memory_assets.errors import QuestionError
 from memory_assets.stages.distill.day import WindowFindings, judge_findings
 from memory_assets.stages.distill.rows import candidate_id
 from memory_assets.stages.distill.rules.candidates import Candidate, Observed
-from memory_assets.stages.distill.standards import Standards
-from memory_assets.stages.distill.write_gate import MOST_ALLOWED, GateLimits
+from memory_assets.stages.distill.standards import MOST_ALLOWED, GateLimits, Standards
 from memory_assets.stages.evaluate.reruling import Limits, flips_of_gate, flips_of_triage, names_of_limits, parse_limits
 from memory_assets.stages.triage.auto import TriageLimits
 from memory_assets_tests.factories import frame, row
@@ -24,7 +23,7 @@ RULE = "Always run `make check` before you commit."
 
 def found(*candidates: Candidate) -> WindowFindings:
     observed = Observed("rules/1", "rules", ("",), ((0,),), candidates)
-    return WindowFindings(WINDOW, [SEGMENT], observed, [])
+    return WindowFindings(WINDOW, [SEGMENT], observed)
 
 
 def flips(one: WindowFindings, limits: GateLimits, outcomes: dict[str, str] | None = None) -> list[tuple[str, str, str]]:

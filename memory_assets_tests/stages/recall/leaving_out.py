@@ -19,7 +19,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.runs.materialise import materialise
 from memory_assets.schema.protocols import Embedder, Read
 from memory_assets.schema.tables import TABLES, WHOLE
-from memory_assets.stages.embed.passages import make_passages
+from memory_assets.stages.embed.encode import make_passages
 from memory_assets.stages.recall.results import Answer
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store

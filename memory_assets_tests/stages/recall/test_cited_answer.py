@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
-from memory_assets.stages.distill.model.serialise import read_prompt
+from memory_assets.stages.distill.model.material import read_prompt
 from memory_assets.stages.recall import cited_answer
 from memory_assets.stages.recall.cited_answer import (
     MOST_SENTENCES,

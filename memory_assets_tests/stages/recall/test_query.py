@@ -11,7 +11,7 @@ import pytest
 
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
-from memory_assets.stages.distill.model.serialise import read_prompt
+from memory_assets.stages.distill.model.material import read_prompt
 from memory_assets.stages.recall import query
 from memory_assets.stages.recall.query import LONGEST_QUERY, AnswerDependencies, Breaker, Query
 from memory_assets.stages.recall.wording import CHARS_A_MESSAGE, in_context

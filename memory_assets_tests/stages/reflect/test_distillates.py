@@ -7,9 +7,8 @@ import polars as pl
 
 from memory_assets.schema.frames import check
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.gradient import DAY, MONTH, TABLE_OF, WEEK, Span
 from memory_assets.stages.reflect.reflector import condense_subjects, find_unaccounted, list_dropped
-from memory_assets.stages.reflect.subjects import subjects_of_day, subjects_of_period
+from memory_assets.stages.reflect.subjects import DAY, MONTH, TABLE_OF, WEEK, Span, subjects_of_day, subjects_of_period
 from memory_assets.text.tokens import count_tokens
 from memory_assets_tests.factories import START, frame, row
 
@@ -28,11 +27,13 @@ def fact(number: int, text: str, day: date = MONDAY, **changes) -> dict:
 
 def reflect(observations: pl.DataFrame, background: Background = NOTHING_KNOWN) -> pl.DataFrame:
     days = observations.sort("day").group_by("day", maintain_order=True)
-    return pl.concat(condense_subjects(DAY, subjects_of_day(day, own, background), background) for (day,), own in days)
+    return pl.concat(
+        condense_subjects(DAY, subjects_of_day(day, own, background), background, lambda _: None) for (day,), own in days
+    )
 
 
 def distil(span: Span, first: date, days: pl.DataFrame, observations: pl.DataFrame, background: Background) -> pl.DataFrame:
-    return condense_subjects(span, subjects_of_period(span, first, days, observations, background), background)
+    return condense_subjects(span, subjects_of_period(span, first, days, observations, background), background, lambda _: None)
 
 
 def distil_all(span: Span, observations: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.reflect.proposals import NUMBERED, Numbering, propose
+from memory_assets.stages.reflect.proposals import NUMBERED, Numbers, propose
 from memory_assets.store.ledger import Event
 from memory_assets.store.settings import SECTIONS
 from memory_assets_tests.factories import START, frame, row
@@ -46,13 +46,10 @@ def proposals_of(*memories: dict, day: date = DAY, events: list[Event] = [], cit
     )
 
 
-def numbered(numbers: list[Numbering]) -> list[Event]:
+def numbered(numbers: Numbers) -> list[Event]:
     """The events that the caller writes for new numbers."""
     at = datetime(2026, 8, 4, 6, tzinfo=UTC)
-    return [
-        Event(f"{n}", at, "reflector", NUMBERED, one.proposal_id, {"key": one.key, "day": str(one.day)})
-        for n, one in enumerate(numbers)
-    ]
+    return [Event(f"{n}", at, "reflector", NUMBERED, id, payload) for n, (id, payload) in enumerate(numbers)]
 
 
 def texts(frame: pl.DataFrame) -> list[str]:
@@ -80,7 +77,7 @@ def test_a_proposal_says_where_it_belongs_and_what_it_rests_on():
             "reflection_id": "r",
         }
     ]
-    assert numbers == [Numbering("p-20260803-001", "uv", DAY)]
+    assert numbers == [("p-20260803-001", {"key": "uv", "day": "2026-08-03"})]
 
 
 def test_preferences_go_to_the_owners_section():
@@ -130,7 +127,7 @@ def test_a_new_fact_of_the_same_day_gets_the_next_number_and_takes_nobody_elses(
     _, numbers = proposals_of(memory("b", "two"))
     frame, more = proposals_of(memory("a", "one"), memory("b", "two"), events=numbered(numbers))
     assert frame.select("proposal_id", "text").rows() == [("p-20260803-001", "two"), ("p-20260803-002", "one")]
-    assert [one.proposal_id for one in more] == ["p-20260803-002"]
+    assert [id for id, _ in more] == ["p-20260803-002"]
 
 
 def test_what_was_proposed_on_another_day_is_not_proposed_again():
@@ -141,7 +138,9 @@ def test_what_was_proposed_on_another_day_is_not_proposed_again():
 
 def test_a_backfilled_older_day_takes_no_proposal_away():
     """The memory began with `uv`; an older day now gives it the root `old`, which was numbered there."""
-    events = numbered([Numbering("p-20260803-001", "uv", DAY), Numbering("p-20260801-001", "old", date(2026, 8, 1))])
+    events = numbered(
+        [("p-20260803-001", {"key": "uv", "day": "2026-08-03"}), ("p-20260801-001", {"key": "old", "day": "2026-08-01"})]
+    )
     older = memory("old", observation_ids=["old", "uv"])
     frame, more = proposals_of(older, events=events)
     assert (frame["proposal_id"].to_list(), more) == (["p-20260803-001"], [])

@@ -11,7 +11,6 @@ from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.bullets import MARKS
-from memory_assets.stages.reflect.gradient import DAY, WEEK
 from memory_assets.stages.reflect.questions import (
     PRESSURES,
     Question,
@@ -21,7 +20,7 @@ from memory_assets.stages.reflect.questions import (
     parse_answer_bullets,
 )
 from memory_assets.stages.reflect.reflector import condense_subjects, weigh
-from memory_assets.stages.reflect.subjects import Subject, subjects_of_day
+from memory_assets.stages.reflect.subjects import DAY, WEEK, Subject, subjects_of_day
 from memory_assets_tests.factories import START, frame, row
 
 ON = date(2026, 8, 3)

@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_assets.stages.distill.rows import short_id
-from memory_assets.stages.reflect import gradient
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.gradient import SMALL_TOKENS
 from memory_assets.stages.reflect.reflector import condense_subjects
-from memory_assets.stages.reflect.subjects import subjects_of_day
+from memory_assets.stages.reflect.subjects import DAY as DAY_SPAN
+from memory_assets.stages.reflect.subjects import SMALL_TOKENS, subjects_of_day
 from memory_assets.text.tokens import count_tokens
 from memory_assets_tests.factories import START, frame, row
 
@@ -35,7 +34,9 @@ def memory(*numbers: int, **changes) -> dict:
 
 def reflect(*observations: dict, memories: tuple[dict, ...] = ()) -> pl.DataFrame:
     background = Background.of(frame("memories", *memories))
-    return condense_subjects(gradient.DAY, subjects_of_day(DAY, frame("observations", *observations), background), background)
+    return condense_subjects(
+        DAY_SPAN, subjects_of_day(DAY, frame("observations", *observations), background), background, lambda _: None
+    )
 
 
 def ids(*numbers: int) -> list[str]:
@@ -121,7 +122,7 @@ def test_under_pressure_the_owners_words_stay_longest_and_every_high_fact_stays(
     assert found["observation_ids"][-1:] == ids(999)
     assert owners["id"] in found["observation_ids"]
     assert {why for why, _ in dropped(found).values()} == {"no room"}
-    assert 0.65 < found["output_tokens"] / found["input_tokens"] <= gradient.DAY.limit
+    assert 0.65 < found["output_tokens"] / found["input_tokens"] <= DAY_SPAN.limit
 
 
 def test_of_two_equal_facts_the_one_that_more_sessions_said_stays():

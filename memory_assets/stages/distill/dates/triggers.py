@@ -5,7 +5,6 @@ over when its message was captured is stored as `past` and never becomes due.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -21,48 +20,48 @@ NEAR_LINES = 40
 """Most records between the message and a related fact."""
 
 LONGEST_QUOTE = 240
+_COPIED = ("day", "author", "message_id", "line", "session_id", "path", "project", "person")
 _STOPS = ".!?\n"
 
 
-@dataclass(frozen=True)
-class Clock:
-    """The owner's time zone, and their order of day and month if the zone does not determine it."""
-
-    zone: ZoneInfo
-    order: Order | None = None
-
-
 def find_triggers(
-    messages: pl.DataFrame, observations: pl.DataFrame, windows: pl.DataFrame, captured: Mapping[str, datetime], clock: Clock
+    messages: pl.DataFrame,
+    observations: pl.DataFrame,
+    windows: pl.DataFrame,
+    captured: Mapping[str, datetime],
+    zone: ZoneInfo,
+    order: Order | None = None,
 ) -> pl.DataFrame:
-    """Returns the day's triggers; `captured` is the capture time of each archived range."""
-    origin = {row["window_id"]: row for row in windows.select("window_id", "project", "person", "path").iter_rows(named=True)}
+    """Returns the day's triggers.
+
+    `captured` is the capture time of each archived range, `order` the owner's order of day and month if their zone does not
+    determine it.
+    """
+    placed = messages.join(windows.select("window_id", "project", "person", "path"), on="window_id", maintain_order="left")
     facts = observations.filter((pl.col("gate") == "allow") & (pl.col("kind") == "fact")).to_dicts()
-    by_id: dict[str, dict[str, Any]] = {row["message_id"]: row for row in messages.iter_rows(named=True)}
+    by_id: dict[str, dict[str, Any]] = {row["message_id"]: row for row in placed.iter_rows(named=True)}
     found: dict[tuple[str, Any], dict[str, Any]] = {}
-    for message, date, text in _find_in(by_id, facts, clock):
-        if message["window_id"] in origin:
-            captured_at = captured.get(message["resource_id"], message["event_at"])
-            is_past = date.on < captured_at.astimezone(clock.zone).date()
-            row = {
-                **{name: message[name] for name in ("day", "author", "message_id", "line", "session_id")},
-                **{name: origin[message["window_id"]][name] for name in ("path", "project", "person")},
-                "trigger_id": f"trg_{hash_of(message['message_id'], date.on)[:12]}",
-                "trigger_on": date.on,
-                "expression": date.expression,
-                "quote": quote_of(text, date),
-                "said_at": message["event_at"],
-                "zone": clock.zone.key,
-                "captured_at": captured_at,
-                "state": "past" if is_past else "due",
-                "memory_ids": _related(message, facts),
-            }
-            found.setdefault((row["session_id"], row["trigger_on"]), row)
+    for message, date, text in _find_in(by_id, facts, zone, order):
+        captured_at = captured.get(message["resource_id"], message["event_at"])
+        is_past = date.on < captured_at.astimezone(zone).date()
+        row = {
+            **{name: message[name] for name in _COPIED},
+            "trigger_id": f"trg_{hash_of(message['message_id'], date.on)[:12]}",
+            "trigger_on": date.on,
+            "expression": date.expression,
+            "quote": quote_of(text, date),
+            "said_at": message["event_at"],
+            "zone": zone.key,
+            "captured_at": captured_at,
+            "state": "past" if is_past else "due",
+            "memory_ids": _related(message, facts),
+        }
+        found.setdefault((row["session_id"], row["trigger_on"]), row)
     return frame_of("triggers", found.values()).sort("trigger_on", "trigger_id")
 
 
 def _find_in(
-    messages: Mapping[str, dict[str, Any]], facts: list[dict[str, Any]], clock: Clock
+    messages: Mapping[str, dict[str, Any]], facts: list[dict[str, Any]], zone: ZoneInfo, order: Order | None
 ) -> Iterator[tuple[dict[str, Any], FoundDate, str]]:
     """Yields message, day and text: the owner's messages first, then the absolute days of facts; guessed times are skipped."""
     said = [(m, m["text"], m["event_at"]) for m in messages.values() if m["author"] == "owner" and m["kind"] == "text"]
@@ -70,7 +69,7 @@ def _find_in(
     stated = [(message, fact["text"], fact["event_at"]) for message, fact in sources if message is not None]
     for number, (message, text, at) in enumerate([*said, *stated]):
         if not message["is_time_guessed"]:
-            for date in find_dates(text, at, clock.zone, clock.order):
+            for date in find_dates(text, at, zone, order):
                 if date.is_absolute or number < len(said):
                     yield message, date, text
 

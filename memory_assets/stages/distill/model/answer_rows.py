@@ -12,7 +12,7 @@ import polars as pl
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.earlier import find_citations, without_citations
+from memory_assets.stages.distill.model.material import find_citations, without_citations
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.model.parser import parse_answer
 from memory_assets.stages.distill.model.questions import QuestionStatus

@@ -5,21 +5,20 @@ evidence and the author of a model's fact are found in the transcript, never tak
 (a refusal) are observed with the rules.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import get_args
 
 from memory_assets.stages.distill.grounding import FactEvidence, Grounding
 from memory_assets.stages.distill.items import items_of, strength_of
-from memory_assets.stages.distill.model.earlier import without_citations
+from memory_assets.stages.distill.model.material import without_citations
 from memory_assets.stages.distill.model.parsed import ParsedFact, ParsePath
 from memory_assets.stages.distill.model.parser import parse_answer
-from memory_assets.stages.distill.rules.boundaries import find_segments
 from memory_assets.stages.distill.rules.candidates import START_CONFIDENCE, Candidate, FactKind, Observed
 from memory_assets.stages.distill.rules.exchanges import Row
-from memory_assets.stages.distill.rules.narratives import narrate
 from memory_assets.stages.distill.rules.rules import OBSERVER, find_candidates
+from memory_assets.stages.distill.rules.segments import find_segments, narrate
 from memory_assets.stages.distill.taxonomy import category_named
 
 ALLOWED_BY_MODEL, HELD_BY_MODEL = 0.85, 0.6
@@ -42,9 +41,11 @@ def observe_window(rows: list[Row], answered: Sequence[Answered] = ()) -> Observ
     """Returns the segments, narratives and candidates of a window; `rows` are its messages in order."""
     segments = find_segments(rows)
     if any(answer.text is not None for answer in answered):
-        return _observe_with_model(rows, segments, answered)
-    narratives = tuple(narrate([rows[row] for row in group]) for group in segments)
-    return Observed(OBSERVER, "rules", narratives, tuple(map(tuple, segments)), tuple(find_candidates(rows, segments)))
+        observed = _observe_with_model(rows, segments, answered)
+    else:
+        observed = Observed(OBSERVER, "rules", [""] * len(segments), segments, find_candidates(rows, segments))
+    found = zip(observed.narratives, observed.segments, strict=True)
+    return replace(observed, narratives=[text or narrate([rows[row] for row in group]) for text, group in found])
 
 
 def _observe_with_model(rows: list[Row], segments: list[list[int]], answered: Sequence[Answered]) -> Observed:
@@ -61,11 +62,9 @@ def _observe_with_model(rows: list[Row], segments: list[list[int]], answered: Se
     return Observed(
         observer=source.model,
         parse_path=max((answer.path for answer in parsed), key=get_args(ParsePath).index),
-        narratives=tuple(
-            narrative or narrate([rows[row] for row in group]) for narrative, group in zip(narratives, groups, strict=True)
-        ),
-        segments=tuple(map(tuple, groups)),
-        candidates=(*candidates, *_unanswered(rows, groups, answered)),
+        narratives=narratives,
+        segments=groups,
+        candidates=candidates + _unanswered(rows, groups, answered),
         prompt_hash=source.prompt_hash,
     )
 
@@ -117,9 +116,7 @@ def _start(rows: Sequence[Row], before: int, anchor: int) -> int:
     return turns[-1] if turns else (before + anchor + 1) // 2 + (before == anchor)
 
 
-def _candidate(
-    fact: ParsedFact, evidence: FactEvidence | None, rows: Sequence[Row], segment_of: Mapping[int, int]
-) -> Candidate:
+def _candidate(fact: ParsedFact, evidence: FactEvidence | None, rows: Sequence[Row], segment_of: dict[int, int]) -> Candidate:
     places, author, quote = (evidence.rows, evidence.author, evidence.quote) if evidence else ((), "assistant", "")
     first = places[0] if places else 0
     strength = strength_of(fact.text, is_owners=author == "owner")

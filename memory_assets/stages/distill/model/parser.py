@@ -1,16 +1,37 @@
 """Parses the answer of a model into segments and facts; tolerates malformed answers and never raises.
 
-The path says how the answer was parsed: `segments` (A21 and TUT), `structured` (JSON, as in DUET), `flat` (marked lines),
-`list` (any bullets), `raw` (the whole text as one held fact) or `empty`. The facts are not judged here.
+The path says how the answer was parsed: `segments` (A21 and TUT), `structured` (JSON, as in DUET: segments, a list of facts, or
+a log in one string; complete or cut off), `flat` (marked lines), `list` (any bullets), `raw` (the whole text as one held fact)
+or `empty`. A line that holds a fact has a mark, a time and annotations in any order, then the text. The facts are not judged
+here.
 """
 
 import html
+import json
 import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
-from memory_assets.stages.distill.model.fact_lines import encodable, is_bullet, is_fact, is_marked, parse_facts, without_tags
+from memory_assets.schema.records import Priority
 from memory_assets.stages.distill.model.parsed import ParsedAnswer, ParsedFact, ParsedSegment, ParsePath, mark_cut, unrepeated
-from memory_assets.stages.distill.model.structured_answer import parse_structured
+
+_MARKS: dict[str, Priority] = {"🔴": "high", "🟡": "medium", "🟢": "low", "✅": "medium"}
+_PRIORITIES: dict[str, Priority] = {**_MARKS, "high": "high", "medium": "medium", "low": "low"}
+"""Priorities by mark and by name."""
+
+_MARK = re.compile(r"[🔴🟡🟢✅]\ufe0f?")
+_BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,3}[.)])\s*(?=\S)")
+_TIME = re.compile(
+    r"(?i)^\W{0,2}\(?\[?(?:~|about )?([01]?\d|2[0-3]):([0-5]\d)(?:\s*[A-Z]{2,4})?[)\]]\s*[-:–—]?\s*|^\((?:early|late|mid|near"
+    r"|middle)[^()]{0,40}\)\s*"
+)
+_NOTES = re.compile(r"^\s*\[([^\][]{0,200}=[^\][]{0,200})\]\s*")
+_NOTE = re.compile(r"([\w-]+)\s*=\s*\"?([\w:.%/-]+)\"?")
+_TAG = re.compile(r"<\s{0,3}/?\s{0,3}[^\W\d_][^<>]*>|<\s{0,3}/?\s{0,3}[^\W\d_][\w-]*\s*$|</?\s*$")
+_GATES = ("allow", "hold", "discard")
+_CUT_JSON_ESCAPE = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?\\(?:u[0-9a-fA-F]{0,3})?$")
 
 UNESCAPES = 3
 """Some answers are escaped twice."""
@@ -18,6 +39,10 @@ UNESCAPES = 3
 RAW_CHARS = 300
 
 _TAIL = r"<\s{0,3}(?:current[-_ ]?task|suggested[-_ ]?(?:response|continuation))\b"
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.M)
+_DATE_LINE = re.compile(r"^[^\w\n]*Date:?[\W\d]*$", re.M)
+_CUT_ESCAPE = re.compile(r"&(?:amp;?)*[a-z#\d]{0,6}$")
+_OPENED = re.compile(r"<\s{0,3}(?:observations|segment|facts)\b", re.I)
 
 
 def _element(names: str, ends: str) -> re.Pattern[str]:
@@ -33,16 +58,12 @@ _NARRATIVE = _element(
 _OBSERVATIONS = _element("observations", rf"<\s{{0,3}}/\s{{0,3}}observations\b|<\s{{0,3}}observations\b|{_TAIL}")
 _TASK = _element("current[-_ ]?task", r"<\s{0,3}/\s{0,3}current|<\s{0,3}suggested")
 _RESPONSE = _element("suggested[-_ ]?(?:response|continuation)", r"<\s{0,3}/\s{0,3}suggested|<\s{0,3}current")
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.M)
-_DATE_LINE = re.compile(r"^[^\w\n]*Date:?[\W\d]*$", re.M)
-_CUT_ESCAPE = re.compile(r"&(?:amp;?)*[a-z#\d]{0,6}$")
-_OPENED = re.compile(r"<\s{0,3}(?:observations|segment|facts)\b", re.I)
 
 
 def parse_answer(raw: str) -> ParsedAnswer:
     """Returns the content of the answer, however malformed it is."""
     text = _normalise(raw)
-    if (structured := parse_structured(text)) is not None:
+    if (structured := _parse_structured(text)) is not None:
         return structured
     task, response = _inside(_TASK, text), _inside(_RESPONSE, text)
     path, segments = _parse_segments(_RESPONSE.sub("\n", _TASK.sub("\n", text)))
@@ -72,15 +93,15 @@ def _parse_segments(text: str) -> tuple[ParsePath, tuple[ParsedSegment, ...]]:
     """Returns the path and the segments; the strictest form that has content is used."""
     found = [_segment(match[1]) for match in _SEGMENT.finditer(text)]
     if any(segment.facts or segment.narrative for segment in found):
-        loose = parse_facts(_SEGMENT.sub("\n", text).splitlines(), is_marked)
+        loose = _parse_facts(_SEGMENT.sub("\n", text).splitlines(), _is_marked)
         return "segments", unrepeated([*found, ParsedSegment("", loose)])
     bodies = [match[1] for match in _OBSERVATIONS.finditer(text)] or [text]
     lines = [line for body in bodies for line in body.splitlines()]
-    if facts := parse_facts(lines, is_marked):
+    if facts := _parse_facts(lines, _is_marked):
         return "flat", (ParsedSegment("", facts),)
-    if facts := parse_facts(lines, is_bullet):
+    if facts := _parse_facts(lines, _is_bullet):
         return "list", (ParsedSegment("", facts),)
-    rest = " ".join(without_tags(" ".join(_DATE_LINE.sub("", "\n".join(lines)).split())).split())
+    rest = " ".join(_without_tags(" ".join(_DATE_LINE.sub("", "\n".join(lines)).split())).split())
     if not re.search(r"\w", _CUT_ESCAPE.sub("", rest)):
         return "empty", ()
     return "raw", (ParsedSegment("", (ParsedFact(rest[:RAW_CHARS], gate="hold"),)),)
@@ -88,11 +109,155 @@ def _parse_segments(text: str) -> tuple[ParsePath, tuple[ParsedSegment, ...]]:
 
 def _segment(block: str) -> ParsedSegment:
     """Returns one segment: its narrative, and the facts in the rest of the block."""
-    return ParsedSegment(_inside(_NARRATIVE, block) or "", parse_facts(_NARRATIVE.sub("\n", block).splitlines(), is_fact))
+    return ParsedSegment(_inside(_NARRATIVE, block) or "", _parse_facts(_NARRATIVE.sub("\n", block).splitlines(), _is_fact))
 
 
 def _inside(pattern: re.Pattern[str], text: str) -> str | None:
     """Returns the content of the first match, one line per line that has content, or None."""
     match = pattern.search(text)
     lines = match[1].splitlines() if match else []
-    return "\n".join(filter(None, (" ".join(without_tags(line).split()) for line in lines))) or None
+    return "\n".join(filter(None, (" ".join(_without_tags(line).split()) for line in lines))) or None
+
+
+def _parse_structured(text: str) -> ParsedAnswer | None:
+    """Returns a JSON answer, or None if the text is not JSON."""
+    start = text.find("{")
+    if start < 0 or text[:start].strip(" \n`json:"):
+        return None
+    try:
+        answer, _ = json.JSONDecoder().raw_decode(text[start:])
+    except (ValueError, RecursionError):
+        return _parse_cut_structured(text[start:])
+    segments = _structured_segments(answer)
+    return ParsedAnswer(
+        "structured" if segments else "empty",
+        segments,
+        _word(answer, "currentTask", "current_task"),
+        _word(answer, "suggestedContinuation", "suggestedResponse", "suggested_response"),
+        _word(answer, "threadTitle", "thread_title"),
+    )
+
+
+def _parse_cut_structured(text: str) -> ParsedAnswer | None:
+    """Returns the facts of a JSON answer that was cut off: every complete text, and the complete lines of `observations`."""
+    if not re.match(r'\{\s*(?:"|$)', text):
+        return None
+    texts = map(_unescape, re.findall(r'"(?:text|fact|observation|content)"\s*:\s*"((?:[^"\\]|\\.)*)"', text))
+    found = [_parse_fact(item) for item in texts if item.strip()]
+    for log, end in re.findall(r'"(?:observations|facts)"\s*:\s*"((?:[^"\\]|\\.)*)("?)', text):
+        lines = _unescape(log).splitlines()
+        found += _parse_facts(lines if end else lines[:-1], _is_fact)
+    facts = tuple(dict.fromkeys(fact for fact in found if fact.text))
+    return ParsedAnswer("structured", (ParsedSegment("", facts),)) if facts else ParsedAnswer("empty")
+
+
+def _unescape(text: str) -> str:
+    text = _CUT_JSON_ESCAPE.sub("", text)
+    try:
+        return str(json.loads(f'"{text}"'))
+    except ValueError:
+        return text.replace("\\n", "\n").replace('\\"', '"')
+
+
+def _structured_segments(answer: dict[str, Any]) -> tuple[ParsedSegment, ...]:
+    """Returns the segments of a JSON answer: a list of segments, a list of facts, or a log in one string."""
+    if answer.get("hasMemory") is False:
+        return ()
+    listed = [item for item in _list(answer.get("segments")) if isinstance(item, dict)]
+    parts = [(_word(item, "narrative", "summary") or "", item.get("facts") or item.get("observations")) for item in listed]
+    parts.append(("", answer.get("observations") or answer.get("facts")))
+    return unrepeated(ParsedSegment(narrative, _facts(value)) for narrative, value in parts)
+
+
+def _facts(value: Any) -> tuple[ParsedFact, ...]:
+    if isinstance(value, str):
+        lines = value.splitlines()
+        return _parse_facts(lines, _is_fact) or _parse_facts(lines, str.strip)
+    return tuple(fact for fact in map(_fact, _list(value)) if fact.text)
+
+
+def _fact(item: Any) -> ParsedFact:
+    if not isinstance(item, dict):
+        return _parse_fact(str(item))
+    line = _parse_fact(_word(item, "text", "fact", "observation", "content") or "")
+    named = (_word(item, "priority") or "").lower()
+    priority = _PRIORITIES.get(named) or _PRIORITIES.get(named[:1]) or line.priority
+    notes = _parse_notes({key: str(item[key]) for key in ("gate", "confidence", "category") if item.get(key) is not None})
+    return ParsedFact(line.text, priority, _word(item, "time") or line.time, *notes, line.is_done)
+
+
+def _word(item: dict[str, Any], *names: str) -> str | None:
+    return next((encodable(value) for name in names if isinstance(value := item.get(name), str) and value.strip()), None)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _parse_facts(lines: Sequence[str], holds_fact: Callable[[str], object]) -> tuple[ParsedFact, ...]:
+    """Returns the facts of the lines that hold one; an indented line after a fact continues it."""
+    texts: list[str] = []
+    for line in lines:
+        bare = _without_tags(line)
+        if holds_fact(bare):
+            texts.append(bare)
+        elif texts and bare.strip() and line[:1].isspace() and not bare.lstrip().startswith("#"):
+            texts[-1] += f" {bare.strip()}"
+    return tuple(fact for fact in dict.fromkeys(map(_parse_fact, texts)) if fact.text)
+
+
+def _parse_fact(line: str) -> ParsedFact:
+    """Returns the fact of one line: mark, time and annotations in any order, then the text."""
+    text, priority, time, notes, is_done = _BULLET.sub("", line).strip(), None, None, {}, False
+    for _ in range(6):
+        before = text
+        text = text.lstrip("*_ ")
+        if mark := _MARK.match(text):
+            symbol = mark[0][0]
+            priority, is_done = priority or _MARKS[symbol], is_done or symbol == "✅"
+            text = text[mark.end() :].lstrip()
+        if clock := _TIME.match(text):
+            time = time or (f"{int(clock[1]):02d}:{clock[2]}" if clock[1] else None)
+            text = text[clock.end() :].lstrip()
+        if annotated := _NOTES.match(text):
+            notes |= {key.lower(): value for key, value in _NOTE.findall(annotated[1])}
+            text = text[annotated.end() :].lstrip()
+        if text == before:
+            break
+    text = " ".join(encodable(text).replace("**", "").split())
+    return ParsedFact(text, priority, time, *_parse_notes(notes), is_done)
+
+
+def _parse_notes(notes: dict[str, str]) -> tuple[str | None, float | None, str | None]:
+    """Returns gate, confidence (0 to 1, from a share or a percentage) and category; None for values that are not valid."""
+    gate, confidence, category = notes.get("gate", "").lower(), None, notes.get("category")
+    with suppress(ValueError):
+        number = float(notes.get("confidence", "").rstrip("%"))
+        number = number / 100 if 1 < number <= 100 else number
+        confidence = number if 0 <= number <= 1 else None
+    return gate if gate in _GATES else None, confidence, re.sub(r"^[a-z]+:", "", category.lower()) if category else None
+
+
+def _is_marked(line: str) -> bool:
+    """Returns whether the line begins with a mark, with or without a bullet."""
+    return bool(_MARK.match(_BULLET.sub("", line).lstrip("*_ ")))
+
+
+def _is_bullet(line: str) -> bool:
+    """Returns whether the line is an item of a list."""
+    return bool(_BULLET.match(line))
+
+
+def _is_fact(line: str) -> bool:
+    """Returns whether the line is an item of a list, or has a mark near its beginning."""
+    return bool(_BULLET.match(line) or _MARK.search(line[:8]))
+
+
+def _without_tags(text: str) -> str:
+    """Returns the text with a space in place of each tag."""
+    return _TAG.sub(" ", text)
+
+
+def encodable(text: str) -> str:
+    """Returns the text without unpaired surrogates, which JSON can contain but files cannot."""
+    return text.encode("utf-8", "replace").decode("utf-8")

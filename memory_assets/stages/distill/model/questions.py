@@ -1,14 +1,17 @@
 """Plans the questions that a model is asked about a window, and determines the status of each from the stored answers.
 
-Takes a window and its messages; returns one question per call. Sends nothing. A question is answered, cut, refused or open
-depending on the answer store alone, so a second run pays for nothing that the first one received.
+A window is split into calls of complete segments if they fit: nothing is left out, and the end of the call before is shown
+again. A segment that is too long is split between its messages, and a message that is too long between its lines. Sends
+nothing. A question is answered, cut, refused or open depending on the answer store alone, so a second run pays for nothing that
+the first one received.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -19,13 +22,11 @@ import polars as pl
 from memory_assets.errors import SettingsError
 from memory_assets.schema.protocols import Image, ModelRequest
 from memory_assets.stages.distill.model.answers import CUT, AnswerKey, AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.calls import PlannedCall, plan_calls
-from memory_assets.stages.distill.model.earlier import EarlierMemory
-from memory_assets.stages.distill.model.serialise import SERIALISER_VERSION, content_hash, fence_memories, serialise
-from memory_assets.stages.distill.rules.boundaries import find_segments
+from memory_assets.stages.distill.model.material import SERIALISER_VERSION, EarlierMemory, content_hash, serialise, shown
 from memory_assets.stages.distill.rules.exchanges import Row
+from memory_assets.stages.distill.rules.segments import find_segments
 from memory_assets.stages.distill.taxonomy import read_named
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.tokens import CHARS_A_TOKEN, count_tokens
 
 MAX_TOKENS = 8_000
 """Most tokens of an answer (DUET)."""
@@ -36,6 +37,27 @@ WIDER_TOKENS = 16_000
 State = Literal["answered", "cut", "refused", "open"]
 Images = Mapping[str, Sequence[Image]]
 """Images by message id."""
+
+TOKENS_A_CALL = 35_000
+"""Longer windows are split, never truncated (DUET)."""
+
+OVERLAP_TOKENS = 700
+"""Tokens of the call before that are shown again, to resolve words such as "it" and "yes"."""
+
+STAMP_TOKENS = 8
+"""Tokens of the time and the role of a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """The messages of one call, and those before it that are shown again."""
+
+    first: int
+    """Row number of its first message in the window."""
+    last: int
+    messages: tuple[Row, ...]
+    """In order; of a message that was split, the part that belongs to this call."""
+    before: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,20 +81,13 @@ class ObserverQuestion:
         """The same question with more room for the answer."""
         return replace(self, key=replace(self.key, parameters=parameters(WIDER_TOKENS)))
 
-    @property
-    def has_images(self) -> bool:
-        """Whether the messages have images."""
-        return any(message["image_count"] for message in self.call.messages)
-
     def request(self, earlier: Sequence[EarlierMemory] = (), images: Images = MappingProxyType({})) -> ModelRequest:
         """Returns the request; the material says how many images are missing."""
-        known = fence_memories((memory.id, memory.text) for memory in earlier)
-        shown = [(message, images.get(message["message_id"], ())) for message in self.call.messages]
-        messages = [_with_images(message, own) for message, own in shown]
-        material = serialise(messages, self.zone, before=self.call.before)
+        sent = [images.get(message["message_id"], ()) for message in self.call.messages]
+        messages = list(map(_with_images, self.call.messages, sent))
+        material = serialise(messages, self.zone, before=self.call.before, earlier=earlier)
         room = WIDER_TOKENS if self.key.parameters == parameters(WIDER_TOKENS) else MAX_TOKENS
-        sent = tuple(image for _, own in shown for image in own)
-        return ModelRequest(self.system, f"{known}\n\n{material}" if known else material, room, sent)
+        return ModelRequest(self.system, material, room, tuple(chain.from_iterable(sent)))
 
     def estimated_tokens(self) -> int:
         """Returns about how many tokens are sent, without earlier memories and images."""
@@ -157,3 +172,64 @@ def _with_images(message: Row, images: Sequence[Image]) -> Row:
     missing = message["image_count"] - len(images)
     text = message["text"] + (f" [{missing} picture(s) not shown]" if missing > 0 else "")
     return {**message, "image_count": len(images), "text": text}
+
+
+_Piece = tuple[int, Row, int]
+"""Row number, message or part of one, tokens."""
+
+
+def plan_calls(messages: Sequence[Row], segments: Sequence[Sequence[int]], tokens: int = TOKENS_A_CALL) -> list[PlannedCall]:
+    """Returns the calls in order; together they show every message of the segments."""
+    room = tokens - min(OVERLAP_TOKENS, tokens // 10)
+    packed: list[list[_Piece]] = []
+    for unit in _units(messages, segments, room):
+        if packed and _size(packed[-1]) + _size(unit) <= room:
+            packed[-1] += unit
+        else:
+            packed.append(list(unit))
+    overlaps = [(), *(_tail(pieces, tokens - room) for pieces in packed[:-1])]
+    return [
+        PlannedCall(pieces[0][0], pieces[-1][0], tuple(message for _, message, _ in pieces), overlap)
+        for pieces, overlap in zip(packed, overlaps, strict=True)
+    ]
+
+
+def _units(messages: Sequence[Row], segments: Sequence[Sequence[int]], room: int) -> Iterator[list[_Piece]]:
+    """Yields what should stay together: a segment, else a message, else a part of one."""
+    for segment in segments:
+        pieces = [piece for row in segment for piece in _pieces(row, messages[row], room)]
+        yield from [pieces] if _size(pieces) <= room else ([piece] for piece in pieces)
+
+
+def _pieces(row: int, message: Row, room: int) -> Iterator[_Piece]:
+    """Yields the message, split at line ends if it is too long for one call."""
+    tokens = _tokens(message)
+    if tokens <= room:
+        yield row, message, tokens
+        return
+    rest, most = message["text"], (room - STAMP_TOKENS) * CHARS_A_TOKEN
+    while rest:
+        end = len(rest) if len(rest) <= most else rest.rfind("\n", most // 2, most) + 1 or most
+        part = {**message, "text": rest[:end], "image_count": message["image_count"] if end == len(rest) else 0}
+        yield row, part, _tokens(part)
+        rest = rest[end:]
+
+
+def _tail(pieces: Sequence[_Piece], room: int) -> tuple[Row, ...]:
+    """Returns the last messages that fit, without images; if the last one is too long, its end."""
+    kept: list[Row] = []
+    for _, message, tokens in reversed(pieces):
+        if tokens > room and kept:
+            break
+        text = message["text"] if tokens <= room else message["text"][-(room - STAMP_TOKENS) * CHARS_A_TOKEN :]
+        kept.append({**message, "image_count": 0, "text": text})
+        room -= tokens
+    return tuple(reversed(kept))
+
+
+def _size(pieces: Sequence[_Piece]) -> int:
+    return sum(tokens for _, _, tokens in pieces)
+
+
+def _tokens(message: Row) -> int:
+    return count_tokens(shown(message)) + STAMP_TOKENS

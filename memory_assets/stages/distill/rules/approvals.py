@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_assets.stages.distill.rules import cues
+from memory_assets.stages.distill.rules.assistant_says import in_third_person, strip_address
 from memory_assets.stages.distill.rules.exchanges import AssistantReply
-from memory_assets.stages.distill.rules.passages import in_third_person, strip_address
 from memory_assets.text.sentences import plain
 from memory_assets.text.words import specifics_in, stems_of
 

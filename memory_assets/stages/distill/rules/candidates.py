@@ -1,5 +1,6 @@
 """The result of observing a window: candidate facts, and the narrative of each segment."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -63,9 +64,9 @@ class Observed:
 
     observer: str
     parse_path: str
-    narratives: tuple[str, ...]
+    narratives: Sequence[str]
     """One per segment, in order."""
-    segments: tuple[tuple[int, ...], ...]
+    segments: Sequence[Sequence[int]]
     """Row numbers of the messages of each segment; each message belongs to exactly one."""
-    candidates: tuple[Candidate, ...]
+    candidates: Sequence[Candidate]
     prompt_hash: str | None = None

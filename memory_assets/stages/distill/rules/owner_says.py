@@ -10,9 +10,9 @@ from memory_assets.schema.records import Strength
 from memory_assets.stages.distill.items import strength_of
 from memory_assets.stages.distill.rules import cues
 from memory_assets.stages.distill.rules.approvals import find_proposals, numbered_answers, picked_labels
+from memory_assets.stages.distill.rules.assistant_says import TextPassage, find_passages, strip_address
 from memory_assets.stages.distill.rules.candidates import FACT_CHARS, START_CONFIDENCE, Candidate, FactKind
 from memory_assets.stages.distill.rules.exchanges import AssistantReply, Exchange, Row
-from memory_assets.stages.distill.rules.passages import TextPassage, find_passages, strip_address
 from memory_assets.stages.distill.rules.phrasing import explain, is_self_contained, phrase, strip_filler, strip_tag_question
 from memory_assets.text.words import specifics_in, stems_of
 
@@ -64,7 +64,7 @@ def find_owner_facts(exchanges: Sequence[Exchange]) -> list[Candidate]:
     for number, exchange in enumerate(exchanges):
         if exchange.message and exchange.owner_sentences:
             earlier = exchanges[max(number - MESSAGES_BACK, 0) : number]
-            before = [e.closing for e in reversed(earlier) if e.closing]
+            before = [e.replies[-1] for e in reversed(earlier) if e.replies]
             last = before[0] if before else None
             answers = _answers(exchange, exchange.message, last) if last else []
             found += answers or _approvals(exchange, exchange.message, before) or _statements(exchange, exchange.message, last)

@@ -86,9 +86,8 @@ def _wish(said: str) -> str:
     """Returns a wish in the third person; empty if the rest of it is in the first person."""
     if (found := _WISH.match(said)) and not _FIRST_PERSON.search(found["rest"]):
         verb = found["verb"].lower()
-        return (
-            f"The owner {f'does not {verb}' if found['not'] else _THIRD.get(verb, f'{verb}s')}{found['rest'].rstrip('.,; ')}."
-        )
+        says = f"does not {verb}" if found["not"] else _THIRD.get(verb, f"{verb}s")
+        return f"The owner {says}{found['rest'].rstrip('.,; ')}."
     if (found := _FINE.match(said)) and not _FIRST_PERSON.search(found["rest"]):
         return f"The owner is {found['rest'].rstrip('.,; ')}."
     return ""

@@ -6,14 +6,7 @@ from collections import Counter
 import pytest
 
 from memory_assets.stages.capture.discover import find_transcripts
-from memory_assets_tests.transcripts.reading import (
-    ids_of,
-    messages_of,
-    read_all,
-    real_transcripts,
-    said,
-    transcript,
-)
+from memory_assets_tests.transcripts.reading import ids_of, messages_of, read_all, real_transcripts, said, transcript
 
 
 def test_a_compaction_names_the_first_line_it_kept():

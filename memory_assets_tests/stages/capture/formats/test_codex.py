@@ -7,15 +7,7 @@ from pathlib import Path
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.formats.codex import read_output
 from memory_assets.stages.capture.formats.readers import seed_of
-from memory_assets_tests.transcripts.reading import (
-    ids_of,
-    lines_of,
-    messages_of,
-    read_all,
-    real_transcripts,
-    said,
-    transcript,
-)
+from memory_assets_tests.transcripts.reading import ids_of, lines_of, messages_of, read_all, real_transcripts, said, transcript
 
 PARENT, SPAWNED, FORKED = (transcript(f"00000000000{n}.jsonl") for n in (1, 2, 3))
 ROOT = "019c0000-0000-7000-8000-000000000001"

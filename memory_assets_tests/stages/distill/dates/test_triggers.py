@@ -7,10 +7,10 @@ import polars as pl
 
 from memory_assets.schema import frames as tables
 from memory_assets.stages.distill.dates.dates import find_dates
-from memory_assets.stages.distill.dates.triggers import Clock, find_triggers, quote_of
+from memory_assets.stages.distill.dates.triggers import find_triggers, quote_of
 from memory_assets_tests.factories import frame, message, row
 
-BERLIN = Clock(ZoneInfo("Europe/Berlin"))
+BERLIN = ZoneInfo("Europe/Berlin")
 SAID = datetime(2026, 5, 6, 8, 0, tzinfo=UTC)
 WINDOW = "w" * 64
 
@@ -24,10 +24,10 @@ def fact(text: str, line: int = 0, **changes) -> dict:
     return row("observations", text=text, **plain | {"message_ids": [f"msg_{line:020x}"]} | changes)
 
 
-def found(*messages: dict, facts: tuple[dict, ...] = (), captured: datetime = SAID, clock: Clock = BERLIN) -> pl.DataFrame:
+def found(*messages: dict, facts: tuple[dict, ...] = (), captured: datetime = SAID, zone: ZoneInfo = BERLIN) -> pl.DataFrame:
     windows = frame("windows", row("windows", window_id=WINDOW, project="shop", person="mira", path="a.jsonl"))
     ranges = {"resource-1": captured}
-    made = find_triggers(frame("messages", *messages), frame("observations", *facts), windows, ranges, clock)
+    made = find_triggers(frame("messages", *messages), frame("observations", *facts), windows, ranges, zone)
     return tables.check("triggers", made)
 
 
@@ -93,5 +93,5 @@ def test_reading_twice_gives_the_same_rows():
 
 def test_a_long_sentence_is_quoted_around_the_day():
     text = "word " * 100 + "and please ship it by 2026-06-01 " + "word " * 100
-    (dated,) = find_dates(text, SAID, BERLIN.zone)
+    (dated,) = find_dates(text, SAID, BERLIN)
     assert "by 2026-06-01" in quote_of(text, dated) and len(quote_of(text, dated)) <= 240

@@ -9,9 +9,8 @@ import pytest
 from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
 from memory_assets.schema.protocols import Batch, Image, ModelRequest
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.asking import ModelAsker, problem_of
-from memory_assets.stages.distill.model.batches import BatchQueue
-from memory_assets.stages.distill.model.earlier import EarlierMemory
+from memory_assets.stages.distill.model.asking import BatchQueue, ModelAsker, problem_of
+from memory_assets.stages.distill.model.material import EarlierMemory
 from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
 from memory_assets_tests.stages.distill.models import START, ScriptedModel
 from memory_assets_tests.stages.distill.sessions import messages, said, window

@@ -73,11 +73,11 @@ def test_a_fact_without_a_verdict_says_so():
 
 def test_segments_are_the_models_and_every_message_is_in_one():
     observed = observe(ANSWER)
-    assert observed.segments == ((0, 1, 2, 3, 4), (5, 6))
-    assert observed.narratives == (
+    assert observed.segments == [[0, 1, 2, 3, 4], [5, 6]]
+    assert observed.narratives == [
         "The dependencies are installed with uv now, after pip broke a deploy.",
         "Release notes for version 2.1.",
-    )
+    ]
     assert (observed.observer, observed.parse_path, observed.prompt_hash) == ("scripted-1", "segments", "prompt1")
 
 

@@ -10,7 +10,7 @@ import pytest
 from memory_assets.errors import SettingsError
 from memory_assets.schema.protocols import Image, ModelAnswer
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.earlier import EarlierMemory
+from memory_assets.stages.distill.model.material import EarlierMemory
 from memory_assets.stages.distill.model.questions import (
     MAX_TOKENS,
     WIDER_TOKENS,

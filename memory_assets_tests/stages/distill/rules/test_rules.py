@@ -2,11 +2,12 @@
 
 import pytest
 
+from memory_assets.stages.distill.rules.assistant_says import find_passages
 from memory_assets.stages.distill.rules.candidates import Candidate
 from memory_assets.stages.distill.rules.exchanges import Row, owner_sentences
-from memory_assets.stages.distill.rules.passages import find_passages
 from memory_assets.stages.distill.rules.rules import find_candidates
-from memory_assets.stages.distill.write_gate import LEAST_USEFUL, usefulness_of
+from memory_assets.stages.distill.standards import LEAST_USEFUL
+from memory_assets.stages.distill.write_gate import usefulness_of
 from memory_assets.text.sentences import split_message
 from memory_assets_tests.stages.distill.sessions import said
 

@@ -2,7 +2,7 @@
 
 from zoneinfo import ZoneInfo
 
-from memory_assets.stages.distill.model.serialise import content_hash, fence_memories, serialise
+from memory_assets.stages.distill.model.material import EarlierMemory, content_hash, serialise
 from memory_assets_tests.stages.distill.sessions import said
 
 ROWS = said(
@@ -58,9 +58,11 @@ def test_what_was_read_before_stands_in_a_fence_of_its_own():
 
 
 def test_earlier_memories_carry_their_ids():
-    text = fence_memories([("mem_0123456789ab", "Use uv, never pip.")])
-    assert text.splitlines()[1] == "[memory id: mem_0123456789ab] Use uv, never pip."
-    assert fence_memories([]) == ""
+    memory = EarlierMemory("mem_0123456789ab", "Use uv, never pip.", frozenset(), 1.0, ROWS[0]["event_at"], "shop", None)
+    known, transcript = serialise(ROWS, ZoneInfo("UTC"), earlier=[memory]).split("\n\n", 1)
+    assert known.splitlines()[0].startswith("=== quoted earlier memories ")
+    assert known.splitlines()[1] == "[memory id: mem_0123456789ab] Use uv, never pip."
+    assert transcript == serialise(ROWS, ZoneInfo("UTC"))
 
 
 def test_the_content_hash_follows_what_is_shown():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.embed.changes import read_changes
+from memory_assets.stages.embed.claims import read_changes
 
 STATED = [
     ("The api now uses Redis, not Memcached.", "memcached", "redis"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.schema.protocols import Read
-from memory_assets.stages.embed.passages import MOST_VECTORS, PASSAGE_CHARS, cut_messages, cut_spans, make_passages
+from memory_assets.stages.embed.encode import MOST_VECTORS, PASSAGE_CHARS, cut_messages, cut_spans, make_passages
 from memory_assets_tests.factories import ReadsWhole, frame, message
 
 DAY = date(2026, 8, 3)

@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_assets.stages.distill.model.calls import OVERLAP_TOKENS, plan_calls
-from memory_assets.stages.distill.model.serialise import shown
+from memory_assets.stages.distill.model.material import shown
+from memory_assets.stages.distill.model.questions import OVERLAP_TOKENS, plan_calls
 from memory_assets.text.tokens import count_tokens
 from memory_assets_tests.stages.distill.sessions import said
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.distill.allowance import plan_allowances
+from memory_assets.stages.distill.standards import plan_allowances
 from memory_assets_tests.factories import START, frame, row
 
 

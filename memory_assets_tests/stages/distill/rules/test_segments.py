@@ -5,7 +5,7 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_assets.stages.distill.rules.boundaries import find_segments
+from memory_assets.stages.distill.rules.segments import find_segments
 from memory_assets_tests.factories import START
 from memory_assets_tests.stages.distill.sessions import LATER, said
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.distill.rules.exchanges import owner_sentences
-from memory_assets.stages.distill.rules.voices import own_paragraphs
+from memory_assets.stages.distill.rules.exchanges import own_paragraphs, owner_sentences
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from memory_assets.stages.embed.echoes import find_echoes, suspects
 from memory_assets.stages.embed.evidence import plan_evidence
+from memory_assets.stages.embed.uses import find_echoes, suspects
 from memory_assets_tests.factories import START, frame, message, row
 
 RULE = "Run make check before every commit."
@@ -22,7 +22,7 @@ def said(id: str, **changes: object) -> dict:
 def echoes(*shown: dict, **changes: object) -> frozenset[str]:
     observations = frame("observations", said("1"), said("2", **changes))
     merges = frame("merges", row("merges", newer_id="2", older_id="1", relation="same", reason="same words"))
-    found = suspects(plan_evidence(observations, merges, [], {}), observations)
+    found = suspects(plan_evidence(observations, merges, [], {}, ()), observations)
     messages = frame("messages", *shown).select("session_id", "author", "event_at", "text")
     return find_echoes(found, observations, messages)
 

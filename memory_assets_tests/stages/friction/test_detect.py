@@ -4,9 +4,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from memory_assets.stages.friction.detect import number, rows_of
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
-from memory_assets.stages.friction.number import NumberedProblem, number, rows_of
 from memory_assets.stages.friction.week import SessionInfo
+from memory_assets.stages.reflect.proposals import Numbers
 from memory_assets.store.ledger import Event
 
 DAY = date(2026, 8, 10)
@@ -40,18 +41,18 @@ def event(kind: str, target: str, payload: dict | None = None, on: date = DAY) -
     )
 
 
-def given(new: list[NumberedProblem]) -> list[Event]:
-    return [event("proposal.numbered", one.proposal_id, one.payload) for one in new]
+def given(new: Numbers) -> list[Event]:
+    return [event("proposal.numbered", id, payload) for id, payload in new]
 
 
 def ids(day: date, findings: list[RecurringProblem], events: list[Event]) -> tuple[list[str], list[str]]:
     own, new = number(day, findings, events, UTC)
-    return [id for id, _ in own], [one.proposal_id for one in new]
+    return [id for id, _ in own], [id for id, _ in new]
 
 
 def test_the_same_day_made_again_gives_the_same_numbers():
     _, new = number(DAY, [finding(), finding("run npm", messages=("m3", "m4"))], [], UTC)
-    assert [one.proposal_id for one in new] == ["f-20260810-001", "f-20260810-002"]
+    assert [id for id, _ in new] == ["f-20260810-001", "f-20260810-002"]
     again = ids(DAY, [finding("run npm", messages=("m3", "m4")), finding()], given(new))
     assert again == (["f-20260810-002", "f-20260810-001"], [])
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import polars as pl
 
-from memory_assets.stages.distill.model.earlier import (
+from memory_assets.stages.distill.model.material import (
     EARLIER_TOKENS,
     earlier_memories,
     find_citations,

@@ -1,6 +1,6 @@
 """A problem that was solved later the same day is left out; causes, solutions and rules stay."""
 
-from memory_assets.stages.reflect.resolved import find_resolved
+from memory_assets.stages.reflect.background import find_resolved
 
 PROBLEM = "The gauge poller crashes with a KeyError in gauges.py."
 SOLUTION = "Fixed the KeyError of the gauge poller in gauges.py."

@@ -9,7 +9,7 @@ import pytest
 from memory_assets.schema import frames as tables
 from memory_assets.stages.distill.write_gate import NO_SHARE
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.session import MOST_TOKENS, RESUMED_WITHIN, long_sessions, reflect_on_sessions
+from memory_assets.stages.reflect.reflector import MOST_TOKENS, RESUMED_WITHIN, long_sessions, reflect_on_sessions
 from memory_assets.text.tokens import CHARS_A_TOKEN
 from memory_assets_tests.factories import START, frame, row
 

@@ -1,0 +1,151 @@
+"""Builds what a model is shown: messages as text with author and time, and earlier memories about the same subject.
+
+Both are fenced as quoted material; no content can close a fence, because the fence has a hash of its content. `[HH:MM]` stamps
+are in the owner's time zone, tool calls and results are truncated, images are numbered in the order of the messages. Earlier
+memories depend on the day of the call, so their ids are stored with the answer and are no part of its key.
+"""
+
+import hashlib
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import cache
+from importlib.resources import files
+
+import polars as pl
+
+from memory_assets.schema.records import Author, Priority
+from memory_assets.stages.distill.rows import short_id
+from memory_assets.stages.distill.rules.exchanges import Row
+from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import stems_of
+
+SERIALISER_VERSION = "serialise/2"
+
+TOOL_CHARS = 1_500
+"""Length to which tool calls and results are truncated (A21, DUET)."""
+
+_ROLES: dict[Author, str] = {"subagent": "SUB-AGENT", "injected": "HARNESS"}
+"""Roles that are not the name of the author in upper case."""
+
+EARLIER_TOKENS = 4_000
+"""Token budget of earlier memories in a call (DUET)."""
+
+LEAST_SHARE = 0.35
+"""Least share of a memory's words that the call must contain."""
+
+WEIGHT: dict[Priority, float] = {"high": 3.0, "medium": 2.0, "low": 1.0}
+
+_CITED = re.compile(r"mem_[0-9a-f]{12}")
+_CITATION = re.compile(r"\s*[\[(]\s*(?:memory\s+)?(?:ids?\s*:?\s*)?mem_[0-9a-f]{12}(?:\s*,\s*mem_[0-9a-f]{12})*\s*[\])]", re.I)
+
+
+@dataclass(frozen=True)
+class EarlierMemory:
+    """An earlier memory that may be shown to a model."""
+
+    id: str
+    """`mem_` and twelve hex digits."""
+    text: str
+    stems: frozenset[str]
+    weight: float
+    event_at: datetime
+    project: str
+    person: str | None
+    """Set for facts about a person, which apply to all projects."""
+
+
+def serialise(messages: Sequence[Row], zone: tzinfo, before: Sequence[Row] = (), earlier: Sequence[EarlierMemory] = ()) -> str:
+    """Returns the messages as fenced text, with a date line at the start of each day.
+
+    `before` are messages of an earlier call, `earlier` memories with their ids; each has a fence of its own.
+    """
+    known = "\n".join(f"[memory id: {memory.id}] {memory.text}" for memory in earlier)
+    bodies = {"earlier memories": known, "end of what was read before": "\n\n".join(_lines(before, zone))}
+    transcript = fenced("transcript", "\n\n".join(_lines(messages, zone)))
+    return "\n\n".join([*(fenced(title, body) for title, body in bodies.items() if body), transcript])
+
+
+def shown(message: Row) -> str:
+    """Returns the text of a message as shown to a model."""
+    text = message["text"]
+    if message["kind"] == "tool_result":
+        error = " (error)" if message["is_error"] else ""
+        return f"[toolResult {message['tool_name'] or 'tool'}{error}] {_cut(text)}"
+    return text if message["kind"] == "text" else _cut(text)
+
+
+def content_hash(messages: Sequence[Row], before: Sequence[Row] = ()) -> str:
+    """Returns the hash of everything that is shown to a model, except for the time zone."""
+    parts = (f"{m['message_id']}\x1f{m['event_at'].isoformat()}\x1f{m['image_count']}\x1f{shown(m)}" for m in messages)
+    return hashlib.sha256("\x1e".join([*parts, "\x1d", *map(shown, before)]).encode()).hexdigest()
+
+
+def _lines(messages: Sequence[Row], zone: tzinfo) -> Iterator[str]:
+    day, image = None, 0
+    for message in messages:
+        at = message["event_at"].astimezone(zone)
+        if at.date() != day:
+            day = at.date()
+            yield f"Date: {day.isoformat()}"
+        numbers = range(image + 1, image + 1 + message["image_count"])
+        image += message["image_count"]
+        pictures = "".join(f" [image {number}]" for number in numbers)
+        yield f"[{at:%H:%M}] {_ROLES.get(message['author'], message['author'].upper())}: {shown(message)}{pictures}"
+
+
+def fenced(title: str, body: str) -> str:
+    """Returns the text between two marker lines that it cannot contain."""
+    mark = hashlib.sha256(body.encode()).hexdigest()[:12]
+    return f"=== quoted {title} {mark} begins ===\n{body}\n=== quoted {title} {mark} ends ==="
+
+
+@cache
+def read_prompt(stage: str, name: str) -> str:
+    """Returns a prompt of the package: the Markdown file of that name in the folder of the stage."""
+    return files(f"memory_assets.stages.{stage}").joinpath(f"{name}.md").read_text(encoding="utf-8")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= TOOL_CHARS else f"{text[:TOOL_CHARS]}… [{len(text) - TOOL_CHARS:,} more characters]"
+
+
+def earlier_memories(memories: pl.DataFrame) -> list[EarlierMemory]:
+    """Returns the active facts with their stems and weights."""
+    facts = memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact")).sort("id")
+    columns = facts.select("id", "text", "priority", "event_at", "project", pl.when(pl.col("scope") == "person").then("person"))
+    return [
+        EarlierMemory(short_id(id), text, stems_of(text), 1 + math.log(WEIGHT[priority]), *rest)
+        for id, text, priority, *rest in columns.iter_rows()
+    ]
+
+
+def pick_earlier(memories: Sequence[EarlierMemory], messages: Sequence[Row], project: str, person: str) -> list[EarlierMemory]:
+    """Returns the memories from before these messages that are related to them, the most similar first, within the budget."""
+    began = min(message["event_at"] for message in messages)
+    said = frozenset[str]().union(*(stems_of(m["text"]) for m in messages if m["author"] in ("owner", "assistant")))
+    scored = [
+        (-share * memory.weight, memory.id, memory)
+        for memory in memories
+        if memory.event_at < began and (memory.person == person if memory.person else memory.project == project)
+        if (share := len(memory.stems & said) / max(len(memory.stems), 1)) >= LEAST_SHARE
+    ]
+    picked, left = [], EARLIER_TOKENS
+    for _, _, memory in sorted(scored, key=lambda entry: entry[:2]):
+        left -= count_tokens(memory.text) + count_tokens(memory.id)
+        if left < 0:
+            break
+        picked.append(memory)
+    return picked
+
+
+def find_citations(answer: str, shown_ids: Sequence[str]) -> tuple[str, ...]:
+    """Returns the shown ids that the answer cites."""
+    return tuple(sorted(set(_CITED.findall(answer)) & set(shown_ids)))
+
+
+def without_citations(answer: str) -> str:
+    """Returns the answer without ids of memories in brackets."""
+    return _CITATION.sub("", answer)
