@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import polars as pl
 
-from memory_assets.adapters.partition_folders import values_of
 from memory_assets.schema import frames as tables
 from memory_assets.schema.protocols import Read
+from memory_assets.store.parquet_tables import values_of
 
 START = datetime(2026, 8, 3, 9, 0, tzinfo=UTC)
 

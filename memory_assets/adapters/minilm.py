@@ -59,9 +59,8 @@ class MiniLM:
         return self._norm("embeddings.LayerNorm", words + places + kinds)
 
     def _layer(self, name: str, state: np.ndarray) -> np.ndarray:
-        query, key, value = (
-            self._split(self._linear(f"{name}attention.self.{part}", state)) for part in ("query", "key", "value")
-        )
+        parts = [self._linear(f"{name}attention.self.{part}", state) for part in ("query", "key", "value")]
+        query, key, value = (part.reshape(len(state), self._heads, -1).transpose(1, 0, 2) for part in parts)
         scores = query @ key.transpose(0, 2, 1) / np.sqrt(query.shape[-1])
         scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
         mixed = (scores / scores.sum(axis=-1, keepdims=True)) @ value
@@ -69,9 +68,6 @@ class MiniLM:
         state = self._norm(f"{name}attention.output.LayerNorm", self._linear(f"{name}attention.output.dense", joined) + state)
         wide = _gelu(self._linear(f"{name}intermediate.dense", state))
         return self._norm(f"{name}output.LayerNorm", self._linear(f"{name}output.dense", wide) + state)
-
-    def _split(self, state: np.ndarray) -> np.ndarray:
-        return state.reshape(len(state), self._heads, -1).transpose(1, 0, 2)
 
     def _linear(self, name: str, state: np.ndarray) -> np.ndarray:
         return state @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]

@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 import polars as pl
 
+from memory_assets.schema.protocols import Row
+
 CURRENT = ("active", "stale", "archived", "cold")
 """States of memories that are compared."""
 
@@ -19,7 +21,6 @@ COMPARED = ("text", "category", "priority", "confidence")
 """Columns of matched rows that are compared."""
 
 Kind = Literal["added", "lost", "changed"]
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

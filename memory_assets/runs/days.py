@@ -10,9 +10,9 @@ from typing import get_args
 
 from memory_assets.errors import SettingsError
 from memory_assets.runs import inputs
-from memory_assets.schema.protocols import Tables
 from memory_assets.schema.records import Category
 from memory_assets.schema.tables import TABLES, tables_in
+from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store
 
 LONGEST_STRETCH = 31
@@ -59,17 +59,13 @@ def stretches(days: Iterable[date]) -> list[Stretch]:
 
 def first_day_of(store: Store) -> date:
     """Returns the first day of the store: of its windows, its notes and every table by day; today where there is nothing."""
-    found = [store.tables.read("windows", columns=["day"])["day"].min(), *map(_day, inputs.notes_by_day(store))]
+    found = [store.tables.read("windows", columns=["day"])["day"].min(), *map(date.fromisoformat, inputs.notes_by_day(store))]
     by_day = [table.name for table in TABLES.values() if table.grain == "day" and table.record]
-    found += [_day(part) for name in by_day for part in store.tables.parts(name)]
+    found += [date.fromisoformat(part) for name in by_day for part in store.tables.parts(name)]
     return min((day for day in found if day is not None), default=store.settings.today())
 
 
-def _day(part: str) -> date:
-    return date.fromisoformat(part)
-
-
-def days_between(tables: Tables, first: date | None, last: date | None) -> list[date]:
+def days_between(tables: ParquetTables, first: date | None, last: date | None) -> list[date]:
     """Returns the days with messages, from the first to the last of them or of those given."""
     if first and last and first > last:
         raise SettingsError(f"--from {first} lies after --to {last}; give the earlier day first.")

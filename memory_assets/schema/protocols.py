@@ -3,13 +3,12 @@
 Adapters implement them; stages depend on nothing else outside; tests pass fakes.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
 import numpy as np
-import polars as pl
 
 from memory_assets.errors import ModelError
 
@@ -289,33 +288,4 @@ class TaskList(Protocol):
 
     def delete(self, task_id: str) -> None:
         """Deletes a task, if it exists."""
-        ...
-
-
-class Tables(Protocol):
-    """Reads and writes tables, one partition at a time, atomically."""
-
-    def parts(self, table: str, wanted: Iterable[str] | None = None) -> dict[str, PartInfo]:
-        """Returns the written partitions (of those wanted) by name, sorted by name."""
-        ...
-
-    def read(self, table: str, parts: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Returns the rows of the given partitions (all by default); missing partitions have no rows."""
-        ...
-
-    def scan(self, table: str, parts: Iterable[str] | None = None) -> pl.LazyFrame:
-        """Returns the same lazily."""
-        ...
-
-    def write(
-        self, table: str, part: str, frame: pl.DataFrame | Iterable[pl.DataFrame], *, inputs: str | Callable[[], str] = ""
-    ) -> PartInfo:
-        """Validates the rows and replaces the partition in one step.
-
-        `inputs` may be a function that is called once all rows are written.
-        """
-        ...
-
-    def drop(self, table: str, part: str) -> None:
-        """Removes the partition, if it exists."""
         ...

@@ -8,8 +8,9 @@ from datetime import date
 
 import polars as pl
 
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.brief.due import Trigger, find_due
-from memory_assets.stages.brief.lessons import Lesson, active_lessons
+from memory_assets.stages.brief.lessons import active_lessons
 from memory_assets.stages.embed.notes import hidden_sources
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.store import Store
@@ -17,7 +18,7 @@ from memory_assets.store.store import Store
 LESSONS_MD = "lessons.md"
 
 
-def lessons_of(store: Store) -> list[Lesson]:
+def lessons_of(store: Store) -> list[Row]:
     """Returns the lessons of the store's owner that apply."""
     found = store.tables.read("lessons")
     if found.is_empty():

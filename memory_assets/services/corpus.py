@@ -1,31 +1,107 @@
 """Opens what a search needs: the memories, both indexes, the embedder, and the passages of messages.
 
 The only place outside the assets where adapters are chosen. Without an embedder, questions are answered from keywords.
+
+Memories saved since the indexes were built are found at once: `FreshTexts` and `FreshVectors` wrap a published index and add
+the few memories that it lacks. Their words are added in memory, so that they are scored like the others; a vector is computed
+on first use. Both are cached while the process runs, until another generation is published or another note is saved.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.adapters.text_index import TextIndex
+from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
+from memory_assets.adapters.text_index import CORPORA, TextIndex
 from memory_assets.errors import ModelError
-from memory_assets.schema.protocols import Embedder, Tables
+from memory_assets.schema.protocols import Embedder, Hit, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
-from memory_assets.services.unindexed import FreshTexts, FreshVectors
 from memory_assets.stages.embed.encode import cut_messages, cut_spans
 from memory_assets.stages.embed.memories import overlay
 from memory_assets.stages.embed.notes import hidden_sources, note_id
+from memory_assets.stages.embed.project import memory_rows
 from memory_assets.stages.recall.lookups import rows_of
 from memory_assets.stages.recall.results import condition
 from memory_assets.stages.recall.search import Corpus
 from memory_assets.store.ledger import FORGOTTEN, NOTES
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store
+
+MEMORIES = CORPORA[0]
+
+
+class FreshTexts:
+    """A text index extended by memories that it does not contain yet."""
+
+    def __init__(self, index: TextIndex, memories: pl.DataFrame) -> None:
+        self._index = index
+        self._memories = memories
+        self._open: tuple[Texts | None, Texts | None] | None = None
+
+    def open(self, corpus: str) -> Texts | None:
+        """Returns the published corpus, extended by the fresh memories."""
+        published = self._index.open(corpus)
+        if corpus != MEMORIES:
+            return published
+        if self._open is None or self._open[0] is not published:
+            self._open = (published, self._with_fresh(published))
+        return self._open[1]
+
+    def generation(self) -> str | None:
+        """Returns the name of the published generation."""
+        return self._index.generation()
+
+    def _with_fresh(self, published: Texts | None) -> Texts | None:
+        missing = _unindexed(self._memories["id"], published)
+        rows = memory_rows(self._memories.filter(pl.col("id").is_in(missing)))
+        if rows.is_empty():
+            return published
+        arrays = published if isinstance(published, TextArrays) else empty_arrays()
+        return change_arrays(arrays, rows, ())
+
+
+class FreshVectors:
+    """A vector index extended by memories that it does not contain yet."""
+
+    def __init__(self, index: VectorIndex, texts: TextIndex, memories: pl.DataFrame, embedder: Embedder) -> None:
+        self._index = index
+        self._texts = texts
+        self._memories = memories
+        self._embedder = embedder
+        self._made: dict[str, np.ndarray] = {}
+
+    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
+        """Returns the nearest, best first, scored by cosine."""
+        found = {hit.id: hit for hit in self._index.find(vector, limit)}
+        fresh = self._fresh()
+        if fresh:
+            scores = np.stack(list(fresh.values())) @ np.asarray(vector, dtype=np.float32)
+            found |= {id: Hit(id, float(score)) for id, score in zip(fresh, scores, strict=True)}
+        return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))[:limit]
+
+    def generation(self) -> str | None:
+        """Returns the name of the published generation."""
+        return self._index.generation()
+
+    def _fresh(self) -> dict[str, np.ndarray]:
+        """Returns the vectors of the memories that the published generation lacks."""
+        rows = dict(self._memories.select("id", "text").iter_rows())
+        for id in (missing := _unindexed(rows, self._texts.open(MEMORIES))):
+            if id not in self._made:
+                self._made[id] = self._embedder.encode_query(rows[id])
+        return {id: self._made[id] for id in missing}
+
+
+def _unindexed(ids: Iterable[str], published: Texts | None) -> list[str]:
+    """Returns the ids that the published text index lacks; both indexes are built together, and this one is cheap to read."""
+    return [id for id in ids if published is None or not len(published.rows_of([id]))]
+
 
 _chroma_index, _text_index = cache(ChromaIndex), cache(TextIndex)
 """Indexes by folder, which stay open while the process runs."""
@@ -121,7 +197,7 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
     return known
 
 
-def passages_to_index(tables: Tables) -> pl.DataFrame:
+def passages_to_index(tables: ParquetTables) -> pl.DataFrame:
     """Returns all passages with their texts; those of open windows have no vector yet."""
     wanted = ["id", "message_id", "session_id", "line", "number", "text", "vector", "words"]
     texts = tables.scan("messages").select("message_id", pl.col("text").alias("whole"))
@@ -155,7 +231,7 @@ def read_passages(store: Store, ids: Sequence[str], hidden: frozenset[str] = fro
     return found.join(roles, on="id", how="left").with_columns(pl.col("role").fill_null("turn"), passage=span)
 
 
-def select_passages(tables: Tables, filters: Filters) -> list[str]:
+def select_passages(tables: ParquetTables, filters: Filters) -> list[str]:
     """Returns the ids of the passages that pass the filters."""
     passages = tables.scan("passages").select("id", "session_id", "window_id", "event_at")
     opened = cut_messages(tables.read("messages_open")).select("id", "session_id", "window_id", "event_at")
@@ -163,11 +239,11 @@ def select_passages(tables: Tables, filters: Filters) -> list[str]:
     return rows.filter(condition(filters, rows.collect_schema().names())).select("id").collect()["id"].to_list()
 
 
-def _messages(tables: Tables) -> pl.LazyFrame:
+def _messages(tables: ParquetTables) -> pl.LazyFrame:
     columns = ["message_id", "session_id", "window_id", "line", "author", "event_at", pl.col("text").alias("whole")]
     both = pl.concat([tables.scan("messages").select(columns), tables.scan("messages_open").select(columns)])
     return both.join(_windows(tables), on="window_id").drop("window_id")
 
 
-def _windows(tables: Tables) -> pl.LazyFrame:
+def _windows(tables: ParquetTables) -> pl.LazyFrame:
     return tables.scan("windows").select("window_id", "path", "project", "person", "trigger")

@@ -17,7 +17,7 @@ import polars as pl
 
 from memory_assets.errors import StoreError, TableError
 from memory_assets.schema import frames as schemas
-from memory_assets.schema.protocols import Tables
+from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.files import make_folder
 
 Format = Literal["jsonl", "csv", "parquet"]
@@ -36,7 +36,7 @@ class ShownRows:
     total: int
 
 
-def show_rows(tables: Tables, table: str, *, day: str | None = None, limit: int = 10) -> ShownRows:
+def show_rows(tables: ParquetTables, table: str, *, day: str | None = None, limit: int = 10) -> ShownRows:
     """Returns the first rows of the table, or of one of its days, in order of its key."""
     keys = schemas.key_of(table)
     parts = None if day is None else [day]
@@ -48,12 +48,12 @@ def show_rows(tables: Tables, table: str, *, day: str | None = None, limit: int 
     return _rows(table, frame.sort(keys).head(limit).collect(), total)
 
 
-def sample_rows(tables: Tables, table: str, count: int, seed: str) -> ShownRows:
+def sample_rows(tables: ParquetTables, table: str, count: int, seed: str) -> ShownRows:
     """Returns random rows; the same seed gives the same rows of the same table."""
     return _sample(table, tables.read(table), count, seed)
 
 
-def sample_facts(tables: Tables, count: int, seed: str) -> ShownRows:
+def sample_facts(tables: ParquetTables, count: int, seed: str) -> ShownRows:
     """Returns random allowed facts of all days; the same seed gives the same facts of the same store."""
     is_allowed = (pl.col("gate") == "allow") & (pl.col("kind") == "fact")
     return _sample("observations", tables.scan("observations").filter(is_allowed).select(OF_A_FACT).collect(), count, seed)
@@ -68,7 +68,7 @@ def _rows(table: str, frame: pl.DataFrame, total: int) -> ShownRows:
     return ShownRows(table, tuple(frame.columns), tuple(frame.to_dicts()), total)
 
 
-def export_table(tables: Tables, table: str, into: IO[bytes], format: Format) -> int:
+def export_table(tables: ParquetTables, table: str, into: IO[bytes], format: Format) -> int:
     """Writes the table's rows and returns their number."""
     frames = frames_of(tables, table)
     if format == "parquet":
@@ -82,7 +82,7 @@ def export_table(tables: Tables, table: str, into: IO[bytes], format: Format) ->
     return count
 
 
-def export_file(tables: Tables, table: str, path: Path, format: Format) -> int:
+def export_file(tables: ParquetTables, table: str, path: Path, format: Format) -> int:
     """Writes the table to a file that only its owner can read, and returns the number of rows."""
     try:
         make_folder(path.parent)
@@ -95,7 +95,7 @@ def export_file(tables: Tables, table: str, path: Path, format: Format) -> int:
         ) from error
 
 
-def frames_of(tables: Tables, table: str) -> Iterator[pl.DataFrame]:
+def frames_of(tables: ParquetTables, table: str) -> Iterator[pl.DataFrame]:
     """Yields the rows of the table by partition, in order of partition and key."""
     schemas.record_of(table)
     for part in tables.parts(table):
@@ -104,7 +104,7 @@ def frames_of(tables: Tables, table: str) -> Iterator[pl.DataFrame]:
             yield frame.sort(schemas.key_of(table))
 
 
-def rows_of(tables: Tables, table: str) -> Iterator[dict[str, Any]]:
+def rows_of(tables: ParquetTables, table: str) -> Iterator[dict[str, Any]]:
     """Yields the rows of the table as plain dictionaries."""
     for frame in frames_of(tables, table):
         yield from frame.iter_rows(named=True)

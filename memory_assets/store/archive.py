@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain, count
 from pathlib import Path
 
@@ -29,14 +29,13 @@ from memory_assets.schema.records import Resource
 from memory_assets.text.files import Stamp, append_line, stamp_of, write_atomically, write_json
 
 VERSION = 2
-CONTENT_TYPE = "application/jsonl"
 
 
 class Range(Resource):
     """One archived byte range, as stored in the catalog."""
 
     raw_hmac: str
-    content_type: str = CONTENT_TYPE
+    content_type: str = "application/jsonl"
     starts_with_newline: bool = False
     """The range begins with the newline of the line before it, which was incomplete when that was captured."""
     restated_at: datetime | None = None
@@ -69,6 +68,7 @@ class Archive:
         self._stamp: Stamp | None = None
         self._loaded: dict[str, list[Range]] = {}
         self._by_id: dict[str, Range] = {}
+        self._cached_content = lru_cache(maxsize=2)(lambda id, _: self._read_content(self._by_id[id]))
 
     def sources(self) -> dict[str, list[Range]]:
         """Returns the ranges of each source, in order of source, generation and byte."""
@@ -180,10 +180,6 @@ class Archive:
     def _content(self, entry: Range) -> bytes:
         """Returns the decompressed range; the last two are kept until their files change, in this process or another."""
         return self._cached_content(entry.id, stamp_of(self._file(entry)))
-
-    @cached_property
-    def _cached_content(self):
-        return lru_cache(maxsize=2)(lambda id, stamp: self._read_content(self._by_id[id]))
 
     def _read_content(self, entry: Range) -> bytes:
         try:

@@ -2,7 +2,7 @@
 
     tables/observations/day=2026-04-08/data.parquet     one partition of a table that is partitioned by day
     tables/memories/data.parquet                        an unpartitioned table
-    tables/memories/columns.parquet                     no rows; every table has one (see `partition_folders`)
+    tables/memories/columns.parquet                     no rows; every table has one
     tables/.writing/                                    files being written
 
 Any Parquet reader may read `tables/observations/**/*.parquet`. The footer of each file contains its number of rows, their hash
@@ -11,28 +11,41 @@ and their input version, so that one rename publishes a partition. Readers of a 
 polars reads sizes while it lists files, and footers later, so a partition keeps its file size: a hole between rows and footer
 fills it up to a power of two, and a rewrite never makes the file smaller. A dropped partition becomes a file without rows,
 which is deleted a day later.
+
+A partition is named by the values of its partition columns (`2026-04-08`, `week-2026-04-06`), which its file does not contain,
+as polars, DuckDB, pandas and pyarrow expect of this layout. A table without them has the one partition `all`.
 """
 
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import lru_cache
+from glob import iglob
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import polars as pl
 
 from memory_assets.adapters.parquet_footer import KEY, facts_of, footer_of, read_facts
-from memory_assets.adapters.partition_folders import columns_file_of, file_of, find_parts, values_of
 from memory_assets.errors import StoreError, TableError
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.tables import WHOLE, table_names
-from memory_assets.text.files import Stamp, make_folder, stamp, sync_folder
+from memory_assets.text.files import Stamp, make_folder, stamp, stamp_of, sync_folder
+
+FILE = "data.parquet"
+COLUMNS_FILE = "columns.parquet"
+"""A file without rows that sorts before all partitions. polars keeps the footer of the first file between planning and running
+a query, so this file must not change when partitions do."""
+
+_FIRST = {pl.Date(): "1970-01-01", pl.String(): "-"}
+_TEXT = re.compile(r"[A-Za-z0-9._-]+")
 
 WRITING = ".writing"
 KEEP_DROPPED_SECONDS = 24 * 3600
@@ -139,7 +152,8 @@ class ParquetTables:
         return os.path.join(self._folder(table), file)
 
     def _columns_path(self, table: str) -> str:
-        return os.path.join(self.root, table, columns_file_of(table))
+        first = {name: _FIRST[schemas.schema_of(table)[name]] for name in schemas.partitioned_by(table)}
+        return os.path.join(self.root, table, *(f"{name}={value}" for name, value in first.items()), COLUMNS_FILE)
 
     def _write_columns(self, table: str) -> None:
         """Writes the file without rows, unless it exists with the current columns."""
@@ -163,7 +177,8 @@ class ParquetTables:
         try:
             make_folder(beside.parent)
             facts = _write_parquet(table, frames, beside, inputs, is_dropped=is_dropped)
-            _fill_up(beside, least=_size_of(path))
+            replaced = stamp_of(Path(path))
+            _fill_up(beside, least=replaced[1] if replaced else 0)
             _flush(beside)
             make_folder(Path(path).parent)
             self._mark_changed(table)  # before and after: after a kill in between, no old status looks current
@@ -183,6 +198,40 @@ class ParquetTables:
         # The folder's modification time shows, without reading a file, that a partition was written.
         now = time.time_ns()
         os.utime(self._folder(table), ns=(now, now))
+
+
+def values_of(table: str, part: str) -> dict[str, str] | None:
+    """Returns the values of the partition columns; None if the table cannot have such a partition."""
+    columns, schema = schemas.partitioned_by(table), schemas.schema_of(table)
+    if not columns:
+        return {} if part == WHOLE else None
+    values = dict(zip(columns, part.split("-", len(columns) - 1), strict=False))
+    is_valid = len(values) == len(columns) and all(_is_value(schema[column], value) for column, value in values.items())
+    return values if is_valid else None
+
+
+@lru_cache(maxsize=1 << 15)
+def file_of(table: str, part: str) -> str:
+    """Returns the partition's file below the table's folder; empty if the table cannot have such a partition."""
+    values = values_of(table, part)
+    return "" if values is None else os.path.join(*(f"{column}={value}" for column, value in values.items()), FILE)
+
+
+def find_parts(table: str, folder: str) -> Iterator[str]:
+    """Yields the names of the partitions that have a folder below the table's folder, unordered."""
+    if not (columns := schemas.partitioned_by(table)):
+        return iter([WHOLE])
+    found = iglob(os.path.join(*(f"{column}=*" for column in columns)), root_dir=folder)
+    return ("-".join(level.partition("=")[2] for level in path.split(os.sep)) for path in found)
+
+
+def _is_value(kind: pl.DataType, value: str) -> bool:
+    if kind != pl.Date():
+        return _TEXT.fullmatch(value) is not None
+    try:
+        return date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
 
 
 def _scan(table: str, files: list[str], *, is_hive: bool) -> pl.LazyFrame:
@@ -326,10 +375,3 @@ def _flush(path: Path) -> None:
         os.fsync(file.fileno())
         now = time.time_ns()
         os.utime(path, ns=(now, now))
-
-
-def _size_of(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0

@@ -1,5 +1,6 @@
-"""Compares texts by their words: stems, shared stems, specific names and values."""
+"""Words of texts: stems and shared stems, specific names and values, estimated tokens; hashes of texts."""
 
+import hashlib
 import re
 from functools import lru_cache
 
@@ -19,10 +20,28 @@ _SPECIFIC = re.compile(
     r"|\b[A-Z]{2,}[A-Z0-9_]*\b|#\d+|\b\d[\w.]*"
 )
 
+CHARS_A_TOKEN = 4
+"""For English prose and code, by the vendors' rule of thumb; each answer reports exact counts."""
+
 
 def word_set(words: str) -> frozenset[str]:
     """Returns the words, which are separated by white space."""
     return frozenset(words.split())
+
+
+def squeezed(text: str) -> str:
+    """Returns the text with every run of white space as one space."""
+    return " ".join(text.split())
+
+
+def text_hash(text: str) -> str:
+    """Returns the hash that identifies a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def count_tokens(text: str) -> int:
+    """Returns the estimated tokens of the text, rounded up."""
+    return -(-len(text) // CHARS_A_TOKEN)
 
 
 @lru_cache(maxsize=20_000)

@@ -15,7 +15,7 @@ from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.reflect.reflector import MOST_TOKENS
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets.text.tokens import CHARS_A_TOKEN
+from memory_assets.text.words import CHARS_A_TOKEN
 from memory_assets_tests.dagster_runs import run_check
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, small_store, write

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from memory_assets.schema.protocols import Tables
 from memory_assets.stages.evaluate.gold import facts_of
 from memory_assets.stages.evaluate.labels import LabelledSession, read_labels
 from memory_assets.stages.evaluate.score import Fact, score
 from memory_assets.stages.reflect.bullets import parse_bullets
 from memory_assets.stages.reflect.subjects import MONTH, SMALL_TOKENS, SPANS, TABLE_OF
+from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import LABELS
 from memory_assets_tests.bench.whole_store import whole_store
@@ -70,7 +70,7 @@ def _facts_told(told: pl.DataFrame, observations: pl.DataFrame) -> Iterable[Fact
             yield from (Fact(session, bullet.text, tuple(sorted(lines))) for session, lines in by_session.items())
 
 
-def _grown(tables: Tables) -> Row:
+def _grown(tables: ParquetTables) -> Row:
     """Returns how many days over the limit of a small one are not smaller than the facts they were made from."""
     days = tables.read("reflections").group_by("day").agg(pl.col("fact_tokens", "output_tokens").sum())
     large = days.filter(pl.col("fact_tokens") > SMALL_TOKENS)
@@ -81,7 +81,7 @@ def _grown(tables: Tables) -> Row:
     return Row("reflections: days that did not shrink", grown, figures, limit=0)
 
 
-def _dropped(tables: Tables) -> Row:
+def _dropped(tables: ParquetTables) -> Row:
     """Returns how many facts the months leave out, each with a row that says where it went."""
     reasons = tables.read("dropped_facts").group_by("span", "reason").len().sort("span", "reason")
     figures = ", ".join(f"{count} {reason} by {span}" for span, reason, count in reasons.iter_rows())

@@ -18,11 +18,11 @@ from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.memory import MemoryAgent
-from memory_assets.stages.distill.rows import text_hash
 from memory_assets.stages.embed.memories import fold_memories
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.words import text_hash
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.factories import frame, index_rows, row
 

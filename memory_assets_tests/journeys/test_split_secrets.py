@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.stages.maintain.secrets import check_secrets
+from memory_assets.stages.maintain.checks import check_secrets
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.journeys.test_forgotten_for_good import opened, readings

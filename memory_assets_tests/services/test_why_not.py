@@ -10,10 +10,10 @@ from memory_assets.errors import QuestionError
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.corpus import open_present, open_texts
 from memory_assets.services.why_not import WhyNot, why_not
-from memory_assets.stages.distill.rows import text_hash
 from memory_assets.stages.recall.results import Answer, LeftOut, Recalled
 from memory_assets.store.archive import Range, range_id
 from memory_assets.store.store import Store
+from memory_assets.text.words import text_hash
 from memory_assets_tests.factories import START, index_rows, message, row
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, index, small_store, write
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("four", 1), ("fives", 2), ("x" * 4_000, 1_000)])

@@ -6,7 +6,7 @@ from memory_assets.assets.checks.common import Days, check, verdict
 from memory_assets.runs.steps.brief import BRIEFING_MD, BRIEFINGS
 from memory_assets.stages.brief.briefing import BUDGET_TOKENS
 from memory_assets.store.store import Store
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens
 
 
 @check("briefing", level="error")

@@ -19,7 +19,7 @@ from memory_assets.errors import TableError
 from memory_assets.runs.days import RANGE_END, RANGE_START
 from memory_assets.schema import frames as schemas
 from memory_assets.stages.capture.masking.redact import count_secrets, find
-from memory_assets.stages.maintain.secrets import text_columns
+from memory_assets.stages.maintain.checks import text_columns
 from memory_assets.store.store import Store
 
 Days = list[str] | None

@@ -15,7 +15,7 @@ from memory_assets.stages.triage.promote import read_memory
 from memory_assets.store.ready import file_name
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically, write_where_changed
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens
 
 BRIEFING_MD, BRIEFINGS = "briefing.md", "briefings"
 """The owner's briefing, and the folder of those of projects that have a file of entries."""

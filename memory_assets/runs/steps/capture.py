@@ -17,11 +17,10 @@ from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import ingest_files
 from memory_assets.stages.capture.messages import build_messages, build_sessions, windows_of
-from memory_assets.stages.capture.replan import plan_windows_incrementally
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
-from memory_assets.stages.capture.windows import WindowRules, plan_windows
+from memory_assets.stages.capture.windows import WindowRules, plan_windows, plan_windows_incrementally
 from memory_assets.store.store import Store
-from memory_assets.text.tokens import CHARS_A_TOKEN
+from memory_assets.text.words import CHARS_A_TOKEN
 
 RAW_TAIL = 0.60
 """Share of the context that an unobserved tail may fill before its window is closed."""

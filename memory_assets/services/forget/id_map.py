@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from memory_assets.schema.protocols import Tables
 from memory_assets.stages.capture.index import read_ids
 from memory_assets.stages.capture.windows import window_key
 from memory_assets.stages.distill.rows import NAMESPACE
 from memory_assets.store.archive import Archive
+from memory_assets.store.parquet_tables import ParquetTables
 
 IdMap = dict[str, str]
 """Old → new, both of the same length."""
@@ -33,7 +33,7 @@ def changed_hashes(before: bytes, after: bytes) -> Iterator[tuple[str, str]]:
                 yield hashlib.sha256(old + end).hexdigest(), hashlib.sha256(new + end).hexdigest()
 
 
-def changed_ids(archive: Archive, tables: Tables, sources: list[str]) -> IdMap:
+def changed_ids(archive: Archive, tables: ParquetTables, sources: list[str]) -> IdMap:
     """Returns the ids that change with the masked bytes of the sources; the tables must still be the old ones."""
     messages: IdMap = {}
     for source in sources:
@@ -51,7 +51,7 @@ def replace_ids(new_ids: Mapping[str, str], raw: bytes) -> bytes:
     return _ID.sub(lambda match: new_ids.get(match[0].decode(), match[0].decode()).encode(), raw)
 
 
-def _derived(messages: IdMap, tables: Tables) -> IdMap:
+def _derived(messages: IdMap, tables: ParquetTables) -> IdMap:
     """Returns the ids of windows, segments and observations that are derived from the messages."""
     windows, segments, observations = {}, {}, {}
     columns = ["window_id", "session_id", "trigger", "first_message_id"]

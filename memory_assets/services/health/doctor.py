@@ -22,8 +22,7 @@ from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.embed.encode import cut_messages
 from memory_assets.stages.embed.project import RETRIEVABLE
-from memory_assets.stages.maintain.checks import Check
-from memory_assets.stages.maintain.secrets import check_secrets
+from memory_assets.stages.maintain.checks import Check, check_secrets
 from memory_assets.store.ledger import CORRECTED, NOTED, WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.store.store import Store
 

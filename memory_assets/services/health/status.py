@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
-from memory_assets.schema.protocols import Tables
 from memory_assets.stages.deliver import spool
+from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.ready import STATUS, stamp
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
@@ -100,6 +100,6 @@ def render_status(status: Status) -> str:
     return "\n".join([*(f"{name:<{NAME_WIDTH}}  {value}" for name, value in shown.items()), following])
 
 
-def _count(tables: Tables, table: str, column: str) -> dict[str, int]:
+def _count(tables: ParquetTables, table: str, column: str) -> dict[str, int]:
     frame = tables.scan(table).group_by(column).agg(pl.len().alias("count")).sort(column).collect()
     return dict(frame.iter_rows())

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from memory_assets.schema.protocols import Tables
 from memory_assets.stages.maintain.checks import Check
+from memory_assets.store.parquet_tables import ParquetTables
 
 POSITION = ["source_id", "generation", "line"]
 REMEDY = "Run `memory ingest`; if the check still fails, run `memory data rebuild`."
@@ -66,7 +66,7 @@ class Sums:
     checks: tuple[Check, ...]
 
 
-def read_sums(tables: Tables, resources: pl.DataFrame, noted: int) -> Sums:
+def read_sums(tables: ParquetTables, resources: pl.DataFrame, noted: int) -> Sums:
     """Returns the counts by harness and the outcome of every equation.
 
     `resources` are the rows of the archive; `noted` is the number of notes in the ledger and of memories of harnesses, which

@@ -14,8 +14,8 @@ import polars as pl
 
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.brief.due import Trigger
-from memory_assets.stages.brief.lessons import Lesson, lesson_lines
-from memory_assets.text.tokens import CHARS_A_TOKEN
+from memory_assets.stages.brief.lessons import lesson_lines
+from memory_assets.text.words import CHARS_A_TOKEN
 
 BUDGET_TOKENS = 2_000
 RECENT_FACTS = 12
@@ -48,7 +48,7 @@ def render_briefing(
     task: str | None = None,
     log: Sequence[str] = (),
     due: Sequence[Trigger] = (),
-    lessons: Sequence[Lesson] = (),
+    lessons: Sequence[Row] = (),
     budget_tokens: int = BUDGET_TOKENS,
 ) -> str:
     """Returns the briefing within the budget; `as_of` is the day of the newest memory.

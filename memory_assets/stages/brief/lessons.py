@@ -18,20 +18,18 @@ What corrections and rules taught, the newest first. Made anew from what was sai
 MEMORY.md or say it in a session.
 """
 
-Lesson = Row
 
-
-def active_lessons(lessons: pl.DataFrame, owner: str, hidden: Collection[str] = ()) -> list[Lesson]:
+def active_lessons(lessons: pl.DataFrame, owner: str, hidden: Collection[str] = ()) -> list[Row]:
     """Returns the owner's active lessons; `hidden` are messages with forgotten or replaced content."""
     own = lessons.filter((pl.col("person") == owner) & ~pl.col("message_id").is_in(list(hidden)))
-    kept: list[Lesson] = []
+    kept: list[Row] = []
     for lesson in own.sort(["said_at", "lesson_id"], descending=[True, False]).iter_rows(named=True):
         if not any(_replaces(later, lesson) for later in kept):
             kept.append(lesson)
     return kept
 
 
-def _replaces(later: Lesson, earlier: Lesson) -> bool:
+def _replaces(later: Row, earlier: Row) -> bool:
     """Returns whether the later lesson repeats or reverses the earlier one of the same project."""
     if later["project"] != earlier["project"]:
         return False
@@ -41,14 +39,14 @@ def _replaces(later: Lesson, earlier: Lesson) -> bool:
     return sets_apart and (later["wanted"] == earlier["unwanted"] or later["unwanted"] == earlier["wanted"])
 
 
-def lesson_lines(lessons: Sequence[Lesson], memory_md: str, project: str | None = None) -> list[str]:
+def lesson_lines(lessons: Sequence[Row], memory_md: str, project: str | None = None) -> list[str]:
     """Returns the lines of the briefing, without lessons in MEMORY.md."""
     near = [one for one in lessons if project is None or one["project"] == project]
     new = [one for one in near if one["text"].rstrip(".") not in memory_md]
     return [f"- {one['text']} [{one['project']}]" for one in new[:MOST_SHOWN]]
 
 
-def render_lessons(lessons: Sequence[Lesson]) -> str:
+def render_lessons(lessons: Sequence[Row]) -> str:
     """Returns the content of lessons.md; empty if there are none."""
     if not lessons:
         return ""
@@ -59,6 +57,6 @@ def render_lessons(lessons: Sequence[Lesson]) -> str:
     return "\n".join(lines)
 
 
-def _line(lesson: Lesson) -> str:
+def _line(lesson: Row) -> str:
     where = f"session {lesson['session_id']}, record {lesson['line']}"
     return f"- ({lesson['said_at']:%Y-%m-%d}) {lesson['text']} <!-- {lesson['lesson_id']}: {where} -->"

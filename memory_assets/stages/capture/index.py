@@ -14,18 +14,18 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.progress import track
-from memory_assets.schema.protocols import Tables
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.formats.normal_form import Identifier, Parsed
 from memory_assets.stages.capture.formats.readers import HEADER_LINES, open_reader, seed_of
 from memory_assets.store.archive import Archive, Line, Range
+from memory_assets.store.parquet_tables import ParquetTables
 
 INDEX_VERSION = version_of("records")
 BATCH_ROWS = 5_000
 """Rows held in memory while a long transcript is indexed."""
 
 
-def index_sources(archive: Archive, tables: Tables) -> list[str]:
+def index_sources(archive: Archive, tables: ParquetTables) -> list[str]:
     """Updates `records` from the archive and returns the sources whose rows changed."""
     written = tables.parts("records")
     changed = []
@@ -77,7 +77,7 @@ class _CannotContinueError(Exception):
     """Earlier lines are needed: a compaction kept one of them, or they were read too early to know the root session."""
 
 
-def _write(archive: Archive, tables: Tables, source: str, ranges: list[Range], state: _State) -> None:
+def _write(archive: Archive, tables: ParquetTables, source: str, ranges: list[Range], state: _State) -> None:
     """Adds the rows of the ranges after the state to those of the source; replaces them if the state is empty."""
     before = [tables.read("records", [source])] if state.ranges else []
     rows = _new_rows(archive, ranges, state)

@@ -14,13 +14,13 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
-from memory_assets.schema.protocols import Tables
 from memory_assets.stages.capture.formats.normal_form import Parsed
 from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.index import INDEX_VERSION
 from memory_assets.stages.capture.masking.redact import MASKING_VERSION, mask_frame
 from memory_assets.stages.capture.ownership import conversation, own_messages
 from memory_assets.store.archive import Archive
+from memory_assets.store.parquet_tables import ParquetTables
 
 TOOL_OUTPUT_CHARS = 4_000
 """Longest tool output: more is seldom read again, and nine tenths of a transcript are tool output."""
@@ -44,12 +44,12 @@ def inputs_of(windows: pl.DataFrame) -> str:
     return schemas.hash_of(INDEX_VERSION, MASKING_VERSION, *windows.sort("window_id")["fingerprint"])
 
 
-def windows_of(tables: Tables, day: str) -> pl.DataFrame:
+def windows_of(tables: ParquetTables, day: str) -> pl.DataFrame:
     """Returns the windows that closed on the day."""
     return tables.read("windows").filter(pl.col("day") == pl.lit(day).str.to_date())
 
 
-def build_messages(windows: pl.DataFrame, tables: Tables, archive: Archive, now: datetime) -> Iterator[pl.DataFrame]:
+def build_messages(windows: pl.DataFrame, tables: ParquetTables, archive: Archive, now: datetime) -> Iterator[pl.DataFrame]:
     """Yields the messages of the windows as frames of the table, in batches."""
     messages = (
         row
@@ -60,7 +60,7 @@ def build_messages(windows: pl.DataFrame, tables: Tables, archive: Archive, now:
         yield mask_frame(schemas.frame_of("messages", rows))
 
 
-def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame | pl.LazyFrame, tables: Tables) -> pl.DataFrame:
+def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame | pl.LazyFrame, tables: ParquetTables) -> pl.DataFrame:
     """Returns one row for each session that closed a window on the day."""
     turns = messages.lazy().filter("is_user_turn").select("session_id", "event_at", "ordinal", "text").collect()
     first_turns = turns.sort("event_at", "ordinal").group_by("session_id", maintain_order=True).agg(pl.first("text"))
@@ -81,7 +81,7 @@ def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame | pl.LazyFrame,
 
 
 def _messages_of(
-    source: str, windows: pl.DataFrame, tables: Tables, archive: Archive, now: datetime
+    source: str, windows: pl.DataFrame, tables: ParquetTables, archive: Archive, now: datetime
 ) -> Iterator[dict[str, Any]]:
     placed = windows.select("window_id", pl.col("message_ids").alias("message_id")).explode("message_id")
     rows = own_messages(_rows_of(source, placed["message_id"], tables, archive, now))
@@ -96,7 +96,7 @@ def _messages_of(
             ordinal[window["window_id"]] += 1
 
 
-def _rows_of(source: str, ids: pl.Series, tables: Tables, archive: Archive, now: datetime) -> pl.DataFrame:
+def _rows_of(source: str, ids: pl.Series, tables: ParquetTables, archive: Archive, now: datetime) -> pl.DataFrame:
     """Returns the rows of the messages; the whole source is read only where a time has to be guessed."""
     records, captured = tables.scan("records", [source]), archive.resources(source)
     is_wanted = pl.col("message_id").is_in(ids.implode())

@@ -8,22 +8,88 @@ context belong to the next window. A hook may report that a session ended, or th
 at that moment, before the transcript shows it. The window's key is a hash of session, trigger and first message; later
 messages never change it.
 
-Everything here is a pure function of the records, the rules and `now`, so the order of arrival does not matter.
+A window has the folder, branch, title, project and person of its session at its end, so that later lines of a session change no
+earlier window. Everything here is a pure function of the records, the rules and `now`, so the order of arrival does not matter.
 """
 
 import hashlib
-from collections.abc import Generator, Iterator, Mapping
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import polars as pl
 
 from memory_assets.schema import frames as schemas
-from memory_assets.stages.capture.ownership import EARLIEST, conversation, own_messages
-from memory_assets.stages.capture.sessions import FOREVER, Place, SessionFacts, find_facts, person_of, project_of
+from memory_assets.stages.capture.ownership import EARLIEST, PLACE, conversation, in_order, own_messages
+from memory_assets.store.parquet_tables import ParquetTables
+
+Place = tuple[int, int]
+"""Generation and line."""
+
+FOREVER: Place = (2**62, 0)
+
+FIRST_KNOWN = ("parent_session_id", "cwd")
+"""A session belongs to the folder in which it began."""
+
+LATEST_KNOWN = ("branch", "repository", "title", "version")
+
+_HOME = re.compile(r"^(?:/Users/|/home/|[A-Za-z]:[\\/]Users[\\/])([^\\/]+)")
+
+
+class SessionFacts:
+    """The values of each fact of one source, and the place from which on each is valid."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, list[tuple[Place, str]]] = defaultdict(list)
+
+    def add(self, name: str, place: Place, value: str) -> None:
+        """Adds a value that is valid from the place on; places come in order."""
+        self._values[name].append((place, value))
+
+    def first(self, name: str) -> str | None:
+        """Returns the first value of the fact."""
+        return next((value for _, value in self._values[name]), None)
+
+    def as_of(self, name: str, place: Place) -> str | None:
+        """Returns the latest value of the fact up to and including the place."""
+        known = bisect_right(self._values[name], place, key=itemgetter(0))
+        return self._values[name][known - 1][1] if known else None
+
+
+def find_facts(records: pl.LazyFrame) -> dict[str, SessionFacts]:
+    """Returns the facts of each source."""
+    found: dict[str, SessionFacts] = defaultdict(SessionFacts)
+    for name in (*FIRST_KNOWN, *LATEST_KNOWN):
+        for source, generation, line, value in _changes(records, name):
+            found[source].add(name, (generation, line), value)
+    return found
+
+
+def _changes(records: pl.LazyFrame, name: str) -> Iterator[tuple[str, int, int, str]]:
+    """Yields where the fact takes a new value; nearly every record repeats the branch."""
+    known = in_order(records.select(*PLACE, name).filter(pl.col(name).is_not_null()).collect())
+    is_new = pl.col(name).ne_missing(pl.col(name).shift().over("source_id"))
+    return known.filter(is_new).iter_rows()
+
+
+def project_of(repository: str | None, folder: str) -> str:
+    """Returns the project's name: the repository's, else the folder's last part."""
+    name = re.split(r"[\\/:]", (repository or folder).rstrip("\\/"))[-1].removesuffix(".git")
+    return name or "unknown"
+
+
+def person_of(folder: str, people: Mapping[str, str], owner: str) -> str:
+    """Returns the person of a session: the home folder's name, renamed by the people map, else the owner."""
+    found = _HOME.match(folder)
+    return people.get(found[1], found[1]) if found else owner
+
 
 TOOL_CHARS = 1_500
 """Tool calls and results count towards a window's size as the observer sees them: cut to this."""
@@ -250,3 +316,37 @@ _FINGERPRINTED = ("window_id", "status", "started_at", "ended_at", "project", "f
 def _fingerprint(window: Mapping[str, Any], rows: list[_Row]) -> str:
     places = (f"{row.message_id}@{row.generation}:{row.line}:{row.at.isoformat()}" for row in rows)
     return hashlib.sha256("\x1f".join([*(str(window[name]) for name in _FINGERPRINTED), *places]).encode()).hexdigest()
+
+
+def plan_windows_incrementally(
+    tables: ParquetTables, resources: pl.DataFrame, rules: WindowRules, *, before: pl.DataFrame, changed: Collection[str]
+) -> pl.DataFrame:
+    """Returns the table `windows`, given its earlier rows and the sources whose records changed since."""
+    if not set(changed) <= set(tables.parts("records")) or _lost_messages(tables, before, changed):
+        return plan_windows(tables.scan("records"), resources, rules)
+    planned = sources_to_plan(tables, before, changed)
+    if not planned:
+        return before
+    records = tables.scan("records", planned)
+    own = resources.filter(pl.col("source_id").is_in(planned))
+    kept = before.filter(~pl.col("source_id").is_in(planned))
+    others = kept.select(pl.col("message_ids").explode())["message_ids"].implode()
+    rows = conversation(records, own, rules.now).filter(~pl.col("message_id").is_in(others).fill_null(value=False))
+    return pl.concat([kept, cut_sessions(own_messages(rows), records, own, rules)]).sort("window_id")
+
+
+def sources_to_plan(tables: ParquetTables, before: pl.DataFrame, changed: Collection[str]) -> list[str]:
+    """Returns the sources whose windows may differ from before, sorted."""
+    ids = _message_ids(tables, changed).implode()
+    owned = before.lazy().select("source_id", "status", pl.col("message_ids").alias("message_id")).explode("message_id")
+    touched = owned.filter((pl.col("status") == "open") | pl.col("message_id").is_in(ids))
+    return sorted({*changed, *touched.select("source_id").unique().collect()["source_id"]})
+
+
+def _lost_messages(tables: ParquetTables, before: pl.DataFrame, changed: Collection[str]) -> bool:
+    owned = before.filter(pl.col("source_id").is_in(list(changed)))["message_ids"].explode()
+    return not owned.is_in(_message_ids(tables, changed).implode()).all()
+
+
+def _message_ids(tables: ParquetTables, sources: Collection[str]) -> pl.Series:
+    return tables.scan("records", sources).select("message_id").drop_nulls().unique().collect()["message_id"]

@@ -6,7 +6,6 @@ restored byte for byte; from an edited one only our part is removed.
 """
 
 import difflib
-import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from memory_assets.stages.deliver.harnesses import HarnessSettings
 from memory_assets.stages.deliver.json_text import Insertion, apply
 from memory_assets.stages.deliver.parts import HookPart, OwnFile
 from memory_assets.text.files import replace_if_same, write_atomically, write_json
+from memory_assets.text.words import text_hash
 
 RECORD = "hooks.json"
 
@@ -117,8 +117,8 @@ def _plan_adding(harness: HarnessSettings, part: HookPart, before: str | None, m
     insertions = part.add(text)
     after = apply(text, insertions)
     now = InstallRecord(
-        before=None if base is None else _hash(base),
-        after=_hash(after),
+        before=None if base is None else text_hash(base),
+        after=text_hash(after),
         inserted=_spans(insertions),
         kept=part.kept(text),
         is_folder_new=not part.path.parent.is_dir() or bool(made and made.is_folder_new),
@@ -130,7 +130,7 @@ def _plan_removing(harness: HarnessSettings, part: HookPart, before: str | None,
     is_current = part.is_current(before or "")
     if before is None or is_current is None:
         return HookChange(harness.name, part.path, ABSENT)
-    is_as_made = is_current or (made is not None and made.after == _hash(before))
+    is_as_made = is_current or (made is not None and made.after == text_hash(before))
     is_edited = isinstance(part, OwnFile) and not is_as_made
     beside = part.path.with_name(f"{part.path.name}.edited") if is_edited else None
     note = f"You had edited it; it is kept as {beside}." if beside else ""
@@ -148,7 +148,7 @@ def _state_of(harness: HarnessSettings, part: HookPart, before: str | None, made
 
 def _without(part: HookPart, text: str, made: InstallRecord | None) -> str | None:
     """Returns the file without our part; exactly as it was, where nobody edited it since."""
-    if made and made.after == _hash(text):
+    if made and made.after == text_hash(text):
         for start, end in sorted(made.inserted, reverse=True):
             text = text[:start] + text[end:]
         return None if made.before is None else text
@@ -203,10 +203,6 @@ def _spans(insertions: Sequence[Insertion]) -> list[list[int]]:
         found.append([at + moved, at + moved + len(text)])
         moved += len(text)
     return found
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read_record(store: Path) -> dict[str, InstallRecord]:

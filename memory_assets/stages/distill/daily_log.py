@@ -12,6 +12,7 @@ import polars as pl
 
 from memory_assets.schema.records import Priority
 from memory_assets.stages.distill.rules.exchanges import Row
+from memory_assets.text.words import squeezed
 
 MARKS: dict[Priority, str] = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 
@@ -32,7 +33,7 @@ def render_section(
     """
     mark, session, of_window = window["window_id"][:WINDOW_DIGITS], session or {}, pl.col("window_id") == window["window_id"]
     facts = observations.filter(of_window & (pl.col("kind") == "fact") & (pl.col("gate") == "allow")).sort("event_at", "id")
-    name = _one_line(session.get("name") or window["title"] or window["session_id"])
+    name = squeezed(session.get("name") or window["title"] or window["session_id"])
     lines = [f"### 🔭 Observations (session: {name}, {window['ended_at'].astimezone(zone):%H:%M})", ""]
     lines.append(f"**Trigger**: {'compaction' if window['trigger'] == 'compaction' else 'shutdown'}")
     if session:
@@ -62,18 +63,14 @@ def update_log(text_before: str, sections: Iterable[str], *, title: str | None =
 def _segment(segment: Row, facts: pl.DataFrame, zone: tzinfo) -> list[str]:
     if facts.is_empty():
         return []
-    lines = [f"#### {_title(segment['narrative'])}", f"*{_one_line(segment['narrative']).replace('*', '')}*", ""]
+    lines = [f"#### {_title(segment['narrative'])}", f"*{squeezed(segment['narrative']).replace('*', '')}*", ""]
     for fact in facts.iter_rows(named=True):
-        lines.append(f"* {MARKS[fact['priority']]} ({fact['event_at'].astimezone(zone):%H:%M}) {_one_line(fact['text'])}")
+        lines.append(f"* {MARKS[fact['priority']]} ({fact['event_at'].astimezone(zone):%H:%M}) {squeezed(fact['text'])}")
     return [*lines, ""]
 
 
 def _title(narrative: str) -> str:
     """Returns the beginning of the narrative, as a heading."""
-    bare = re.sub(r"[“”*]", "", _one_line(narrative).removeprefix("The owner: ").strip("“”\"' ")).lstrip("#")
+    bare = re.sub(r"[“”*]", "", squeezed(narrative).removeprefix("The owner: ").strip("“”\"' ")).lstrip("#")
     sentence = re.split(r"(?<=[.!?])\s", bare)[0].rstrip(".")
     return sentence if len(sentence) <= TITLE_CHARS else sentence[: TITLE_CHARS - 1].rsplit(" ", 1)[0] + "…"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -3,7 +3,6 @@
 Ids are derived from content: a second run gives the same rows, a changed text gets a new id.
 """
 
-import hashlib
 import uuid
 from collections.abc import Sequence
 
@@ -11,7 +10,7 @@ from memory_assets.schema.records import Category, Scope
 from memory_assets.stages.distill.rules.candidates import MOST_LINES, Candidate, Observed
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.write_gate import GateResult
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens, text_hash
 
 SCHEMA_VERSION = 1
 
@@ -24,11 +23,6 @@ PERSONAL: frozenset[Category] = frozenset({"preferences", "people-relationships"
 _OF_WINDOW = ("session_id", "window_id", "day", "path", "trigger", "project", "person", "folder")
 _OF_RESULT = ("verdict", "reason", "gate_confidence", "category", "category_confidence")
 _OF_CANDIDATE = tuple("text priority confidence strength sentiment author entities event_at clock_times quote".split())
-
-
-def text_hash(text: str) -> str:
-    """Returns the hash that identifies a text."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def short_id(observation_id: str) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memory_assets.stages.embed.claims import Change, Claim, clauses, is_past, read_changes, read_claim, stem_pairs, tokens_of
-from memory_assets.stages.embed.concepts import concept_words
+from memory_assets.stages.embed.project import concept_words
 from memory_assets.text.words import stem, word_set
 
 REPLACED, OPPOSITE, OTHER_VALUE = "replaced", "opposite", "other value"

@@ -13,11 +13,11 @@ contradict, nor do echoes (`uses`).
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import polars as pl
 
 from memory_assets.schema.frames import hash_of
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.embed.locator import MemoryLocator, references
 from memory_assets.stages.embed.merge import CONFLICT, NORMS, find_roots
 from memory_assets.store.ledger import CONFIRMED, CONTRADICTED, Event, Planned
@@ -27,8 +27,6 @@ RAISED, LOWERED = 0.1, 0.2
 
 EVIDENCE = (CONFIRMED, CONTRADICTED)
 _COLUMNS = ["id", "session_id", "category", "author", "event_at", "text_hash", "message_ids"]
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,10 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.records import Harness
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.masking.redact import mask_text
-from memory_assets.stages.distill.rows import NAMESPACE, scope_of, text_hash
+from memory_assets.stages.distill.rows import NAMESPACE, scope_of
 from memory_assets.stages.distill.taxonomy import TAXONOMY_VERSION, categorise
 from memory_assets.stages.embed.notes import row_without_session
+from memory_assets.text.words import text_hash
 
 READER_VERSION = version_of("harness_memories")
 

@@ -21,12 +21,12 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
-from memory_assets.schema.protocols import Tables
 from memory_assets.stages.embed.evidence import Conflict, Evidence, allowed_facts, find_conflicts, weigh_evidence
 from memory_assets.stages.embed.merge import find_roots
 from memory_assets.stages.embed.notes import NoteEffects, apply_corrections, note_id, note_rows, with_notes, without_corrected
 from memory_assets.stages.embed.uses import boosts
 from memory_assets.store.ledger import CORRECTED, FORGOTTEN, NOTES, RECALLED, USED, Event, Ledger
+from memory_assets.store.parquet_tables import ParquetTables
 
 _PRIORITY = {"high": 0, "medium": 1, "low": 2}
 _STRENGTH = {"explicit": 0, "implied": 1, "inferred": 2}
@@ -164,7 +164,7 @@ def _memory(root: str, members: list[dict[str, Any]], evidence: Evidence, relati
     }
 
 
-def read_present(tables: Tables, ledger: Ledger) -> pl.DataFrame:
+def read_present(tables: ParquetTables, ledger: Ledger) -> pl.DataFrame:
     """Returns the present memories."""
     return overlay(tables.read("memories"), ledger.events(NOTES))
 

@@ -16,11 +16,11 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.stages.distill.items import entities_of
-from memory_assets.stages.distill.rows import NAMESPACE, SCHEMA_VERSION, text_hash
+from memory_assets.stages.distill.rows import NAMESPACE, SCHEMA_VERSION
 from memory_assets.stages.embed.locator import MemoryLocator, references
 from memory_assets.stages.embed.merge import SAME
 from memory_assets.store.ledger import CORRECTED, FORGOTTEN, NOTED, NOTES, Event
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens, text_hash
 
 LEDGER = "ledger"
 """Session and path of an observation without a session."""

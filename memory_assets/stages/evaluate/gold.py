@@ -17,13 +17,13 @@ from typing import Any, Literal
 import polars as pl
 
 from memory_assets.errors import LabelsError
-from memory_assets.schema.protocols import Tables
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.standards import MOST_ALLOWED
 from memory_assets.stages.evaluate.labels import LabelledFact, LabelledSession, read_labels
 from memory_assets.stages.evaluate.score import REACH, Counts, Fact, Score, find_noise, is_placed, score
 from memory_assets.stages.evaluate.wording import agreement, content_words, likeness
+from memory_assets.store.parquet_tables import ParquetTables
 
 Shown = Literal["misses", "wrong", "noise"]
 MEASURES = ("recall", "recall_high", "recall_owner_rules", "precision", "noise", "f1")
@@ -90,7 +90,7 @@ class Evaluation:
         }
 
 
-def evaluate(tables: Tables, folder: Path, *, against: Path | None = None, show: Shown | None = None) -> Evaluation:
+def evaluate(tables: ParquetTables, folder: Path, *, against: Path | None = None, show: Shown | None = None) -> Evaluation:
     """Returns how well the store covers the labels of the folder; raises `LabelsError` where it has none of the sessions."""
     labelled = read_labels(folder)
     captured = sessions_in(tables)
@@ -114,7 +114,7 @@ def evaluate(tables: Tables, folder: Path, *, against: Path | None = None, show:
     )
 
 
-def facts_of(tables: Tables, sessions: Sequence[str]) -> list[Fact]:
+def facts_of(tables: ParquetTables, sessions: Sequence[str]) -> list[Fact]:
     """Returns the store's facts of the sessions, allowed and held, in the order of an export."""
     columns = ["session_id", "text", "lines", "gate", "id", "gate_reason"]
     rows = tables.scan("observations").filter(pl.col("session_id").is_in(list(sessions))).select(columns).collect()
@@ -157,7 +157,7 @@ def _why_missed(label: LabelledFact, facts: Sequence[Fact]) -> str:
     return f"nearest is {id} ({gate}, {best:.2f} alike)"
 
 
-def sessions_in(tables: Tables) -> set[str]:
+def sessions_in(tables: ParquetTables) -> set[str]:
     """Returns the sessions of the store."""
     return set(tables.read("windows", columns=["session_id"])["session_id"])
 
@@ -188,14 +188,14 @@ def evaluation_rows(found: Evaluation, *, version: str, labels_hash: str) -> Ite
             yield {"session_id": session, "measure": measure, "value": value, "low": low, "high": high, **made_by}
 
 
-def read_against(path: Path, tables: Tables, sessions: Sequence[str]) -> list[Fact]:
+def read_against(path: Path, tables: ParquetTables, sessions: Sequence[str]) -> list[Fact]:
     """Returns the facts of a file of JSON Lines, or of a folder of raw answers about the sessions."""
     if path.is_dir():
         return list(_answers(path, tables, sessions))
     return [_fact(path, number, line) for number, line in enumerate(_text(path).splitlines(), start=1) if line.strip()]
 
 
-def _answers(folder: Path, tables: Tables, sessions: Sequence[str]) -> Iterator[Fact]:
+def _answers(folder: Path, tables: ParquetTables, sessions: Sequence[str]) -> Iterator[Fact]:
     files = {session: found[0] for session in sessions if (found := sorted(folder.glob(f"{session}.*")))}
     if not files:
         raise LabelsError(
@@ -206,7 +206,7 @@ def _answers(folder: Path, tables: Tables, sessions: Sequence[str]) -> Iterator[
         yield from _read_as_one_window(session, _text(file), tables)
 
 
-def _read_as_one_window(session: str, answer: str, tables: Tables) -> Iterator[Fact]:
+def _read_as_one_window(session: str, answer: str, tables: ParquetTables) -> Iterator[Fact]:
     own = pl.col("session_id") == session
     window = tables.scan("windows").filter(own & pl.col("day").is_not_null()).sort("started_at", "window_id").head(1).collect()
     window = window.with_columns(window_id=pl.lit(session), status=pl.lit("observed"))

@@ -13,7 +13,7 @@ from memory_assets.stages.friction.commands import CommandStep, parse_steps
 from memory_assets.stages.friction.finding import TROUBLE_SECTION, Occurrence, RecurringProblem
 from memory_assets.stages.friction.week import FileEdit, ToolCall, Utterance, Week
 from memory_assets.text.sentences import split_message
-from memory_assets.text.words import word_set
+from memory_assets.text.words import squeezed, word_set
 
 FEWEST_SESSIONS = 3
 
@@ -96,7 +96,7 @@ def _edits(week: Week) -> list[RecurringProblem]:
         edit = call.edit
         if edit and edit.old and not call.is_failed and _SETTINGS.search(edit.path) and not _RECORDS.search(edit.path):
             path = edit.path if edit.path.startswith("/") else f"{call.session.folder}/{edit.path}"
-            by_edit[path, _squeezed(edit.old), _squeezed(edit.new)].append((call, edit))
+            by_edit[path, squeezed(edit.old), squeezed(edit.new)].append((call, edit))
     return [
         RecurringProblem(
             kind="configuration_drift",
@@ -110,7 +110,3 @@ def _edits(week: Week) -> list[RecurringProblem]:
         )
         for (path, _, new), edits in sorted(by_edit.items())
     ]
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split())

@@ -54,9 +54,11 @@ def find_stale(
         return []
     texts = [line.text for line in lines] + [statement.text for statement in statements]
     alike = similarities(embedder.encode(texts))[: len(lines), len(lines) :]
+    # A statement of a change is compared with a line from a lower cosine on.
+    least = [CONSIDERED_FROM / 2 if read_changes(one.text) else CONSIDERED_FROM for one in statements]
     found = []
     for number, line in enumerate(lines):
-        near = [one for place, one in enumerate(statements) if alike[number, place] >= _considered(one.text)]
+        near = [one for place, one in enumerate(statements) if alike[number, place] >= least[place]]
         against = [(one, how) for one in near if one.at.date() >= line.on and (how := _conflict(one.text, line.text))]
         if against:
             found.append(_problem(line, against))
@@ -86,11 +88,6 @@ def _conflict(statement: str, line: str) -> str | None:
 
 def _find(text: str, name: str) -> re.Match[str] | None:
     return re.search(_WHOLE.format(re.escape(name)), text, re.I)
-
-
-def _considered(text: str) -> float:
-    """Returns the cosine from which a statement is compared with a line; lower for one that states a change."""
-    return CONSIDERED_FROM / 2 if read_changes(text) else CONSIDERED_FROM
 
 
 def _problem(line: MemoryLine, against: Sequence[tuple[Statement, str]]) -> RecurringProblem:

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 import polars as pl
 
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.capture.formats.tool_calls import shell_command
 from memory_assets.stages.distill.rules.exchanges import owner_sentences
 
@@ -23,8 +24,6 @@ DAYS = 7
 _CALL = re.compile(r"\[toolCall ([\w.:-]+)\((.*?)\)\](?=\s*(?:\n\[toolCall |\Z))", re.DOTALL)
 _CUT_COMMAND = re.compile(r'"(?:command|cmd)":"((?:[^"\\]|\\.)*)')
 _PATCHED_FILE = re.compile(r"^\*\*\* Update File: (.+)$", re.MULTILINE)
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

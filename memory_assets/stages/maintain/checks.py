@@ -1,6 +1,67 @@
-"""The result of one check of the store."""
+"""Checks of the whole store: what one found, and whether any text of the store holds a secret.
 
+Capture masks secrets before anything is written. The check reads every text of every table, the ledger, raw answers and the
+workspace again, by the same rules, for what people, models and older rules may have left. It names places, never texts.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from memory_assets.errors import TableError
+from memory_assets.schema.frames import schema_of
+from memory_assets.schema.tables import table_names
+from memory_assets.stages.capture.masking.redact import count_secrets
+from memory_assets.stages.maintain.checks import Check
+from memory_assets.store.parquet_tables import ParquetTables
+
+FILES = ("ledger/**/*.jsonl", "answers/**/*.json", "workspace/**/*.md", "workspace/**/*.json", "workspace/patches/*.patch",
+         "spool/**/*.jsonl", "spool/**/*.txt")  # fmt: skip
+"""Text outside the tables; git keeps the history of the workspace packed."""
+
+SHOWN = 5
+REMEDY = "Revoke each secret where it was issued, then remove it from the place named; masking cannot undo what was written."
+
+
+def check_secrets(tables: ParquetTables, root: Path) -> Check:
+    """Returns whether any text of the store holds a secret that masking knows."""
+    promise = "no table and no file of the store holds a key, token or password"
+    places = [*secrets_in_tables(tables), *secrets_in_files(root)]
+    if not places:
+        return Check("secrets", promise, True, f"{len(table_names())} tables and the store's files")
+    named = ", ".join(f"{place} ({count})" for place, count in places[:SHOWN])
+    return Check("secrets", promise, False, f"{sum(count for _, count in places):,} in {named}", REMEDY)
+
+
+def text_columns(table: str) -> list[str]:
+    """Returns the columns of a table that hold text, or lists of text."""
+    return [name for name, dtype in schema_of(table).items() if dtype in (pl.String, pl.List(pl.String))]
+
+
+def secrets_in_tables(tables: ParquetTables) -> Iterator[tuple[str, int]]:
+    """Yields each column of a partition that holds secrets, and how many."""
+    for table in table_names():
+        for part in sorted(tables.parts(table)):
+            try:
+                frame = tables.read(table, [part], columns=text_columns(table))
+            except TableError:
+                continue  # the checks of the tables report unreadable partitions
+            for name in frame.columns:
+                texts = frame[name].explode() if frame[name].dtype == pl.List(pl.String) else frame[name]
+                if count := count_secrets(texts):
+                    yield f"{table}/{part}: {name}", count
+
+
+def secrets_in_files(root: Path) -> Iterator[tuple[str, int]]:
+    """Yields each file of the store that holds secrets, and how many."""
+    paths = sorted({path for pattern in FILES for path in root.glob(pattern) if path.is_file()})
+    for path in paths:
+        text = path.read_text("utf-8", errors="replace")
+        texts = text.split("\n") if path.suffix == ".jsonl" else [text]
+        if count := count_secrets(pl.Series(texts, dtype=pl.String)):
+            yield path.relative_to(root).as_posix(), count
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from memory_assets.stages.recall.results import (
 from memory_assets.stages.recall.search import Corpus, search
 from memory_assets.stages.recall.summaries import with_newer_memories
 from memory_assets.stages.recall.tiers import SUMMARIES, choose_tier, find_summarised, is_broad
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens
 
 MOST_IN_BUDGET = 5
 BUDGET_TOKENS = 400

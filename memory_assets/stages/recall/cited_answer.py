@@ -21,8 +21,7 @@ from memory_assets.stages.recall.results import Cost, Recalled, cost_of_call, on
 from memory_assets.stages.recall.wording import Frequency, exact_names
 from memory_assets.text.sentences import plain, split_sentences
 from memory_assets.text.terms import query_terms, text_terms
-from memory_assets.text.tokens import CHARS_A_TOKEN
-from memory_assets.text.words import likeness
+from memory_assets.text.words import CHARS_A_TOKEN, likeness
 
 DEADLINE_SECONDS = 60.0
 """The user is waiting; after that the answer is extractive."""

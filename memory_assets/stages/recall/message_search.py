@@ -20,7 +20,7 @@ import polars as pl
 
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
-from memory_assets.text.bm25 import bm25
+from memory_assets.text.terms import bm25
 
 REACH = 2
 """Passages on either side that a passage is read together with: about one exchange."""

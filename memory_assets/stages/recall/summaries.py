@@ -21,8 +21,7 @@ from memory_assets.schema.protocols import Row
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.daily_log import MARKS
 from memory_assets.stages.distill.rows import short_id
-from memory_assets.text.tokens import CHARS_A_TOKEN, count_tokens
-from memory_assets.text.words import likeness
+from memory_assets.text.words import CHARS_A_TOKEN, count_tokens, likeness
 
 SUMMARISER = version_of("category_summaries")
 NAMESPACE = uuid.UUID("2f6c1a52-9d0b-4c5f-8b7e-6f5f1f0f3a41")

@@ -10,18 +10,16 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.stages.distill.model.answers import REFUSED, AnswerKey, AnswerStore
-from memory_assets.stages.distill.model.material import fenced
+from memory_assets.stages.distill.model.material import fenced, read_prompt
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.bullets import ORDER, Bullet, in_order
 from memory_assets.stages.reflect.reflector import Condensed, weigh
 from memory_assets.stages.reflect.subjects import Subject
-from memory_assets.text.tokens import CHARS_A_TOKEN, count_tokens
+from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
 SERIALISER_VERSION = "reflect/1"
 MAX_TOKENS = 8_000
@@ -62,7 +60,7 @@ class Question:
         """Returns what the model is sent."""
         known = fenced("MEMORY.md", _cut(self.memory_md)) if self.memory_md.strip() else ""
         parts = [known, _material(self.subject), PRESSURES[self.level]]
-        return ModelRequest(prompt(), "\n\n".join(part for part in parts if part), MAX_TOKENS)
+        return ModelRequest(read_prompt("reflect", "reflector"), "\n\n".join(part for part in parts if part), MAX_TOKENS)
 
     def estimated_tokens(self) -> int:
         """Returns about how many tokens are sent."""
@@ -153,12 +151,6 @@ def _cut(text: str) -> str:
     return text[: SHOWN_TOKENS * CHARS_A_TOKEN]
 
 
-@cache
-def prompt() -> str:
-    """Returns the reflector's prompt."""
-    return files("memory_assets.stages.reflect").joinpath("reflector.md").read_text(encoding="utf-8")
-
-
 def prompt_hash() -> str:
     """Returns the hash of the prompt that travels with what it produced."""
-    return hashlib.sha256(prompt().encode()).hexdigest()[:12]
+    return hashlib.sha256(read_prompt("reflect", "reflector").encode()).hexdigest()[:12]

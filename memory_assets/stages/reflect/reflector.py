@@ -27,7 +27,7 @@ from memory_assets.stages.distill.write_gate import NO_SHARE
 from memory_assets.stages.reflect.background import Background, Exclusion
 from memory_assets.stages.reflect.bullets import Bullet, bullet_of, heading, in_order, render
 from memory_assets.stages.reflect.subjects import DAY, TABLE_OF, Span, Subject, merge
-from memory_assets.text.tokens import CHARS_A_TOKEN, count_tokens
+from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
 REFLECTOR, DISTILLER = version_of("reflections"), version_of("weekly_distillates")
 """Versions of the rules that condense a day, and weeks and months from their days."""

@@ -15,6 +15,7 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.reflect.subjects import WEEK
 from memory_assets.text.sentences import split_sentences
@@ -25,7 +26,6 @@ MOST_NARRATIVES, MOST_FACTS, MOST_COMMITS = 3, 3, 5
 _COMMIT = re.compile(r"^\[[^\s\]]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (\S.*)$", re.MULTILINE)
 """What `git commit` prints."""
 
-Row = Mapping[str, Any]
 Key = tuple[str, date, str]
 """Person, day, project."""
 

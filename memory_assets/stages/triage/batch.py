@@ -18,10 +18,10 @@ from memory_assets.schema.protocols import Model, ModelRequest, Row
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.material import fenced, read_prompt
-from memory_assets.stages.distill.rows import text_hash
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.proposals import LONGEST_LINE
-from memory_assets.stages.triage.memory_md import Entry, render_entry, squeezed
+from memory_assets.stages.triage.memory_md import Entry, render_entry
+from memory_assets.text.words import squeezed, text_hash
 
 IN_A_BATCH = 20
 ANSWER_TOKENS = 4_000

@@ -11,21 +11,22 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.schema.protocols import Row, Tables
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.triage.memory_md import normal
+from memory_assets.store.parquet_tables import ParquetTables
 
 GONE = "gone"
 """State of a memory that no longer exists because a changed rule or prompt words it differently."""
 
 
-def read_proposals(tables: Tables) -> pl.DataFrame:
+def read_proposals(tables: ParquetTables) -> pl.DataFrame:
     """Returns proposals, amendments and recurring problems together; `entry` is empty for a new line."""
     plain = tables.read("proposals")
     changes = [tables.read(name, columns=[*plain.columns, "entry"]) for name in ("amendments", "friction")]
     return pl.concat([plain, *changes], how="diagonal")
 
 
-def read_current(tables: Tables) -> dict[str, dict[str, Any]]:
+def read_current(tables: ParquetTables) -> dict[str, dict[str, Any]]:
     """Returns proposals, amendments and recurring problems by id, with present observations and `memory_state`."""
     memories = tables.read("memories", columns=["id", "state", "observation_ids", "confidence", "author"])
     observations = tables.read("observations", columns=["id", "session_id", "gate"])

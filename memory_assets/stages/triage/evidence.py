@@ -7,9 +7,10 @@ from typing import Any
 import polars as pl
 
 from memory_assets.errors import TranscriptError
-from memory_assets.schema.protocols import Row, Tables
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.store.archive import Archive
+from memory_assets.store.parquet_tables import ParquetTables
 
 LONGEST_SESSION = timedelta(days=7)
 """Messages of one occurrence are at most this far from its date."""
@@ -17,7 +18,7 @@ LONGEST_SESSION = timedelta(days=7)
 QUOTED_CHARS = 160
 
 
-def gather_evidence(proposal: Row, tables: Tables, archive: Archive) -> dict[str, Any]:
+def gather_evidence(proposal: Row, tables: ParquetTables, archive: Archive) -> dict[str, Any]:
     """Returns the observations and records behind a proposal: path, line, byte range, hash of the record, quoted words.
 
     A recurring problem rests on messages (`message_ids`), observed or not.
@@ -47,7 +48,7 @@ def _evidence(proposal: Row, records: list[dict[str, Any]]) -> dict[str, Any]:
     return {**{name: proposal[name] for name in named}, "evidence": records}
 
 
-def _records_of_messages(proposal: Row, tables: Tables, archive: Archive) -> list[dict[str, Any]]:
+def _records_of_messages(proposal: Row, tables: ParquetTables, archive: Archive) -> list[dict[str, Any]]:
     """Returns the records of the messages, in order of time; the owner's are quoted."""
     during = pl.col("event_at").is_between(proposal["first_event_at"] - LONGEST_SESSION, proposal["event_at"] + LONGEST_SESSION)
     found = tables.scan("messages").filter(during & pl.col("message_id").is_in(proposal["message_ids"])).collect()

@@ -14,18 +14,20 @@ from typing import Any
 import polars as pl
 
 from memory_assets.errors import TranscriptError, UnknownIdError
-from memory_assets.schema.protocols import Row, Tables
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.embed.notes import note_id
 from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.decisions import winner_of
 from memory_assets.stages.triage.evidence import gather_evidence
-from memory_assets.stages.triage.memory_md import normal, read_entries, squeezed
+from memory_assets.stages.triage.memory_md import normal, read_entries
 from memory_assets.stages.triage.patches import PATCHED
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.stages.triage.promote import PROMOTED, Workspace, read_memory
 from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import CORRECTED, NOTED, Event, Ledger
+from memory_assets.store.parquet_tables import ParquetTables
+from memory_assets.text.words import squeezed
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Explanation:
         return {"target": self.target, "is_verified": self.is_verified, **self.root.to_dict()}
 
 
-def explain(target: str, *, tables: Tables, ledger: Ledger, archive: Archive, workspace: Workspace) -> Explanation:
+def explain(target: str, *, tables: ParquetTables, ledger: Ledger, archive: Archive, workspace: Workspace) -> Explanation:
     """Returns the chain behind the target; raises `UnknownIdError` for an unknown one."""
     target = target.strip()
     tracer = _Tracer(tables, archive, ledger.events())
@@ -93,7 +95,7 @@ def explain(target: str, *, tables: Tables, ledger: Ledger, archive: Archive, wo
 
 @dataclass(frozen=True)
 class _Tracer:
-    tables: Tables
+    tables: ParquetTables
     archive: Archive
     events: Sequence[Event]
 

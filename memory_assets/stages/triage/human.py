@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.friction.review import DETAIL, HEADINGS
-from memory_assets.stages.triage.memory_md import read_entries, squeezed
+from memory_assets.stages.triage.memory_md import read_entries
+from memory_assets.text.words import squeezed
 
 TITLE = "# Pending Memory Proposals"
 HELP = (

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import takewhile
 
+from memory_assets.text.words import squeezed
+
 MOST_ENTRIES, MOST_BYTES = 200, 25_000
 """More than this is too much for a session; time to prune."""
 
@@ -63,11 +65,6 @@ def read_entries(content: str) -> list[Entry]:
 def render_entry(on: date, text: str) -> str:
     """Returns the line of an entry."""
     return f"- ({on.isoformat()}) {squeezed(text)}"
-
-
-def squeezed(text: str) -> str:
-    """Returns the text with every run of white space as one space."""
-    return " ".join(text.split())
 
 
 def insert(content: bytes, section: str, line: str, order: Sequence[str] = ()) -> bytes:

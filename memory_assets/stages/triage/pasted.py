@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 import polars as pl
 
-from memory_assets.schema.protocols import Tables
+from memory_assets.store.parquet_tables import ParquetTables
 
 PASTED = "was read in pasted text: only a person can approve this"
 
@@ -36,7 +36,7 @@ _QUOTED = re.compile(r"^[ \t]*>.*$", re.M)
 _WORD = re.compile(r"\w+")
 
 
-def pasted_observations(observation_ids: Collection[str], tables: Tables) -> frozenset[str]:
+def pasted_observations(observation_ids: Collection[str], tables: ParquetTables) -> frozenset[str]:
     """Returns the observations whose quote is in a pasted part of each of its messages."""
     columns = ("id", "day", "quote", "message_ids")
     behind = tables.scan("observations").filter(pl.col("id").is_in(list(observation_ids))).select(columns).collect()

@@ -13,10 +13,9 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.schema.protocols import Row, Tables
+from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.tables import version_of
-from memory_assets.stages.distill.rows import text_hash
 from memory_assets.stages.friction.review import FrictionItem
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage import auto
@@ -36,7 +35,9 @@ from memory_assets.stages.triage.projects import memory_files, path_of, project_
 from memory_assets.stages.triage.promote import PROMOTED, Workspace, carry_out, read_lines, read_memory
 from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import Ledger
+from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.files import bytes_of, replace_if_same
+from memory_assets.text.words import text_hash
 
 REVIEW_MD = "REVIEW.md"
 TRIAGE_VERSION = version_of("decisions")
@@ -97,7 +98,7 @@ class Triage:
 
     workspace: Workspace
     ledger: Ledger
-    tables: Tables
+    tables: ParquetTables
     archive: Archive
     rules: TriageRules
 
@@ -317,7 +318,7 @@ def append_decisions(
     return applied
 
 
-def waits_for_review(tables: Tables, reviews: pl.DataFrame) -> list[dict[str, Any]]:
+def waits_for_review(tables: ParquetTables, reviews: pl.DataFrame) -> list[dict[str, Any]]:
     """Returns the proposals that rules left to a person and that no model has reviewed; no recurring problems."""
     proposals = read_current(tables)
     pending = tables.read("decisions").filter(pl.col("state") == "pending").sort("proposal_id")
@@ -325,7 +326,7 @@ def waits_for_review(tables: Tables, reviews: pl.DataFrame) -> list[dict[str, An
     return [{**proposals[row["proposal_id"]], "text": row["text"]} for row in rows if row["proposal_id"] in proposals]
 
 
-def session_days(tables: Tables) -> dict[str, date]:
+def session_days(tables: ParquetTables) -> dict[str, date]:
     """Returns the latest local day of each session."""
     days = tables.read("sessions", columns=["session_id", "day"])
     return dict(days.group_by("session_id").agg(pl.col("day").max()).iter_rows())

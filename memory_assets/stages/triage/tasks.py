@@ -25,9 +25,9 @@ from memory_assets.schema.protocols import Row, Task, TaskList
 from memory_assets.stages.friction.review import FrictionItem
 from memory_assets.stages.triage.decisions import EDITED, overrulable
 from memory_assets.stages.triage.human import ReviewDecisions, heading_of, instead_of, shown_text
-from memory_assets.stages.triage.memory_md import squeezed
 from memory_assets.stages.triage.run import AppliedDecisions, Triage, append_decisions
 from memory_assets.store.ledger import Event, Ledger
+from memory_assets.text.words import squeezed
 
 TODOIST = "Todoist"
 SENT, CLOSED = "task.sent", "task.closed"

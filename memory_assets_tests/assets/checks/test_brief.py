@@ -2,7 +2,7 @@
 
 from memory_assets.runs.steps.brief import BRIEFINGS
 from memory_assets.stages.brief.briefing import BUDGET_TOKENS
-from memory_assets.text.tokens import CHARS_A_TOKEN
+from memory_assets.text.words import CHARS_A_TOKEN
 from memory_assets_tests.assets.checks.outcomes import failing
 from memory_assets_tests.small_store import small_store
 

@@ -14,7 +14,7 @@ from memory_assets.runs.due import days_accumulated
 from memory_assets.runs.staleness import stale_days
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens
 from memory_assets_tests.dagster_runs import run_assets, run_check
 from memory_assets_tests.factories import START, row
 from memory_assets_tests.small_store import write

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory_assets.schema import frames as tables
 from memory_assets.stages.brief.briefing import BUDGET_TOKENS, render_briefing
-from memory_assets.text.tokens import CHARS_A_TOKEN
+from memory_assets.text.words import CHARS_A_TOKEN
 from memory_assets_tests.factories import START, frame, row
 
 MEMORY_MD = """# MEMORY

@@ -10,8 +10,7 @@ from polars.testing import assert_frame_equal
 
 from memory_assets.runs.steps.capture import cutting_of
 from memory_assets.stages.capture.index import index_sources
-from memory_assets.stages.capture.replan import plan_windows_incrementally, sources_to_plan
-from memory_assets.stages.capture.windows import WindowRules, plan_windows
+from memory_assets.stages.capture.windows import WindowRules, plan_windows, plan_windows_incrementally, sources_to_plan
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import intake

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from memory_assets.runs.steps.capture import cutting_of
-from memory_assets.stages.capture.sessions import person_of, project_of
-from memory_assets.stages.capture.windows import plan_windows, window_key
+from memory_assets.stages.capture.windows import person_of, plan_windows, project_of, window_key
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture

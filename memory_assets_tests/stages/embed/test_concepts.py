@@ -1,6 +1,6 @@
 """A memory that names a tool is found by what the tool is for."""
 
-from memory_assets.stages.embed.concepts import concept_words
+from memory_assets.stages.embed.project import concept_words
 
 
 def test_a_tool_brings_the_words_that_people_ask_with():

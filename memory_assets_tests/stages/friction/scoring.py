@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory_assets.schema.protocols import Embedder, Tables
+from memory_assets.schema.protocols import Embedder
 from memory_assets.stages.friction.detect import detect
 from memory_assets.stages.friction.finding import RecurringProblem
 from memory_assets.stages.friction.stale import MemoryLine
 from memory_assets.stages.friction.week import read_week
 from memory_assets.stages.triage.memory_md import read_entries
+from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets_tests.stages.friction.weeks import Planted, SyntheticWeek
 
 
@@ -34,7 +35,7 @@ class Score:
         return len(self.found) / max(len(self.found) + len(self.extra), 1)
 
 
-def findings_of(week: SyntheticWeek, tables: Tables, embedder: Embedder) -> list[RecurringProblem]:
+def findings_of(week: SyntheticWeek, tables: ParquetTables, embedder: Embedder) -> list[RecurringProblem]:
     """What the detectors find in the week's tables, beside its MEMORY.md."""
     lines = [MemoryLine(entry.on, entry.section, entry.text) for entry in read_entries(week.memory_md)]
     return detect(read_week(tables.read("messages"), tables.read("sessions")), lines, [], embedder, owner="mira")

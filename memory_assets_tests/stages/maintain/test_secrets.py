@@ -4,7 +4,7 @@ from pathlib import Path
 
 from memory_assets.schema.frames import schema_of
 from memory_assets.schema.tables import table_names
-from memory_assets.stages.maintain.secrets import check_secrets, secrets_in_files, secrets_in_tables, text_columns
+from memory_assets.stages.maintain.checks import check_secrets, secrets_in_files, secrets_in_tables, text_columns
 from memory_assets_tests.factories import message
 from memory_assets_tests.small_store import DAY, WINDOW, small_store, write
 

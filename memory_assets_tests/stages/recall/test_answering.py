@@ -31,7 +31,7 @@ from memory_assets.stages.recall.query import AnswerDependencies, Breaker
 from memory_assets.stages.recall.results import Answer, Asker, Cost, Recalled, render_block, result_of
 from memory_assets.stages.recall.summaries import summarise
 from memory_assets.stages.recall.tiers import SUMMARIES
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START, frame, row
 from memory_assets_tests.stages.distill.models import ScriptedModel
 

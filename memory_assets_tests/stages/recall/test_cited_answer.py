@@ -26,7 +26,7 @@ from memory_assets.stages.recall.cited_answer import (
 )
 from memory_assets.stages.recall.query import AnswerDependencies
 from memory_assets.stages.recall.results import Recalled
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START
 from memory_assets_tests.stages.distill.models import ScriptedModel
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory_assets.stages.recall.when import Timed, parse_time
+from memory_assets.stages.recall.parsed_question import Timed, parse_time
 
 NOW = datetime(2026, 11, 15, 12, 30, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from memory_assets.schema.frames import check
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.reflector import condense_subjects, find_unaccounted, list_dropped
 from memory_assets.stages.reflect.subjects import DAY, MONTH, TABLE_OF, WEEK, Span, subjects_of_day, subjects_of_period
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START, frame, row
 
 MONDAY = date(2026, 8, 3)

@@ -11,7 +11,7 @@ from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.reflector import condense_subjects
 from memory_assets.stages.reflect.subjects import DAY as DAY_SPAN
 from memory_assets.stages.reflect.subjects import SMALL_TOKENS, subjects_of_day
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START, frame, row
 
 DAY = date(2026, 8, 3)

@@ -10,7 +10,7 @@ from memory_assets.schema import frames as tables
 from memory_assets.stages.distill.write_gate import NO_SHARE
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.reflector import MOST_TOKENS, RESUMED_WITHIN, long_sessions, reflect_on_sessions
-from memory_assets.text.tokens import CHARS_A_TOKEN
+from memory_assets.text.words import CHARS_A_TOKEN
 from memory_assets_tests.factories import START, frame, row
 
 LONG, OTHER = "0a000001-1111-4222-8333-444455556666", "0a000002-1111-4222-8333-444455556666"

@@ -5,7 +5,6 @@ material under another prompt are found too; the rest is a hash of the prompt, t
 rest of the store never edits these files.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -16,6 +15,7 @@ from typing import Any
 from memory_assets.errors import StoreError
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.text.files import make_folder, write_atomically
+from memory_assets.text.words import text_hash
 
 VERSION = 1
 """Version of the file format."""
@@ -43,7 +43,7 @@ class AnswerKey:
     def name(self) -> str:
         """The name of the file of a complete answer, without its suffix."""
         rest = "\x1f".join((self.prompt_hash, self.model, self.parameters, self.serialiser))
-        return f"{_hash(self.content)[:CONTENT_CHARS]}-{_hash(rest)[:REST_CHARS]}"
+        return f"{text_hash(self.content)[:CONTENT_CHARS]}-{text_hash(rest)[:REST_CHARS]}"
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class AnswerStore:
         return next((_read(path) for path in paths if path.is_file()), None)
 
     def _about(self, content: str) -> list[StoredAnswer]:
-        found = map(_read, sorted(self.root.glob(f"{_hash(content)[:CONTENT_CHARS]}-*.json")))
+        found = map(_read, sorted(self.root.glob(f"{text_hash(content)[:CONTENT_CHARS]}-*.json")))
         return [kept for kept in found if kept.key.content == content]
 
 
@@ -126,7 +126,3 @@ def _read(path: Path) -> StoredAnswer:
         return StoredAnswer(AnswerKey(**row["key"]), ModelAnswer(**row["answer"]), at, tuple(row["shown_ids"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"Cannot read the stored answer {path}: {error}. Delete the file to ask the model again.") from error
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -19,8 +19,7 @@ import polars as pl
 from memory_assets.schema.records import Author, Priority
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.distill.rules.exchanges import Row
-from memory_assets.text.tokens import count_tokens
-from memory_assets.text.words import stems_of
+from memory_assets.text.words import count_tokens, stems_of
 
 SERIALISER_VERSION = "serialise/2"
 

@@ -13,8 +13,7 @@ from typing import get_args
 from memory_assets.stages.distill.grounding import FactEvidence, Grounding
 from memory_assets.stages.distill.items import items_of, strength_of
 from memory_assets.stages.distill.model.material import without_citations
-from memory_assets.stages.distill.model.parsed import ParsedFact, ParsePath
-from memory_assets.stages.distill.model.parser import parse_answer
+from memory_assets.stages.distill.model.parser import ParsedFact, ParsePath, parse_answer
 from memory_assets.stages.distill.rules.candidates import START_CONFIDENCE, Candidate, FactKind, Observed
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.rules import OBSERVER, find_candidates

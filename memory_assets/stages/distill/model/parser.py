@@ -9,13 +9,84 @@ here.
 import html
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from memory_assets.schema.records import Priority
-from memory_assets.stages.distill.model.parsed import ParsedAnswer, ParsedFact, ParsedSegment, ParsePath, mark_cut, unrepeated
+
+ParsePath = Literal["segments", "structured", "flat", "list", "raw", "empty"]
+"""From the most to the least structured."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFact:
+    """One fact of an answer; what the model left out is None."""
+
+    text: str
+    priority: Priority | None = None
+    time: str | None = None
+    gate: str | None = None
+    confidence: float | None = None
+    category: str | None = None
+    is_done: bool = False
+    is_cut: bool = False
+    """The answer was cut off within it; it is held, whatever its gate was."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSegment:
+    """A narrative and its facts."""
+
+    narrative: str
+    facts: tuple[ParsedFact, ...]
+
+    @property
+    def priority(self) -> Priority | None:
+        """The highest priority in it (A21)."""
+        order: tuple[Priority, ...] = ("high", "medium", "low")
+        return next((p for p in order if any(fact.priority == p for fact in self.facts)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAnswer:
+    """The content of an answer, and how it was parsed."""
+
+    path: ParsePath
+    segments: tuple[ParsedSegment, ...] = ()
+    current_task: str | None = None
+    suggested_response: str | None = None
+    thread_title: str | None = None
+
+    @property
+    def facts(self) -> tuple[ParsedFact, ...]:
+        """The facts of all segments, in order."""
+        return tuple(fact for segment in self.segments for fact in segment.facts)
+
+
+def unrepeated(segments: Iterable[ParsedSegment]) -> tuple[ParsedSegment, ...]:
+    """Returns the segments that have content, each fact once: models repeat answers."""
+    seen: set[str] = set()
+    kept = []
+    for segment in segments:
+        facts = tuple(fact for fact in segment.facts if fact.text not in seen)
+        seen |= {fact.text for fact in facts}
+        if facts or (segment.narrative and segment.narrative not in seen):
+            kept.append(ParsedSegment(segment.narrative, facts))
+            seen.add(segment.narrative)
+    return tuple(kept)
+
+
+def mark_cut(answer: ParsedAnswer) -> ParsedAnswer:
+    """Returns the answer with its last fact marked as cut off, or without it if its text is missing."""
+    if not answer.segments or not answer.segments[-1].facts:
+        return answer
+    *before, last = answer.segments
+    *whole, cut = last.facts
+    kept = () if cut.text.startswith(("[", "(", "<", "&")) else (replace(cut, gate="hold", is_cut=True),)
+    return replace(answer, segments=(*before, ParsedSegment(last.narrative, (*whole, *kept))))
+
 
 _MARKS: dict[str, Priority] = {"🔴": "high", "🟡": "medium", "🟢": "low", "✅": "medium"}
 _PRIORITIES: dict[str, Priority] = {**_MARKS, "high": "high", "medium": "medium", "low": "low"}
@@ -99,7 +170,7 @@ def _parse_segments(text: str) -> tuple[ParsePath, tuple[ParsedSegment, ...]]:
     lines = [line for body in bodies for line in body.splitlines()]
     if facts := _parse_facts(lines, _is_marked):
         return "flat", (ParsedSegment("", facts),)
-    if facts := _parse_facts(lines, _is_bullet):
+    if facts := _parse_facts(lines, lambda line: bool(_BULLET.match(line))):
         return "list", (ParsedSegment("", facts),)
     rest = " ".join(_without_tags(" ".join(_DATE_LINE.sub("", "\n".join(lines)).split())).split())
     if not re.search(r"\w", _CUT_ESCAPE.sub("", rest)):
@@ -241,11 +312,6 @@ def _parse_notes(notes: dict[str, str]) -> tuple[str | None, float | None, str |
 def _is_marked(line: str) -> bool:
     """Returns whether the line begins with a mark, with or without a bullet."""
     return bool(_MARK.match(_BULLET.sub("", line).lstrip("*_ ")))
-
-
-def _is_bullet(line: str) -> bool:
-    """Returns whether the line is an item of a list."""
-    return bool(_BULLET.match(line))
 
 
 def _is_fact(line: str) -> bool:

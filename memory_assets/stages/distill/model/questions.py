@@ -9,8 +9,6 @@ the first one received.
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -21,12 +19,13 @@ import polars as pl
 
 from memory_assets.errors import SettingsError
 from memory_assets.schema.protocols import Image, ModelRequest
+from memory_assets.stages.distill.model import material
 from memory_assets.stages.distill.model.answers import CUT, AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.material import SERIALISER_VERSION, EarlierMemory, content_hash, serialise, shown
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.segments import find_segments
 from memory_assets.stages.distill.taxonomy import read_named
-from memory_assets.text.tokens import CHARS_A_TOKEN, count_tokens
+from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
 MAX_TOKENS = 8_000
 """Most tokens of an answer (DUET)."""
@@ -150,16 +149,11 @@ def parameters(max_tokens: int) -> str:
 def prompt(file: Path | None = None) -> str:
     """Returns the observer's prompt, or the content of the file; raises `SettingsError` if that is empty or unreadable."""
     if file is None:
-        return _packaged()
+        return material.read_prompt("distill.model", "observer")
     text = read_named(file, "observer's prompt", "MEMORY_OBSERVER_PROMPT")
     if not text.strip():
         raise SettingsError(f"The observer's prompt {file} is empty. Write one, or unset MEMORY_OBSERVER_PROMPT.")
     return text
-
-
-@cache
-def _packaged() -> str:
-    return files("memory_assets.stages.distill.model").joinpath("observer.md").read_text(encoding="utf-8")
 
 
 def prompt_hash(file: Path | None = None) -> str:

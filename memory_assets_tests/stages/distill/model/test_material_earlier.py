@@ -11,7 +11,7 @@ from memory_assets.stages.distill.model.material import (
     pick_earlier,
     without_citations,
 )
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.stages.distill.sessions import said
 

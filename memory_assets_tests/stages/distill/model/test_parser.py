@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.distill.model.parsed import ParsedFact
-from memory_assets.stages.distill.model.parser import parse_answer
+from memory_assets.stages.distill.model.parser import ParsedFact, parse_answer
 
 SEGMENTS = """<observations>
 Date: 2026-03-02

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.distill.model.parsed import ParsedFact
-from memory_assets.stages.distill.model.parser import parse_answer
+from memory_assets.stages.distill.model.parser import ParsedFact, parse_answer
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.fuzz_parser import check
 from memory_assets_tests.stages.distill.answer_seeds import FLAT, SEEDS, SEGMENTS, SPOILT, WELL_FORMED

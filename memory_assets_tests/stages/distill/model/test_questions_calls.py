@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memory_assets.stages.distill.model.material import shown
 from memory_assets.stages.distill.model.questions import OVERLAP_TOKENS, plan_calls
-from memory_assets.text.tokens import count_tokens
+from memory_assets.text.words import count_tokens
 from memory_assets_tests.stages.distill.sessions import said
 
 
