@@ -193,6 +193,7 @@ def serve(store: Store, port: int, environ: dict[str, str]) -> int:
 
     When transcripts older than the first partition are captured, it reloads the code location for earlier partitions.
     """
+    import signal
     import subprocess
 
     first_day = first_day_of(store)
@@ -201,6 +202,7 @@ def serve(store: Store, port: int, environ: dict[str, str]) -> int:
     command = [sys.executable, "-m", "dagster", "dev", "-m", CODE_LOCATION, "-h", "127.0.0.1", "-p", str(port)]
     variables = {**os.environ, **environ, "DAGSTER_HOME": str(store.dagster_home), "PYTHONWARNINGS": "ignore"}
     process = subprocess.Popen([*command, "--log-level", "warning"], env=variables, cwd=store.root)
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # Dagster stops its own processes
     try:
         while True:
             try:

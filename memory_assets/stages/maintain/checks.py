@@ -14,7 +14,6 @@ from memory_assets.errors import TableError
 from memory_assets.schema.frames import schema_of
 from memory_assets.schema.tables import table_names
 from memory_assets.stages.capture.masking.redact import count_secrets
-from memory_assets.stages.maintain.checks import Check
 from memory_assets.store.parquet_tables import ParquetTables
 
 FILES = ("ledger/**/*.jsonl", "answers/**/*.json", "workspace/**/*.md", "workspace/**/*.json", "workspace/patches/*.patch",
@@ -23,6 +22,19 @@ FILES = ("ledger/**/*.jsonl", "answers/**/*.json", "workspace/**/*.md", "workspa
 
 SHOWN = 5
 REMEDY = "Revoke each secret where it was issued, then remove it from the place named; masking cannot undo what was written."
+
+
+@dataclass(frozen=True)
+class Check:
+    """A promise, whether it holds, what was found, and what to do if it does not."""
+
+    name: str
+    promise: str
+    passed: bool
+    found: str = ""
+    remedy: str = ""
+    is_advice: bool = False
+    """Advice is shown and does not make the doctor fail."""
 
 
 def check_secrets(tables: ParquetTables, root: Path) -> Check:
@@ -62,16 +74,3 @@ def secrets_in_files(root: Path) -> Iterator[tuple[str, int]]:
         texts = text.split("\n") if path.suffix == ".jsonl" else [text]
         if count := count_secrets(pl.Series(texts, dtype=pl.String)):
             yield path.relative_to(root).as_posix(), count
-
-
-@dataclass(frozen=True)
-class Check:
-    """A promise, whether it holds, what was found, and what to do if it does not."""
-
-    name: str
-    promise: str
-    passed: bool
-    found: str = ""
-    remedy: str = ""
-    is_advice: bool = False
-    """Advice is shown and does not make the doctor fail."""
