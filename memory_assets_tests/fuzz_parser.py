@@ -10,11 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from memory_assets.stages.distill.model import parsed, parser
+from memory_assets.stages.distill.model import parser
 from memory_assets.stages.distill.model.parser import UNESCAPES, encodable, parse_answer
 from memory_assets_tests.stages.distill.answer_seeds import SEEDS
 
-MODULES = (parsed, parser)
+MODULES = (parser,)
 PATHS = {"segments", "structured", "flat", "list", "raw", "empty"}
 
 

@@ -14,8 +14,8 @@ MOST_SHOWN = 10
 
 HEAD = """# Lessons
 
-What corrections and rules taught, the newest first. Made anew from what was said: to keep or change one for good, write it into
-MEMORY.md or say it in a session.
+What corrections and rules taught, the newest first. This file is rebuilt from your sessions: to keep or change a line for good,
+write it into MEMORY.md or say it in a session.
 """
 
 
