@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 # Two workers that each compute with every core get in each other's way.
 ONE_THREAD := OMP_NUM_THREADS=1
+# The tests of a file stay in one worker, where they share what they build. Journeys, the longest, come before the stages by name.
+WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help install run test test-slow test-all check bench structure docs clean
@@ -25,13 +27,13 @@ run: $(INSTALLED) ## take in transcripts, build the memory, serve the Dagster UI
 	@$(BIN)/memory up $(if $(NO_UI),--no-ui) $(if $(SINCE),--since $(SINCE))
 
 test: $(INSTALLED) ## the tests (slow ones left out)
-	@$(ONE_THREAD) $(BIN)/python -m pytest -m 'not slow' -n 2
+	@$(ONE_THREAD) $(BIN)/python -m pytest -m 'not slow' $(WORKERS)
 
 test-slow: $(INSTALLED) ## the slow tests, long matrices as a sample
-	@$(ONE_THREAD) $(BIN)/python -m pytest -m slow -n 2 --dist loadgroup
+	@$(ONE_THREAD) $(BIN)/python -m pytest -m slow $(WORKERS)
 
 test-all: $(INSTALLED) ## all tests, long matrices whole
-	@TEST_ALL=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadgroup
+	@TEST_ALL=1 $(ONE_THREAD) $(BIN)/python -m pytest $(WORKERS)
 
 check: $(INSTALLED) ## format, lint, types, import contract, tests
 	@$(BIN)/ruff format memory_assets memory_assets_tests

@@ -62,11 +62,3 @@ def captured_transcripts(real_transcripts: Path, tmp_path_factory: pytest.TempPa
         tmp_path_factory, "captured-transcripts", lambda folder: capture(opened(folder / "store"), real_transcripts)
     )
     return opened(built / "store")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keeps the tests of a file in one worker, where they share what they build; rows of the bench share nothing."""
-    for item in items:
-        if item.path.name != "test_rows.py":
-            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(REPOSITORY).as_posix()))

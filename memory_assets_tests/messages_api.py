@@ -194,6 +194,7 @@ class MessagesApi:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # without it every answer waits for the acknowledgement of its headers
     api: MessagesApi
 
     def do_POST(self) -> None:

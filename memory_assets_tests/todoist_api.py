@@ -168,6 +168,7 @@ def _was_completed(task: dict[str, Any], query: dict[str, str]) -> bool:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # without it every answer waits for the acknowledgement of its headers
     api: TodoistApi
 
     def do_GET(self) -> None:
