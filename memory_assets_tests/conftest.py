@@ -39,6 +39,7 @@ def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_TIMEZONE", "UTC")
     monkeypatch.setenv("MEMORY_NOW", NOW.isoformat())
     monkeypatch.setenv("MEMORY_TODOIST_URL", "http://127.0.0.1:9")
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # tests kill processes, but nobody cuts the power
 
 
 @pytest.fixture(scope="session")

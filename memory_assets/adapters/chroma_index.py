@@ -7,7 +7,6 @@ hundred thousand vectors. A generation that cannot be read, or has another dimen
 `IndexFailedError` says how to rebuild. Chroma's settings never come from a `.env` in the working folder.
 """
 
-import gc
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -129,7 +128,7 @@ class ChromaIndex(Generations):
         """Closes the open generation."""
         with self._lock:
             if self._open is not None:
-                _release(self._open[1])
+                self._open[1].close()
                 self._open = None
             self._rows = None
 
@@ -161,7 +160,7 @@ def _change(folder: Path, upserts: pl.DataFrame, vectors: np.ndarray, deletes: S
             ids, labels = batch["id"].to_list(), batch.drop("id").to_dicts() if batch.width > 1 else None
             collection.upsert(ids=ids, embeddings=vectors[start : start + BATCH_ROWS], metadatas=labels)
     finally:
-        _release(client)
+        client.close()
 
 
 def _read_rows(folder: Path) -> VectorRows:
@@ -210,9 +209,3 @@ def _no_env_file() -> Iterator[None]:
         yield
     finally:
         DotEnvSettingsSource._read_env_files = read
-
-
-def _release(client: Any) -> None:
-    # Chroma keeps one system per path while the process runs; without this its files stay open.
-    client.close()
-    gc.collect()
