@@ -49,7 +49,11 @@ def real_transcripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip(f"no real transcripts: {SHARED} does not exist on this machine")
     cached = os.environ.get("REAL_TRANSCRIPTS")
     command = [str(SHARED / "unpack"), *([cached] if cached else [])]
-    return Path(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
+
+    def unpack(folder: Path) -> None:
+        (folder / "path").write_bytes(subprocess.run(command, check=True, capture_output=True).stdout)
+
+    return Path((built_once(tmp_path_factory, "real-transcripts", unpack) / "path").read_text().strip())
 
 
 @pytest.fixture(scope="session")

@@ -1,16 +1,12 @@
-"""Reads the hand-written sessions beside this file, and finds the real ones where they are laid out."""
+"""Reads the hand-written sessions beside this file."""
 
-import os
 from pathlib import Path
-
-import pytest
 
 from memory_assets.stages.capture.discover import harness_of
 from memory_assets.stages.capture.formats.normal_form import Identifier, Parsed
 from memory_assets.stages.capture.formats.readers import HEADER_LINES, open_reader, seed_of
 
 HERE = Path(__file__).parent
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memory_assets_data" / "transcripts"
 
 
 def transcript(name: str) -> Path:
@@ -43,10 +39,3 @@ def ids_of(path: Path) -> list[str]:
 def said(path: Path) -> list[tuple[str | None, str]]:
     """Returns who said what, in order."""
     return [(parsed.author, parsed.text) for parsed in messages_of(path)]
-
-
-def real_transcripts() -> Path:
-    """Returns the folder of the real transcripts, or skips the test where nobody unpacked them."""
-    if not (CACHE / "INDEX.tsv").is_file():
-        pytest.skip(f"the real transcripts are not unpacked in {CACHE}")
-    return CACHE

@@ -1,6 +1,6 @@
 """Recognises entities in a text: files, commands, flags, packages, services, hosts, people, decisions, tickets, identifiers.
 
-Takes a text, returns mentions with their kind and usual name. Precision comes first: only a known shape (addresses, paths,
+Takes a text, returns its names with their kind and usual spelling. Precision comes first: only a known shape (addresses, paths,
 numbers, flags, handles, identifiers, commits) or a listed name (`names`) is an entity; a plain English word never is, backticks
 or not. Knows nothing of memories.
 """
@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain
 
 from memory_assets.schema.tables import version_of
-from memory_assets.stages.embed.names import Mention, Span, code_spans, excluded, find_commands, find_known, inside, known_names
+from memory_assets.stages.embed.names import Name, Span, code_spans, excluded, find_commands, find_known, inside, known_names
 from memory_assets.text.words import word_set
 
 _URL = re.compile(r"\bhttps?://([\w.-]+)(:\d{2,5})?((?:/[^\s)>\]`'\"“”]*)?)")
@@ -88,20 +88,20 @@ LOCAL_KINDS = word_set("file folder flag adr ticket branch commit identifier var
 LONGEST_NAME = 120
 
 
-def find_urls(text: str) -> Iterator[Mention]:
+def find_urls(text: str) -> Iterator[Name]:
     """Yields repositories, tickets and hosts that addresses name."""
     for match in _URL.finditer(text):
         host, path = match[1].lower().rstrip("."), match[3] or ""
         if host in ("github.com", "gitlab.com"):
             if ticket := _TICKET_URL.match(path):
-                yield Mention.of("ticket", f"{ticket[1]}#{ticket[2]}", match)
+                yield Name.of("ticket", f"{ticket[1]}#{ticket[2]}", match)
             elif repository := _repository(path.strip("/")):
-                yield Mention.of("repository", repository, match)
+                yield Name.of("repository", repository, match)
         elif "." in host and not _PLACEHOLDER_HOST.search(host) and not host.replace(".", "").isdigit():
-            yield Mention.of("host", f"{host}{match[2] or ''}", match)
+            yield Name.of("host", f"{host}{match[2] or ''}", match)
     for match in _REPOSITORY.finditer(text):
         if repository := _repository(match[1]):
-            yield Mention.of("repository", repository, match)
+            yield Name.of("repository", repository, match)
 
 
 def _repository(path: str) -> str | None:
@@ -111,56 +111,56 @@ def _repository(path: str) -> str | None:
     return f"{parts[0]}/{parts[1].rstrip('.,').removesuffix('.git')}".lower()
 
 
-def find_hosts(text: str) -> Iterator[Mention]:
+def find_hosts(text: str) -> Iterator[Name]:
     """Yields hosts, with their ports."""
     for match in _LOCALHOST.finditer(text):
-        yield Mention.of("host", f"localhost:{match[1]}", match)
+        yield Name.of("host", f"localhost:{match[1]}", match)
     for match in _ADDRESS.finditer(text):
         if _is_address(match[1]) and (match[2] or match[1].startswith(("10.", "192.168.", "172."))):
-            yield Mention.of("host", match[0], match)
+            yield Name.of("host", match[0], match)
     for match in _HOSTNAME.finditer(text):
         name = match[1]
         if not _PLACEHOLDER_HOST.search(name) and name not in known_names() and name not in ("github.com", "gitlab.com"):
-            yield Mention.of("host", f"{name}{match[2] or ''}", match)
+            yield Name.of("host", f"{name}{match[2] or ''}", match)
 
 
 def _is_address(text: str) -> bool:
     return all(int(part) < 256 and (part == "0" or part[0] != "0") for part in text.split("."))
 
 
-def find_numbered(text: str) -> Iterator[Mention]:
+def find_numbered(text: str) -> Iterator[Name]:
     """Yields decisions, standards and tickets."""
     for match in _ADR.finditer(text):
-        yield Mention.of("adr", f"ADR-{int(match[1]):04d}", match)
+        yield Name.of("adr", f"ADR-{int(match[1]):04d}", match)
     for match in _STANDARD.finditer(text):
-        yield Mention.of("standard", match[3] or f"{match[1]} {match[2]}", match)
+        yield Name.of("standard", match[3] or f"{match[1]} {match[2]}", match)
     for match in _TICKET.finditer(text):
         number = match["told"] or match["bare"]
         name = f"{match['repository'].lower()}#{match['there']}" if match["there"] else f"#{int(number)}"
-        yield Mention.of("ticket", name, match)
+        yield Name.of("ticket", name, match)
     for match in _KEY.finditer(text):
         if match[1] not in excluded("keys"):
-            yield Mention.of("ticket", match[0], match)
+            yield Name.of("ticket", match[0], match)
 
 
-def find_paths(text: str) -> Iterator[Mention]:
+def find_paths(text: str) -> Iterator[Name]:
     """Yields files, folders and branches."""
     for pattern in (_FILE, _FILE_IN_C, _DOTFILE):
         for match in pattern.finditer(text):
             name = match[1].removeprefix("./")
             if name.lower() not in known_names() and not name.startswith("../..") and _is_file(name):
-                yield Mention.of("file", name, match, 1)
+                yield Name.of("file", name, match, 1)
     for match in (*_REFERENCE.finditer(text), *_BRANCH.finditer(text)):
         branch = match[1].removeprefix("origin/").rstrip(".,")
         if branch and branch not in ("main", "master", "HEAD", "foo", "bar"):
-            yield Mention.of("branch", branch, match)
+            yield Name.of("branch", branch, match)
     for match in _FOLDER.finditer(text):
         said = match[1].rstrip(".")
         name = said.removeprefix("./").rstrip("/")
         if not name.startswith(("refs", "..")) and len(name) > 2 and _is_folder(name, said):
             is_file = not said.endswith("/") and _FILE_AT_LAST.search(name)
             kind, name = ("file", name) if is_file else ("folder", f"{name}/")
-            yield Mention(kind, name, said, match.start(1), match.start(1) + len(said))
+            yield Name(kind, name, said, match.start(1), match.start(1) + len(said))
 
 
 def _is_file(name: str) -> bool:
@@ -180,35 +180,35 @@ def _is_folder(name: str, said: str) -> bool:
     return said.endswith("/") or said.startswith(("~", "/", ".")) or not plain or len(parts) > 2
 
 
-def find_commits(text: str) -> Iterator[Mention]:
+def find_commits(text: str) -> Iterator[Name]:
     """Yields commits, by their first seven digits."""
-    return (Mention.of("commit", match[1][:7], match) for match in _COMMIT.finditer(text))
+    return (Name.of("commit", match[1][:7], match) for match in _COMMIT.finditer(text))
 
 
-def find_flags(text: str) -> Iterator[Mention]:
+def find_flags(text: str) -> Iterator[Name]:
     """Yields flags, then environment variables and constants."""
-    yield from (Mention.of("flag", match[1], match, 1) for match in _FLAG.finditer(text))
-    yield from (Mention.of("variable", match[1], match, 1) for match in _VARIABLE.finditer(text))
+    yield from (Name.of("flag", match[1], match, 1) for match in _FLAG.finditer(text))
+    yield from (Name.of("variable", match[1], match, 1) for match in _VARIABLE.finditer(text))
 
 
-def find_packages(text: str) -> Iterator[Mention]:
+def find_packages(text: str) -> Iterator[Name]:
     """Yields packages with a scope, or after a command that installs them."""
     for match in _PACKAGE.finditer(text):
-        yield Mention.of("package", match[1], match, 1)
+        yield Name.of("package", match[1], match, 1)
     for match in _INSTALLED.finditer(text):
         name = re.split(r"@(?=\w)|[=<>]", match[1])[0] if not match[1].startswith("@") else match[1]
         if "/" not in name and name.lower() not in known_names() and re.fullmatch(r"[a-z][\w.-]{2,}", name):
-            yield Mention.of("package", name, match, 1)
+            yield Name.of("package", name, match, 1)
 
 
-def find_people(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
+def find_people(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
     """Yields people by their handles."""
     for match in _HANDLE.finditer(text):
         if match[1].lower() not in excluded("handles") and len(match[1]) > 2 and not inside(match.start(), code):
-            yield Mention.of("person", match[1].lower(), match)
+            yield Name.of("person", match[1].lower(), match)
 
 
-def find_identifiers(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
+def find_identifiers(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
     """Yields names in code: mixed case, underscores, dots, calls, hyphens between backticks."""
     for match in _DOTTED.finditer(text):
         name, parts = match[1].replace("::", "."), re.split(r"\.|::", match[1])
@@ -217,19 +217,19 @@ def find_identifiers(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
         if parts[-1] in ("example", "com", "org", "net"):
             continue
         if all(len(part) > 1 for part in parts) and parts[0] not in _RECEIVERS and (has_shape or (is_code and len(parts) > 2)):
-            yield Mention.of("identifier", name, match)
+            yield Name.of("identifier", name, match)
     for pattern in (_CAMEL, _SNAKE):
         for match in pattern.finditer(text):
             plain = match[1].lower().removesuffix("s")
             is_word = {match[1].lower(), plain} & excluded("identifiers") or _MISTYPED.fullmatch(match[1])
             if len(match[1]) > 3 and not is_word:
-                yield Mention.of("identifier", match[1], match)
+                yield Name.of("identifier", match[1], match)
     for start, end in code:
         said = text[start:end]
         if (call := _CALL.fullmatch(said)) and call[1] not in excluded("identifiers"):
-            yield Mention("identifier", f"{call[1]}()", said, start, end)
+            yield Name("identifier", f"{call[1]}()", said, start, end)
         elif said not in excluded("identifiers") and (_is_kebab(said) or _ERROR_CODE.fullmatch(said)):
-            yield Mention("identifier", said, said, start, end)
+            yield Name("identifier", said, said, start, end)
 
 
 def _is_kebab(text: str) -> bool:
@@ -241,15 +241,15 @@ def _is_kebab(text: str) -> bool:
 
 
 @lru_cache(maxsize=16_384)
-def mentions_in(text: str) -> tuple[Mention, ...]:
-    """Returns the mentions of the text, in order; of overlapping ones that of the first recogniser."""
+def mentions_in(text: str) -> tuple[Name, ...]:
+    """Returns the names in the text, in order; of overlapping ones that of the first recogniser."""
     code = code_spans(text)
     by_precedence = chain(
         find_urls(text), find_paths(text), find_numbered(text), find_commands(text, code), find_packages(text),
         find_hosts(text), find_flags(text), find_known(text), find_people(text, code), find_identifiers(text, code),
         find_commits(text),
     )  # fmt: skip
-    taken: list[Mention] = []
+    taken: list[Name] = []
     for one in by_precedence:
         is_free = not any(one.start < other.end and other.start < one.end for other in taken)
         if is_free and len(one.name) <= LONGEST_NAME:
@@ -257,6 +257,6 @@ def mentions_in(text: str) -> tuple[Mention, ...]:
     return tuple(sorted(taken, key=lambda one: one.start))
 
 
-def mentions_of_name(name: str) -> tuple[Mention, ...]:
+def mentions_of_name(name: str) -> tuple[Name, ...]:
     """Returns what a single name is, as if it were between backticks."""
     return mentions_in(f"`{name.strip(' `')}`")

@@ -16,7 +16,7 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
 from memory_assets.stages.embed.claims import read_changes
 from memory_assets.stages.embed.entities import ENTITIES_VERSION, LOCAL_KINDS, mentions_in, mentions_of_name
-from memory_assets.stages.embed.names import Mention, code_spans
+from memory_assets.stages.embed.names import Name, code_spans
 
 READ_STATES = ("active", "superseded", "stale", "archived", "cold")
 """Held and forgotten memories are not part of the graph."""
@@ -96,7 +96,7 @@ def _stated(text: str, project: str) -> Iterator[tuple[str, str, str]]:
             yield gone, "replaced_by", came
 
 
-def _commands_with_flags(text: str, mentions: Sequence[Mention]) -> Iterator[tuple[str, str, str]]:
+def _commands_with_flags(text: str, mentions: Sequence[Name]) -> Iterator[tuple[str, str, str]]:
     """Yields the flags of a command between the same backticks."""
     for start, end in code_spans(text):
         inside = [mention for mention in mentions if start <= mention.start and mention.end <= end]

@@ -1,6 +1,6 @@
 """Recognises listed names (`names.toml`): services, tools and packages, and commands by their programs.
 
-Also has the record of a mention, which every recogniser returns.
+Also has the record of a name in a text, which every recogniser returns.
 """
 
 import re
@@ -26,7 +26,7 @@ _BEFORE_COMMAND = re.compile(r"^(?:\$\s+|sudo\s+|[A-Z_]+=\S+\s+)+")
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class Name:
     """A name in a text: its usual spelling and the one used here."""
 
     kind: EntityKind
@@ -41,8 +41,8 @@ class Mention:
         return f"{self.kind}/{self.name}"
 
     @classmethod
-    def of(cls, kind: EntityKind, name: str, match: re.Match[str], group: int | str = 0) -> "Mention":
-        """Returns the match, or one of its groups, as a mention."""
+    def of(cls, kind: EntityKind, name: str, match: re.Match[str], group: int | str = 0) -> "Name":
+        """Returns the match, or one of its groups, as a name."""
         return cls(kind, name, match[group], match.start(group), match.end(group))
 
 
@@ -59,25 +59,25 @@ def inside(position: int, spans: tuple[Span, ...]) -> bool:
     return any(start <= position < end for start, end in spans)
 
 
-def find_known(text: str) -> Iterator[Mention]:
+def find_known(text: str) -> Iterator[Name]:
     """Yields services, tools and packages; names that are English words only in their spelling and within a sentence."""
     names, exact = known_names(), _exact_names()
     for match in _known_pattern().finditer(text):
         kind, name = names[match[0].lower()]
         is_word = match[0].lower() in exact
         if not is_word or (match[0] == exact[match[0].lower()] and not _BEGINS.search(text, 0, match.start())):
-            yield Mention.of(kind, name, match)
+            yield Name.of(kind, name, match)
 
 
-def find_commands(text: str, code: tuple[Span, ...]) -> Iterator[Mention]:
-    """Yields programs with their subcommands; their flags are separate mentions."""
+def find_commands(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
+    """Yields programs with their subcommands; their flags are separate names."""
     for start, end in code:
         words = text[start:end]
         offset = match.end() if (match := _BEFORE_COMMAND.match(words)) else 0
         if said := _command(words[offset:]):
-            yield Mention("command", " ".join(said.split()), said, start + offset, start + offset + len(said))
+            yield Name("command", " ".join(said.split()), said, start + offset, start + offset + len(said))
     for match in _prose_commands().finditer(text):
-        yield Mention.of("command", " ".join(match[0].split()), match)
+        yield Name.of("command", " ".join(match[0].split()), match)
 
 
 def _command(said: str) -> str | None:

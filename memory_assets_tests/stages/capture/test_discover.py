@@ -10,7 +10,7 @@ import zstandard
 
 from memory_assets.errors import TranscriptError
 from memory_assets.stages.capture.discover import find_transcripts, harness_of, usual_places
-from memory_assets_tests.transcripts.reading import HERE, real_transcripts, transcript
+from memory_assets_tests.transcripts.reading import HERE, transcript
 
 
 def names(files) -> list[str]:
@@ -80,5 +80,5 @@ def test_the_usual_places_follow_the_environment_as_far_as_they_exist(tmp_path: 
     assert moved == [tmp_path / "elsewhere/sessions", tmp_path / ".pi/agent/sessions"]
 
 
-def test_all_149_real_files_are_found():
-    assert len(find_transcripts([real_transcripts()])) == 149
+def test_all_149_real_files_are_found(real_transcripts: Path):
+    assert len(find_transcripts([real_transcripts])) == 149

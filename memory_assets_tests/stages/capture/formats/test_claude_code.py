@@ -2,11 +2,12 @@
 
 import csv
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from memory_assets.stages.capture.discover import find_transcripts
-from memory_assets_tests.transcripts.reading import ids_of, messages_of, read_all, real_transcripts, said, transcript
+from memory_assets_tests.transcripts.reading import ids_of, messages_of, read_all, said, transcript
 
 
 def test_a_compaction_names_the_first_line_it_kept():
@@ -124,15 +125,14 @@ def test_a_line_that_cannot_be_understood_is_told_by_its_status_and_the_next_is_
     ]
 
 
-def test_every_real_session_is_read_and_its_turns_are_near_the_index():
+def test_every_real_session_is_read_and_its_turns_are_near_the_index(real_transcripts: Path):
     """The index counts interruptions and bare commands as turns, and misses queued ones; two or three a session."""
-    folder = real_transcripts()
-    index = {row["path"]: row for row in csv.DictReader((folder / "INDEX.tsv").open(), delimiter="\t")}
+    index = {row["path"]: row for row in csv.DictReader((real_transcripts / "INDEX.tsv").open(), delimiter="\t")}
     statuses, far = Counter(), []
-    for file in find_transcripts([folder / "claude"]):
+    for file in find_transcripts([real_transcripts / "claude"]):
         parsed = read_all(file.path)
         statuses.update(p.status for p in parsed)
-        row = index[str(file.path.relative_to(folder))]
+        row = index[str(file.path.relative_to(real_transcripts))]
         if abs(sum(p.is_user_turn for p in parsed) - int(row["user_messages"])) > 3:
             far.append(row["session"])
         assert sum(p.boundary is not None for p in parsed) == int(row["compactions"])

@@ -7,7 +7,7 @@ from pathlib import Path
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.formats.codex import read_output
 from memory_assets.stages.capture.formats.readers import seed_of
-from memory_assets_tests.transcripts.reading import ids_of, lines_of, messages_of, read_all, real_transcripts, said, transcript
+from memory_assets_tests.transcripts.reading import ids_of, lines_of, messages_of, read_all, said, transcript
 
 PARENT, SPAWNED, FORKED = (transcript(f"00000000000{n}.jsonl") for n in (1, 2, 3))
 ROOT = "019c0000-0000-7000-8000-000000000001"
@@ -125,8 +125,8 @@ def test_the_lines_above_a_commands_output_are_taken_off():
     assert read_output("Output:\nas a program printed it") == ("Output:\nas a program printed it", False)
 
 
-def test_the_eight_real_forks_share_their_whole_beginning_with_the_parent():
-    folder = real_transcripts() / "codex" / "sessions" / "2026" / "04" / "11"
+def test_the_eight_real_forks_share_their_whole_beginning_with_the_parent(real_transcripts: Path):
+    folder = real_transcripts / "codex" / "sessions" / "2026" / "04" / "11"
     (parent,) = folder.glob("*019d7d08-46c9*")
     forks = [path for path in sorted(folder.glob("*.jsonl")) if read_all(path)[0].parent_session_id]
     ids, shared = ids_of(parent), []
@@ -139,13 +139,12 @@ def test_the_eight_real_forks_share_their_whole_beginning_with_the_parent():
     assert shared == [187, 224, 315, 363, 396, 434, 472, 592]
 
 
-def test_every_real_session_is_read_with_its_two_broken_lines_and_fifteen_compactions():
-    folder = real_transcripts()
-    index = {row["path"]: row for row in csv.DictReader((folder / "INDEX.tsv").open(), delimiter="\t")}
+def test_every_real_session_is_read_with_its_two_broken_lines_and_fifteen_compactions(real_transcripts: Path):
+    index = {row["path"]: row for row in csv.DictReader((real_transcripts / "INDEX.tsv").open(), delimiter="\t")}
     statuses = Counter()
-    for file in find_transcripts([folder / "codex"]):
+    for file in find_transcripts([real_transcripts / "codex"]):
         parsed = read_all(file.path)
         statuses.update(p.status for p in parsed)
-        row = index[str(file.path.relative_to(folder))]
+        row = index[str(file.path.relative_to(real_transcripts))]
         assert sum(p.boundary is not None for p in parsed) == int(row["compactions"])
     assert (statuses["broken"], statuses["unknown"]) == (2, 0)

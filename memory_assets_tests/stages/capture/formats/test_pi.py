@@ -1,8 +1,10 @@
 """pi: three versions of one format; a compaction always says which entry it kept first."""
 
+from pathlib import Path
+
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.formats.readers import open_reader
-from memory_assets_tests.transcripts.reading import ids_of, lines_of, messages_of, read_all, real_transcripts, transcript
+from memory_assets_tests.transcripts.reading import ids_of, lines_of, messages_of, read_all, transcript
 
 V1, V2, V3 = (transcript(f"{n}" * 8 + "-") for n in (1, 2, 3))
 
@@ -72,9 +74,9 @@ def test_the_ids_of_parallel_results_differ():
     assert reader.read(line % 1).identity != reader.read(line % 2).identity
 
 
-def test_every_real_session_is_read_and_compactions_keep_from_a_turn():
+def test_every_real_session_is_read_and_compactions_keep_from_a_turn(real_transcripts: Path):
     kept = []
-    for file in find_transcripts([real_transcripts() / "pi"]):
+    for file in find_transcripts([real_transcripts / "pi"]):
         parsed = read_all(file.path)
         assert len(parsed) == len(lines_of(file.path))
         assert {p.status for p in parsed} == {"message", "known"}
