@@ -77,6 +77,9 @@ def _store(home: Path, api: MessagesApi, small: bool) -> Store:
 
 
 def _write_down(body: dict[str, Any]) -> str:
-    """Answers with what the owner said, as an observer would."""
-    said = re.findall(r"^\[\d\d:\d\d\] OWNER: (.{20,200})$", body["messages"][0]["content"][-1]["text"], re.M)
+    """Answers an observer's question with what the owner said, and leaves each proposal that is to be reviewed to the owner."""
+    asked = body["messages"][0]["content"][-1]["text"]
+    if proposals := re.findall(r"^\[(p-\d+-\d+); ", asked, re.M):
+        return "\n".join(f'<decision id="{id}" verdict="review">Does it still hold?</decision>' for id in proposals)
+    said = re.findall(r"^\[\d\d:\d\d\] OWNER: (.{20,200})$", asked, re.M)
     return "\n".join(f"* 🔴 [gate=allow confidence=0.9] The owner: “{text}”" for text in said)

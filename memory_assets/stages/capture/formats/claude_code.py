@@ -80,7 +80,7 @@ class ClaudeCodeReader(TranscriptReader):
         text = "\n".join(text for text, _ in joined)
         beside, images = join_blocks([b for b in blocks if b["type"] != "tool_result"])
         parsed = self.tool_result("user/tool_result", results[0].get("tool_use_id"), text)
-        parsed.content = f"{text}\n{beside}" if beside else text
+        parsed.text, parsed.content = strip_memories(text), f"{text}\n{beside}" if beside else text
         parsed.identity = f"result:{','.join(str(b.get('tool_use_id')) for b in results)}"
         parsed.is_error = any(bool(b.get("is_error")) for b in results)
         parsed.image_count = images + sum(images for _, images in joined)

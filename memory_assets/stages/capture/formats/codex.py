@@ -47,8 +47,8 @@ class CodexReader(TranscriptReader):
             parsed = self._session_meta(payload, at)
         else:
             self.state["is_header"] = False
-            until = event_time(self.state["beginning_until"])
-            self._begin_copy(at if until and at and at - until < BEGINNING_GAP else None)
+            if copied := self.state["beginning_until"]:
+                self._begin_copy(at if at and at - datetime.fromisoformat(copied) < BEGINNING_GAP else None)
             parsed = self._parse_later(record_type, payload)
         parsed.event_at = at
         return parsed

@@ -77,8 +77,9 @@ class Parsed:
         """Returns the message of a text in the user's role: the owner's words, or text from the harness."""
         words = parse_user_text(text)
         is_person = words.voice == "person" or (images > 0 and not text.strip())
-        parsed = cls.message(record_type, "owner" if is_person else "injected", "text", text, identity=identity, is_turn=True)
-        parsed.kind = "summary" if words.voice == "summary" else "text"
+        kind = "summary" if words.voice == "summary" else "text"
+        parsed = cls(record_type, "message", kind=kind, content=text, identity=identity, is_turn=True)
+        parsed.author = "owner" if is_person else "injected"
         parsed.text = strip_memories(words.text) or ("[image]" if images else "")
         parsed.is_user_turn = is_person and (words.is_turn or images > 0)
         parsed.image_count = max(images, count_images(text))
@@ -130,11 +131,13 @@ class TranscriptReader(ABC):
         return call
 
     def tool_result(self, record_type: str, call_id: Any, output: Any) -> Parsed:
-        """Returns the result of a call; its author depends on the tool that was called."""
-        text, images = join_blocks(output)
+        """Returns the result of a call, without `text`; its author depends on the tool that was called."""
+        content, images = join_blocks(output)
         known_id = text_or_none(call_id)
         tool, author = self.state["calls"].pop(known_id or "", (None, "tool"))
-        return Parsed.message(record_type, author, "tool_result", text, tool_name=tool, call_id=known_id, image_count=images)
+        parsed = Parsed(record_type, "message", author=author, kind="tool_result", content=content, tool_name=tool)
+        parsed.call_id, parsed.image_count = known_id, images
+        return parsed
 
     def assistant_message(self, record_type: str, texts: Sequence[str], calls: Sequence[tuple[str, str, Any]]) -> Parsed:
         """Returns a message of an assistant: its texts, and the tools that it called as id, name and arguments."""

@@ -94,6 +94,7 @@ class PiReader(TranscriptReader):
 
     def _result(self, name: str, entry: dict[str, Any]) -> Parsed:
         parsed = self.tool_result(name, entry.get("toolCallId"), entry.get("content"))
+        parsed.text = strip_memories(str(parsed.content))
         if parsed.tool_name is None and (named := text_or_none(entry.get("toolName"))):
             parsed.author = describe_call(named, {}).author
         parsed.tool_name = text_or_none(entry.get("toolName")) or parsed.tool_name
