@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -248,11 +249,15 @@ RECORDED = sampled(sorted((SHARED / "recorded").glob("*.answer.xml")), 5)
 def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real_transcripts: Path):
     sessions = {path.name.removesuffix(".answer.xml"): path.read_text("utf-8") for path in RECORDED}
     chosen, data = tmp_path / "transcripts", tmp_path / "store"
-    openings = {session: _lay_out(session, real_transcripts, chosen) for session in sessions}
+    said = {session: _lay_out(session, real_transcripts, chosen) for session in sessions}
+    twice = {line for line, count in Counter(line for lines in said.values() for line in lines).items() if count > 1}
+    unknown: list[str] = []
 
     def recorded(body: dict[str, Any]) -> str:
         material = material_of(body)
-        held = {session: sum(words in material for words in turns) for session, turns in openings.items()}
+        held = {session: sum(line in material for line in lines - twice) for session, lines in said.items()}
+        if "quoted transcript" in material and not any(held.values()):
+            unknown.append(material)
         return sessions[max(held, key=lambda session: held[session])]
 
     with serve(recorded) as api:
@@ -264,6 +269,7 @@ def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real
         answers = store.tables.read("observer_answers")
         asked = Counter(about_windows(api))
         assert sum(count - 1 for count in asked.values()) <= 4  # those under way when it was killed
+    assert not unknown
     assert set(answers["session_id"]) == set(sessions)
     assert (set(answers["state"]), "raw" in set(answers["parse_path"])) == ({"answered"}, False)
     facts = store.tables.read("observations").filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow"))
@@ -276,11 +282,20 @@ def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real
         assert '"is_unchanged": true, "holds_quote": true' in json.dumps(agent.explain(fact["id"]), default=vars)
 
 
-def _lay_out(session: str, root: Path, into: Path) -> list[str]:
-    """Copies the session's transcript as the harness lays it out, and returns what is said at some of its lines."""
+def _lay_out(session: str, root: Path, into: Path) -> set[str]:
+    """Copies the session's transcript as the harness lays it out, and returns lines of the texts in it."""
     (path,) = (found for found in root.rglob("*.jsonl") if session in found.name)
     target = into / path.relative_to(root)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(path.read_bytes())
-    texts = re.findall(r'"text": ?"([^"\\]{60,300})"', target.read_text("utf-8", "replace"))
-    return sorted(set(texts))[:200]
+    texts = chain.from_iterable(_strings(json.loads(line)) for line in target.read_text("utf-8").splitlines())
+    return {line.strip()[:100] for text in texts for line in text.splitlines() if len(line.strip()) >= 20}
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yields the strings in a record."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _strings(inner)
