@@ -23,7 +23,7 @@ from memory_assets.stages.recall.results import Answer
 from memory_assets.stages.recall.wording import one_line
 from memory_assets.store.store import Store
 from memory_assets.text.terms import query_terms, text_terms
-from memory_assets.text.words import text_hash
+from memory_assets.text.words import squeezed, text_hash
 
 ENOUGH = 0.75
 """Share of the words that a text must contain to match."""
@@ -240,5 +240,5 @@ def _in_files(wanted: str, store: Store) -> WhyNot | None:
 
 
 def _excerpt(text: str, length: int = 200) -> str:
-    text = " ".join(text.split())
+    text = squeezed(text)
     return text if len(text) <= length else text[: length - 1] + "…"

@@ -321,7 +321,13 @@ def _fingerprint(window: Mapping[str, Any], rows: list[_Row]) -> str:
 def plan_windows_incrementally(
     tables: ParquetTables, resources: pl.DataFrame, rules: WindowRules, *, before: pl.DataFrame, changed: Collection[str]
 ) -> pl.DataFrame:
-    """Returns the table `windows`, given its earlier rows and the sources whose records changed since."""
+    """Returns the table `windows`, given its earlier rows and the sources whose records changed since.
+
+    The result is that of `plan_windows`. Records are nearly always added; a message can then only move to a changed source,
+    and the windows that may differ are those of the changed sources, of the sources that owned one of their messages, and the
+    open ones. If a source lost messages (it was read again and its ids differ), any source may own them now, and all windows
+    are planned. After a change of the rules (zone, people, lengths, a flush), call `plan_windows`.
+    """
     if not set(changed) <= set(tables.parts("records")) or _lost_messages(tables, before, changed):
         return plan_windows(tables.scan("records"), resources, rules)
     planned = sources_to_plan(tables, before, changed)

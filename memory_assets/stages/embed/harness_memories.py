@@ -23,7 +23,7 @@ from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.distill.rows import NAMESPACE, scope_of
 from memory_assets.stages.distill.taxonomy import TAXONOMY_VERSION, categorise
 from memory_assets.stages.embed.notes import row_without_session
-from memory_assets.text.words import text_hash
+from memory_assets.text.words import squeezed, text_hash
 
 READER_VERSION = version_of("harness_memories")
 
@@ -64,7 +64,7 @@ def parse_items(text: str) -> list[tuple[str, list[int]]]:
     """
     blanked = _COMMENT.sub(lambda found: "\n" * found.group().count("\n"), text)
     plain = ((_LINK.sub(r"\1", words).replace("**", "").replace("\x00", ""), at) for words, at in _blocks(blanked.splitlines()))
-    items = ((" ".join(words.split()), lines) for words, lines in plain)
+    items = ((squeezed(words), lines) for words, lines in plain)
     return [(item, lines) for item, lines in items if len(item) <= LONGEST]
 
 

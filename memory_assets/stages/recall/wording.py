@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from memory_assets.stages.distill.items import entities_of
-from memory_assets.text.words import STOP
+from memory_assets.text.words import STOP, squeezed
 
 CHARS_A_MESSAGE = 1_000
 RARE_TERMS = 6
@@ -68,7 +68,7 @@ TALK = STOP | frozenset(
 
 def in_context(question: str, recent: Sequence[str] = (), frequency: Frequency | None = None) -> tuple[str, str]:
     """Returns the question without politeness, and the rare words of the last messages that a vague one refers to."""
-    cleaned = clean(" ".join(question.split()))
+    cleaned = clean(squeezed(question))
     terms = rare_terms(recent, cleaned, frequency) if recent and is_vague(cleaned) else ()
     return cleaned, " ".join(terms)
 
@@ -80,11 +80,11 @@ def one_line(text: str) -> str:
 
 def clean(question: str) -> str:
     """Returns the question without greetings, politeness and opening phrases; unchanged where nothing would be left."""
-    text = " ".join(_POLITE.sub(" ", question).split())
+    text = squeezed(_POLITE.sub(" ", question))
     before = None
     while before != text:
         before, text = text, _OPENING.sub("", _GREETING.sub("", text), count=1).strip()
-    text = re.sub(r"\s+([?!.,;])", r"\1", " ".join(text.split())).strip(" ,;:-")
+    text = re.sub(r"\s+([?!.,;])", r"\1", squeezed(text)).strip(" ,;:-")
     keeps_names = set(exact_names(question)) <= set(exact_names(text))
     return text if keeps_names and re.search(r"\w", text) else question
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.embed.claims import read_claim
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.bullets import ORDER, Bullet
@@ -28,8 +29,6 @@ _SOLUTION = re.compile(
 )
 SHARED_WORDS = 0.5
 """Share of the problem's own words, or one of its file names or identifiers, that its solution repeats."""
-
-Row = dict[str, Any]
 
 
 def find_resolved(facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:

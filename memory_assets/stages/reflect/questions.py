@@ -6,7 +6,6 @@ notable fact is kept. A model can merge and shorten, and nothing else: every lin
 only exact names of these, and 🔴 facts of a day that it leaves out are added.
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.bullets import ORDER, Bullet, in_order
 from memory_assets.stages.reflect.reflector import Condensed, weigh
 from memory_assets.stages.reflect.subjects import Subject
-from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
+from memory_assets.text.words import CHARS_A_TOKEN, count_tokens, text_hash
 
 SERIALISER_VERSION = "reflect/1"
 MAX_TOKENS = 8_000
@@ -53,7 +52,7 @@ class Question:
     @property
     def key(self) -> AnswerKey:
         """What the answer depends on; MEMORY.md is left out, so that a promotion does not invalidate answers."""
-        content = hashlib.sha256(_material(self.subject).encode()).hexdigest()
+        content = text_hash(_material(self.subject))
         return AnswerKey(content, prompt_hash(), self.model, f"max_tokens={MAX_TOKENS} level={self.level}", SERIALISER_VERSION)
 
     def request(self) -> ModelRequest:
@@ -153,4 +152,4 @@ def _cut(text: str) -> str:
 
 def prompt_hash() -> str:
     """Returns the hash of the prompt that travels with what it produced."""
-    return hashlib.sha256(read_prompt("reflect", "reflector").encode()).hexdigest()[:12]
+    return text_hash(read_prompt("reflect", "reflector"))[:12]

@@ -14,8 +14,9 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import SpanName
-from memory_assets.stages.reflect.background import Background, Exclusion, Row
+from memory_assets.stages.reflect.background import Background, Exclusion
 from memory_assets.stages.reflect.bullets import ORDER, Bullet, bullet_of, in_order, parse_bullets
 
 SMALL_TOKENS = 500
@@ -125,7 +126,13 @@ def subjects_of_period(
 
 
 def _subject(
-    span: Span, first: date, key: tuple[Any, ...], facts: list[Row], bullets: list[Bullet], background: Background, **rest: Any
+    span: Span,
+    first: date,
+    key: tuple[Any, ...],
+    facts: Sequence[Row],
+    bullets: list[Bullet],
+    background: Background,
+    **rest: Any,
 ) -> Subject:
     (project, person), excluded = map(str, key), background.excluded(facts)
     kept = [bullet for bullet in bullets if not all(id in excluded for id in bullet.ids)]

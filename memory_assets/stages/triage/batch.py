@@ -5,7 +5,6 @@ verdicts are parsed from the stored answers, so a better parser never pays twice
 names that its proposal lacks, a verdict about something else, or no verdict leaves the proposal to a person.
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -40,7 +39,7 @@ def ask_in_batches(
     batches = [waiting[at : at + IN_A_BATCH] for at in range(0, len(waiting), IN_A_BATCH)]
     for batch in batches:
         request = request_of(batch, entries)
-        prompt_hash = hashlib.sha256(request.system.encode()).hexdigest()[:12]
+        prompt_hash = text_hash(request.system)[:12]
         key = AnswerKey(text_hash(request.material), prompt_hash, model.name, settings, version)
         if answers.read(key) is None:
             shown = tuple(f"{row['proposal_id']} {text_hash(row['text'])}" for row in batch)

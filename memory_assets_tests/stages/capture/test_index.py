@@ -17,16 +17,6 @@ PI = "2026-08-03T09-00-00-000Z_0198e000-0000-7000-8000-000000000001.jsonl"
 CODEX = "rollout-2026-08-03T09-00-00-0198e000-0000-7000-8000-0000000000f0.jsonl"
 
 
-@pytest.fixture
-def store() -> Store:
-    return open_store(read_settings())
-
-
-@pytest.fixture
-def sources(tmp_path: Path) -> Path:
-    return tmp_path / "sources"
-
-
 def index_again(store: Store, sources: Path) -> pl.DataFrame:
     intake(store, sources)
     index_sources(store.archive, store.tables)

@@ -16,16 +16,6 @@ from memory_assets_tests.stages.capture.pipeline import capture, intake
 from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript, user
 
 
-@pytest.fixture
-def store() -> Store:
-    return open_store(read_settings())
-
-
-@pytest.fixture
-def sources(tmp_path: Path) -> Path:
-    return tmp_path / "sources"
-
-
 def archived(store: Store, path: Path) -> bytes:
     (source,) = [s for s, ranges in store.archive.sources().items() if ranges[0].path == str(path)]
     ranges = store.archive.sources()[source]

@@ -9,20 +9,9 @@ import pytest
 from memory_assets.runs.staleness import stale_partitions
 from memory_assets.schema.tables import TABLES
 from memory_assets.stages.capture.messages import TOOL_OUTPUT_CHARS, build_messages, build_sessions, cut_middle
-from memory_assets.store.settings import read_settings
-from memory_assets.store.store import Store, open_store
+from memory_assets.store.store import Store
 from memory_assets_tests.stages.capture.pipeline import capture
 from memory_assets_tests.stages.capture.sessions import assistant, compaction, dialogue, lines, transcript, user
-
-
-@pytest.fixture
-def store() -> Store:
-    return open_store(read_settings())
-
-
-@pytest.fixture
-def sources(tmp_path: Path) -> Path:
-    return tmp_path / "sources"
 
 
 def call(session: str, number: int, minutes: float) -> dict:

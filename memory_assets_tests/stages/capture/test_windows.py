@@ -15,16 +15,6 @@ from memory_assets_tests.stages.capture.pipeline import capture
 from memory_assets_tests.stages.capture.sessions import START, compaction, dialogue, lines, transcript, user
 
 
-@pytest.fixture
-def store() -> Store:
-    return open_store(read_settings())
-
-
-@pytest.fixture
-def sources(tmp_path: Path) -> Path:
-    return tmp_path / "sources"
-
-
 def windows(store: Store, sources: Path) -> list[dict]:
     capture(store, sources)
     return store.tables.read("windows").sort("started_at", "line_from").to_dicts()

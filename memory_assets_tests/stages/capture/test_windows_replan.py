@@ -11,20 +11,9 @@ from polars.testing import assert_frame_equal
 from memory_assets.runs.steps.capture import cutting_of
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.windows import WindowRules, plan_windows, plan_windows_incrementally, sources_to_plan
-from memory_assets.store.settings import read_settings
-from memory_assets.store.store import Store, open_store
+from memory_assets.store.store import Store
 from memory_assets_tests.stages.capture.pipeline import intake
 from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript
-
-
-@pytest.fixture
-def store() -> Store:
-    return open_store(read_settings())
-
-
-@pytest.fixture
-def sources(tmp_path: Path) -> Path:
-    return tmp_path / "sources"
 
 
 def changed_sources(store: Store, sources: Path) -> list[str]:

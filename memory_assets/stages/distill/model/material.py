@@ -5,7 +5,6 @@ are in the owner's time zone, tool calls and results are truncated, images are n
 memories depend on the day of the call, so their ids are stored with the answer and are no part of its key.
 """
 
-import hashlib
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ import polars as pl
 from memory_assets.schema.records import Author, Priority
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.distill.rules.exchanges import Row
-from memory_assets.text.words import count_tokens, stems_of
+from memory_assets.text.words import count_tokens, stems_of, text_hash
 
 SERIALISER_VERSION = "serialise/2"
 
@@ -79,7 +78,7 @@ def shown(message: Row) -> str:
 def content_hash(messages: Sequence[Row], before: Sequence[Row] = ()) -> str:
     """Returns the hash of everything that is shown to a model, except for the time zone."""
     parts = (f"{m['message_id']}\x1f{m['event_at'].isoformat()}\x1f{m['image_count']}\x1f{shown(m)}" for m in messages)
-    return hashlib.sha256("\x1e".join([*parts, "\x1d", *map(shown, before)]).encode()).hexdigest()
+    return text_hash("\x1e".join([*parts, "\x1d", *map(shown, before)]))
 
 
 def _lines(messages: Sequence[Row], zone: tzinfo) -> Iterator[str]:
@@ -97,7 +96,7 @@ def _lines(messages: Sequence[Row], zone: tzinfo) -> Iterator[str]:
 
 def fenced(title: str, body: str) -> str:
     """Returns the text between two marker lines that it cannot contain."""
-    mark = hashlib.sha256(body.encode()).hexdigest()[:12]
+    mark = text_hash(body)[:12]
     return f"=== quoted {title} {mark} begins ===\n{body}\n=== quoted {title} {mark} ends ==="
 
 

@@ -170,7 +170,7 @@ def _parse_segments(text: str) -> tuple[ParsePath, tuple[ParsedSegment, ...]]:
     lines = [line for body in bodies for line in body.splitlines()]
     if facts := _parse_facts(lines, _is_marked):
         return "flat", (ParsedSegment("", facts),)
-    if facts := _parse_facts(lines, lambda line: bool(_BULLET.match(line))):
+    if facts := _parse_facts(lines, _BULLET.match):
         return "list", (ParsedSegment("", facts),)
     rest = " ".join(_without_tags(" ".join(_DATE_LINE.sub("", "\n".join(lines)).split())).split())
     if not re.search(r"\w", _CUT_ESCAPE.sub("", rest)):

@@ -6,7 +6,6 @@ nothing. A question is answered, cut, refused or open depending on the answer st
 the first one received.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -25,7 +24,7 @@ from memory_assets.stages.distill.model.material import SERIALISER_VERSION, Earl
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.segments import find_segments
 from memory_assets.stages.distill.taxonomy import read_named
-from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
+from memory_assets.text.words import CHARS_A_TOKEN, count_tokens, text_hash
 
 MAX_TOKENS = 8_000
 """Most tokens of an answer (DUET)."""
@@ -158,7 +157,7 @@ def prompt(file: Path | None = None) -> str:
 
 def prompt_hash(file: Path | None = None) -> str:
     """Returns the hash of the prompt, which is stored with its answers."""
-    return hashlib.sha256(prompt(file).encode()).hexdigest()[:12]
+    return text_hash(prompt(file))[:12]
 
 
 def _with_images(message: Row, images: Sequence[Image]) -> Row:
