@@ -126,17 +126,11 @@ def subjects_of_period(
 
 
 def _subject(
-    span: Span,
-    first: date,
-    key: tuple[Any, ...],
-    facts: Sequence[Row],
-    bullets: list[Bullet],
-    background: Background,
-    **rest: Any,
+    span: Span, day: date, key: Sequence[Any], facts: Sequence[Row], bullets: list[Bullet], background: Background, **rest: Any
 ) -> Subject:
     (project, person), excluded = map(str, key), background.excluded(facts)
     kept = [bullet for bullet in bullets if not all(id in excluded for id in bullet.ids)]
-    return Subject(span, first, project, person, facts, in_order(merge(kept, background)), excluded, **rest)
+    return Subject(span, day, project, person, facts, in_order(merge(kept, background)), excluded, **rest)
 
 
 def _tokens(observations: pl.DataFrame) -> int:
