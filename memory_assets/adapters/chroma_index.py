@@ -1,12 +1,16 @@
 """The vector index as immutable generations of a Chroma folder: ids, vectors and a few short labels, never text.
 
 One process writes a generation, closes it and publishes it; readers only open published ones. (Writing and reading one Chroma
-folder at the same time gives stale answers and crashes.) The same vectors are also stored as an array. A small index, and the
-first query of a process, is answered by exact comparison with the array: importing Chroma takes longer than comparing with a
-hundred thousand vectors. A generation that cannot be read, or has another dimension, is moved to quarantine and
-`IndexFailedError` says how to rebuild. Chroma's settings never come from a `.env` in the working folder.
+folder at the same time gives stale answers and crashes.) Chroma writes files of its graph from memory that it did not
+initialise, which can hold any text of the process; what no element fills is overwritten before a generation is published.
+
+The same vectors are also stored as an array. A small index, and the first query of a process, is answered by exact comparison
+with the array: importing Chroma takes longer than comparing with a hundred thousand vectors. A generation that cannot be read,
+or has another dimension, is moved to quarantine and `IndexFailedError` says how to rebuild. Chroma's settings never come from a
+`.env` in the working folder.
 """
 
+import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -93,6 +97,7 @@ class ChromaIndex(Generations):
         with self.build(rebuild=rebuild) as folder, self.quarantined_on_failure(base):
             given = _stacked(upserts)
             _change(folder, upserts.drop("vector"), given, deletes)
+            _overwrite_unused(folder)
             before = _read_rows(folder) if base else VectorRows(Names.of(()), np.zeros((0, given.shape[1]), dtype=np.float32))
             write_fields(folder, before.changed(upserts["id"].to_list(), given, deletes))
         return folder.name
@@ -161,6 +166,16 @@ def _change(folder: Path, upserts: pl.DataFrame, vectors: np.ndarray, deletes: S
             collection.upsert(ids=ids, embeddings=vectors[start : start + BATCH_ROWS], metadatas=labels)
     finally:
         client.close()
+
+
+def _overwrite_unused(folder: Path) -> None:
+    """Overwrites with zeros what no element fills in the files of the graph (format of chroma-hnswlib's persistent index)."""
+    for header in folder.glob("*/header.bin"):
+        count, width = np.frombuffer(header.read_bytes(), "<u8", 2, offset=20).tolist()
+        for path, used in ((header.with_name("data_level0.bin"), count * width), (header.with_name("length.bin"), count * 4)):
+            size = path.stat().st_size
+            os.truncate(path, used)
+            os.truncate(path, size)
 
 
 def _read_rows(folder: Path) -> VectorRows:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -55,6 +56,29 @@ def test_an_open_reader_moves_on_to_what_another_one_published(tmp_path: Path, i
     for n in range(3):
         writer.update(rows(west=[-1.0, 0.1 * n]), [])
     assert found(index, -1.0, 0.0)[0] == "west"
+
+
+@pytest.mark.parametrize("count", [3, 1_500])
+def test_the_files_of_the_graph_hold_no_uninitialised_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int):
+    change, said = chroma_index._change, b"a text that the process had in memory "
+
+    def change_and_leak(folder: Path, *given: Any) -> None:
+        change(folder, *given)
+        for name in ("data_level0.bin", "length.bin"):
+            (path,) = folder.glob(f"*/{name}")
+            filled = {3: 0, 1_500: path.stat().st_size}[count]  # few elements stay in Chroma's log
+            path.write_bytes((path.read_bytes()[:filled] + said * 2_000)[: max(path.stat().st_size, filled + 4_000)])
+
+    monkeypatch.setattr(chroma_index, "_change", change_and_leak)
+    index = ChromaIndex(tmp_path)
+    vectors = np.random.default_rng(7).normal(size=(count, 8)).astype(np.float32)
+    index.update(rows(**{f"n{n}": vector.tolist() for n, vector in enumerate(vectors)}), [])
+    for path in tmp_path.rglob("*.bin"):
+        assert said[:8] not in path.read_bytes()
+    assert index.ids() == {f"n{n}" for n in range(count)}
+    monkeypatch.setattr(chroma_index, "COMPARED_ROWS", 0)
+    assert [found(index, *vectors[2])[0] for _ in range(2)] == ["n2"] * 2  # the second answer is Chroma's
+    index.close()
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the open files are listed in /proc only")
