@@ -34,6 +34,12 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
+def shortened(text: str, longest: int) -> str:
+    """Returns the text on one line, of at most `longest` characters: a longer one ends behind a word, with "…"."""
+    words = squeezed(text)
+    return words if len(words) <= longest else words[: longest - 1].rsplit(" ", 1)[0] + "…"
+
+
 def text_hash(text: str) -> str:
     """Returns the hash that identifies a text."""
     return hashlib.sha256(text.encode()).hexdigest()

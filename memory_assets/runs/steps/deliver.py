@@ -38,7 +38,7 @@ def events(store: Store, _: str) -> Rows:
 @per_partition
 def dead_letters(store: Store, _: str) -> pl.DataFrame:
     """Returns the lines of the spool that could not be parsed."""
-    letters = map(_letter, store.ledger.events([PUT_ASIDE]))
+    letters = ({"letter_id": e.target, **e.payload, "received_at": e.at} for e in store.ledger.events([PUT_ASIDE]))
     return frame_of("dead_letters", letters).sort("received_at", "letter_id")
 
 
@@ -53,7 +53,3 @@ def _sent(event: Event) -> dict[str, object]:
         "sent_at": event_time(event.payload["sent_at"]),
         "received_at": event.at,
     }
-
-
-def _letter(event: Event) -> dict[str, object]:
-    return {"letter_id": event.target, **event.payload, "received_at": event.at}

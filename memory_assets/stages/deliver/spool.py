@@ -45,7 +45,7 @@ def sizes(root: str) -> dict[str, int]:
     """Returns the bytes of each file of events, the oldest first; nothing where there is no spool."""
     try:
         with os.scandir(os.path.join(root, FOLDER)) as entries:
-            found = {entry.name: entry.stat().st_size for entry in entries if _is_ours(entry)}
+            found = {entry.name: entry.stat().st_size for entry in entries if entry.name.endswith(SUFFIX) and entry.is_file()}
     except OSError:
         return {}
     return dict(sorted(found.items()))
@@ -95,10 +95,6 @@ def day_of(moment: float) -> str:
 def user_id() -> int | None:
     """Returns the user id of this process; None where the platform has none."""
     return os.getuid() if hasattr(os, "getuid") else None
-
-
-def _is_ours(entry: "os.DirEntry[str]") -> bool:
-    return entry.name.endswith(SUFFIX) and entry.is_file()
 
 
 def _write(path: str, content: bytes) -> None:
