@@ -104,11 +104,11 @@ def read_review(
     texts = {id: item.text for id, item in written.items()} if waiting is None else waiting
     if not _is_whole(there):
         return ReviewDecisions(warnings=(HALF_SAVED,), is_undecided=True)
-    shown = [id for id in written if id in texts]
     named = set(_ID.findall(there))
-    lost = tuple(id for id in shown if id not in named)
-    if len(lost) > 1 and len(lost) * 2 > len(shown):
-        warning = LOST.format(lost=len(lost), shown=len(shown))
+    gone = [id for id in written if id not in named]
+    lost = tuple(id for id in gone if id in texts)
+    if lost and len(gone) > 1 and len(gone) * 2 > len(written):
+        warning = LOST.format(lost=len(gone), shown=len(written))
         return ReviewDecisions(warnings=(warning,), is_undecided=True, lost=lost)
     return _compare(written, there, texts, late)
 

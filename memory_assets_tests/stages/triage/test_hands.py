@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memory_assets.stages.triage import promote, run
@@ -149,6 +149,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(MOMENTS), st.sampled_from(DEEDS)), mi
 
 
 @settings(max_examples=12)
+@example(rounds=[[("before", "tick")] * 2, [*[("before", "tick")] * 4, ("before a swap", "wipe")]], seed=0)
 @given(rounds=st.lists(STEPS, min_size=1, max_size=3), seed=st.integers(0, 2**16))
 def test_people_may_edit_at_any_moment(rounds: list[list[tuple[str, str]]], seed: int):
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
