@@ -23,7 +23,7 @@ from memory_assets.stages.recall.results import Answer
 from memory_assets.stages.recall.wording import one_line
 from memory_assets.store.store import Store
 from memory_assets.text.terms import query_terms, text_terms
-from memory_assets.text.words import shortened, text_hash
+from memory_assets.text.words import shortened, squeezed, text_hash
 
 ENOUGH = 0.75
 """Share of the words that a text must contain to match."""
@@ -183,7 +183,7 @@ def _in_messages(wanted: str, store: Store, present: Present) -> WhyNot | None:
     window = windows.row(0, named=True) if windows.height else {"status": "observed", "path": ""}
     stage, because = _by_window(message, window, store, present)
     where = {"session": message["session_id"], "path": window["path"], "lines": (message["line"],)}
-    return WhyNot(wanted, stage, because, says=shortened(message["text"], 200), **where)
+    return WhyNot(wanted, stage, because, says=shortened(squeezed(message["text"]), 200), **where)
 
 
 def _by_window(message: dict[str, Any], window: dict[str, Any], store: Store, present: Present) -> tuple[str, str]:
@@ -222,7 +222,7 @@ def _in_records(wanted: str, store: Store) -> WhyNot | None:
             because = f"its record is archived, but is {row['status']} ({row['record_type']}): no message that is read"
         if _coverage(wanted, text) >= ENOUGH:
             where = {"session": row["session_id"], "path": entry.path, "lines": (row["line"],)}
-            return WhyNot(wanted, "not windowed", because, says=shortened(text, 200), **where)
+            return WhyNot(wanted, "not windowed", because, says=shortened(squeezed(text), 200), **where)
     return None
 
 

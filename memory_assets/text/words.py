@@ -35,9 +35,8 @@ def squeezed(text: str) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Returns the text on one line, of at most `longest` characters: a longer one ends behind a word, with "…"."""
-    words = squeezed(text)
-    return words if len(words) <= longest else words[: longest - 1].rsplit(" ", 1)[0] + "…"
+    """Returns the text in at most `longest` characters: a longer one ends behind a word, with "…"."""
+    return text if len(text) <= longest else text[: longest - 1].rsplit(" ", 1)[0] + "…"
 
 
 def text_hash(text: str) -> str:

@@ -21,7 +21,7 @@ from memory_assets.stages.capture.masking.redact import MASKING_VERSION, mask_fr
 from memory_assets.stages.capture.ownership import conversation, own_messages
 from memory_assets.store.archive import Archive
 from memory_assets.store.parquet_tables import ParquetTables
-from memory_assets.text.words import shortened
+from memory_assets.text.words import shortened, squeezed
 
 TOOL_OUTPUT_CHARS = 4_000
 """Longest tool output: more is seldom read again, and nine tenths of a transcript are tool output."""
@@ -145,6 +145,6 @@ def cut_middle(text: str, limit: int) -> str:
 
 def _session(row: dict[str, Any]) -> dict[str, Any]:
     title, turn = row.pop("title"), row.pop("text")
-    name = title or shortened(turn or "", NAME_CHARS) or row["session_id"]
+    name = title or shortened(squeezed(turn or ""), NAME_CHARS) or row["session_id"]
     duration = (row["ended_at"] - row["started_at"]).total_seconds()
     return {**row, "name": name, "duration_seconds": duration, **{kind: row[kind] or [] for kind in FILES}}

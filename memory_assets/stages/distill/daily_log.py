@@ -12,7 +12,7 @@ import polars as pl
 
 from memory_assets.schema.records import Priority
 from memory_assets.stages.distill.rules.exchanges import Row
-from memory_assets.text.words import squeezed
+from memory_assets.text.words import shortened, squeezed
 
 MARKS: dict[Priority, str] = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 
@@ -73,4 +73,4 @@ def _title(narrative: str) -> str:
     """Returns the beginning of the narrative, as a heading."""
     bare = re.sub(r"[“”*]", "", squeezed(narrative).removeprefix("The owner: ").strip("“”\"' ")).lstrip("#")
     sentence = re.split(r"(?<=[.!?])\s", bare)[0].rstrip(".")
-    return sentence if len(sentence) <= TITLE_CHARS else sentence[: TITLE_CHARS - 1].rsplit(" ", 1)[0] + "…"
+    return shortened(sentence, TITLE_CHARS)

@@ -16,7 +16,7 @@ from memory_assets.stages.distill.rules import cues
 from memory_assets.stages.distill.rules.assistant_says import find_passages, strip_address
 from memory_assets.stages.distill.rules.candidates import START_CONFIDENCE, Candidate
 from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
-from memory_assets.text.words import specifics_in, stems_of
+from memory_assets.text.words import shortened, specifics_in, stems_of
 
 LONG_SILENCE = timedelta(minutes=30)
 """After a break of this length a turn usually starts a new topic."""
@@ -93,8 +93,8 @@ def narrate(messages: Sequence[Row]) -> str:
     exchanges = parse_exchanges(messages)
     turns = [e.said for e in exchanges if e.said]
     asked = next((said for said in turns if len(said.split()) >= SAYS_WHAT), next(iter(turns), ""))
-    request = f"The owner: “{_cut(cues.FILLER.sub('', asked), ASKED_CHARS)}”" if asked else ""
-    return " ".join(filter(None, (request, _cut(_outcome(exchanges), OUTCOME_CHARS)))) or EMPTY
+    request = f"The owner: “{shortened(cues.FILLER.sub('', asked), ASKED_CHARS)}”" if asked else ""
+    return " ".join(filter(None, (request, shortened(_outcome(exchanges), OUTCOME_CHARS)))) or EMPTY
 
 
 def narrative_candidate(own: Sequence[Row], narrative: str, segment: int) -> Candidate:
@@ -126,7 +126,3 @@ def _outcome(exchanges: Sequence[Exchange]) -> str:
         if stated:
             return max(stated, key=specifics_in)
     return ""
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0] + "…"
