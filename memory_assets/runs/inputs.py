@@ -4,6 +4,7 @@ Each function takes the store and the table's declaration, and returns the input
 """
 
 import json
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
 import polars as pl
@@ -11,6 +12,7 @@ import polars as pl
 from memory_assets.runs.scopes import scopes_of
 from memory_assets.runs.staleness import fingerprint, rules_of, unpaid
 from memory_assets.schema.frames import empty, hash_of
+from memory_assets.schema.records import READ_STATUSES
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
 from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, lessons_of
 from memory_assets.services.harness_files import find_memory_files, memory_file_inputs
@@ -78,7 +80,7 @@ def messages(store: Store, table: Table) -> dict[str, str]:
 
 def observer_answers(store: Store, table: Table) -> dict[str, str]:
     """The observed windows, the model and its prompt."""
-    how, observed = observer_and_prompt(store.settings) or RULES, _observed_windows(store)
+    how, observed = observer_and_prompt(store.settings) or RULES, _windows(store, ["observed"])
     parts = store.tables.parts("messages")
     return {day: f"{hash_of(table.version, *observed.get(day, ()), fingerprint(parts, day))} {how}" for day in parts}
 
@@ -101,15 +103,15 @@ def observations(store: Store, table: Table) -> dict[str, str]:
     """Messages, answers, the standards of the write gate, and the number of facts that each window may add."""
     standards, upstream = standards_of(store.settings), [store.tables.parts(name) for name in ("messages", "observer_answers")]
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
-    shares = {day: [f"{window}:{allowances[window]}" for window in ids] for day, ids in _observed_windows(store).items()}
+    shares = {day: [f"{window}:{allowances[window]}" for window in ids] for day, ids in _windows(store, READ_STATUSES).items()}
     prints = {day: [fingerprint(parts, day) for parts in upstream] for day in upstream[0]}
     return {day: hash_of(standards.version, *shares.get(day, ()), *found) for day, found in prints.items()}
 
 
-def _observed_windows(store: Store) -> dict[str, list[str]]:
-    """Returns the ids of the observed windows of each day, sorted."""
-    observed = store.tables.read("windows", columns=["window_id", "day", "status"]).filter(status="observed")
-    by_day = observed.drop_nulls("day").sort("window_id").group_by("day").agg("window_id")
+def _windows(store: Store, statuses: Sequence[str]) -> dict[str, list[str]]:
+    """Returns the ids of the windows of each day with one of the statuses, sorted."""
+    windows = store.tables.read("windows", columns=["window_id", "day", "status"]).filter(pl.col("status").is_in(statuses))
+    by_day = windows.drop_nulls("day").sort("window_id").group_by("day").agg("window_id")
     return {day.isoformat(): ids for day, ids in by_day.iter_rows()}
 
 

@@ -7,7 +7,8 @@ They are searched where the transcripts come from: below the folders of the sett
 """
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -25,6 +26,11 @@ LARGEST_FILE = 1_000_000
 
 DEEPEST = 3
 """Folders below `memory/`."""
+
+
+_WORKTREE_IN_SLUG = re.compile(r"--(?:[a-z]+-)?worktrees?-")
+_NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9]")
+"""Claude Code names the folder of a project's transcripts after its path, with `-` for all of these."""
 
 
 def find_memory_files(settings: Settings) -> list[MemoryFile]:
@@ -60,13 +66,20 @@ def memory_file_inputs(store: Store) -> str:
 
 
 def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:
-    """Returns the project of each folder with memory files: that of its latest session, else the folder's name."""
-    found = {file.beside: Path(file.beside).name for file in files}
-    if not found:
+    """Returns the project of each folder with memory files: that of its latest session, else the one its name ends with."""
+    if not files:
         return {}
     windows = store.tables.read("windows", columns=["path", "project", "ended_at", "harness"])
+    projects = windows["project"].unique().to_list()
+    found = {file.beside: _project_in(Path(file.beside).name, projects) for file in files}
     rows = windows.filter(pl.col("harness") == "claude_code").sort("ended_at").select("path", "project").iter_rows()
     return found | {folder: project for path, project in rows if (folder := str(Path(path).parent)) in found}
+
+
+def _project_in(slug: str, projects: Iterable[str]) -> str:
+    """Returns the project whose folder, or a worktree in it, Claude Code writes as the slug; the slug if none is known."""
+    main = _WORKTREE_IN_SLUG.split(slug)[0]
+    return max((one for one in projects if main.endswith(f"-{_NOT_IN_SLUG.sub('-', one)}")), key=len, default=slug)
 
 
 def _homes(harness: Harness, settings: Settings) -> list[Path]:

@@ -1,5 +1,7 @@
 """Finds a store's transcripts: all in the folders of the settings, else recent ones in the harnesses' usual places.
 
+Also what looks like a transcript and is not taken in, for `memory up`, `status` and `doctor`.
+
 The first run reads the usual places back to `since_days` ago. `since.json` keeps that moment, so that later runs skip no
 transcript, and `--since` moves it further back.
 """
@@ -9,9 +11,11 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memory_assets.errors import SettingsError
-from memory_assets.stages.capture.discover import TranscriptFile, find_transcripts, usual_places
+from memory_assets.errors import SettingsError, TranscriptError
+from memory_assets.stages.capture.discover import FoundFiles, LeftOut, TranscriptFile, find_files, usual_places
+from memory_assets.stages.capture.intake import Machine
 from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store
 from memory_assets.text.files import write_json
 
 SINCE_FILE = "since.json"
@@ -19,9 +23,34 @@ SINCE_FILE = "since.json"
 
 def find_sources(settings: Settings) -> list[TranscriptFile]:
     """Returns the transcripts to read; raises `TranscriptError` where a folder of the settings cannot be read."""
+    return _find(settings).transcripts
+
+
+def find_left_out(store: Store) -> list[LeftOut]:
+    """Returns the files that look like transcripts and are not taken in, sorted by path, then the older ones as one entry."""
+    try:
+        found = _find(store.settings)
+    except TranscriptError as error:
+        return [LeftOut(store.settings.sources, str(error))]
+    failed = store.archive.unreadable()
+    unread = [LeftOut(path, failed[path]) for file in found.transcripts if (path := str(file.path)) in failed]
+    left_out = sorted([*found.left_out, *unread], key=lambda one: one.path)
+    if found.older:
+        since = f"{read_since(store.settings).astimezone(store.settings.zone):%Y-%m-%d}"
+        reason = f"not changed since {since}; `memory ingest --since all` takes all in"
+        left_out.append(LeftOut(f"{found.older:,} older transcript{'s' * (found.older > 1)}", reason))
+    return left_out
+
+
+def _find(settings: Settings) -> FoundFiles:
     if folders := settings.source_folders():
-        return find_transcripts(folders)
-    return find_transcripts(places(), since=read_since(settings))
+        return find_files(folders)
+    return find_files(places(), since=read_since(settings))
+
+
+def this_machine() -> Machine:
+    """Returns what says that a transcript is of this machine's owner."""
+    return Machine(Path.home(), tuple(places()))
 
 
 def places() -> list[Path]:

@@ -43,7 +43,7 @@ class WhyNot:
 
     text: str
     stage: str
-    """not captured, not taken in, not windowed, still open, skipped short, not observed, discarded, held, superseded, stale,
+    """not captured, not taken in, not windowed, still open, short session, not observed, discarded, held, superseded, stale,
     forgotten, out-ranked, over the cap, or recalled where it did not stop."""
     because: str
     memory_id: str | None = None
@@ -191,9 +191,10 @@ def _by_window(message: dict[str, Any], window: dict[str, Any], store: Store, pr
         return "forgotten", "its message contains forgotten words"
     if window["status"] == "open":
         return "still open", "its session goes on; it is distilled when that ends (`memory data flush` ends it now)"
-    if window["status"] == "skipped_short":
-        return "skipped short", f"its session ended after {window['user_turn_count']} turns, too few to be distilled"
     tables = store.tables
+    if window["status"] == "short":
+        turns = f"its session ended after {window['user_turn_count']} turns"
+        return "short session", f"{turns}: of so few, only the owner's corrections and rules become memories"
     segments = tables.scan("segments").filter(pl.col("window_id") == message["window_id"]).select("segment_id", "message_ids")
     own = segments.filter(pl.col("message_ids").list.contains(message["message_id"])).collect()["segment_id"].to_list()
     if not own:
@@ -215,7 +216,7 @@ def _in_records(wanted: str, store: Store) -> WhyNot | None:
             continue
         content = store.archive.read(row["source_id"], row["generation"], row["byte_from"], row["byte_to"])
         if row["status"] == "message":
-            text = open_reader(entry.harness, entry.path).read(content).text
+            text = open_reader(entry.harness, entry.path, session_id=entry.conversation_id).read(content).text
             because = "its record is archived and not cut into a window yet; `memory ingest` does it"
         else:
             text = content.decode("utf-8", "replace")

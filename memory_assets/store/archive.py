@@ -3,6 +3,7 @@
     resources/ranges/<source>/<generation>-<first byte>.zst    whole lines, compressed
     resources/catalog.jsonl                                    one line per range; writing it commits the range
     resources/seen.json                                        size and times of each file at the last scan
+    resources/unreadable.json                                  files that could not be read, with the reason
 
 A range without a catalog line was left by a killed process; the next one writes it again. Offsets refer to the decompressed
 transcript. `raw_hmac` is a keyed hash of the bytes before masking: it distinguishes an append from a rewrite without storing
@@ -12,12 +13,13 @@ offsets remain valid.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain, count
 from pathlib import Path
+from typing import Any
 
 import orjson
 import polars as pl
@@ -28,13 +30,17 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.records import Resource
 from memory_assets.text.files import Stamp, append_line, stamp_of, write_atomically, write_json
 
-VERSION = 2
+VERSION = 3
 
 
 class Range(Resource):
     """One archived byte range, as stored in the catalog."""
 
     raw_hmac: str
+    is_own: bool = False
+    """It was written by a harness of this machine, or in this machine's home folder: the owner's."""
+    repositories: dict[str, str] | None = None
+    """Working folders in the range that were in a git repository on this machine, with its name; None where nobody looked."""
     content_type: str = "application/jsonl"
     starts_with_newline: bool = False
     """The range begins with the newline of the line before it, which was incomplete when that was captured."""
@@ -73,6 +79,10 @@ class Archive:
     def sources(self) -> dict[str, list[Range]]:
         """Returns the ranges of each source, in order of source, generation and byte."""
         return dict(sorted(self._load().items()))
+
+    def own_sources(self) -> frozenset[str]:
+        """Returns the sources that were written on this machine."""
+        return frozenset(source for source, ranges in self._load().items() if any(entry.is_own for entry in ranges))
 
     def ranges(self, source_id: str) -> list[Range]:
         """Returns the ranges of the source, in order of generation and byte."""
@@ -113,6 +123,13 @@ class Archive:
         rows = (restated if one is entry else one for entries in ranges.values() for one in entries)
         write_atomically(self._catalog, b"".join(_catalog_line(row) + b"\n" for row in rows))
         write_atomically(self._file(entry), zstandard.ZstdCompressor(level=3).compress(content))
+
+    def describe(self, ranges: Mapping[str, Mapping[str, Any]]) -> None:
+        """Changes fields of the ranges in the catalog, by id; for what an earlier release did not write."""
+        rows = (
+            entry.model_copy(update=dict(ranges.get(entry.id, {}))) for entries in self._load().values() for entry in entries
+        )
+        write_atomically(self._catalog, b"".join(_catalog_line(row) + b"\n" for row in rows))
 
     def read(self, source_id: str, generation: int, byte_from: int, byte_to: int) -> bytes:
         """Returns archived bytes of the source; raises `TranscriptError` if they are missing."""
@@ -165,6 +182,19 @@ class Archive:
     def remember_seen(self, seen: dict[str, list[int]]) -> None:
         """Stores the state of the files, so that the next scan can skip unchanged ones."""
         write_json(self.root / "seen.json", seen)
+
+    def unreadable(self) -> dict[str, str]:
+        """Returns the files that the last intake could not read, with the reason, by path."""
+        path = self.root / "unreadable.json"
+        try:
+            return orjson.loads(path.read_bytes()) if path.is_file() else {}
+        except orjson.JSONDecodeError:
+            return {}
+
+    def remember_unreadable(self, reasons: Mapping[str, str]) -> None:
+        """Stores the files that could not be read."""
+        if reasons != self.unreadable():
+            write_json(self.root / "unreadable.json", dict(reasons))
 
     def _load(self) -> dict[str, list[Range]]:
         """Returns the catalog, read again when any process has changed it; masking a range changes it too."""

@@ -53,8 +53,14 @@ def here() -> str:
 
 
 def briefing_path(root: str, folder: str) -> str:
-    """Returns the briefing of the project named by the folder or one above it, else the general one."""
+    """Returns the briefing of the folder's project, or of one named by a folder above it, else the general one."""
     names = os.listdir(os.path.join(root, BRIEFINGS)) if os.path.isdir(os.path.join(root, BRIEFINGS)) else []
+    if names:
+        from memory_assets.store.projects import find_repository, project_of
+
+        project = project_of(find_repository(folder, os.path.expanduser("~")), folder)
+        if (name := f"{file_name(project)}.md") in names:
+            return os.path.join(root, BRIEFINGS, name)
     while names and os.path.dirname(folder) != folder:
         if (name := f"{file_name(os.path.basename(folder))}.md") in names:
             return os.path.join(root, BRIEFINGS, name)

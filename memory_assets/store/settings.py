@@ -108,8 +108,10 @@ class Settings(BaseSettings):
     sources: str = Field("", description="Folders with transcripts, separated as in PATH; each is read completely.")
     timezone: Zone = Field(default_factory=local_zone, description="The owner's time zone, for days and clock times.")
     date_order: Literal["auto", "dmy", "mdy"] = Field("auto", description="Order in 05/06/2026; `auto`: by time zone.")
-    owner: str = Field(default_factory=getpass.getuser, description="The person MEMORY.md is written for.")
-    people: dict[str, str] = Field(default_factory=dict, description="Home folder name or e-mail → person's name.")
+    owner: str = Field(
+        default_factory=getpass.getuser, description="The person MEMORY.md is written for; sessions of this machine are theirs."
+    )
+    people: dict[str, str] = Field(default_factory=dict, description="Home folder name → person, for sessions from elsewhere.")
     aliases: dict[str, OtherNames] = Field(default_factory=dict, description="Full name → other names for the same thing.")
     model: ModelName = Field(RULES, description="Model that observes, rewrites and reflects; `rules`: none, nothing is sent.")
     model_url: Address = Field("", description="Another server with the Messages API: a gateway, a local runtime.")
@@ -135,7 +137,7 @@ class Settings(BaseSettings):
     harness_memories: bool = Field(True, description="Whether memories of Claude Code and Codex are read and recalled.")
     since_days: int = Field(14, ge=1, description="Days of this machine's transcripts to read at first.")
     idle_minutes: int = Field(60, ge=1, description="A session without a message for this long has ended.")
-    short_turns: int = Field(5, ge=0, description="Sessions that end with fewer user turns are not distilled.")
+    short_turns: int = Field(5, ge=0, description="Of sessions with fewer user turns only corrections and rules are kept.")
     context_tokens: int = Field(200_000, ge=8_000, description="Context size that budgets derive from.")
     friction_observations: int = Field(100, ge=0, description="Minimum observations before friction is searched.")
     review_days: int = Field(7, ge=1, description="Days after which an undecided proposal expires.")

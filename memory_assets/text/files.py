@@ -10,6 +10,9 @@ from typing import Any
 
 BLOCK_BYTES = 4_096
 
+UTF8_BOM = b"\xef\xbb\xbf"
+"""Some editors write it before the first character of a file."""
+
 Stamp = tuple[int, int, int]
 """Inode, size and modification time: identifies the version of a file."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from memory_assets_tests.bench.capture_memory import capture_memory
+from memory_assets_tests.bench.coverage import coverage
 from memory_assets_tests.bench.doors import doors
 from memory_assets_tests.bench.factors import factors
 from memory_assets_tests.bench.friction import friction
@@ -32,6 +33,7 @@ from memory_assets_tests.bench.start import start
 from memory_assets_tests.bench.transcripts import described
 
 ROWS: dict[str, Callable[[bool], list[Row]]] = {
+    "coverage": coverage,
     "capture-memory": capture_memory,
     "reading": reading,
     "masking": masking,

@@ -82,7 +82,7 @@ def _sessions(small: bool) -> list[tuple[Harness, Path, list[bytes]]]:
     return [
         (file.harness, file.path, file.path.read_bytes().splitlines())
         for file in find_transcripts([folder(small)])
-        if not file.compressed
+        if not file.compression
     ]
 
 

@@ -28,7 +28,7 @@ def secrets(small: bool = False) -> list[Row]:
     unseen = missed(lines)
     alike = [text for draw in range(each) for text in look_alikes(Random(f"{SEED} {draw}")).values()]
     alarms = sum(len(find(text)) + len(find(base64.b64encode(text.encode()).decode())) for text in alike)
-    masks = sum(mask(file.path.read_bytes())[1] for file in find_transcripts([folder(small)]) if not file.compressed)
+    masks = sum(mask(file.path.read_bytes())[1] for file in find_transcripts([folder(small)]) if not file.compression)
     forms = f"{len(FORMS)} forms, {len(WRAPPINGS)} wrappings, {len(PLACES)} places"
     return [
         Row(

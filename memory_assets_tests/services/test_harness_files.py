@@ -11,7 +11,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.runs.due import memories_are_stale
 from memory_assets.runs.launch import ingest
 from memory_assets.runs.staleness import is_stale, stale_days
-from memory_assets.services.harness_files import find_memory_files, read_memory_files
+from memory_assets.services.harness_files import find_memory_files, projects_of, read_memory_files
 from memory_assets.stages.capture.tombstones import make_tombstone, rows_of, words_of
 from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
@@ -123,6 +123,18 @@ def test_a_memory_of_a_harness_can_be_corrected_and_forgotten_here_without_touch
     states = dict(store.tables.read("memories", columns=["text", "state"]).iter_rows())
     assert states[TRAIN] == "superseded" and PORT not in states
     assert checksums(home) == before
+
+
+@pytest.mark.parametrize(
+    ("folder", "project"),
+    [("-home-mira-shop--claude-worktrees-vat", "shop"), ("-srv-src-shop--worktrees-1", "shop"), ("-srv-src-shop", "shop"),
+     ("-home-mira-till", "-home-mira-till")],
+)  # fmt: skip
+def test_a_folder_without_sessions_belongs_to_the_project_that_its_name_ends_with(store: Store, home: Path, folder, project):
+    memory = home / ".claude/projects" / folder / "memory"
+    memory.mkdir(parents=True)
+    (memory / "MEMORY.md").write_text(f"- {TRAIN}\n")
+    assert projects_of(store, find_memory_files(store.settings))[str(memory.parent)] == project
 
 
 def test_nothing_is_read_where_the_setting_says_so(store: Store, monkeypatch: pytest.MonkeyPatch):

@@ -7,6 +7,7 @@ import pytest
 from memory_assets.services.which_store import environment_of, is_sample, present_settings, sample_settings, store_to_fill
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
+from memory_assets_tests.stages.capture.sessions import dialogue, lines
 
 
 def test_an_empty_machine_fills_the_sample_in_a_store_of_its_own():
@@ -20,7 +21,7 @@ def test_an_empty_machine_fills_the_sample_in_a_store_of_its_own():
 def test_transcripts_of_this_machine_fill_the_main_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = tmp_path / "home" / ".claude" / "projects" / "-shop"
     folder.mkdir(parents=True)
-    (folder / "0a000001-1111-4222-8333-444455556666.jsonl").write_text("{}\n")
+    (folder / "0a000001-1111-4222-8333-444455556666.jsonl").write_bytes(lines(*dialogue("a", 1)))
     monkeypatch.setenv("MEMORY_SINCE_DAYS", "100000")
     monkeypatch.delenv("MEMORY_NOW")
     assert store_to_fill(read_settings()).settings == read_settings()

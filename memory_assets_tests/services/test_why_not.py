@@ -99,7 +99,7 @@ def test_not_windowed(store: Store):
 
 @pytest.mark.parametrize(
     ("status", "stage", "because"),
-    [("open", "still open", "memory data flush"), ("skipped_short", "skipped short", "after 2 turns")],
+    [("open", "still open", "memory data flush"), ("short", "short session", "after 2 turns")],
 )
 def test_in_a_window_that_is_not_distilled(status: str, stage: str, because: str, store: Store):
     say(store, status)

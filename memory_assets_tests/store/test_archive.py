@@ -114,7 +114,7 @@ def test_a_range_whose_file_is_gone_does_not_verify(archive: Archive):
 
 def test_a_catalog_of_a_newer_release_is_refused(archive: Archive):
     catalog = archive.root / "catalog.jsonl"
-    catalog.write_bytes(catalog.read_bytes().replace(b'"v":2', b'"v":9'))
+    catalog.write_bytes(catalog.read_bytes().replace(b'"v":3', b'"v":9'))
     with pytest.raises(StoreError, match="newer release"):
         Archive(archive.root).sources()
 

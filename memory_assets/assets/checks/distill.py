@@ -34,11 +34,12 @@ def of_the_present_prompt(store: Store, days: Days) -> pl.DataFrame:
 
 @check("segments")
 def coverage(store: Store, days: Days) -> pl.DataFrame:
-    """Every message of an observed window is in exactly one segment."""
+    """Every message of an observed window is in exactly one segment; those of short sessions are in one at most."""
     wanted, both = messages_of_windows(store, days, status="observed"), ["window_id", "message_id"]
     found = store.tables.read("segments", days).select("window_id", message_id="message_ids").explode("message_id")
     missing = wanted.join(found, on=both, how="anti").with_columns(problem=pl.lit("in no segment"))
-    foreign = found.join(wanted, on=both, how="anti").with_columns(problem=pl.lit("not in the window"))
+    closed = messages_of_windows(store, days)
+    foreign = found.join(closed, on=both, how="anti").with_columns(problem=pl.lit("not in the window"))
     doubled = found.filter(pl.struct(both).is_duplicated()).with_columns(problem=pl.lit("in several segments"))
     return pl.concat([missing, foreign, doubled])
 

@@ -54,7 +54,7 @@ def render_health(health: "Health") -> Parts:
         if unknown := {name: count for one in harnesses for name, count in one.unknown_types.items()}:
             yield "unknown types: " + ", ".join(f"{name} {count:,}" for name, count in unknown.items())
     for check in health.checks:
-        mark = ("✓", "green") if check.passed else ("✗", "bold red")
+        mark = ("✓", "green") if check.passed else ("!", "yellow") if check.is_advice else ("✗", "bold red")
         yield line(mark, f" {check.promise}", (f": {check.found}" if check.found else "", "dim"))
         if check.remedy and not check.passed:
             yield warning(f"    {check.remedy}")

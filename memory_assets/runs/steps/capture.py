@@ -13,7 +13,7 @@ from memory_assets.schema.frames import empty
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.harness_files import memory_file_inputs, read_memory_files
-from memory_assets.services.sources import find_sources
+from memory_assets.services.sources import find_left_out, find_sources, this_machine
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import ingest_files
 from memory_assets.stages.capture.messages import build_messages, build_sessions, windows_of
@@ -31,8 +31,8 @@ def resources(store: Store, _: str) -> Rows:
     """Archives new bytes of transcripts, masked, after finishing an interrupted forget."""
     finish(store)
     files, mask = find_sources(store.settings), masking(tombstones_of(store))
-    taken = ingest_files(files, store, now=store.settings.clock(), mask=mask)
-    frame = store.archive.resources()
+    taken = ingest_files(files, store, now=store.settings.clock(), mask=mask, machine=this_machine())
+    frame, left_out = store.archive.resources(), find_left_out(store)
     figures = {
         "new_ranges": taken.new_ranges,
         "new_bytes": taken.new_bytes,
@@ -41,8 +41,9 @@ def resources(store: Store, _: str) -> Rows:
         "files_rewritten": taken.rewritten,
         "copies_of_a_longer_file": taken.copies,
         "unreadable_files": len(taken.unreadable),
+        "files_left_out": len(left_out),
     }
-    return Rows(frame, figures, warnings=[f"Not captured: {path}: {reason}" for path, reason in taken.unreadable])
+    return Rows(frame, figures, warnings=[f"Not captured: {one.path}: {one.reason}" for one in left_out])
 
 
 def records(store: Store, _: Run) -> Report:
@@ -75,6 +76,7 @@ def cutting_of(store: Store) -> WindowRules:
         tail_chars=int(settings.context_tokens * RAW_TAIL * CHARS_A_TOKEN),
         people=settings.people,
         owner=settings.owner,
+        own_sources=store.archive.own_sources(),
         flushes=flushes(store),
         signals=hook_signals_of(store),
     )

@@ -95,12 +95,13 @@ def daily_log(store: Store, run: Run) -> Report:
 
 def _write_log(store: Store, day: str) -> str | None:
     """Updates the day's log and returns its path in the workspace, or None where nothing changed."""
-    windows = windows_of(store.tables, day).filter(status="observed").sort("ended_at", "window_id")
+    segments, found = store.tables.read("segments", [day]), store.tables.read("observations", [day])
+    is_told = (pl.col("status") == "observed") | pl.col("window_id").is_in(found["window_id"].unique().implode())
+    windows = windows_of(store.tables, day).filter(is_told).sort("ended_at", "window_id")
     path = store.workspace / "memory" / f"{day}.md"
     before = path.read_bytes().decode("utf-8", "surrogateescape") if path.is_file() else ""
     if windows.is_empty() and not before:
         return None
-    segments, found = store.tables.read("segments", [day]), store.tables.read("observations", [day])
     sessions = {row["session_id"]: row for row in store.tables.read("sessions", [day]).iter_rows(named=True)}
     zone = store.settings.zone
     sections = (

@@ -10,6 +10,10 @@ from memory_assets.schema.records.base import Author, Count, Record
 Harness = Literal["claude_code", "pi", "codex"]
 MessageKind = Literal["text", "tool_call", "tool_result", "summary"]
 Trigger = Literal["compaction", "ended", "tail", "open"]
+WindowStatus = Literal["observed", "short", "open"]
+READ_STATUSES: tuple[WindowStatus, ...] = ("observed", "short")
+"""Windows that facts are extracted from."""
+
 RecordStatus = Literal["message", "known", "unknown", "broken"]
 
 
@@ -62,7 +66,9 @@ class TranscriptRecord(Record):
     parent_session_id: str | None = Field(description="The session that this one was forked from or spawned by.")
     cwd: str | None = Field(description="Working folder named by the record.")
     branch: str | None = Field(description="Git branch named by the record.")
-    repository: str | None = Field(description="Repository named by the record (`owner/name` or URL).")
+    repository: str | None = Field(
+        description="Repository named by the record (`owner/name` or URL), else the one its folder was in when captured."
+    )
     title: str | None = Field(description="Session title given by the record.")
     version: str | None = Field(description="Version of the harness.")
     files_read: list[str] = Field(description="Files read by the tool call in the record.")
@@ -79,9 +85,9 @@ class Window(Record):
     path: str = Field(description="Path of the transcript.")
     day: date | None = Field(description="Local day of the latest event in the window; empty while the window is open.")
     trigger: Trigger = Field(description="What closed it.")
-    status: Literal["observed", "skipped_short", "open"] = Field(
-        description="`observed`; `skipped_short` (ended with fewer user turns than `short_turns`: searchable, not distilled); "
-        "`open` (still growing)."
+    status: WindowStatus = Field(
+        description="`observed`; `short` (its session ended with fewer user turns than `short_turns`, without a compaction: "
+        "searchable, and read for the owner's corrections and rules alone); `open` (still growing)."
     )
     first_message_id: str = Field(description="First message.")
     last_message_id: str = Field(description="Last message.")
@@ -93,9 +99,9 @@ class Window(Record):
     message_count: Count = Field(description="Messages in the window.")
     user_turn_count: Count = Field(description="Turns typed by the human.")
     chars: Count = Field(description="Characters of all messages.")
-    project: str = Field(description="Project of the session: repository name, else the folder's name.")
+    project: str = Field(description="Project of the session: name of the repository, else what the folder's path says.")
     folder: str = Field(description="Working folder.")
-    person: str = Field(description="The human of the session, from the home folder or the person map.")
+    person: str = Field(description="The human of the session: the owner, or a person whose sessions came from elsewhere.")
     branch: str | None = Field(description="Git branch at the end of the window.")
     title: str | None = Field(description="Session title given by the harness.")
     parent_session_id: str | None = Field(description="Session it was forked from or spawned by.")

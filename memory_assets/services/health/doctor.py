@@ -17,7 +17,7 @@ from memory_assets.schema.protocols import TaskList
 from memory_assets.services.health import surroundings
 from memory_assets.services.health.sums import HarnessCounts, read_sums
 from memory_assets.services.health.surroundings import check_projection
-from memory_assets.services.sources import find_sources
+from memory_assets.services.sources import find_left_out, find_sources
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.embed.encode import cut_messages
@@ -103,6 +103,7 @@ def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
         "dead letters": lambda: surroundings.check_dead_letters(store.root),
         "forgetting": lambda: _check_forgetting(store),
         "secrets": lambda: check_secrets(store.tables, store.root),
+        "left out": lambda: surroundings.check_left_out(find_left_out(store)),
         "freshness": lambda: surroundings.check_freshness(changed_files(find_sources(store.settings), store.archive), now),
     }
     for name, check in checks.items():

@@ -4,12 +4,15 @@ Reads footers of tables and a few small columns. The rendered status can be save
 a table changes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import polars as pl
 
+from memory_assets.services.sources import find_left_out
+from memory_assets.stages.capture.discover import LeftOut
 from memory_assets.stages.deliver import spool
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.ready import STATUS, stamp
@@ -17,6 +20,9 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
 
 NAME_WIDTH = 12
+SHOWN_FILES = 5
+"""Files in the status that are not taken in."""
+
 COUNTED = ("sessions", "messages", "observations", "memories", "proposals")
 
 
@@ -39,6 +45,8 @@ class Status:
     memory_md: Path
     review_md: Path
     briefing_md: Path
+    left_out: tuple[LeftOut, ...] = ()
+    """Files that look like transcripts and are not taken in."""
     alarm: str | None = None
     """The problem of the spool, if any, and what to do."""
 
@@ -66,6 +74,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         memory_md=store.workspace / "MEMORY.md",
         review_md=store.workspace / "REVIEW.md",
         briefing_md=store.workspace / "briefing.md",
+        left_out=tuple(find_left_out(store)),
         alarm=spool.alarm(str(store.root)),
     )
 
@@ -81,12 +90,14 @@ def keep_status(store: Store, *, is_sample: bool = False) -> Status:
 def render_status(status: Status) -> str:
     """Returns the status as text, with the command to run next; without the alarm, which is added when it is printed."""
     if status.is_empty:
-        return f"There is no memory in {status.store} yet. Run `memory up` to take in transcripts."
+        unread = f"\n{'not read':<{NAME_WIDTH}}  {_left_out(status.left_out)}" if status.left_out else ""
+        return f"There is no memory in {status.store} yet. Run `memory up` to take in transcripts.{unread}"
     shown = {
         "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
         "days": f"{status.first_day} to {status.last_day}" if status.first_day else "none observed yet",
         "messages": f"{status.rows['messages']:,} in {status.rows['sessions']:,} sessions",
         "open": f"{status.open_windows:,} sessions still going on",
+        **({"not read": _left_out(status.left_out)} if status.left_out else {}),
         "observations": f"{status.rows['observations']:,}",
         "memories": ", ".join(f"{count:,} {state}" for state, count in status.memories.items()) or "none",
         "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
@@ -98,6 +109,14 @@ def render_status(status: Status) -> str:
     if status.pending:
         following = "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
     return "\n".join([*(f"{name:<{NAME_WIDTH}}  {value}" for name, value in shown.items()), following])
+
+
+def _left_out(files: Sequence[LeftOut]) -> str:
+    """Returns the first files with the reasons, one per line; the doctor lists all."""
+    lines = [f"{one.path}: {one.reason}" for one in files[:SHOWN_FILES]]
+    if len(files) > SHOWN_FILES:
+        lines.append(f"and {len(files) - SHOWN_FILES:,} more; `memory doctor` lists them")
+    return f"\n{'':<{NAME_WIDTH}}  ".join(lines)
 
 
 def _count(tables: ParquetTables, table: str, column: str) -> dict[str, int]:

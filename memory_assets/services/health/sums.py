@@ -34,6 +34,7 @@ class HarnessCounts:
     """Messages by the status of their window."""
     segments: int
     segment_messages: int
+    """Messages in segments of observed windows; short sessions have only those segments in which something was taught."""
     observations: dict[str, int]
     candidates: dict[str, int]
 
@@ -99,6 +100,7 @@ def _count(frames: Frames, records: pl.DataFrame, harness: str) -> HarnessCounts
     status, place = _by(mine, "status"), _by(mine, "place")
     sizes = windows.group_by("status").agg(pl.col("message_ids").list.len().sum()).sort("status")
     segments = frames["segments"].join(ids, on="window_id")
+    of_observed = segments.join(windows.filter(status="observed"), on="window_id", how="semi")
     return HarnessCounts(
         harness=harness,
         files=resources["source_id"].n_unique(),
@@ -111,7 +113,7 @@ def _count(frames: Frames, records: pl.DataFrame, harness: str) -> HarnessCounts
         windows=_by(windows, "status"),
         window_messages=dict(sizes.iter_rows()),
         segments=segments.height,
-        segment_messages=int(segments["message_ids"].list.len().sum()),
+        segment_messages=int(of_observed["message_ids"].list.len().sum()),
         observations=_by(frames["observations"].join(ids, on="window_id"), "gate"),
         candidates=_by(frames["verdicts"].join(ids, on="window_id"), "verdict"),
     )

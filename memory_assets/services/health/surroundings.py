@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memory_assets.schema.protocols import TaskList
 from memory_assets.services.health.sums import REMEDY
-from memory_assets.stages.capture.discover import TranscriptFile
+from memory_assets.stages.capture.discover import LeftOut, TranscriptFile
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.inbox import ASIDE
 from memory_assets.stages.maintain.checks import Check
@@ -106,6 +106,15 @@ def check_dead_letters(root: Path) -> Check:
         return Check("dead letters", promise, True)
     remedy = f"`memory data show dead_letters` says why; delete what you have read in {aside}."
     return Check("dead letters", promise, False, f"{count:,} put aside", remedy)
+
+
+def check_left_out(files: Sequence[LeftOut]) -> Check:
+    """Checks that every file that looks like a transcript is taken in; lists the others, with the reason."""
+    promise = "every file that looks like a transcript is taken in"
+    if not files:
+        return Check("left out", promise, True)
+    listed = "".join(f"\n    {one.path}: {one.reason}" for one in files)
+    return Check("left out", promise, False, f"{len(files):,} not{listed}", "Fix, move or delete them.", is_advice=True)
 
 
 def check_freshness(waiting: Sequence[TranscriptFile], now: datetime) -> Check:

@@ -1,46 +1,70 @@
 """Finds transcript files in the harnesses' usual folders and in configured folders, and reads their raw bytes.
 
-Finding reads names, sizes and times only; a `.jsonl` with an unknown name is recognised by its first line. `intake` finds what
-is new in a file. Offsets are those of the decompressed bytes. Only one chunk of whole lines is in memory at a time; a longer
-line makes a longer chunk.
+A transcript is recognised by its first records, whatever it is called: copies, backups and exports are transcripts, too. What
+looks like one and cannot be read is listed with the reason. Only regular files are opened. `intake` finds what is new in a
+file. Offsets are those of the decompressed bytes. Only one chunk of whole lines is in memory at a time; a longer line makes a
+longer chunk.
 """
 
+import gzip
 import io
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
+import orjson
 import zstandard
 
 from memory_assets.errors import TranscriptError
 from memory_assets.schema.records import Harness
+from memory_assets.stages.capture.formats.known_types import CODEX_RECORDS
 from memory_assets.store.places import harness_homes
+from memory_assets.text.files import UTF8_BOM
 
 DEEPEST = 12
 """Levels of folders that are searched below a configured one; from a home folder to sub-agents of Claude Code there are 7."""
-SNIFFED_BYTES = 65_536
+
+JUDGED_RECORDS = 50
+"""First records by which a file is judged. Claude Code writes a prompt or a snapshot of files before the conversation, and a
+fork of forks in Codex repeats one header per generation."""
+
 CHUNK_BYTES = 8_000_000
 
 _NOT_TRANSCRIPTS = frozenset({"journal.jsonl", "history.jsonl", "session_index.jsonl"})
 _SKIPPED_FOLDERS = frozenset({"node_modules", ".git", ".venv", "tool-results", "__pycache__"})
 
 _UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-_NAMES: tuple[tuple[re.Pattern[str], Harness], ...] = (
-    (re.compile(r"rollout-.+\.jsonl(?:\.zst)?"), "codex"),
-    (re.compile(r"\d{4}-\d{2}-\d{2}T[^_]*_.+\.jsonl"), "pi"),
-    (re.compile(rf"(?:{_UUID}|agent-[^.]+)\.jsonl"), "claude_code"),
-)
-_FIRST_LINES: tuple[tuple[re.Pattern[bytes], Harness], ...] = (
-    (re.compile(rb'"type"\s*:\s*"session_meta".*"payload"\s*:|"payload"\s*:.*"type"\s*:\s*"session_meta"'), "codex"),
-    (re.compile(rb'\A\s*\{\s*"type"\s*:\s*"session"\s*,'), "pi"),
-    (re.compile(rb'"(?:sessionId|leafUuid|parentUuid)"\s*:'), "claude_code"),
-)
+_LINES = re.compile(r"\.(?:jsonl|ndjson)(?![A-Za-z0-9])", re.IGNORECASE)
+_OF_SESSION = re.compile(rf"rollout-\d{{4}}-|\d{{4}}-\d\d-\d\dT[\d.:-]+Z?_|{_UUID}|\bagent-[0-9a-f]{{6,}}")
+"""Names that harnesses give to transcripts, with anything around them."""
+
+_RENAMED = (".json", ".txt", ".log", ".bak", ".old", ".orig", ".gz", ".zst")
+"""Endings of a copy that is not called `.jsonl`; it is taken in where its name has a session's id and its records are known."""
+
+_UNFINISHED = (".lock", ".tmp", ".swp", ".part", ".crdownload")
+
+_CODEX = CODEX_RECORDS | {"session_meta", "response_item", "event_msg", "compacted"}
+
+_COMPRESSED: dict[bytes, str] = {
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x1f\x8b": "gzip",
+    b"\xfd7zXZ\x00": "xz",
+    b"BZh": "bzip2",
+    b"PK\x03\x04": "zip",
+    b"7z\xbc\xaf": "7z",
+}
+"""First bytes of compressed files; the first two are read."""
+
+
+class _NotTakenInError(Exception):
+    """The reason why a file that looks like a transcript is not one that can be read."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +76,12 @@ class TranscriptFile:
     size: int
     mtime_ns: int
     inode: int
-    compressed: bool
+    compression: str = ""
+    """`zstd`, `gzip` or none."""
 
     def open(self) -> BinaryIO:
         """Opens the file for reading its decompressed bytes."""
-        stream = self.path.open("rb")
-        if not self.compressed:
-            return stream
-        reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True, closefd=True)
-        return io.BufferedReader(cast(io.RawIOBase, reader))
+        return _open(self.path, self.compression)
 
     def first_lines(self, count: int) -> list[bytes]:
         """Returns the file's first lines."""
@@ -76,16 +97,55 @@ class TranscriptFile:
         return True
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """A file that looks like a transcript and is not taken in."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class FoundFiles:
+    """The transcripts in some folders, and what looks like one and is not taken in, each sorted by path."""
+
+    transcripts: list[TranscriptFile] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    older: int = 0
+    """Transcripts that did not change since the moment from which on they are taken in."""
+
+
 def find_transcripts(folders: Sequence[Path], *, since: datetime | None = None) -> list[TranscriptFile]:
     """Returns the transcripts in and below the folders that changed since then, sorted by path.
 
-    Raises `TranscriptError` for a configured folder that cannot be read; folders below it that cannot be read are skipped.
+    Raises `TranscriptError` for a configured folder that cannot be read.
     """
-    paths = (path for folder in folders for path in _walk(folder.expanduser().absolute()))
-    found = {path: file for path in paths if (file := _look_at(path)) is not None}
-    oldest = since.timestamp() * 1e9 if since else 0
-    kept = (file for file in found.values() if not (file.compressed and file.path.with_suffix("") in found))
-    return sorted((file for file in kept if file.mtime_ns >= oldest), key=lambda file: str(file.path))
+    return find_files(folders, since=since).transcripts
+
+
+def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> FoundFiles:
+    """Returns the transcripts as `find_transcripts` does, and the files that are left out, with the reason."""
+    found: dict[Path, TranscriptFile] = {}
+    left_out: dict[Path, str] = {}
+    oldest, older = since.timestamp() * 1e9 if since else 0, 0
+    for path in dict.fromkeys(path for folder in folders for path in _walk(folder.expanduser().absolute(), left_out)):
+        try:
+            file = _look_at(path)
+        except FileNotFoundError:
+            if path.is_symlink():  # else it was deleted since the folder was listed
+                left_out[path] = "it links to a file that does not exist"
+        except _NotTakenInError as error:
+            left_out[path] = str(error)
+        except (OSError, EOFError, zstandard.ZstdError) as error:
+            left_out[path] = f"it cannot be read: {getattr(error, 'strerror', None) or error}"
+        else:
+            if file is not None and file.mtime_ns < oldest:
+                older += 1
+            elif file is not None:
+                found[path] = file
+    kept = (file for path, file in found.items() if not (file.compression and path.with_suffix("") in found))
+    missed = (LeftOut(str(path), reason) for path, reason in left_out.items() if _changed_at(path) >= oldest)
+    return FoundFiles(sorted(kept, key=lambda file: str(file.path)), sorted(missed, key=lambda one: one.path), older)
 
 
 def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
@@ -98,23 +158,26 @@ def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
 
 
 def harness_of(path: Path) -> Harness | None:
-    """Returns the harness of a transcript, by its name, else by its first line; None where it is not a transcript."""
-    if path.name in _NOT_TRANSCRIPTS or not path.name.endswith((".jsonl", ".jsonl.zst")):
+    """Returns the harness of a transcript; None where the file is no transcript."""
+    try:
+        file = _look_at(path)
+    except (OSError, EOFError, zstandard.ZstdError, _NotTakenInError):
         return None
-    for pattern, harness in _NAMES:
-        if pattern.fullmatch(path.name):
-            return harness
-    return _sniff(path) if path.suffix == ".jsonl" else None
+    return file.harness if file else None
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    """Yields the transcripts' files in and below the folder; linked folders are skipped, because they may be cycles."""
+def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
+    """Yields the files in and below the folder that may be transcripts; skips linked folders, which may be cycles.
+
+    Adds folders below it that cannot be read to those that are left out.
+    """
 
     def fail(error: OSError) -> None:
         if error.filename == str(folder):
             why = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
             advice = "Correct or remove it in MEMORY_SOURCES, or grant reading."
             raise TranscriptError(f"The transcript folder {folder} {why}. {advice}") from error
+        left_out[Path(error.filename)] = f"this folder cannot be read: {error.strerror}"
 
     if folder.is_file():
         yield folder
@@ -122,27 +185,90 @@ def _walk(folder: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder, onerror=fail):
         is_deepest = len(Path(parent).parts) - len(folder.parts) == DEEPEST
         folders[:] = [] if is_deepest else [name for name in folders if name not in _SKIPPED_FOLDERS]
-        yield from (Path(parent, name) for name in names if name.endswith((".jsonl", ".jsonl.zst")))
+        yield from (Path(parent, name) for name in names if _is_candidate(name))
+
+
+def _changed_at(path: Path) -> float:
+    try:
+        return path.lstat().st_mtime_ns
+    except OSError:
+        return float("inf")
+
+
+def _is_candidate(name: str) -> bool:
+    """Returns whether the file is worth a look."""
+    if name in _NOT_TRANSCRIPTS or name.startswith(".") or name.endswith(_UNFINISHED):
+        return False
+    return bool(_LINES.search(name) or (name.endswith(_RENAMED) and _OF_SESSION.search(name)))
 
 
 def _look_at(path: Path) -> TranscriptFile | None:
-    try:
-        harness = harness_of(path)
-        stat = path.stat()
-    except OSError:
-        return None  # Deleted since the folder was listed, or a link to nothing.
-    if harness is None or not S_ISREG(stat.st_mode):
+    """Returns the transcript; None for a file that is none and has not the name of one."""
+    if not _is_candidate(path.name):
         return None
-    return TranscriptFile(path, harness, stat.st_size, stat.st_mtime_ns, stat.st_ino, path.name.endswith(".zst"))
+    found, is_named = path.stat(), bool(_LINES.search(path.name) and _OF_SESSION.search(path.name))
+    try:
+        if not S_ISREG(found.st_mode):
+            raise _NotTakenInError("it is not a regular file")
+        harness, compression = _judge(str(path), found.st_size, found.st_mtime_ns, found.st_ino)
+    except _NotTakenInError:
+        if is_named:
+            raise
+        return None
+    return TranscriptFile(path, harness, found.st_size, found.st_mtime_ns, found.st_ino, compression)
 
 
-def _sniff(path: Path) -> Harness | None:
-    try:
-        with path.open("rb") as file:
-            line = file.readline(SNIFFED_BYTES)
-    except OSError:
+@lru_cache(maxsize=100_000)
+def _judge(path: str, size: int, *_: int) -> tuple[Harness, str]:
+    """Returns the harness and the compression by the first records of the file, once for each of its states."""
+    if not size:
+        raise _NotTakenInError("it is empty")
+    with Path(path).open("rb") as stream:
+        begins = stream.read(8)
+    compression = next((known for magic, known in _COMPRESSED.items() if begins.startswith(magic)), "")
+    if compression not in ("", "zstd", "gzip"):
+        raise _NotTakenInError(f"it is compressed with {compression}; unpack it")
+    count, line = 0, b""
+    with _open(Path(path), compression) as stream:
+        for line in islice(iter(lambda: stream.readline(CHUNK_BYTES), b""), JUDGED_RECORDS):
+            count += 1
+            try:
+                record = orjson.loads(line.removeprefix(UTF8_BOM))
+            except orjson.JSONDecodeError:
+                continue
+            if isinstance(record, dict) and (harness := _harness_of_record(record)):
+                return harness, compression
+    if count == 1 and not line.endswith(b"\n"):
+        raise _NotTakenInError("its first line is not complete yet")
+    lines = "its only line is not" if count == 1 else f"none of its first {count} lines is"
+    raise _NotTakenInError(f"{lines} a record of Claude Code, Codex or pi")
+
+
+def _harness_of_record(record: Mapping[str, Any]) -> Harness | None:
+    """Returns the harness that writes such records; None where several do, or none is known to."""
+    kind, payload = record.get("type"), record.get("payload")
+    if not isinstance(kind, str):
         return None
-    return next((harness for pattern, harness in _FIRST_LINES if pattern.search(line)), None)
+    if isinstance(payload, dict) and kind in _CODEX:
+        return "codex"
+    if isinstance(record.get("sessionId"), str) or (kind == "file-history-snapshot" and "snapshot" in record):
+        return "claude_code"
+    if "leafUuid" in record or (kind in ("user", "assistant") and isinstance(record.get("message"), dict)):
+        return "claude_code"
+    if kind == "session" and "id" in record and ("cwd" in record or "timestamp" in record):
+        return "pi"
+    return "pi" if "parentId" in record and "id" in record and "timestamp" in record else None
+
+
+def _open(path: Path, compression: str) -> BinaryIO:
+    """Opens the file for reading its decompressed bytes."""
+    if compression == "gzip":
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    stream = path.open("rb")
+    if not compression:
+        return stream
+    reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True, closefd=True)
+    return io.BufferedReader(cast(io.RawIOBase, reader))
 
 
 def skip_to(stream: BinaryIO, position: int) -> None:

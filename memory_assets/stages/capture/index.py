@@ -101,7 +101,8 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
     continues = first.generation == state.generation
     if continues and seed != state.seed:
         raise _CannotContinueError
-    reader = open_reader(first.harness, first.path, state.reader if continues else None)
+    reader = open_reader(first.harness, first.path, state.reader if continues else None, session_id=first.conversation_id)
+    ranges = {entry.id: entry for entry in archive.ranges(first.source_id)}
     identifier = Identifier(seed, state.chain if continues else None)
     line_of: dict[str, int] = {}
     for line in archive.lines(first.source_id, first.generation, first.line_from):
@@ -112,6 +113,8 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
         kept_from_line = line_of.get(parsed.kept_from) if parsed.kept_from else None
         if parsed.kept_from and kept_from_line is None and continues:
             raise _CannotContinueError
+        if parsed.repository is None and parsed.cwd is not None:
+            parsed.repository = (ranges[line.resource_id].repositories or {}).get(parsed.cwd)
         yield _row(first, line, parsed, message_id, kept_from_line)
     state.generation, state.seed, state.reader, state.chain = first.generation, seed, reader.state, identifier.state
 

@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import orjson
 import zstandard
@@ -23,7 +25,9 @@ from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.discover import CHUNK_BYTES, TranscriptFile, line_chunks, skip_to
 from memory_assets.stages.capture.formats.readers import HEADER_LINES, session_id_of
 from memory_assets.store.archive import Archive, Range, range_id
+from memory_assets.store.projects import find_repository
 from memory_assets.store.store import Store
+from memory_assets.text.files import UTF8_BOM
 from memory_assets.text.moments import event_time
 
 QUIET = timedelta(minutes=10)
@@ -36,6 +40,27 @@ WAITS_FOR_QUIET = 1
 """In the recorded state of a file: its last line is whole but for the newline."""
 
 _TIMESTAMP = re.compile(rb'"timestamp":\s?"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d{1,6})?)Z"')
+_CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine on which transcripts are taken in: its home folder, and the folders of its harnesses' transcripts."""
+
+    home: Path
+    harness_folders: tuple[Path, ...] = ()
+
+    def facts_of(self, path: str, lines: bytes) -> dict[str, Any]:
+        """Returns whether the lines are the owner's (`is_own`), and the `repositories` of the working folders that they name.
+
+        Both are stored, because worktrees are deleted and stores move to other machines. Folders that somebody else's
+        transcript names are not looked up here.
+        """
+        folders = sorted(orjson.loads(written) for written in set(_CWD.findall(lines)) if _is_json(written))
+        is_here = any(Path(path).is_relative_to(folder) for folder in self.harness_folders)
+        is_own = is_here or any(Path(folder).is_relative_to(self.home) for folder in folders)
+        found = {folder: find_repository(folder, str(self.home)) for folder in folders} if is_own else {}
+        return {"is_own": is_own, "repositories": {folder: name for folder, name in found.items() if name}}
 
 
 @dataclass
@@ -63,6 +88,7 @@ class _Intake:
     """All files that exist now, by path."""
     now: datetime
     mask: Mask
+    machine: Machine
     report: IntakeReport = field(default_factory=IntakeReport)
     waiting: list[tuple[Range, bytes]] = field(default_factory=list)
     """Ranges that are not masked yet, without the hash and count that masking gives, and their bytes."""
@@ -89,9 +115,10 @@ def changed_files(files: Sequence[TranscriptFile], archive: Archive, now: dateti
     return [file for file in files if _is_changed(file, seen.get(str(file.path), []), now)]
 
 
-def ingest_files(files: Sequence[TranscriptFile], store: Store, *, now: datetime, mask: Mask) -> IntakeReport:
+def ingest_files(files: Sequence[TranscriptFile], store: Store, *, now: datetime, mask: Mask, machine: Machine) -> IntakeReport:
     """Archives the new bytes of the files and returns a report."""
-    intake = _Intake(store, {str(file.path): file for file in files}, now, mask)
+    _describe_older_ranges(store.archive, machine)
+    intake = _Intake(store, {str(file.path): file for file in files}, now, mask, machine)
     changed, seen, report = changed_files(files, store.archive, now), store.archive.seen(), intake.report
     # The longest first, so that a shorter copy of a session is recognised as one.
     for file in track(sorted(changed, key=lambda file: (-file.size, str(file.path))), "Reading transcripts"):
@@ -103,7 +130,22 @@ def ingest_files(files: Sequence[TranscriptFile], store: Store, *, now: datetime
     _archive_waiting(intake)
     if changed:
         store.archive.remember_seen(seen)
+    store.archive.remember_unreadable(dict(report.unreadable))
     return report
+
+
+def _describe_older_ranges(archive: Archive, machine: Machine) -> None:
+    """Adds what `Machine` finds to ranges that an earlier release archived."""
+    older = [entry for ranges in archive.sources().values() for entry in ranges if entry.repositories is None]
+    facts: dict[str, dict[str, Any]] = {}
+    for entry in older:
+        try:
+            content = archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
+        except TranscriptError:
+            content = b""  # the doctor reports missing bytes
+        facts[entry.id] = machine.facts_of(entry.path, content)
+    if facts:
+        archive.describe(facts)
 
 
 def source_id_of(file: TranscriptFile, session_id: str, apart: str = "") -> str:
@@ -222,17 +264,24 @@ def _archive_waiting(intake: _Intake) -> None:
     masked = intake.mask([raw for _, raw in intake.waiting])
     for (entry, raw), (content, count) in zip(intake.waiting, masked, strict=True):
         update = {"sha256": hashlib.sha256(content).hexdigest(), "masked_count": count}
-        intake.store.archive.append(entry.model_copy(update=update), content)
+        facts = intake.machine.facts_of(entry.path, content)
+        intake.store.archive.append(entry.model_copy(update={**update, **facts}), content)
         intake.report.new_ranges += 1
         intake.report.new_bytes += len(raw)
     intake.waiting.clear()
 
 
 def _is_whole_record(line: bytes) -> bool:
+    line = line.removeprefix(UTF8_BOM)
+    return _is_json(line) and isinstance(orjson.loads(line), dict)
+
+
+def _is_json(text: bytes) -> bool:
     try:
-        return isinstance(orjson.loads(line), dict)
+        orjson.loads(text)
     except orjson.JSONDecodeError:
         return False
+    return True
 
 
 def _times(lines: bytes) -> tuple[datetime | None, datetime | None]:

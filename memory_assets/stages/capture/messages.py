@@ -110,7 +110,7 @@ def _parsed_lines(
 ) -> Iterator[tuple[int, Parsed]]:
     """Yields the wanted lines; the reader gets all lines between them, and some before them for open calls."""
     first, last = min(wanted), max(wanted)
-    reader = open_reader(window["harness"], window["path"])
+    reader = open_reader(window["harness"], window["path"], session_id=window["session_id"])
     for line in archive.lines(window["source_id"], generation, from_line=first - LINES_BEFORE):
         if line.number > last:
             return

@@ -37,6 +37,12 @@ def conversation(records: pl.LazyFrame, captured: pl.DataFrame, now: datetime, e
     return _with_capture_times(rows, captured) if rows["at"].null_count() else rows
 
 
+def with_turns(rows: pl.DataFrame) -> pl.DataFrame:
+    """Returns the rows with `turns`: the user turns of the file so far, also those that another session owns."""
+    is_turn = pl.col("is_user_turn").fill_null(value=False) & pl.struct("source_id", "message_id").is_first_distinct()
+    return rows.with_columns(turns=is_turn.cast(pl.Int64).cum_sum().over("source_id"))
+
+
 def own_messages(rows: pl.DataFrame) -> pl.DataFrame:
     """Returns the messages of a conversation that belong to their session, and the boundaries, in the same order."""
     place, is_message = pl.int_range(pl.len()), pl.col("message_id").is_not_null()

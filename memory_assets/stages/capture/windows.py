@@ -1,12 +1,15 @@
 """Cuts sessions into windows: the messages that are observed together, and what closed them.
 
 A window is closed by a compaction, by the end of the session (no message for longer than the idle time, in event time), or
-by its size when a new user turn begins. A session that ends with fewer than `short_turns` user turns is `skipped_short`:
-captured and searchable, not distilled; when it resumes, its messages are part of the next window. A window without a user
-turn is never observed (sub-agents, automated sessions), and a compaction does not close it. Messages that a compaction kept in
-context belong to the next window. A hook may report that a session ended, or that a compaction begins: this closes the window
-at that moment, before the transcript shows it. The window's key is a hash of session, trigger and first message; later
-messages never change it.
+by its size when a new user turn begins. A session is short while it has had fewer than `short_turns` user turns and no window
+was closed by a compaction or its size: its end closes no window for good, and when it resumes, its messages are part of the
+next window. An ended session that is still short has the status `short`: it is searchable, and read for the owner's corrections
+and rules alone. Every closed window of another session is `observed`, the last one and a fork's own part included; a fork has
+the turns of the session that it repeats, too. A session without a user turn is never observed (sub-agents, automated sessions),
+and a compaction does not close a window without one. Messages that a compaction kept in context belong to the next window. A
+hook may report that a session ended, or that a compaction begins: this closes the window at that moment, before the transcript
+shows it. The window's key is a hash of session, trigger and first message; later messages never change it, and no window that
+was observed changes when the session resumes.
 
 A window has the folder, branch, title, project and person of its session at its end, so that later lines of a session change no
 earlier window. Everything here is a pure function of the records, the rules and `now`, so the order of arrival does not matter.
@@ -27,18 +30,19 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema import frames as schemas
-from memory_assets.stages.capture.ownership import EARLIEST, PLACE, conversation, in_order, own_messages
+from memory_assets.stages.capture.ownership import EARLIEST, PLACE, conversation, in_order, own_messages, with_turns
 from memory_assets.store.parquet_tables import ParquetTables
+from memory_assets.store.projects import project_of
 
 Place = tuple[int, int]
 """Generation and line."""
 
 FOREVER: Place = (2**62, 0)
 
-FIRST_KNOWN = ("parent_session_id", "cwd")
-"""A session belongs to the folder in which it began."""
+FIRST_KNOWN = ("parent_session_id", "cwd", "repository")
+"""A session belongs to the folder and the repository in which it began."""
 
-LATEST_KNOWN = ("branch", "repository", "title", "version")
+LATEST_KNOWN = ("branch", "title", "version")
 
 _HOME = re.compile(r"^(?:/Users/|/home/|[A-Za-z]:[\\/]Users[\\/])([^\\/]+)")
 
@@ -53,9 +57,9 @@ class SessionFacts:
         """Adds a value that is valid from the place on; places come in order."""
         self._values[name].append((place, value))
 
-    def first(self, name: str) -> str | None:
-        """Returns the first value of the fact."""
-        return next((value for _, value in self._values[name]), None)
+    def first(self, name: str, until: Place = FOREVER) -> str | None:
+        """Returns the first value of the fact, if it is known by the place."""
+        return next((value for place, value in self._values[name] if place <= until), None)
 
     def as_of(self, name: str, place: Place) -> str | None:
         """Returns the latest value of the fact up to and including the place."""
@@ -79,16 +83,16 @@ def _changes(records: pl.LazyFrame, name: str) -> Iterator[tuple[str, int, int, 
     return known.filter(is_new).iter_rows()
 
 
-def project_of(repository: str | None, folder: str) -> str:
-    """Returns the project's name: the repository's, else the folder's last part."""
-    name = re.split(r"[\\/:]", (repository or folder).rstrip("\\/"))[-1].removesuffix(".git")
-    return name or "unknown"
+def person_of(folder: str, people: Mapping[str, str], owner: str, *, is_own: bool) -> str:
+    """Returns the person of a session: by the people map, else the owner of this machine's own sessions.
 
-
-def person_of(folder: str, people: Mapping[str, str], owner: str) -> str:
-    """Returns the person of a session: the home folder's name, renamed by the people map, else the owner."""
+    A session from elsewhere is that of the person whose home folder it names.
+    """
     found = _HOME.match(folder)
-    return people.get(found[1], found[1]) if found else owner
+    named = found[1] if found else ""
+    if named in people:
+        return people[named]
+    return owner if is_own or not named else named
 
 
 TOOL_CHARS = 1_500
@@ -114,6 +118,8 @@ class WindowRules:
     tail_chars: int
     people: Mapping[str, str]
     owner: str
+    own_sources: frozenset[str] = frozenset()
+    """Sources that were written on this machine."""
     flushes: tuple[datetime, ...] = ()
     """Moments at which a person ended every open session (`memory data flush`)."""
     signals: Mapping[str, HookSignals] = field(default_factory=dict)
@@ -144,6 +150,8 @@ class _Row(NamedTuple):
     chars: int
     boundary: str | None
     kept_from_line: int | None
+    turns: int
+    """User turns of the file up to here."""
 
     @property
     def place(self) -> Place:
@@ -162,6 +170,10 @@ class _OpenWindow:
     latest: datetime = EARLIEST
     size: int = 0
     user_turns: int = 0
+    session_turns: int = 0
+    """User turns of the session so far."""
+    is_continued: bool = False
+    """A compaction or its size closed an earlier window, so the session is not short."""
     compacted_at: datetime = EARLIEST
     """When the session was last compacted."""
 
@@ -170,6 +182,15 @@ class _OpenWindow:
         self.latest = max(self.latest, row.at)
         self.size += row.size
         self.user_turns += row.is_user_turn
+        self.session_turns = row.turns
+
+    def next(self, *, is_continued: bool) -> "_OpenWindow":
+        """Returns the window after this one."""
+        return _OpenWindow([], session_turns=self.session_turns, is_continued=is_continued, compacted_at=self.compacted_at)
+
+    def is_short(self, rules: WindowRules) -> bool:
+        """Returns whether the session is short so far."""
+        return self.session_turns < (1 if self.is_continued else max(rules.short_turns, 1))
 
 
 @dataclass(frozen=True)
@@ -187,7 +208,7 @@ def plan_windows(records: pl.DataFrame | pl.LazyFrame, resources: pl.DataFrame, 
     Pass `records` as a lazy frame where there are many: half of the columns are never read.
     """
     records = records.lazy()
-    return cut_sessions(own_messages(conversation(records, resources, rules.now)), records, resources, rules)
+    return cut_sessions(own_messages(with_turns(conversation(records, resources, rules.now))), records, resources, rules)
 
 
 def cut_sessions(owned: pl.DataFrame, records: pl.LazyFrame, resources: pl.DataFrame, rules: WindowRules) -> pl.DataFrame:
@@ -216,15 +237,14 @@ def _rows_by_source(owned: pl.DataFrame) -> Iterator[tuple[str, Iterator[_Row]]]
 
 def _cut(rows: Iterator[_Row], rules: WindowRules) -> Iterator[_CutWindow]:
     """Yields one session's windows in order."""
-    enough = max(rules.short_turns, 1)
     current = _OpenWindow()
     for row in rows:
         if row.boundary is None and _is_compacting(current, row.at, rules):
             current = yield from _compact(current, row.at)
         # The end is checked before the compaction: a window that was closed by the end was observed under that key.
-        if current.rows and current.user_turns >= enough and rules.ends(current.latest, row.at):
+        if current.rows and not current.is_short(rules) and rules.ends(current.latest, row.at):
             yield _CutWindow("ended", "observed", current.rows)
-            current = _OpenWindow()
+            current = current.next(is_continued=current.is_continued)
         if row.boundary == "compaction":
             kept = None if row.kept_from_line is None else (row.generation, row.kept_from_line)
             current = yield from _compact(current, row.at, kept)
@@ -232,7 +252,7 @@ def _cut(rows: Iterator[_Row], rules: WindowRules) -> Iterator[_CutWindow]:
             continue
         if current.size > rules.tail_chars and row.is_user_turn and current.user_turns:
             yield _CutWindow("tail", "observed", current.rows)
-            current = _OpenWindow()
+            current = current.next(is_continued=True)
         current.add(row)
     if _is_compacting(current, rules.now, rules):
         current = yield from _compact(current, rules.now)
@@ -241,7 +261,7 @@ def _cut(rows: Iterator[_Row], rules: WindowRules) -> Iterator[_CutWindow]:
     if not rules.ends(current.latest, rules.now):
         yield _CutWindow("open", "open", current.rows)
     else:
-        yield _CutWindow("ended", "observed" if current.user_turns >= enough else "skipped_short", current.rows)
+        yield _CutWindow("ended", "short" if current.is_short(rules) else "observed", current.rows)
 
 
 def _is_compacting(current: _OpenWindow, until: datetime, rules: WindowRules) -> bool:
@@ -253,17 +273,17 @@ def _is_compacting(current: _OpenWindow, until: datetime, rules: WindowRules) ->
     moment = next((moment for moment in rules.compacting if since <= moment <= until), None)
     if moment is None or not current.rows:
         return False
-    return current.user_turns < max(rules.short_turns, 1) or not rules.ends(current.latest, moment)
+    return current.is_short(rules) or not rules.ends(current.latest, moment)
 
 
 def _compact(current: _OpenWindow, at: datetime, kept: Place | None = None) -> Generator[_CutWindow, None, _OpenWindow]:
     """Closes the window at a compaction, without the tail that the compaction kept; returns the next open window."""
-    current.compacted_at = at
+    current.compacted_at, current.is_continued = at, True
     closing = [row for row in current.rows if kept is None or row.place < kept]
     if not any(row.is_user_turn for row in closing):
         return current
     yield _CutWindow("compaction", "observed", closing)
-    rest = _OpenWindow(compacted_at=at)
+    rest = current.next(is_continued=True)
     for row in current.rows[len(closing) :]:
         rest.add(row)
     return rest
@@ -296,9 +316,9 @@ def _window(
         "message_count": len(rows),
         "user_turn_count": sum(row.is_user_turn for row in rows),
         "chars": sum(row.chars for row in rows),
-        "project": project_of(facts.as_of("repository", last), folder),
+        "project": project_of(facts.first("repository", last), folder),
         "folder": folder,
-        "person": person_of(folder, rules.people, rules.owner),
+        "person": person_of(folder, rules.people, rules.owner, is_own=origin["source_id"] in rules.own_sources),
         # Harnesses write the title after the last message, and again before the next one.
         "title": facts.as_of("title", (until[0], until[1] - 1)),
         "parent_session_id": facts.first("parent_session_id"),
@@ -337,7 +357,8 @@ def plan_windows_incrementally(
     own = resources.filter(pl.col("source_id").is_in(planned))
     kept = before.filter(~pl.col("source_id").is_in(planned))
     others = kept.select(pl.col("message_ids").explode())["message_ids"].implode()
-    rows = conversation(records, own, rules.now).filter(~pl.col("message_id").is_in(others).fill_null(value=False))
+    rows = with_turns(conversation(records, own, rules.now))
+    rows = rows.filter(~pl.col("message_id").is_in(others).fill_null(value=False))
     return pl.concat([kept, cut_sessions(own_messages(rows), records, own, rules)]).sort("window_id")
 
 

@@ -1,6 +1,7 @@
 """Distils the windows of one day: segments, observations and verdicts from one pass over its messages.
 
-Frames in, frames out. A model's answers are read from storage. Windows that are not observed have no rows.
+Frames in, frames out. A model's answers are read from storage. A window of a short session without an answer gives the owner's
+lessons (`lessons`), and the segments in which they were said; open windows give nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,10 +11,12 @@ from types import MappingProxyType
 import polars as pl
 
 from memory_assets.schema.frames import frame_of
+from memory_assets.schema.records import READ_STATUSES
 from memory_assets.stages.distill.grounding import without_orders
+from memory_assets.stages.distill.lessons import parse_lessons
 from memory_assets.stages.distill.model.observer import Answered, observe_window
 from memory_assets.stages.distill.rows import candidate_id, candidate_row, segment_row
-from memory_assets.stages.distill.rules.candidates import Observed
+from memory_assets.stages.distill.rules.candidates import OWNERS_KINDS, Candidate, Observed
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.segments import EMPTY, narrative_candidate
 from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, Standards, plan_allowances
@@ -39,7 +42,7 @@ def build_day(
     allowances = plan_allowances(windows, standards.limits.most_allowed) if allowances is None else allowances
     rows: dict[str, list[Row]] = {"segments": [], "observations": [], "verdicts": []}
     for found in find_in_windows(windows, messages, answers):
-        rows["segments"] += found.segments
+        rows["segments"] += found.stored_segments()
         for result in judge_findings(found, allowances[found.window["window_id"]], standards):
             row = candidate_row(result, found.window, found.segments, found.observed, standards.taxonomy.version)
             rows["verdicts"].append(row)
@@ -54,22 +57,32 @@ class WindowFindings:
 
     window: Row
     segments: list[Row]
-    """Rows of the table `segments`; every message of the window is in exactly one."""
+    """Rows of the table `segments`; every message of an observed window is in exactly one."""
     observed: Observed
     """Its candidates are the facts, then the narratives."""
 
+    def stored_segments(self) -> list[Row]:
+        """Returns the segments of an observed window, and those of another one that a candidate comes from."""
+        if self.window["status"] == "observed":
+            return self.segments
+        return [self.segments[number] for number in sorted({candidate.segment for candidate in self.observed.candidates})]
+
 
 def find_in_windows(windows: pl.DataFrame, messages: pl.DataFrame, answers: Answers) -> Iterator[WindowFindings]:
-    """Yields the findings of each observed window, by window id."""
+    """Yields the findings of each window that is read, by window id."""
     by_window = {window_id: own for (window_id,), own in messages.group_by("window_id", maintain_order=True)}
-    for window in windows.filter(pl.col("status") == "observed").sort("window_id").iter_rows(named=True):
+    for window in windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("window_id").iter_rows(named=True):
         if (own := by_window.get(window["window_id"])) is None:
             continue
         rows = own.sort("ordinal").to_dicts()
-        observed = observe_window(rows, answers.get(window["window_id"], ()))
+        answered = answers.get(window["window_id"], ())
+        observed = observe_window(rows, answered)
         groups = [[rows[row] for row in group] for group in observed.segments]
         texts = [_safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)]
         segments = [segment_row(window, group, n, texts[n], observed.observer) for n, group in enumerate(groups)]
+        if window["status"] == "short" and not answered:
+            yield WindowFindings(window, segments, replace(observed, candidates=_lessons(observed.candidates)))
+            continue
         narratives = [narrative_candidate(group, texts[n], n) for n, group in enumerate(groups) if texts[n] != EMPTY]
         yield WindowFindings(window, segments, replace(observed, candidates=(*observed.candidates, *narratives)))
 
@@ -80,6 +93,12 @@ def judge_findings(found: WindowFindings, most_allowed: int, standards: Standard
     for result in judge(found.observed.candidates, most_allowed=most_allowed, standards=standards):
         results.setdefault(candidate_id(result.candidate, found.segments), result)
     return list(results.values())
+
+
+def _lessons(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Returns what the owner taught for later sessions, and did not take back: short sessions are errands, most of them."""
+    own = (one for one in candidates if one.author == "owner" and one.kind in OWNERS_KINDS and not one.is_overturned)
+    return [one for one in own if any(parse_lessons(one.quote))]
 
 
 def _safe(own: list[Row], narrative: str) -> str:

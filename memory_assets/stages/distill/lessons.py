@@ -1,8 +1,8 @@
 """Finds lessons: the owner's corrections and rules that apply to later sessions, verbatim.
 
-Takes a day's messages and windows, including short sessions; returns the table `lessons`. A lesson says what to do instead of
-what ("use uv, not pip"), what never to do, or what always to do. Questions, statements about things ("it never worked") and
-instructions for one task ("review this, change nothing") are not lessons.
+Takes a day's messages and windows, including those of short sessions; returns the table `lessons`. A lesson says what to do
+instead of what ("use uv, not pip"), what never to do, or what always to do. Questions, statements about things ("it never
+worked") and instructions for one task ("review this, change nothing") are not lessons.
 """
 
 import re
@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema.frames import frame_of, hash_of
+from memory_assets.schema.records import READ_STATUSES
 from memory_assets.stages.distill.rules import cues
 from memory_assets.stages.distill.rules.candidates import Candidate
 from memory_assets.stages.distill.rules.exchanges import parse_exchanges
@@ -23,9 +24,6 @@ from memory_assets.text.sentences import split_sentences
 
 KINDS = ("correction", "rule", "preference")
 LONGEST = 200
-READ = ("observed", "skipped_short")
-"""Windows that are read: sessions that are too short to distil can still contain corrections."""
-
 _NO = re.compile(r"^(?:(?:no|nope|nah|wrong|stop|please)\b[,.!]*\s+)+(?=\w)", re.IGNORECASE)
 _WHAT = r"[^,;.!?]{1,30}?"
 _REST = r"[^,;.!?]{1,30}(?![^,;.!?])"
@@ -54,7 +52,7 @@ def find_lessons(messages: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
     """Returns the lessons of the day's windows, each sentence once per window."""
     by_window = {window_id: own.sort("ordinal").to_dicts() for (window_id,), own in messages.group_by("window_id")}
     found: dict[str, dict[str, Any]] = {}
-    for window in windows.filter(pl.col("status").is_in(READ)).sort("window_id").iter_rows(named=True):
+    for window in windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("window_id").iter_rows(named=True):
         about = {name: window[name] for name in ("day", "session_id", "window_id", "path", "project", "person")}
         for one in _corrections(by_window.get(window["window_id"], [])):
             source = {"quote": one.quote, "said_at": one.event_at, "message_id": one.message_ids[0], "line": one.lines[0]}

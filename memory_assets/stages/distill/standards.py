@@ -12,6 +12,7 @@ from functools import cached_property
 import polars as pl
 
 from memory_assets.schema.frames import hash_of
+from memory_assets.schema.records import READ_STATUSES
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.rules.candidates import FACT_CHARS
 from memory_assets.stages.distill.taxonomy import TAXONOMY, Taxonomy, parse_taxonomy, read_named
@@ -74,10 +75,10 @@ def standards_of(settings: Settings) -> Standards:
 
 
 def plan_allowances(windows: pl.DataFrame, most_allowed: int = MOST_ALLOWED) -> dict[str, int]:
-    """Returns how many facts of each observed window may be allowed; needs all windows of the sessions."""
+    """Returns how many facts of each window that is read may be allowed; needs all windows of the sessions."""
     shares: dict[str, int] = {}
-    observed = windows.filter(pl.col("status") == "observed").sort("session_id", "started_at", "window_id")
-    for _, group in observed.group_by("session_id", maintain_order=True):
+    read = windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("session_id", "started_at", "window_id")
+    for _, group in read.group_by("session_id", maintain_order=True):
         left = most_allowed
         for window_id, turns in group.select("window_id", "user_turn_count").iter_rows():
             shares[window_id] = min(max(math.ceil(left * turns / (turns + TURNS_FOR_HALF)), LEAST), left)

@@ -87,7 +87,7 @@ def test_what_is_captured_anew_is_masked_before_it_is_written(store: Store, tmp_
     path = transcript(tmp_path, "s1")
     assert intake(store, tmp_path, mask=masking(tombstones)).new_ranges == 0
     path.write_bytes(path.read_bytes() + lines(user("s1", 10, f"Again: {PHRASE}!", 10)))
-    transcript(tmp_path, "fork").write_bytes(path.read_bytes())
+    transcript(tmp_path, "fork").write_bytes(path.read_bytes().replace(b'"sessionId":"s1"', b'"sessionId":"fork"'))
     report = intake(store, tmp_path, mask=masking(tombstones))
     assert (report.new_ranges, report.rewritten) == (2, 0)
     for ranges in store.archive.sources().values():
@@ -99,7 +99,7 @@ def test_what_is_captured_anew_is_masked_before_it_is_written(store: Store, tmp_
 def test_a_catalog_of_before_is_read_as_it_is(store: Store):
     catalog = store.root / "resources" / "catalog.jsonl"
     catalog.write_bytes(
-        catalog.read_bytes().replace(b'"v":2', b'"v":1').replace(b',"restated_at":null,"restated_because":null', b"")
+        catalog.read_bytes().replace(b'"v":3', b'"v":1').replace(b',"restated_at":null,"restated_because":null', b"")
     )
     assert b"restated" not in catalog.read_bytes()
     opened = open_store(read_settings())

@@ -167,13 +167,24 @@ def test_transcripts_that_wait_for_more_than_a_day_are_overdue(tmp_path, monkeyp
     folder = tmp_path / "home" / ".claude" / "projects" / "-shop"
     folder.mkdir(parents=True)
     path = folder / "0a000001-1111-4222-8333-444455556666.jsonl"
-    path.write_text("{}\n")
+    path.write_text('{"type":"user","sessionId":"0a000001-1111-4222-8333-444455556666"}\n')
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     old = (store.settings.clock() - timedelta(days=2)).timestamp()
     subprocess.run(["touch", "-d", f"@{old}", str(path)], check=True)
     check = outcome(examine(store, WHOLE), "freshness")
     assert not check.passed
     assert check.found.startswith("1 wait since 2026-08-30")
+
+
+def test_a_file_that_looks_like_a_transcript_and_is_none_is_listed_as_advice(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "t" / "0a000001-1111-4222-8333-444455556666.jsonl"
+    path.parent.mkdir()
+    path.write_text('{"loss": 0.3}\n')
+    monkeypatch.setenv("MEMORY_SOURCES", str(path.parent))
+    health = examine(small_store(), WHOLE)
+    check = outcome(health, "left out")
+    assert (check.passed, health.is_well) == (False, True)
+    assert check.found == f"1 not\n    {path}: its only line is not a record of Claude Code, Codex or pi"
 
 
 def _records(store: Store, **changes: dict[int, str]) -> list[dict]:

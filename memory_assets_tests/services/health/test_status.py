@@ -1,6 +1,10 @@
 """The status: counts of the tables, the days they span, what waits, and whether there is anything at all."""
 
-from memory_assets.services.health.status import status_of
+from pathlib import Path
+
+import pytest
+
+from memory_assets.services.health.status import render_status, status_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.factories import row
@@ -27,6 +31,17 @@ def test_decided_proposals_do_not_wait():
     states = ("pending", "promoted", "pending", "expired")
     write(store, "decisions", "all", *(row("decisions", proposal_id=f"p-{n}", state=s) for n, s in enumerate(states)))
     assert status_of(store).pending == 2
+
+
+def test_files_that_are_not_taken_in_are_listed_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    names = [f"0a00000{number}-1111-4222-8333-444455556666.jsonl" for number in range(7)]
+    for name in names:
+        (tmp_path / name).touch()
+    monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path))
+    text = render_status(status_of(small_store()))
+    assert f"\nnot read      {tmp_path / names[0]}: it is empty\n              {tmp_path / names[1]}: it is empty\n" in text
+    assert "\n              and 2 more; `memory doctor` lists them\n" in text
+    assert "not read" in render_status(status_of(open_store(read_settings(data=tmp_path / "empty"))))
 
 
 def test_open_windows_are_counted():

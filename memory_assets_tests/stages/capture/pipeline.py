@@ -10,21 +10,24 @@ from memory_assets.runs.steps.capture import cutting_of
 from memory_assets.schema.tables import TABLES
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.index import index_sources
-from memory_assets.stages.capture.intake import IntakeReport, Mask, ingest_files
+from memory_assets.stages.capture.intake import IntakeReport, Machine, Mask, ingest_files
 from memory_assets.stages.capture.masking.redact import mask_all
 from memory_assets.stages.capture.messages import build_messages, build_sessions, inputs_of
 from memory_assets.stages.capture.windows import plan_windows
 from memory_assets.store.store import Store
 
 
-def intake(store: Store, folder: Path, now: datetime | None = None, mask: Mask = mask_all) -> IntakeReport:
+def intake(
+    store: Store, folder: Path, now: datetime | None = None, mask: Mask = mask_all, machine: Machine | None = None
+) -> IntakeReport:
     """Archives what is new below the folder."""
-    return ingest_files(find_transcripts([folder]), store, now=now or store.settings.clock(), mask=mask)
+    at = now or store.settings.clock()
+    return ingest_files(find_transcripts([folder]), store, now=at, mask=mask, machine=machine or Machine(Path.home()))
 
 
-def capture(store: Store, folder: Path) -> IntakeReport:
+def capture(store: Store, folder: Path, machine: Machine | None = None) -> IntakeReport:
     """Brings resources, records, windows, messages and sessions up to date."""
-    report = intake(store, folder)
+    report = intake(store, folder, machine=machine)
     index_sources(store.archive, store.tables)
     derive(store)
     return report

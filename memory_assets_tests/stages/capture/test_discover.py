@@ -1,7 +1,10 @@
 """Finding transcripts: all three layouts below any folder, and nothing that is not one."""
 
+import gzip
+import lzma
 import os
 import shutil
+import socket
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +12,9 @@ import pytest
 import zstandard
 
 from memory_assets.errors import TranscriptError
-from memory_assets.stages.capture.discover import find_transcripts, harness_of, usual_places
+from memory_assets.stages.capture.discover import find_files, find_transcripts, harness_of, usual_places
+from memory_assets.stages.capture.formats.readers import HEADER_LINES, open_reader, session_id_of
+from memory_assets.text.files import UTF8_BOM
 from memory_assets_tests.transcripts.reading import HERE, transcript
 
 
@@ -34,9 +39,9 @@ def test_a_plain_file_is_preferred_to_its_compressed_twin(tmp_path: Path):
     plain = shutil.copy(transcript("000000000001.jsonl"), tmp_path)
     packed = Path(f"{plain}.zst")
     packed.write_bytes(zstandard.compress(Path(plain).read_bytes()))
-    assert [(file.path, file.compressed) for file in find_transcripts([tmp_path])] == [(Path(plain), False)]
+    assert [(file.path, file.compression) for file in find_transcripts([tmp_path])] == [(Path(plain), "")]
     Path(plain).unlink()
-    assert [(file.path, file.harness, file.compressed) for file in find_transcripts([tmp_path])] == [(packed, "codex", True)]
+    assert [(file.path, file.harness, file.compression) for file in find_transcripts([tmp_path])] == [(packed, "codex", "zstd")]
 
 
 def test_a_linked_folder_is_passed_by_and_a_linked_root_is_not(tmp_path: Path):
@@ -48,7 +53,7 @@ def test_a_linked_folder_is_passed_by_and_a_linked_root_is_not(tmp_path: Path):
     assert names(find_transcripts([tmp_path / "root"])) == [transcript("0a000001").name]
 
 
-def test_an_oddly_named_file_is_told_by_its_first_line(tmp_path: Path):
+def test_an_oddly_named_file_is_recognised_by_its_records(tmp_path: Path):
     for name in ("0a000008", "000000000004.jsonl", "22222222"):
         path = transcript(name)
         copy = tmp_path / f"copy-of-{name.removesuffix('.jsonl')}.jsonl"
@@ -58,12 +63,98 @@ def test_an_oddly_named_file_is_told_by_its_first_line(tmp_path: Path):
     assert "metrics.jsonl" not in names(find_transcripts([tmp_path]))
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["copy of {}.jsonl", "{} (1).jsonl", "{}-backup.jsonl", "{}.jsonl.bak", "{}.jsonl~", "{}.JSONL", "{}.ndjson", "{}.bak", "{}.txt",
+     "my-export.jsonl"],
+)  # fmt: skip
+@pytest.mark.parametrize("of", ["0a000001", "000000000001.jsonl", "11111111-1111"])
+def test_a_copy_under_another_name_is_a_transcript_of_the_same_session(tmp_path: Path, name: str, of: str):
+    path = transcript(of)
+    copy = Path(shutil.copy(path, tmp_path / name.format(path.stem)))
+    (found,) = find_transcripts([tmp_path])
+    assert (found.path, found.harness) == (copy, harness_of(path))
+    first = found.first_lines(HEADER_LINES)
+    assert session_id_of(found.harness, str(copy), first) == session_id_of(found.harness, str(path), first)
+
+
+def test_a_copy_of_a_sub_agents_file_belongs_to_the_same_session(tmp_path: Path):
+    path = transcript("agent-a1b2c3d4.jsonl")
+    session = session_id_of("claude_code", str(path), path.read_bytes().splitlines())
+    for name in ("agent-a1b2c3d4 (1).jsonl", "copy-of-agent-a1b2c3d4.jsonl"):
+        copy = Path(shutil.copy(path, tmp_path / name))
+        assert session_id_of("claude_code", str(copy), copy.read_bytes().splitlines()) == session
+
+
+def test_a_file_is_judged_by_its_first_fifty_records(tmp_path: Path):
+    other = b'{"type":"file-history-delta","messageId":"m"}\n'
+    (tmp_path / "a.jsonl").write_bytes(other * 49 + transcript("0a000001").read_bytes())
+    (tmp_path / "b.jsonl").write_bytes(other * 50 + transcript("0a000001").read_bytes())
+    assert names(find_transcripts([tmp_path])) == ["a.jsonl"]
+
+
+def test_a_byte_order_mark_and_a_broken_first_line_hide_nothing(tmp_path: Path):
+    content = transcript("0a000001").read_bytes()
+    (tmp_path / "mark.jsonl").write_bytes(UTF8_BOM + content)
+    (tmp_path / "torn.jsonl").write_bytes(content[20:])
+    assert names(find_transcripts([tmp_path])) == ["mark.jsonl", "torn.jsonl"]
+    read = [open_reader("claude_code", "s").read(line).status for line in (tmp_path / "mark.jsonl").read_bytes().splitlines()]
+    assert "broken" not in read
+
+
+def test_a_transcript_compressed_with_gzip_is_read(tmp_path: Path):
+    content = transcript("0a000001").read_bytes()
+    (tmp_path / f"{transcript('0a000001').name}.gz").write_bytes(gzip.compress(content))
+    (found,) = find_transcripts([tmp_path])
+    with found.open() as stream:
+        assert (found.compression, stream.read()) == ("gzip", content)
+
+
+def test_what_looks_like_a_transcript_and_is_not_taken_in_is_named_with_the_reason(tmp_path: Path):
+    stem = transcript("0a000001").stem
+    (tmp_path / f"{stem}.jsonl").touch()
+    (tmp_path / "agent-0a1b2c3d.jsonl").write_text('{"loss": 0.3}\n' * 60)
+    (tmp_path / f"old-{stem}.jsonl").write_text('{"type":"user","message":{"ro')
+    (tmp_path / f"{stem}.jsonl.xz").write_bytes(lzma.compress(b"{}\n"))
+    (tmp_path / f"rollout-2026-03-02T08-00-00-{stem}.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd torn")
+    (tmp_path / f"{stem}-gone.jsonl").symlink_to(tmp_path / "gone")
+    os.mkfifo(tmp_path / f"{stem}-fifo.jsonl")
+    (tmp_path / "metrics.jsonl").write_text('{"loss": 0.3}\n')
+    found = find_files([tmp_path])
+    reasons = {Path(one.path).name.replace(stem, "ID"): one.reason for one in found.left_out}
+    assert found.transcripts == []
+    assert "cannot be read" in reasons.pop("rollout-2026-03-02T08-00-00-ID.jsonl.zst")
+    assert reasons == {
+        "ID.jsonl": "it is empty",
+        "ID.jsonl.xz": "it is compressed with xz; unpack it",
+        "ID-gone.jsonl": "it links to a file that does not exist",
+        "ID-fifo.jsonl": "it is not a regular file",
+        "agent-0a1b2c3d.jsonl": "none of its first 50 lines is a record of Claude Code, Codex or pi",
+        "old-ID.jsonl": "its first line is not complete yet",
+    }
+
+
+def test_a_named_pipe_and_a_socket_are_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Opening a pipe that nobody writes to would wait for ever."""
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with socket.socket(socket.AF_UNIX) as one:
+        monkeypatch.chdir(tmp_path)
+        one.bind("socket.jsonl")
+        assert find_files([tmp_path]).transcripts == []
+    assert harness_of(tmp_path / "pipe.jsonl") is None
+
+
 def test_files_untouched_since_are_left_out(tmp_path: Path):
     path = Path(shutil.copy(transcript("0a000001"), tmp_path))
     day = datetime(2026, 3, 2, tzinfo=UTC)
-    os.utime(path, (day.timestamp(), day.timestamp()))
+    unread = tmp_path / f"{path.stem}-empty.jsonl"
+    unread.touch()
+    for one in (path, unread):
+        os.utime(one, (day.timestamp(), day.timestamp()))
+    assert [one.path for one in find_files([tmp_path], since=day).left_out] == [str(unread)]
     assert names(find_transcripts([tmp_path], since=day)) == [path.name]
-    assert find_transcripts([tmp_path], since=day.replace(day=3)) == []
+    found = find_files([tmp_path], since=day.replace(day=3))
+    assert (found.transcripts, found.left_out, found.older) == ([], [], 1)
 
 
 def test_a_named_folder_that_does_not_exist_is_an_error_that_names_it(tmp_path: Path):
@@ -80,5 +171,23 @@ def test_the_usual_places_follow_the_environment_as_far_as_they_exist(tmp_path: 
     assert moved == [tmp_path / "elsewhere/sessions", tmp_path / ".pi/agent/sessions"]
 
 
-def test_all_149_real_files_are_found(real_transcripts: Path):
-    assert len(find_transcripts([real_transcripts])) == 149
+RENAMED = ("copy of {}.jsonl", "{}.jsonl.bak", "{} (1).jsonl", "old-{}.ndjson", "{}.txt", "export-{}.jsonl~")
+
+
+def test_all_149_real_files_are_found_also_under_other_names(real_transcripts: Path, tmp_path: Path):
+    """A review that Codex writes to a file named after its parent has its own id without that name."""
+    originals, found = find_transcripts([real_transcripts]), find_files([real_transcripts])
+    assert (len(originals), found.left_out) == (149, [])
+    sessions = {}
+    for number, file in enumerate(originals):
+        is_nameless = number % 2 == 0 and file.harness != "codex"
+        copy = tmp_path / RENAMED[number % 6].format(f"{number}-saved" if is_nameless else file.path.stem)
+        copy.with_suffix(".jsonl" if is_nameless else copy.suffix).symlink_to(file.path)
+        sessions[file.path] = session_id_of(file.harness, str(file.path), file.first_lines(HEADER_LINES))
+    copies = find_files([tmp_path])
+    assert (len(copies.transcripts), copies.left_out) == (149, [])
+    read = {
+        file.path.resolve(): session_id_of(file.harness, str(file.path), file.first_lines(HEADER_LINES))
+        for file in copies.transcripts
+    }
+    assert read == {path.resolve(): session for path, session in sessions.items()}

@@ -58,8 +58,8 @@ def test_only_new_lines_are_parsed(store: Store, sources: Path, monkeypatch: pyt
     read = []
     opened = index.open_reader
 
-    def watched(*given):
-        reader = opened(*given)
+    def watched(*given, **named):
+        reader = opened(*given, **named)
         original = reader.read
         reader.read = lambda line: read.append(line) or original(line)
         return reader

@@ -1,5 +1,6 @@
 """Intake archives whole lines once: torn lines wait, growth adds only itself, rewrites and losses lose nothing."""
 
+import gzip
 import os
 from datetime import timedelta
 from pathlib import Path
@@ -105,12 +106,11 @@ def test_a_transcript_that_is_compressed_or_moved_stays_the_same_source(store: S
 
 def test_one_unreadable_file_is_reported_and_stops_no_other(store: Store, sources: Path):
     transcript(sources, "good").write_bytes(lines(*dialogue("good", 1)))
-    broken = sources / "sessions" / "2026" / "08" / "03"
-    broken.mkdir(parents=True)
-    (broken / "rollout-2026-08-03T09-00-00-019c0000-0000-7000-8000-00000000000b.jsonl.zst").write_bytes(b"not zstd at all")
+    torn = gzip.compress(lines(*dialogue("torn", 400)))
+    transcript(sources, "torn").with_suffix(".jsonl.gz").write_bytes(torn[: len(torn) // 2])
     report = intake(store, sources)
     assert report.new_ranges == 1
-    assert [Path(path).suffix for path, _ in report.unreadable] == [".zst"]
+    assert [Path(path).suffix for path, _ in report.unreadable] == [".gz"]
     assert intake(store, sources).unreadable, "an unreadable file is looked at again"
 
 
@@ -264,7 +264,7 @@ def test_a_damaged_archive_of_one_session_stops_no_other(store: Store, sources: 
     (file,) = (store.root / "resources" / "ranges").rglob("*.zst")
     file.write_bytes(b"damaged")
     path.write_bytes(whole * 2)
-    transcript(sources, "b").write_bytes(whole)
+    transcript(sources, "b").write_bytes(lines(*dialogue("b", 2)))
     report = intake(open_store(read_settings()), sources)
     assert [path for path, _ in report.unreadable] == [str(path)]
     assert report.new_ranges == 1

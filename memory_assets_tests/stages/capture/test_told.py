@@ -83,11 +83,11 @@ def test_a_session_that_goes_on_after_its_end_opens_another_window(tmp_path: Pat
     assert store.tables.read("windows").filter(pl.col("status") == "observed").equals(before)
 
 
-def test_a_short_session_that_ended_is_skipped_as_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_short_session_that_ended_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     store = at(minute(20), monkeypatch)
     take_in(store, tmp_path, *dialogue(SESSION, 3))
     tell(store, ENDED, minute(4))
-    assert cut(store) == [("ended", "skipped_short", 6)]
+    assert cut(store) == [("ended", "short", 6)]
 
 
 def test_a_compaction_that_is_pending_closes_the_window_before_the_transcript_shows_it(
@@ -110,6 +110,8 @@ def test_a_compaction_that_never_came_cuts_where_it_was_told(tmp_path: Path, mon
     tell(store, COMPACTING, minute(6))
     take_in(store, tmp_path, *dialogue(SESSION, 6), *dialogue(SESSION, 2, first=12, minutes=8))
     assert cut(store) == [("compaction", "observed", 12), ("open", "open", 4)]
+    store = at(minute(200), monkeypatch)
+    assert cut(store) == [("compaction", "observed", 12), ("ended", "observed", 4)]
 
 
 def test_what_a_compaction_kept_is_not_cut_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,18 +1,23 @@
 """Windows: what closes them, what is too short, whose a shared message is, which day they belong to."""
 
+import shutil
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import orjson
 import polars as pl
 import pytest
 
 from memory_assets.runs.steps.capture import cutting_of
-from memory_assets.stages.capture.windows import person_of, plan_windows, project_of, window_key
+from memory_assets.stages.capture.index import index_sources
+from memory_assets.stages.capture.intake import Machine
+from memory_assets.stages.capture.windows import person_of, plan_windows, window_key
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.stages.capture.pipeline import capture
-from memory_assets_tests.stages.capture.sessions import START, compaction, dialogue, lines, transcript, user
+from memory_assets_tests.stages.capture.pipeline import capture, intake
+from memory_assets_tests.stages.capture.sessions import START, assistant, compaction, dialogue, lines, transcript, user
+from memory_assets_tests.store.test_projects import repository, worktree
 
 
 def windows(store: Store, sources: Path) -> list[dict]:
@@ -32,7 +37,7 @@ def test_a_session_that_compacts_and_ends_yields_two_windows(store, sources):
 
 def test_a_session_under_five_user_turns_is_captured_and_not_observed(store, sources):
     transcript(sources, "a").write_bytes(lines(*dialogue("a", 4)))
-    assert shape(windows(store, sources)) == [("a", "ended", "skipped_short", 0, 7, 4)]
+    assert shape(windows(store, sources)) == [("a", "ended", "short", 0, 7, 4)]
     assert store.tables.read("messages").height == 8
 
 
@@ -45,6 +50,105 @@ def test_a_short_session_that_resumes_joins_its_next_window_under_the_same_key(s
     assert (joined["status"], joined["user_turn_count"], joined["window_id"]) == ("observed", 6, first["window_id"])
     assert (first["day"].isoformat(), joined["day"].isoformat()) == ("2026-08-03", "2026-08-04")
     assert store.tables.read("messages").height == 12
+
+
+def test_a_long_session_that_resumes_briefly_is_observed_to_its_end(store, sources):
+    path, whole = transcript(sources, "a"), [*dialogue("a", 6), *dialogue("a", 1, first=12, minutes=300)]
+    path.write_bytes(lines(*whole))
+    before = windows(store, sources)
+    assert shape(before) == [("a", "ended", "observed", 0, 11, 6), ("a", "ended", "observed", 12, 13, 1)]
+    path.write_bytes(lines(*whole, *dialogue("a", 2, first=14, minutes=600)))
+    after = windows(store, sources)
+    assert after[:2] == before, "no window that was observed changes when the session resumes"
+    assert shape(after)[2:] == [("a", "ended", "observed", 14, 17, 2)]
+
+
+def test_what_a_harness_does_without_a_turn_at_the_end_of_a_long_session_is_observed(store, sources):
+    late = [assistant("a", 20 + n, "The nightly build is green again.", 300 + n) for n in range(2)]
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5), *late))
+    assert shape(windows(store, sources)) == [("a", "ended", "observed", 0, 9, 5), ("a", "ended", "observed", 10, 11, 0)]
+
+
+def test_a_tail_after_a_compaction_is_observed_however_short_the_session(store, sources):
+    records = [*dialogue("a", 1), compaction("a", 90, 4), *dialogue("a", 1, first=2, minutes=5)]
+    transcript(sources, "a").write_bytes(lines(*records))
+    assert shape(windows(store, sources)) == [("a", "compaction", "observed", 0, 1, 1), ("a", "ended", "observed", 3, 4, 1)]
+
+
+def test_a_session_without_a_turn_is_short_even_if_it_was_compacted(store, sources):
+    records = [assistant("a", 1, "Reading the code.", 0), compaction("a", 90, 4), assistant("a", 2, "Done.", 5)]
+    transcript(sources, "a").write_bytes(lines(*records))
+    assert [(w["status"], w["message_count"]) for w in windows(store, sources)] == [("short", 2)]
+
+
+@pytest.mark.parametrize("fork", ["A-earlier-name", "z-later-name"])
+def test_a_fork_has_the_turns_of_the_session_that_it_repeats(store, sources, fork):
+    """Which of the two owns the shared messages depends on their names; that the rest is observed does not."""
+    shared = dialogue("m", 5)
+    transcript(sources, "m").write_bytes(lines(*shared, *dialogue("m", 1, first=30, minutes=300)))
+    copied = [{**record, "sessionId": fork} for record in shared]
+    transcript(sources, fork).write_bytes(lines(*copied, *dialogue(fork, 1, first=20, minutes=10)))
+    assert {w["status"] for w in windows(store, sources)} == {"observed"}
+
+
+def test_a_rewritten_file_does_not_count_its_turns_twice(store, sources):
+    path = transcript(sources, "a")
+    path.write_bytes(lines(*dialogue("a", 3)))
+    windows(store, sources)
+    path.write_bytes(lines({**dialogue("a", 1)[0], "slug": "rewritten"}, *dialogue("a", 3)[1:]))
+    assert [w["status"] for w in windows(store, sources)] == ["short"]
+
+
+def test_a_session_of_this_machine_is_its_owners_whatever_its_home_folder_is_called(sources, tmp_path):
+    store = open_store(read_settings(owner="tom"))
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
+    transcript(tmp_path / "from-mira", "b").write_bytes(lines(*dialogue("b", 5, minutes=400)))
+    machine = Machine(tmp_path / "home", (sources / "projects",))
+    capture(store, sources, machine)
+    capture(store, tmp_path / "from-mira", machine)
+    assert [w["person"] for w in store.tables.read("windows").sort("started_at").to_dicts()] == ["tom", "mira"]
+
+
+def test_the_project_is_the_repository_in_which_the_session_was_captured_also_after_it_was_deleted(store, sources, tmp_path):
+    main, folder = repository(tmp_path / "home" / "shop"), tmp_path / "home" / "work" / "1"
+    worktree(folder, main)
+    path, records = transcript(sources, "a"), [{**record, "cwd": str(folder)} for record in dialogue("a", 5)]
+    path.write_bytes(lines(*records))
+    machine = Machine(tmp_path / "home")
+    capture(store, sources, machine)
+    shutil.rmtree(folder)
+    before = store.tables.read("windows")
+    assert (before["project"][0], before["person"][0]) == ("shop", store.settings.owner)
+    later = [{**record, "cwd": str(folder)} for record in dialogue("a", 5, first=10, minutes=300)]
+    path.write_bytes(lines(*records, *later))
+    capture(store, sources, machine)
+    assert store.tables.read("windows")["project"].to_list() == ["shop", "shop"]
+    store.tables.drop("records", before["source_id"][0])
+    index_sources(store.archive, store.tables)
+    assert plan_windows(store.tables.scan("records"), store.archive.resources(), cutting_of(store))[
+        "project"
+    ].unique().to_list() == ["shop"]
+
+
+def test_folders_that_somebody_elses_transcript_names_are_not_looked_up(store, sources, tmp_path):
+    repository(tmp_path / "shop", "https://example.com/other/till.git")
+    records = [{**record, "cwd": str(tmp_path / "shop")} for record in dialogue("a", 5)]
+    transcript(sources, "a").write_bytes(lines(*records))
+    capture(store, sources, Machine(tmp_path / "home"))
+    assert store.tables.read("windows")["project"].to_list() == ["shop"]
+
+
+def test_ranges_of_an_earlier_release_get_their_repository_at_the_next_intake(store, sources, tmp_path):
+    repository(tmp_path / "home" / "clone", "https://example.com/harbour/till.git")
+    records = [{**record, "cwd": str(tmp_path / "home" / "clone" / "src")} for record in dialogue("a", 5)]
+    transcript(sources, "a").write_bytes(lines(*records))
+    intake(store, sources, machine=Machine(tmp_path / "home"))
+    catalog = store.root / "resources" / "catalog.jsonl"
+    line = {key: value for key, value in orjson.loads(catalog.read_bytes()).items() if key not in ("is_own", "repositories")}
+    catalog.write_bytes(orjson.dumps({**line, "v": 2}) + b"\n")
+    capture(store, sources, Machine(tmp_path / "home"))
+    (window,) = store.tables.read("windows").to_dicts()
+    assert (window["project"], window["person"]) == ("till", store.settings.owner)
 
 
 def test_a_resumed_session_opens_a_new_window_and_repeats_nothing(store, sources):
@@ -112,19 +216,12 @@ def test_the_key_of_a_window_is_permanent():
     assert len(others - {window_key("a", "ended", "msg_1")}) == 3
 
 
-@pytest.mark.parametrize(
-    ("repository", "folder", "name"),
-    [("entireio/git-sync", "/x/y", "git-sync"), ("git@host:team/tool.git", "", "tool"), (None, "/home/mira/shop/", "shop"),
-     (None, r"C:\\Users\\mira\\shop", "shop"), (None, "", "unknown")],
-)  # fmt: skip
-def test_a_project_is_named_by_its_repository_else_by_its_folder(repository, folder, name):
-    assert project_of(repository, folder) == name
-
-
-def test_the_person_is_told_by_the_home_folder_and_the_people_map():
-    assert person_of("/Users/soph/work", {}, "mira") == "soph"
-    assert person_of("/home/msl/shop", {"msl": "mira"}, "owner") == "mira"
-    assert person_of("/srv/build", {}, "mira") == "mira"
+def test_the_person_is_the_owner_of_the_machine_or_the_one_of_the_home_folder_elsewhere():
+    assert person_of("/home/vscode/work", {}, "mira", is_own=True) == "mira"
+    assert person_of("/Users/soph/work", {}, "mira", is_own=False) == "soph"
+    assert person_of("/home/msl/shop", {"msl": "tom"}, "mira", is_own=False) == "tom"
+    assert person_of("/home/msl/shop", {"msl": "tom"}, "mira", is_own=True) == "tom"
+    assert person_of("/srv/build", {}, "mira", is_own=False) == "mira"
 
 
 def test_a_session_that_ended_long_before_its_compaction_keeps_its_window(store, sources):

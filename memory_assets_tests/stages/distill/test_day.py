@@ -96,8 +96,37 @@ def test_the_same_day_gives_the_same_rows_whatever_else_is_there():
     assert both.observations["id"].is_unique().all()
 
 
-def test_windows_that_are_not_observed_leave_nothing():
-    day = distilled(window(said(*CORRECTED), status="skipped_short"))
+def test_an_open_window_leaves_nothing():
+    day = distilled(window(said(*CORRECTED), status="open"))
+    assert [frame.height for frame in (day.segments, day.observations, day.verdicts)] == [0, 0, 0]
+
+
+def test_of_a_short_session_only_what_the_owner_taught_is_kept():
+    rows = said(*CORRECTED)
+    day = distilled(window(rows, status="short"), rows=rows)
+    (fact,) = day.observations.to_dicts()
+    assert ("uv" in fact["text"], fact["author"], fact["kind"], fact["gate"]) == (True, "owner", "fact", "allow")
+    assert day.segments["segment_id"].to_list() == [fact["segment_id"]]
+    whole = distilled(window(rows), rows=rows)
+    assert fact["id"] in whole.observations["id"]
+    assert whole.observations.height > 1
+
+
+def test_an_errand_in_a_short_session_is_no_lesson():
+    errand = "Review the current changes and report findings. Do not make code changes."
+    rows = said(
+        ("owner", errand),
+        ("assistant", "The review of `till.py` found one problem, in `total()`."),
+        ("owner", "no need to check anything up this folder"),
+    )
+    assert distilled(window(rows, status="short"), rows=rows).observations.is_empty()
+
+
+def test_a_short_session_in_which_nothing_was_taught_leaves_nothing():
+    rows = said(
+        ("owner", "What does the scheduler do?"), ("assistant", "The scheduler in cron.py runs the nightly report at 02:00.")
+    )
+    day = distilled(window(rows, status="short"), rows=rows)
     assert [frame.height for frame in (day.segments, day.observations, day.verdicts)] == [0, 0, 0]
 
 

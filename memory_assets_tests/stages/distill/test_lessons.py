@@ -24,7 +24,7 @@ def test_a_correction_becomes_a_lesson_with_what_to_use_instead_of_what():
 
 
 def test_a_session_that_is_too_short_to_distil_teaches_all_the_same():
-    assert taught("no, use uv, not pip", "Understood.", status="skipped_short")["text"].to_list() == ["Use uv, not pip."]
+    assert taught("no, use uv, not pip", "Understood.", status="short")["text"].to_list() == ["Use uv, not pip."]
     assert taught("no, use uv, not pip", "Understood.", status="open").is_empty()
 
 

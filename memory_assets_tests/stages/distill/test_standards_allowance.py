@@ -35,6 +35,10 @@ def test_a_later_window_changes_nothing_of_an_earlier_one(turns: list[int], more
     assert planned(*turns, *more)[: len(turns)] == planned(*turns)
 
 
-def test_longer_windows_get_more_and_windows_that_are_not_observed_nothing():
+def test_longer_windows_get_more_and_open_windows_nothing():
     assert planned(5) < planned(20)
-    assert plan_allowances(frame("windows", row("windows", status="skipped_short"))) == {}
+    assert plan_allowances(frame("windows", row("windows", status="open"))) == {}
+
+
+def test_the_window_of_a_short_session_has_a_share():
+    assert [*plan_allowances(frame("windows", row("windows", status="short", user_turn_count=2))).values()] == [7]

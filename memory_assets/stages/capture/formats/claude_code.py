@@ -27,7 +27,8 @@ class ClaudeCodeReader(TranscriptReader):
     """Reads one Claude Code file."""
 
     def __init__(self, session_id: str, state: Mapping[str, Any] | None = None, *, is_subagent: bool = False) -> None:
-        super().__init__(session_id, {"custom_title": None, "is_boundary_open": False, **(state or {})})
+        first = {"custom_title": None, "is_boundary_open": False, "has_branch": False}
+        super().__init__(session_id, {**first, **(state or {})})
         self._is_subagent = is_subagent
 
     def parse(self, record: dict[str, Any]) -> Parsed:
@@ -38,6 +39,7 @@ class ClaudeCodeReader(TranscriptReader):
         parsed.native_id, parsed.cwd = text_or_none(record.get("uuid")), text_or_none(record.get("cwd"))
         parsed.branch, parsed.version = text_or_none(record.get("gitBranch")), text_or_none(record.get("version"))
         parsed.branch = None if parsed.branch == "HEAD" else parsed.branch
+        self.state["has_branch"] |= parsed.branch is not None
         # A sub-agent's records name their parent's session.
         named = text_or_none(record.get("sessionId"))
         parsed.parent_session_id = None if named == self.session_id else named
@@ -123,7 +125,8 @@ class ClaudeCodeReader(TranscriptReader):
             parsed.title = state["custom_title"] or text_or_none(
                 record.get("aiTitle" if record_type == "ai-title" else "summary")
             )
-        elif record_type == "pr-link":
+        elif record_type == "pr-link" and not self.state["has_branch"]:
+            # In a folder with a branch the pull request may be one to another repository.
             parsed.repository = text_or_none(record.get("prRepository"))
         return parsed
 

@@ -19,6 +19,7 @@ import orjson
 from memory_assets.schema.records import Author, MessageKind, RecordStatus
 from memory_assets.stages.capture.formats.tool_calls import CallEffect, describe_call, render_call
 from memory_assets.stages.capture.human_words import count_images, parse_user_text, strip_memories
+from memory_assets.text.files import UTF8_BOM
 from memory_assets.text.moments import event_time
 
 REMEMBERED_CALLS = 500
@@ -103,6 +104,7 @@ class TranscriptReader(ABC):
 
     def read(self, line: bytes) -> Parsed:
         """Returns the line in normal form; never raises: a line that cannot be read has another status."""
+        line = line.removeprefix(UTF8_BOM)
         try:
             record = orjson.loads(line)
         except orjson.JSONDecodeError:

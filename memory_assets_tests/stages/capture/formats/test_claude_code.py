@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.stages.capture.discover import find_transcripts
+from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets_tests.transcripts.reading import ids_of, messages_of, read_all, said, transcript
 
 
@@ -109,7 +110,12 @@ def test_facts_of_the_session_come_with_the_records():
     assert (parsed[0].cwd, parsed[0].branch, parsed[0].version) == ("/home/mira/shop", "main", "2.1.100")
     assert [p.files_read for p in parsed if p.files_read] == [("/home/mira/shop/pyproject.toml",)] * 2
     assert parsed[6].author == "file"
-    assert read_all(transcript("0a000008"))[-1].repository == "mira/shop"
+
+
+def test_a_pull_request_names_the_repository_where_the_folder_has_no_branch():
+    link = b'{"type":"pr-link","prRepository":"mira/shop"}'
+    assert [open_reader("claude_code", "s.jsonl").read(link).repository] == ["mira/shop"]
+    assert read_all(transcript("0a000008"))[-1].repository is None, "it may be one to another repository"
 
 
 def test_a_line_that_cannot_be_understood_is_told_by_its_status_and_the_next_is_read():
