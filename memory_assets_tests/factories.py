@@ -1,10 +1,13 @@
 """Rows and sessions with complete defaults, so that a test says only what its case is about."""
 
+import re
 import types
-from collections.abc import Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+import numpy as np
 import polars as pl
 
 from memory_assets.schema import frames as tables
@@ -87,6 +90,24 @@ class ReadsWhole:
 
     def read_query(self, text: str) -> Read:
         return Read(self.encode_query(text))
+
+
+class WordEmbedder(ReadsWhole):
+    """Its vectors are counts of words, after replacing each with its synonym if it has one: similar sentences are near."""
+
+    name, version, dimension = "words", "1", 512
+
+    def __init__(self, synonyms: Mapping[str, str]) -> None:
+        self.synonyms = synonyms
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return np.stack([self.encode_query(text) for text in texts])
+
+    def encode_query(self, text: str) -> np.ndarray:
+        vector = np.zeros(self.dimension, dtype=np.float32)
+        for word in re.findall(r"[a-z]+", text.lower()):
+            vector[zlib.crc32(self.synonyms.get(word, word).encode()) % self.dimension] += 1
+        return vector / max(float(np.linalg.norm(vector)), 1e-9)
 
 
 def index_rows(rows: pl.DataFrame) -> pl.DataFrame:

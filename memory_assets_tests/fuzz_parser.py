@@ -25,7 +25,7 @@ def check(raw: str) -> None:
     assert parse_answer(raw) == answer
     assert bool(answer.segments) or not answer.facts
     forms = [raw.replace("\x00", "").replace("\ufeff", "")]
-    for _ in range(UNESCAPES):
+    for _ in range(UNESCAPES + 1):
         forms.append(html.unescape(forms[-1]))
     said = encodable("\n".join(forms)).replace("**", "")
     for fact in answer.facts:

@@ -17,6 +17,7 @@ from urllib.parse import quote
 from memory_assets.adapters.anthropic_errors import About, Failures
 from memory_assets.errors import ModelBusyError, ModelError, ModelSetupError
 from memory_assets.schema.protocols import Batch, Image, ModelAnswer, ModelRequest
+from memory_assets.text.words import count_tokens
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -35,6 +36,20 @@ CONNECT_SECONDS = 10.0
 
 TAKE_TEMPERATURE = ("claude-haiku-4-5", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-opus-4-5", "claude-opus-4-6")
 """Models that accept a temperature; later ones reject it."""
+
+CACHED_FROM = (
+    ("haiku-4-5", 4_096),
+    ("opus-4-5", 4_096),
+    ("opus-4-6", 4_096),
+    ("sonnet-4-6", 2_048),
+    ("haiku", 2_048),
+    ("opus-4", 1_024),
+    ("sonnet", 1_024),
+)
+"""Tokens from which a prompt is cached, by part of the model's name; the first that fits."""
+
+LEAST_CACHED = 4_096
+"""The same for other models."""
 
 MAY_BE_EMPTY = frozenset({"refusal", "max_tokens", "model_context_window_exceeded"})
 """Stop reasons that explain an answer without text."""
@@ -102,16 +117,21 @@ class AnthropicModel:
         return self._failures.not_understood("has a batch result of an unknown type")
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
-        """Returns the body of a request: the system prompt marked for the cache, images before the text."""
+        """Returns the body of a request: the prompt marked for the cache if it is long enough, images before the text."""
         images = [block for number, image in enumerate(request.images, 1) for block in _image_blocks(number, image)]
         temperature = {"temperature": 0} if self.name.startswith(TAKE_TEMPERATURE) else {}
         return {
             "model": self.name,
             "max_tokens": request.max_tokens,
-            "system": [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}],
+            "system": [{"type": "text", "text": request.system, **self._caching(request.system)}],
             "messages": [{"role": "user", "content": [*images, {"type": "text", "text": request.material}]}],
             **temperature,
         }
+
+    def _caching(self, system: str) -> dict[str, Any]:
+        """Returns the mark for the cache, or nothing where the prompt is below the model's minimum and would not be cached."""
+        least = next((tokens for name, tokens in CACHED_FROM if name in self.name), LEAST_CACHED)
+        return {"cache_control": {"type": "ephemeral"}} if count_tokens(system) >= least else {}
 
     def _answer(self, body: Any, *, seconds: float = 0.0, is_batch: bool = False) -> ModelAnswer:
         try:

@@ -14,7 +14,7 @@ from memory_assets.runs.staleness import fingerprint, rules_of, unpaid
 from memory_assets.schema.frames import empty, hash_of
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
-from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, lessons_of
+from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, lessons_of, open_work
 from memory_assets.services.harness_files import find_memory_files, memory_file_inputs
 from memory_assets.stages.brief.briefing import due_lines
 from memory_assets.stages.brief.lessons import render_lessons
@@ -100,12 +100,28 @@ def reflector_and_prompt(settings: Settings) -> str:
 
 
 def observations(store: Store, table: Table) -> dict[str, str]:
-    """Messages, answers, the standards of the write gate, and the number of facts that each window may add."""
+    """Messages, answers, the standards of the write gate, and the number of facts that each window may add.
+
+    With answers, also the embedding model, which compares them with the owner's words, and the facts that later parts of the
+    same sessions replace.
+    """
     standards, upstream = standards_of(store.settings), [store.tables.parts(name) for name in ("messages", "observer_answers")]
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
     shares = {day: [f"{window}:{allowances[window]}" for window in ids] for day, ids in _windows(store, READ_STATUSES).items()}
     prints = {day: [fingerprint(parts, day) for parts in upstream] for day in upstream[0]}
+    for day in (day for day, info in upstream[1].items() if info.rows and day in prints):
+        prints[day].append(store.settings.embedding_model)
+    for day, ids in replaced_by_day(store).items():
+        prints.get(day, []).extend(ids)
     return {day: hash_of(standards.version, *shares.get(day, ()), *found) for day, found in prints.items()}
+
+
+def replaced_by_day(store: Store) -> dict[str, list[str]]:
+    """Returns the ids of facts that answers replace, for each day on which their sessions have an answer."""
+    rows = store.tables.read("observer_answers", columns=["day", "session_id", "replaced_ids"])
+    replacing = rows.explode("replaced_ids").drop_nulls("replaced_ids").select("session_id", "replaced_ids").unique()
+    found = rows.select("day", "session_id").unique().join(replacing, on="session_id").sort("day", "replaced_ids")
+    return {day.isoformat(): own["replaced_ids"].to_list() for (day,), own in found.group_by("day", maintain_order=True)}
 
 
 def _windows(store: Store, statuses: Sequence[str]) -> dict[str, list[str]]:
@@ -227,11 +243,12 @@ def lessons_md(store: Store, table: Table) -> dict[str, str]:
 
 
 def briefing(store: Store, table: Table) -> dict[str, str]:
-    """What changes without a triage: the memories, the calendar, the active lessons, the owner's name."""
+    """What changes without a triage: the memories, the calendar, the active lessons, work in progress, the owner's name."""
     upstream = [store.tables.parts(name) for name in ("memories", "session_reflections")]
     if WHOLE not in upstream[0]:
         return {}
     ahead = due_lines(due_triggers(store, empty("memories")))  # the memories recalled with a date do not matter here
     read = (fingerprint(parts, WHOLE) for parts in upstream)
-    version = hash_of(*rules_of(store, table), *read, render_lessons(lessons_of(store)), *ahead)
+    tasks = map(repr, open_work(store))
+    version = hash_of(*rules_of(store, table), *read, render_lessons(lessons_of(store)), *tasks, *ahead)
     return dict.fromkeys(scopes_of(store), version)

@@ -171,7 +171,7 @@ TABLES: dict[str, Table] = {
         _rows("sessions", r.Session, "capture", "process_days", "records/2", grain="day", made_from=("windows", "messages"),
               inputs="messages", follows=True, fresh_days=2),
         # distill: facts, with who said them and whether they may be kept
-        _rows("observer_answers", r.ObserverAnswer, "distill", "process_days", "answers/1", grain="day",
+        _rows("observer_answers", r.ObserverAnswer, "distill", "process_days", "answers/2", grain="day",
               made_from=("messages", "sessions"), inputs="observer_answers", asks="observer_and_prompt", in_branch=True,
               plots=("state", "model", "parse_path")),
         _rows("segments", r.Segment, "distill", "process_days", "distill/3", build="observations", grain="day",
@@ -187,7 +187,8 @@ TABLES: dict[str, Table] = {
         _rows("triggers", r.TriggerRow, "distill", "process_days", "triggers/1", grain="day",
               made_from=("messages", "observations", "windows", "resources"), settings=("timezone", "date_order")),
         _rows("lessons", r.Lesson, "distill", "process_days", "lessons/1", grain="day", made_from=("messages", "windows")),
-        _file("daily_log", "distill", ("process_days",), "daily_log/1", grain="day", made_from=("observations", "sessions"),
+        _file("daily_log", "distill", ("process_days",), "daily_log/2", grain="day",
+              made_from=("observations", "observer_answers", "sessions"),
               kinds=frozenset({"markdown"}),
               doc="A readable log of each day, one section per window; text added between the sections is kept."),
         _rows("quality", r.QualityRow, "quality", "process_days", "quality/1", grain="day",
@@ -279,9 +280,9 @@ TABLES: dict[str, Table] = {
         # brief
         _file("lessons_md", "brief", ("rebuild_memories", "brief"), "lessons/1", made_from=("lessons", "memories"),
               inputs="lessons_md", kinds=_GIT, doc="lessons.md: the owner's corrections that still hold, under git."),
-        _file("briefing", "brief", (*_TRIAGE, "brief"), "brief/4", grain="scope",
-              made_from=("memories", "memory_md", "decisions", "triggers", "lessons", "session_reflections"),
-              settings=("owner", "timezone"), inputs="briefing", kinds=frozenset({"markdown"}),
+        _file("briefing", "brief", (*_TRIAGE, "brief"), "brief/5", grain="scope",
+              made_from=("memories", "memory_md", "decisions", "triggers", "lessons", "session_reflections",
+              "observer_answers"), settings=("owner", "timezone"), inputs="briefing", kinds=frozenset({"markdown"}),
               doc="Context for the next session: MEMORY.md, recent facts, future dates, waiting proposals."),
     )
 }  # fmt: skip

@@ -1,9 +1,10 @@
-"""Reads what the briefing shows beside the memories: the lessons that apply, and the triggers that are due.
+"""Reads what the briefing shows beside the memories: lessons that apply, triggers that are due, and work in progress.
 
 The schedule `briefing_daily` renders the briefing at 00:05 in the owner's zone, and `memory ingest` does so when the due
 triggers differ from those in the briefing, so a new day needs no new transcript to show them.
 """
 
+from dataclasses import dataclass
 from datetime import date
 
 import polars as pl
@@ -11,11 +12,36 @@ import polars as pl
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.brief.due import Trigger, find_due
 from memory_assets.stages.brief.lessons import active_lessons
+from memory_assets.stages.distill.model.answer_rows import OPEN_WORK, open_work_of
 from memory_assets.stages.embed.notes import hidden_sources
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.store import Store
 
 LESSONS_MD = "lessons.md"
+
+
+@dataclass(frozen=True)
+class OpenWork:
+    """What was in progress at the end of a session, according to the model that observed it."""
+
+    session_id: str
+    project: str
+    day: date
+    task: str
+    next_step: str
+
+
+def open_work(store: Store) -> tuple[OpenWork, ...]:
+    """Returns what was open at the end of the last observed session of each of the owner's projects, the latest first."""
+    answered = store.tables.read("observer_answers", columns=["window_id", "ordinal", "answer", *OPEN_WORK])
+    if answered.is_empty():
+        return ()
+    found, latest = open_work_of(answered), dict[str, OpenWork]()
+    observed = store.tables.read("windows").filter(status="observed", person=store.settings.owner).drop_nulls("day")
+    for row in observed.sort("ended_at", "window_id", descending=True).iter_rows(named=True):
+        work = OpenWork(row["session_id"], row["project"], row["day"], *found.get(row["window_id"], ("", "")))
+        latest.setdefault(row["project"], work)
+    return tuple(work for work in latest.values() if work.task)
 
 
 def lessons_of(store: Store) -> list[Row]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import polars as pl
 
 from memory_assets.schema.progress import track
+from memory_assets.services.corpus import open_embedder
 from memory_assets.services.review import rules_of
 from memory_assets.stages.distill.day import WindowFindings, find_in_windows
 from memory_assets.stages.distill.model.answer_rows import answers_by_window
@@ -85,4 +86,5 @@ def _found(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Iterator
     for day in track(days, "Applying the rules again"):
         said = answers_by_window(store.tables.read("observer_answers", [day]), answers)
         of_day = windows.filter(pl.col("day") == date.fromisoformat(day))
-        yield from find_in_windows(of_day, store.tables.read("messages", [day]), said)
+        embedder = open_embedder(store.settings.embedding_model) if said else None
+        yield from find_in_windows(of_day, store.tables.read("messages", [day]), said, embedder)

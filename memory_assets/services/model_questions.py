@@ -5,10 +5,10 @@ so that no question is paid twice, without holding the store's own lock.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 import filelock
@@ -23,6 +23,7 @@ from memory_assets.stages.capture.formats.images import images_in
 from memory_assets.stages.distill.model.answer_rows import answer_row
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.asking import POLL_SECONDS, BatchQueue, ModelAsker, problem_of
+from memory_assets.stages.distill.model.established import EstablishedFact, find_established
 from memory_assets.stages.distill.model.material import EarlierMemory, earlier_memories, pick_earlier
 from memory_assets.stages.distill.model.questions import Images, ObserverQuestion, QuestionStatus, plan_questions, status_of
 from memory_assets.store.archive import Range
@@ -89,11 +90,12 @@ class Consultation:
         """The stored answers."""
         return AnswerStore(self.store.answers)
 
-    def standings(self, day: str) -> list[QuestionStatus]:
-        """Returns the state of each question about the day's windows, by window and call."""
+    def standings(self, day: str, sessions: Collection[str] | None = None) -> list[QuestionStatus]:
+        """Returns the state of each question about the day's windows, of all sessions by default, by window and call."""
         settings = self.store.settings
         windows, messages = self.store.tables.read("windows"), self.store.tables.read("messages", [day])
         observed = windows.filter((pl.col("status") == "observed") & (pl.col("day").cast(pl.String) == day)).sort("window_id")
+        observed = observed if sessions is None else observed.filter(pl.col("session_id").is_in(list(sessions)))
         by_window = {window_id: own.sort("ordinal") for (window_id,), own in messages.group_by("window_id")}
         how = (self.model_name, settings.zone, settings.observer_prompt)
         return [
@@ -187,7 +189,8 @@ class Consultant:
             in_batches = settings.model_batches == "always" or (settings.model_batches == "auto" and is_large)
             self.consultation.check_budget([standing.question for standing in waiting], in_batches=in_batches)
             clock, answers = settings.clock, self.consultation.answers
-            asker = ModelAsker(self.model, answers, clock, settings.model_at_once, self._earlier, self._images)
+            shown = (self._earlier, self._images, partial(self._established, self._sessions(waiting)))
+            asker = ModelAsker(self.model, answers, clock, settings.model_at_once, *shown)
             if in_batches:
                 desk = BatchQueue(folder / "batches", self.model, clock, self.wait, self.poll_seconds)
                 return asker.ask_in_batches(waiting, desk)
@@ -196,6 +199,21 @@ class Consultant:
     @cached_property
     def _remembered(self) -> list[EarlierMemory]:
         return earlier_memories(self.consultation.store.tables.read("memories"))
+
+    def _sessions(self, waiting: Sequence[QuestionStatus]) -> dict[str, list[ObserverQuestion]]:
+        """Returns all questions about the sessions with open ones, in the order of the sessions' parts."""
+        sessions = {status.question.session_id for status in waiting}
+        windows = self.consultation.store.tables.read("windows").filter(pl.col("session_id").is_in(list(sessions)))
+        days = sorted(day.isoformat() for day in windows["day"].drop_nulls().unique())
+        found = [one.question for day in days for one in self.consultation.standings(day, sessions)]
+        ordered = sorted(found, key=lambda question: question.place)
+        return {session: [one for one in ordered if one.session_id == session] for session in sessions}
+
+    def _established(
+        self, sessions: Mapping[str, Sequence[ObserverQuestion]], question: ObserverQuestion
+    ) -> list[EstablishedFact]:
+        before = [one for one in sessions[question.session_id] if one.place < question.place]
+        return find_established(before, self.consultation.answers)
 
     def _earlier(self, question: ObserverQuestion) -> list[EarlierMemory]:
         return pick_earlier(self._remembered, question.call.messages, question.project, question.person)

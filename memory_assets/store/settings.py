@@ -126,7 +126,9 @@ class Settings(BaseSettings):
     )
     observer_prompt: OptionalPath = Field(None, description="File with another observer prompt; see docs/model.md.")
     least_useful: float = Field(0.7, ge=0, le=1, description="Usefulness below which the write gate holds a fact.")
-    facts_per_session: int = Field(25, ge=0, description="Maximum facts per session; the most useful ones are kept.")
+    facts_per_session: int = Field(
+        25, ge=0, description="Maximum facts per session that rules find; the most useful are kept. A model is asked for few."
+    )
     taxonomy: OptionalPath = Field(None, description="File of category words, like stages/distill/taxonomy.toml.")
     embedding_model: str = Field(USUAL_EMBEDDING_MODEL, description="Local embedding model, or a folder with one.")
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")

@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -64,10 +65,27 @@ def test_an_answer_comes_with_what_it_took():
     assert answer.raw["id"] == "msg_00000001"
 
 
-def test_the_fixed_part_is_marked_for_the_cache_and_nothing_streams():
+@pytest.mark.parametrize(
+    ("name", "tokens", "is_cached"),
+    [
+        ("claude-sonnet-4-5", 1_100, True),
+        ("claude-sonnet-4-5", 900, False),
+        ("claude-opus-5-5", 4_000, False),
+        ("claude-opus-5-5", 4_100, True),
+        ("claude-haiku-4-5", 1_100, False),
+        ("claude-haiku-4-5", 4_100, True),
+    ],
+)
+def test_the_fixed_part_is_marked_for_the_cache_where_the_models_minimum_is_reached(name: str, tokens: int, is_cached: bool):
+    _, api = ask(lambda body: "said", replace(REQUEST, system="word" * tokens), name=name)
+    (body,) = api.questions()
+    assert ("cache_control" in body["system"][0]) == is_cached
+
+
+def test_a_request_has_the_prompt_and_the_material_and_nothing_streams():
     _, api = ask(lambda body: "said")
     (body,) = api.questions()
-    assert body["system"] == [{"type": "text", "text": "You observe.", "cache_control": {"type": "ephemeral"}}]
+    assert body["system"] == [{"type": "text", "text": "You observe."}]
     assert body["messages"] == [{"role": "user", "content": [{"type": "text", "text": SECRET_WORDS}]}]
     assert (body["model"], body["max_tokens"], "stream" in body) == (NAME, 100, False)
 

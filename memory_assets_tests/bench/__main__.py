@@ -21,12 +21,14 @@ from memory_assets_tests.bench.honesty import honesty
 from memory_assets_tests.bench.latency import latency
 from memory_assets_tests.bench.leaving_out import leaving_out
 from memory_assets_tests.bench.locomo import locomo
+from memory_assets_tests.bench.material import material
 from memory_assets_tests.bench.more_memories import more_memories
 from memory_assets_tests.bench.pipeline import pipeline
 from memory_assets_tests.bench.questions import questions
 from memory_assets_tests.bench.reading import masking, reading
 from memory_assets_tests.bench.reflections import reflections
 from memory_assets_tests.bench.remaking import remaking
+from memory_assets_tests.bench.replay import replay
 from memory_assets_tests.bench.row import Row, render
 from memory_assets_tests.bench.secrets import secrets
 from memory_assets_tests.bench.start import start
@@ -42,6 +44,8 @@ ROWS: dict[str, Callable[[bool], list[Row]]] = {
     "more-memories": more_memories,
     "remaking": remaking,
     "gold": gold,
+    "replay": replay,
+    "material": material,
     "reflections": reflections,
     "doors": doors,
     "leaving-out": leaving_out,

@@ -1,8 +1,7 @@
 """Extractors that are easy to write, to measure ours against: cues and positions, whole voices, a model's recorded answers.
 
 Take the captured messages of labelled sessions, as the table `messages` holds them; give facts as the scorer wants them:
-`{"session", "text", "gate", "lines"}`. All but the last know nothing of our observers and our gate; the last one is the pipeline
-with a recorded answer in the model's place.
+`{"session", "text", "gate", "lines"}`. They know nothing of our observers and our gate.
 """
 
 import re
@@ -12,10 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.stages.distill.day import build_day
-from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.model.parser import parse_answer
-from memory_assets_tests.factories import frame, row
 
 MOST_CHARS = 300
 """The scorer takes longer facts for wrong."""
@@ -70,21 +66,6 @@ def recorded_naive(messages: pl.DataFrame, recorded: Path) -> list[Fact]:
             overlaps = sorted(((len(_words(fact.text) & said), -line) for line, said in words), reverse=True)
             lines = [-line for count, line in overlaps[:MOST_RECORDS] if count]
             found.append({"session": session, "text": fact.text, "gate": fact.gate or "hold", "lines": sorted(lines)})
-    return found
-
-
-def recorded_ours(messages: pl.DataFrame, recorded: Path) -> list[Fact]:
-    """The same answers through our parser, grounding and gate; a session is one window, as its answer is about all of it."""
-    found = []
-    for (session,), own in messages.group_by("session_id", maintain_order=True):
-        rows = own.sort("line").with_columns(
-            ordinal=pl.int_range(pl.len(), dtype=own.schema["ordinal"]), window_id=pl.lit(session)
-        )
-        window = frame("windows", row("windows", window_id=session, session_id=session, status="observed"))
-        answers = {str(session): [Answered(0, rows.height - 1, "recorded", "recorded", _answer(recorded, str(session)))]}
-        day = build_day(window, rows, answers=answers, allowances={str(session): A_SESSION})
-        facts = day["observations"].filter(pl.col("kind") == "fact")
-        found += facts.select("text", "gate", "lines", session="session_id").to_dicts()
     return found
 
 

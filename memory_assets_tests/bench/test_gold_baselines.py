@@ -36,10 +36,3 @@ def test_naive_grounding_gives_the_records_that_share_most_words(tmp_path: Path)
     (tmp_path / "session-1.answer.xml").write_text(ANSWER, encoding="utf-8")
     facts = gold_baselines.recorded_naive(ROWS, tmp_path)
     assert [(fact["gate"], fact["lines"]) for fact in facts] == [("allow", [0, 4]), ("hold", [])]
-
-
-def test_our_own_grounding_drops_what_no_record_supports(tmp_path: Path):
-    (tmp_path / "session-1.answer.xml").write_text(ANSWER, encoding="utf-8")
-    assert [(fact["text"], fact["gate"]) for fact in gold_baselines.recorded_ours(ROWS, tmp_path)] == [
-        ("The owner wants uv here, never pip", "allow")
-    ]

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
@@ -10,8 +11,10 @@ import pytest
 from memory_assets.errors import ModelSetupError
 from memory_assets.services import model_questions as consult
 from memory_assets.services.model_questions import Consultant, Consultation
+from memory_assets.stages.distill.model.established import established_id
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store, open_store
+from memory_assets_tests.factories import message
 from memory_assets_tests.small_store import DAY, small_store, write
 from memory_assets_tests.stages.distill.models import ScriptedModel
 
@@ -126,3 +129,18 @@ def test_two_processes_do_not_ask_at_once(tmp_path: Path):
 
     Consultant(consultation(store), Watching(ANSWER)).ask([TODAY])
     assert held == [True]
+
+
+def test_a_later_part_of_a_session_is_shown_what_the_answers_about_earlier_days_established():
+    store, tomorrow = with_settings(small_store()), DAY + timedelta(days=1)
+    first = store.tables.read("windows").row(0, named=True)
+    rows = [message("now pip is fine in the sandbox", 0, message_id="msg_later", window_id="f" * 64)]
+    later = {"window_id": "f" * 64, "day": tomorrow, "started_at": first["started_at"] + timedelta(days=1)}
+    write(store, "windows", "all", first, {**first, **later, "message_ids": ["msg_later"], "lines": [0]})
+    write(store, "messages", tomorrow.isoformat(), *rows)
+    model = ScriptedModel(ANSWER)
+    Consultant(consultation(store), model).ask([TODAY])
+    Consultant(consultation(store), model).ask([tomorrow.isoformat()])
+    earlier, shown = (request.material for request in model.asked)
+    fact = f"[memory id: {established_id(first['window_id'], 'Use uv, never pip')}] Use uv, never pip"
+    assert (fact in earlier, fact in shown) == (False, True)

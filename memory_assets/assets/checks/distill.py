@@ -13,9 +13,9 @@ from memory_assets.store.store import Store
 
 @check("observer_answers", level="warn")
 def every_call_was_answered(store: Store, days: Days) -> pl.DataFrame:
-    """No answer was cut or refused; the rules replace missing ones."""
+    """No answer was cut, refused or unusable; the rules replace missing ones."""
     rows = store.tables.read("observer_answers", days)
-    return rows.filter(pl.col("state") != "answered").select("window_id", "ordinal", "state", "stop_reason")
+    return rows.filter(pl.col("state") != "answered").select("window_id", "ordinal", "state", "stop_reason", "problem")
 
 
 @check("observer_answers", level="warn")
@@ -49,7 +49,15 @@ def provenance(store: Store, days: Days) -> pl.DataFrame:
     """The evidence of every observation is among the messages of its window."""
     both = ["window_id", "message_id"]
     wanted = store.tables.read("observations", days).select("id", "window_id", message_id="message_ids").explode("message_id")
-    return wanted.join(store.tables.read("messages", days, columns=both), on=both, how="anti")
+    found = store.tables.read("messages", days, columns=both)
+    return wanted.drop_nulls("message_id").join(found, on=both, how="anti")
+
+
+@check("observations")
+def evidence_of_allowed_facts(store: Store, days: Days) -> pl.DataFrame:
+    """Every allowed fact names the messages that it rests on; facts without evidence are held."""
+    facts = store.tables.read("observations", days).filter(gate="allow")
+    return facts.filter(pl.col("message_ids").list.len() == 0).select("id", "text")
 
 
 @check("observations")

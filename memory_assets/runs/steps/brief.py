@@ -1,10 +1,11 @@
 """Builds lessons.md and the briefings, and updates the stored status."""
 
+from dataclasses import asdict
 from functools import partial
 
 from memory_assets.runs.materialise import Report, Run
 from memory_assets.runs.scopes import OWNER, file_of
-from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, lessons_of
+from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, lessons_of, open_work
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.review import workspace_of
 from memory_assets.services.which_store import is_sample
@@ -52,6 +53,7 @@ def briefing(store: Store, run: Run) -> Report:
             owner=store.settings.owner,
             due=due_triggers(store, memories),
             lessons=lessons_of(store),
+            tasks=[asdict(work) for work in open_work(store)],
             as_of=newest.astimezone(store.settings.zone).date() if newest else None,
         )
         names = {path_of(name): name for name in sorted(memories["project"].unique())}
@@ -77,7 +79,8 @@ def keep_sessions(store: Store) -> int:
     """Writes a file for each session with a reflection, removes the others, and returns the number of files."""
     folder = store.workspace / BRIEFINGS / SESSIONS
     rows = store.tables.read("session_reflections").iter_rows(named=True)
-    blocks = {f"{file_name(row['session_id'])}.md": render_session(row) for row in rows}
+    tasks = {work.session_id: asdict(work) for work in open_work(store)}
+    blocks = {f"{file_name(row['session_id'])}.md": render_session(row, tasks.get(row["session_id"])) for row in rows}
     for name, text in blocks.items():
         write_where_changed(folder / name, text)
     for path in folder.glob("*.md"):

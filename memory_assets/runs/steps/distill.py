@@ -3,10 +3,12 @@
 import polars as pl
 
 from memory_assets.runs.inputs import observer_answers as versions_of_answers
+from memory_assets.runs.inputs import replaced_by_day
 from memory_assets.runs.materialise import Builder, Report, Run, per_partition
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import JOBS
+from memory_assets.services.corpus import open_embedder
 from memory_assets.services.forget.rows import without_forgotten
 from memory_assets.services.model_questions import Consultant, Consultation
 from memory_assets.services.models import open_model
@@ -18,7 +20,7 @@ from memory_assets.stages.distill.daily_log import render_section, update_log
 from memory_assets.stages.distill.dates.triggers import find_triggers
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.lessons import find_lessons
-from memory_assets.stages.distill.model.answer_rows import answers_by_window, plan_uses
+from memory_assets.stages.distill.model.answer_rows import answers_by_window, open_work_of, plan_uses
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.standards import plan_allowances, standards_of
 from memory_assets.store.store import Store
@@ -55,11 +57,14 @@ def observations(store: Store, _: Run) -> Builder:
     """Builds segments, observations and verdicts of a day in one pass over its messages."""
     standards, answered = standards_of(store.settings), AnswerStore(store.answers)
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
+    replaced = replaced_by_day(store)
 
     def build(day: str) -> dict[str, pl.DataFrame]:
         windows, messages = windows_of(store.tables, day), store.tables.read("messages", [day])
         answers = answers_by_window(store.tables.read("observer_answers", [day]), answered)
-        built = build_day(windows, messages, answers=answers, allowances=allowances, standards=standards)
+        embedder = open_embedder(store.settings.embedding_model) if answers else None
+        shared = {"allowances": allowances, "standards": standards, "embedder": embedder}
+        built = build_day(windows, messages, answers=answers, replaced=replaced.get(day, ()), **shared)
         return without_forgotten(built, tombstones_of(store))
 
     return build
@@ -103,9 +108,16 @@ def _write_log(store: Store, day: str) -> str | None:
     if windows.is_empty() and not before:
         return None
     sessions = {row["session_id"]: row for row in store.tables.read("sessions", [day]).iter_rows(named=True)}
-    zone = store.settings.zone
+    zone, open_work = store.settings.zone, open_work_of(store.tables.read("observer_answers", [day]))
     sections = (
-        render_section(window, segments, found, session=sessions.get(window["session_id"]), zone=zone)
+        render_section(
+            window,
+            segments,
+            found,
+            session=sessions.get(window["session_id"]),
+            open_work=open_work.get(window["window_id"], ("", "")),
+            zone=zone,
+        )
         for window in windows.iter_rows(named=True)
     )
     after = update_log(before, sections, title=day)

@@ -8,7 +8,7 @@ from pydantic import Field
 from memory_assets.schema.records.base import Author, Category, Count, Priority, Record, Scope, Score, Sentiment, Strength
 from memory_assets.schema.records.capture import Trigger
 
-AnswerState = Literal["answered", "cut", "refused", "failed"]
+AnswerState = Literal["answered", "cut", "refused", "unusable", "failed"]
 Verdict = Literal["allow", "hold", "discard"]
 
 
@@ -23,7 +23,9 @@ class ObserverAnswer(Record):
     day: date = Field(description="Local day of the window.")
     row_from: Count = Field(description="Position in the window of the call's first message.")
     row_to: Count = Field(description="Position of its last message.")
-    state: AnswerState = Field(description="answered; cut (truncated); refused or failed (the rules observe these messages).")
+    state: AnswerState = Field(
+        description="answered; cut (truncated); refused, unusable (twice) or failed: the rules observe these messages."
+    )
     problem: str | None = Field(description="Why there is no answer.")
     answer: str | None = Field(description="Name of the raw answer's file below `answers/`, without its extension.")
     model: str = Field(description="Model that was asked.")
@@ -43,6 +45,7 @@ class ObserverAnswer(Record):
     asked_at: datetime | None = Field(description="When the answer arrived.")
     shown_ids: list[str] = Field(description="Earlier memories shown with the question.")
     cited_ids: list[str] = Field(description="Those that the answer cites.")
+    replaced_ids: list[str] = Field(description="Facts established earlier in the session that the answer replaces.")
     parse_path: str | None = Field(description="How the answer was parsed: segments, structured, flat, list, raw or empty.")
     fact_count: Count = Field(description="Facts in the answer.")
     current_task: str | None = Field(description="The task in progress at the end, according to the model.")

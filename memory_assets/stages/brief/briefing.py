@@ -1,6 +1,6 @@
 """Renders the briefing: what the next session should know at once, kept ready as a file.
 
-Takes MEMORY.md as it is on disk, the present memories, the number of pending proposals, and, if known, the current task, an
+Takes MEMORY.md as it is on disk, the present memories, the number of pending proposals, and, if known, tasks in progress, an
 excerpt of the log, and the triggers of that day or the next. It contains no clock time, so it stays the same byte for byte
 until its content changes, and prompt caches survive. It keeps within its budget in order of importance: triggers, rules,
 lessons, the rest of MEMORY.md, the task, 🔴 facts, the log. It names what was cut.
@@ -21,6 +21,7 @@ BUDGET_TOKENS = 2_000
 RECENT_FACTS = 12
 NAMED_CUTS = 4
 MOST_DUE = 5
+MOST_TASKS = 3
 RECALLED_WITH_EACH = 2
 THE_REST = "All of it is in MEMORY.md and the daily logs; `memory recall QUESTION` finds what helps."
 THIS_SESSION = "## This session so far"
@@ -45,7 +46,7 @@ def render_briefing(
     owner: str,
     as_of: date | None,
     project: str | None = None,
-    task: str | None = None,
+    tasks: Sequence[Row] = (),
     log: Sequence[str] = (),
     due: Sequence[Trigger] = (),
     lessons: Sequence[Row] = (),
@@ -54,7 +55,8 @@ def render_briefing(
     """Returns the briefing within the budget; `as_of` is the day of the newest memory.
 
     With a project, only its facts and the owner's own are shown, and the sections of its file (`project_md`) follow those of
-    MEMORY.md; `log` holds lines of the last day's log, `due` the due triggers, `lessons` the active lessons.
+    MEMORY.md; `tasks` are the tasks in progress, the latest first, `log` holds lines of the last day's log, `due` the due
+    triggers, `lessons` the active lessons.
     """
     head = [f"# Memory briefing{f' (known up to {as_of})' if as_of else ''}"]
     if pending:
@@ -67,18 +69,30 @@ def render_briefing(
         *rules,
         BriefingSection("Lessons", lesson_lines(lessons, known, project)),
         *(part for part in of_memory if part not in rules),
-        BriefingSection("Current task", [task] if task else []),
+        BriefingSection("In progress", _tasks(tasks, project)),
         BriefingSection("Recent facts", _recent(memories, known, owner, project)),
         BriefingSection("Last log", [line.rstrip() for line in log if line.strip()]),
     ]
     return _fit(head, [part for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN)
 
 
-def render_session(row: Row) -> str:
+def _tasks(tasks: Sequence[Row], project: str | None) -> list[str]:
+    """Returns a line for each task, with the day of its session, so that a reader can tell how old it is."""
+    shown = [one for one in tasks if project is None or one["project"] == project][:MOST_TASKS]
+    return [f"- {task_line(one)} [{one['project']}, {one['day']}]" for one in shown]
+
+
+def task_line(task: Row) -> str:
+    """Returns the task and the next step, in one line."""
+    return f"{task['task']} → {task['next_step']}" if task["next_step"] else str(task["task"])
+
+
+def render_session(row: Row, task: Row | None = None) -> str:
     """Returns the part of a continued session, which follows the briefing; `row` is from `session_reflections`."""
     left_out, asked = row["fact_count"] - row["told_count"], f"--session {row['session_id']} --include held"
     more = f"\n_{left_out} more: `memory recall QUESTION {asked}` finds them._" if left_out else ""
-    return f"{THIS_SESSION}\n{row['text']}{more}\n"
+    ends = f"\nIn progress: {task_line(task)}" if task else ""
+    return f"{THIS_SESSION}\n{row['text']}{more}{ends}\n"
 
 
 def due_lines(due: Sequence[Trigger], project: str | None = None) -> list[str]:

@@ -25,11 +25,18 @@ _SECTION = re.compile(r"<!-- window ([0-9a-f]{12}) -->\n.*?<!-- /window \1 -->(?
 
 
 def render_section(
-    window: Row, segments: pl.DataFrame, observations: pl.DataFrame, *, session: Row | None = None, zone: tzinfo
+    window: Row,
+    segments: pl.DataFrame,
+    observations: pl.DataFrame,
+    *,
+    session: Row | None = None,
+    open_work: tuple[str, str] = ("", ""),
+    zone: tzinfo,
 ) -> str:
     """Returns the section of one window, between its two markers, without held facts and narratives.
 
-    `session` is the window's row of `sessions`, if there is one: it has the name of the session and its files.
+    `session` is the window's row of `sessions`, if there is one: it has the name of the session and its files. `open_work` is
+    the task in progress at the end and the next step, where a model named them.
     """
     mark, session, of_window = window["window_id"][:WINDOW_DIGITS], session or {}, pl.col("window_id") == window["window_id"]
     facts = observations.filter(of_window & (pl.col("kind") == "fact") & (pl.col("gate") == "allow")).sort("event_at", "id")
@@ -42,6 +49,8 @@ def render_section(
     for segment in segments.filter(of_window).sort("ordinal").iter_rows(named=True):
         lines += _segment(segment, facts.filter(pl.col("segment_id") == segment["segment_id"]), zone)
     lines += ["Nothing worth keeping.", ""] if facts.is_empty() else []
+    ends = [f"**{title}**: {squeezed(text)}" for title, text in zip(("In progress", "Next"), open_work, strict=True) if text]
+    lines += [*ends, ""] if ends else []
     body = "\n".join(lines).replace("<!--", "<! --").replace("-->", "-- >")  # no text may look like a marker
     return f"<!-- window {mark} -->\n{body}<!-- /window {mark} -->\n"
 

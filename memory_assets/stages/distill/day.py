@@ -4,16 +4,20 @@ Frames in, frames out. A model's answers are read from storage. A window of a sh
 lessons (`lessons`), and the segments in which they were said; open windows give nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
+from itertools import islice
 from types import MappingProxyType
 
 import polars as pl
 
 from memory_assets.schema.frames import frame_of
+from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.stages.distill.grounding import without_orders
 from memory_assets.stages.distill.lessons import parse_lessons
+from memory_assets.stages.distill.model.established import established_id
 from memory_assets.stages.distill.model.observer import Answered, observe_window
 from memory_assets.stages.distill.rows import candidate_id, candidate_row, segment_row
 from memory_assets.stages.distill.rules.candidates import OWNERS_KINDS, Candidate, Observed
@@ -33,17 +37,21 @@ def build_day(
     answers: Answers = MappingProxyType({}),
     allowances: Mapping[str, int] | None = None,
     standards: Standards = DEFAULT_STANDARDS,
+    embedder: Embedder | None = None,
+    replaced: Collection[str] = (),
 ) -> dict[str, pl.DataFrame]:
     """Returns the tables `segments`, `observations` and `verdicts` of the day's windows.
 
-    `allowances` is the number of facts that may be allowed per window: `plan_allowances` over all windows of the store. Without
-    it the given windows are taken for all windows.
+    `allowances` is the number of facts that may be allowed per window, which windows of one session share:
+    `plan_allowances` over all windows of the store. Without it the given windows are taken for all windows. `replaced` are the
+    ids of facts that a later part of their session replaces.
     """
     allowances = plan_allowances(windows, standards.limits.most_allowed) if allowances is None else allowances
     rows: dict[str, list[Row]] = {"segments": [], "observations": [], "verdicts": []}
-    for found in find_in_windows(windows, messages, answers):
+    observed = [_overturned(found, replaced) for found in find_in_windows(windows, messages, answers, embedder)]
+    for found, results in judge_windows(observed, allowances, standards):
         rows["segments"] += found.stored_segments()
-        for result in judge_findings(found, allowances[found.window["window_id"]], standards):
+        for result in results:
             row = candidate_row(result, found.window, found.segments, found.observed, standards.taxonomy.version)
             rows["verdicts"].append(row)
             if result.verdict != "discard":
@@ -68,15 +76,17 @@ class WindowFindings:
         return [self.segments[number] for number in sorted({candidate.segment for candidate in self.observed.candidates})]
 
 
-def find_in_windows(windows: pl.DataFrame, messages: pl.DataFrame, answers: Answers) -> Iterator[WindowFindings]:
-    """Yields the findings of each window that is read, by window id."""
+def find_in_windows(
+    windows: pl.DataFrame, messages: pl.DataFrame, answers: Answers, embedder: Embedder | None = None
+) -> Iterator[WindowFindings]:
+    """Yields the findings of each window that is read, by window id; the embedder compares facts with the owner's words."""
     by_window = {window_id: own for (window_id,), own in messages.group_by("window_id", maintain_order=True)}
     for window in windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("window_id").iter_rows(named=True):
         if (own := by_window.get(window["window_id"])) is None:
             continue
         rows = own.sort("ordinal").to_dicts()
         answered = answers.get(window["window_id"], ())
-        observed = observe_window(rows, answered)
+        observed = observe_window(rows, answered, embedder)
         groups = [[rows[row] for row in group] for group in observed.segments]
         texts = [_safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)]
         segments = [segment_row(window, group, n, texts[n], observed.observer) for n, group in enumerate(groups)]
@@ -87,12 +97,36 @@ def find_in_windows(windows: pl.DataFrame, messages: pl.DataFrame, answers: Answ
         yield WindowFindings(window, segments, replace(observed, candidates=(*observed.candidates, *narratives)))
 
 
-def judge_findings(found: WindowFindings, most_allowed: int, standards: Standards = DEFAULT_STANDARDS) -> list[GateResult]:
-    """Returns the results of the write gate for the findings of a window; of several with the same id the first."""
-    results: dict[str, GateResult] = {}
-    for result in judge(found.observed.candidates, most_allowed=most_allowed, standards=standards):
-        results.setdefault(candidate_id(result.candidate, found.segments), result)
-    return list(results.values())
+def _overturned(found: WindowFindings, replaced: Collection[str]) -> WindowFindings:
+    """Returns the findings with the facts marked that a later part of the session replaces."""
+    if not replaced:
+        return found
+    window_id, candidates = found.window["window_id"], found.observed.candidates
+    marked = [
+        replace(one, is_overturned=established_id(window_id, one.text) in replaced or one.is_overturned) for one in candidates
+    ]
+    return replace(found, observed=replace(found.observed, candidates=marked))
+
+
+def judge_windows(
+    found: Iterable[WindowFindings], allowances: Mapping[str, int], standards: Standards = DEFAULT_STANDARDS
+) -> Iterator[tuple[WindowFindings, list[GateResult]]]:
+    """Yields the results of the write gate for each window; of several with the same id the first.
+
+    The windows of a session on one day share what they may allow: the most useful of all their facts are allowed.
+    """
+    sessions: dict[tuple[str, date], list[WindowFindings]] = {}
+    for one in found:
+        sessions.setdefault((one.window["session_id"], one.window["day"]), []).append(one)
+    for own in sessions.values():
+        room = sum(allowances[one.window["window_id"]] for one in own)
+        candidates = [candidate for one in own for candidate in one.observed.candidates]
+        results = iter(judge(candidates, most_allowed=room, standards=standards))
+        for one in own:
+            by_id: dict[str, GateResult] = {}
+            for result in islice(results, len(one.observed.candidates)):
+                by_id.setdefault(candidate_id(result.candidate, one.segments), result)
+            yield one, list(by_id.values())
 
 
 def _lessons(candidates: Sequence[Candidate]) -> list[Candidate]:

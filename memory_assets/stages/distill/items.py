@@ -46,9 +46,13 @@ _PATH = re.compile(
 _FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+(?:=\S+)?")
 _ENV = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b(?:=\S+)?")
 _CAMEL = re.compile(r"\b(?:[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z])\w*\b(?:\.\w+)*(?:\(\))?")
+_LOWER_CAMEL = re.compile(r"\b[a-z]+[A-Z]\w*\b")
 _SNAKE = re.compile(r"\b[a-z]\w*_\w+\b")
 _PERSON = re.compile(r"(?<![\w./@])@[A-Za-z][\w-]{1,38}\b(?!/)")
 _VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)*(?:[-+][\w.]+)?\b")
+_COMMIT = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")
+_NUMBER = re.compile(r"(?<![\w.#:/-])\d+(?:[.,]\d+)*(?![\w:/-]|\.\d)")
+_QUOTATION = re.compile(r"“([^”\n]{4,200})”|(?<!\w)\"([^\"\n]{4,200})\"(?!\w)")
 _CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?::[0-5]\d)?(?![\d:]|\.\d)")
 
 
@@ -92,6 +96,23 @@ def entities_of(text: str) -> tuple[str, ...]:
         return any(name != other and name in other and found[other] <= found[name] for other in found)
 
     return tuple(name for name in sorted(found, key=lambda name: (found[name], name)) if not is_part(name))[:MOST_ENTITIES]
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Returns the exact names of the text: code, addresses, paths, flags, identifiers, versions, issues and commits."""
+    patterns = (_CODE, _URL, _PATH, _FLAG, _ENV, _ISSUE, _LOWER_CAMEL, _SNAKE, _VERSION, _COMMIT)
+    found = (match[1] if pattern is _CODE else match[0] for pattern in patterns for match in pattern.finditer(text))
+    return tuple(dict.fromkeys(name.strip(" .,;:") for name in found))
+
+
+def numbers_in(text: str) -> tuple[str, ...]:
+    """Returns the numbers that are no part of a name, without separators of thousands."""
+    return tuple(dict.fromkeys(number.replace(",", "") for number in _NUMBER.findall(_CODE.sub(" ", text))))
+
+
+def quotations_in(text: str) -> tuple[str, ...]:
+    """Returns the words between quotation marks."""
+    return tuple(curly or straight for curly, straight in _QUOTATION.findall(text))
 
 
 def clock_times_in(text: str) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 They come from the settings and apply to every window. Their version is stored, so that days built by other standards are stale.
 A session may keep a number of facts (25 by default). It may continue after a window is observed, and the share of an earlier
-window must not change; so the share of a window depends only on itself and on the windows before it.
+window must not change; so the share of a window depends only on itself and on the windows before it. Windows of one day share
+theirs by importance (`day.judge_windows`).
 """
 
 import math
@@ -25,7 +26,7 @@ LEAST_USEFUL = 0.7
 """Default usefulness below which a fact is held (SPEC, decision 4)."""
 
 MOST_ALLOWED = 25
-"""Allowed facts of one session; noise grows faster than knowledge beyond it."""
+"""Allowed facts of one session that rules find; noise grows faster than knowledge beyond it. A model's prompt says how many."""
 
 TURNS_FOR_HALF = 6
 """A window with this many turns of the owner gets half of the remaining facts; longer ones get more, but never all."""

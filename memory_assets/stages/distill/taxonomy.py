@@ -1,6 +1,6 @@
 """Assigns facts to the categories of `taxonomy.toml`, by keywords and by the kind of the fact.
 
-Takes a text and its kind; returns a category and a confidence. A model's category is a hint with a small weight. Every row has
+Takes a text and its kind; returns a category and a confidence. A model's category comes before keywords. Every row has
 the version of its taxonomy, so rows of an older version stay readable.
 """
 
@@ -19,7 +19,9 @@ from memory_assets.stages.distill.rules.candidates import FactKind
 KIND_WEIGHT = 1.6
 """Weight of the kind of the fact, in keywords."""
 
-HINT_WEIGHT = 1.5
+HINT_CONFIDENCE = 0.9
+"""Confidence in the category that a model gave."""
+
 STRONG_WEIGHT = 2.0
 
 ONLY_THE_OWNERS: tuple[Category, ...] = ("preferences", "rules-conventions")
@@ -105,12 +107,16 @@ _KINDS: dict[FactKind, Category] = {
 def categorise(
     text: str, kind: FactKind, author: Author, hint: str | None = None, *, taxonomy: Taxonomy = TAXONOMY
 ) -> tuple[Category, float]:
-    """Returns the category and its confidence; only the owner's words make preferences and rules."""
+    """Returns the category and its confidence; only the owner's words make preferences and rules.
+
+    `hint` is the category that a model gave; it is right unless the fact would then be somebody else's rule.
+    """
     rules = taxonomy.categories
+    if (named := category_named(hint)) in {rule.name for rule in rules} and (author == "owner" or named not in ONLY_THE_OWNERS):
+        return cast(Category, named), HINT_CONFIDENCE
     weights = {rule.name: len(rule.words.findall(text)) + STRONG_WEIGHT * len(rule.strong.findall(text)) for rule in rules}
-    for category, weight in ((_KINDS.get(kind), KIND_WEIGHT), (category_named(hint), HINT_WEIGHT)):
-        if category:
-            weights[category] = weights.get(category, 0.0) + weight
+    if category := _KINDS.get(kind):
+        weights[category] = weights.get(category, 0.0) + KIND_WEIGHT
     if author != "owner":
         weights |= dict.fromkeys(ONLY_THE_OWNERS, 0.0)
     best, total = max(weights, key=lambda name: weights[name]), sum(weights.values())

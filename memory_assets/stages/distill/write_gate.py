@@ -1,7 +1,9 @@
 """Decides which candidate facts are stored: allow, hold or discard, with a reason.
 
 Takes candidates; returns one result for each, with its category. Calls no model: the observer's own verdict arrives as a hint.
-The first rule that applies wins. Candidates that no rule applies to are ranked, and the most useful of a window are allowed.
+The first rule that applies wins. Sentences that the rules observer found are also judged by their wording: orders, passing
+states, opinions. A model has judged that itself; its facts are held where their evidence is not enough, or where they would let
+somebody else speak for the owner. Of the rules observer's facts only the most useful are allowed; a model is asked for few.
 Conflicts with stored facts are handled later, when memories are built.
 """
 
@@ -23,16 +25,20 @@ LESS_USEFUL = "usefulness below"
 NO_SHARE = "more useful facts fill the session's share"
 """Reason for a fact that would be allowed in a shorter session."""
 
+NO_EVIDENCE = "no evidence in the transcript"
+
 SPECIFIC_BONUS = 0.05
 UNKNOWN = 0.5
 """Verifiability of a text without any signal."""
 
+_EDIT = re.compile(
+    r"(?i)^\W*(?:add|insert|replace|append|paste|put|change|update|remove|delete|rename|modify|edit)\b[^.]{0,60}\b(?:after"
+    r"|before|below|above|with the following|the following|line \d+|at the (?:top|bottom|end) of)\b"
+)
 _ARTEFACT = re.compile(
-    r"(?i)^(?:\W*(?:add|insert|replace|append|paste|put|change|update|remove|delete|rename|modify|edit)\b[^.]{0,60}\b(?:after"
-    r"|before|below|above|with the following|the following|line \d+|at the (?:top|bottom|end) of)\b|you (?:are|must|should"
-    r"|will) (?:an?|now|always|never)\b|you must\b|(?:please )?(?:ignore|disregard|forget) (?:all|any|the|your|previous|prior"
-    r"|above)|<\/?[a-z][\w-]*>|system prompt|as an ai\b|note to (?:ai|agents?|assistants?|llms?)\b|attention,? (?:ai|agents?"
-    r"|assistants?)\b)"
+    r"(?i)^(?:you (?:are|must|should|will) (?:an?|now|always|never)\b|you must\b|(?:please )?(?:ignore|disregard|forget) (?:all"
+    r"|any|the|your|previous|prior|above)|<\/?(?:system|instructions?|important|user|assistant|admin|policy)[\w-]*>"
+    r"|system prompt|as an ai\b|note to (?:ai|agents?|assistants?|llms?)\b|attention,? (?:ai|agents?|assistants?)\b)"
 )
 _INSTRUCTS = re.compile(
     r"(?i)\b(?:ignore|disregard|forget|override|bypass) (?:(?:all|any|the|your|these|previous|prior|above|earlier"
@@ -79,18 +85,22 @@ class GateResult:
 
 def evaluate_rules(c: Candidate, category: Category, limits: GateLimits) -> Iterator[tuple[bool, Verdict, float, str]]:
     """Yields for each rule whether it applies, its verdict, its confidence and its reason, in order of precedence."""
-    is_others = c.author != "owner"
+    is_others, is_ruled, is_quoted = c.author != "owner", c.hint is None, c.author in QUOTED
     folded = instructions.fold_confusables(c.text) if is_others else ""
+    is_artefact = bool(_ARTEFACT.search(folded)) or (is_ruled and bool(_EDIT.search(folded)))
     yield len(c.text.strip()) < limits.least_chars, "discard", 0.99, f"shorter than {limits.least_chars} characters"
-    yield not c.lines or not c.message_ids, "discard", 0.95, "no evidence in the transcript"
     yield is_others and instructions.has_invisible_characters(c.text), "discard", 0.95, "characters that nobody sees"
-    yield is_others and bool(_ARTEFACT.search(folded)), "discard", 0.9, "instruction artefact"
+    yield is_others and is_artefact, "discard", 0.9, "instruction artefact"
     yield is_others and bool(_INSTRUCTS.search(folded)), "discard", 0.9, "instructs whoever reads it"
     yield c.hint == "discard", "discard", 0.8, "the observer discards it"
-    makes_rule = c.kind in OWNERS_KINDS or category in ONLY_THE_OWNERS or instructions.gives_order(c.text)
+    yield c.fault == "contradicted", "discard", 0.9, "says the opposite of its evidence"
+    yield not c.lines or not c.message_ids or c.fault == "unsupported", "hold", 0.95, NO_EVIDENCE
+    yield c.fault == "unknown name", "hold", 0.9, "names what the session does not name"
+    is_order = (is_ruled or is_quoted) and instructions.gives_order(c.text)
+    makes_rule = c.kind in OWNERS_KINDS or category in ONLY_THE_OWNERS or is_order
     yield is_others and makes_rule, "hold", 0.95, "only the owner's words make rules and preferences"
     yield is_others and instructions.attributes_to_owner(c.text), "hold", 0.9, "speaks for the owner without the owner's words"
-    yield c.author in QUOTED and instructions.states_decision(c.text), "hold", 0.9, "quoted material decides nothing"
+    yield is_quoted and instructions.states_decision(c.text), "hold", 0.9, "quoted material decides nothing"
     yield c.author == "injected", "hold", 0.9, "text that harnesses and memories put there"
     yield c.kind == "narrative", "hold", 0.9, "a narrative, for looking up"
     yield bool(c.ungrounded_times), "hold", 0.95, "clock time not in the source"
@@ -99,19 +109,23 @@ def evaluate_rules(c: Candidate, category: Category, limits: GateLimits) -> Iter
     yield c.hint == "hold", "hold", 0.7, "the observer holds it"
     yield c.hint == "missing", "hold", 0.7, "no verdict from the observer"
     is_transient = bool(_TRANSIENT.search(c.text)) and not ADR.search(c.text)
-    yield is_others and is_transient, "hold", 0.7, "a passing state"
-    yield is_others and verifiability_of(c.text) < limits.least_verifiable, "hold", 0.6, "an opinion"
+    yield is_ruled and is_others and is_transient, "hold", 0.7, "a passing state"
+    is_opinion = is_ruled and is_others and verifiability_of(c.text) < limits.least_verifiable
+    yield is_opinion, "hold", 0.6, "an opinion"
     yield c.confidence < limits.least_confident, "hold", 0.7, "too little confidence"
     yield usefulness_of(c) < limits.least_useful, "hold", 0.6, f"{LESS_USEFUL} {limits.least_useful}"
-    yield len(stems_of(c.text)) < 3 or _only_names(c.text), "hold", 0.6, "names too little"
+    yield is_ruled and (len(stems_of(c.text)) < 3 or _only_names(c.text)), "hold", 0.6, "names too little"
 
 
 def judge(
     candidates: Sequence[Candidate], *, most_allowed: int = MOST_ALLOWED, standards: Standards = DEFAULT_STANDARDS
 ) -> list[GateResult]:
-    """Returns the results for the candidates of one window, in the order given; at most `most_allowed` are allowed."""
+    """Returns the results for the candidates of one window, in the order given.
+
+    At most `most_allowed` of the rules observer's are allowed.
+    """
     results = [_judge(candidate, standards) for candidate in candidates]
-    allowed = [place for place, result in enumerate(results) if result.verdict == "allow"]
+    allowed = [place for place, one in enumerate(results) if one.verdict == "allow" and one.candidate.hint is None]
     for place in sorted(allowed, key=lambda place: -usefulness_of(results[place].candidate))[most_allowed:]:
         results[place] = replace(results[place], verdict="hold", reason=NO_SHARE, gate_confidence=0.6)
     return results

@@ -20,6 +20,8 @@ JUNK = frozenset(
         "shorter than 12 characters",
         "no evidence in the transcript",
         "instruction artefact",
+        "names what the session does not name",
+        "says the opposite of its evidence",
         "characters that nobody sees",
         "quoted material decides nothing",
         "instructs whoever reads it",

@@ -14,7 +14,7 @@ import polars as pl
 
 from memory_assets.errors import QuestionError
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.distill.day import WindowFindings, judge_findings
+from memory_assets.stages.distill.day import WindowFindings, judge_windows
 from memory_assets.stages.distill.rows import candidate_id
 from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, GateLimits, Standards, plan_allowances
 from memory_assets.stages.triage.auto import TriageLimits, decide
@@ -92,9 +92,9 @@ def flips_of_gate(
     """
     other = replace(present, limits=limits)
     before, after = (plan_allowances(windows, one.limits.most_allowed) for one in (present, other))
-    for one in found:
-        window_id = one.window["window_id"]
-        past, now = judge_findings(one, before[window_id], present), judge_findings(one, after[window_id], other)
+    found = list(found)
+    results = zip(judge_windows(found, before, present), judge_windows(found, after, other), strict=True)
+    for (one, past), (_, now) in results:
         for was, becomes in zip(past, now, strict=True):
             id = candidate_id(was.candidate, one.segments)
             if was.verdict != becomes.verdict and stored.get(id) == was.verdict:

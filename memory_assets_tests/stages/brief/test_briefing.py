@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.schema import frames as tables
-from memory_assets.stages.brief.briefing import BUDGET_TOKENS, render_briefing
+from memory_assets.stages.brief.briefing import BUDGET_TOKENS, render_briefing, render_session
 from memory_assets.text.words import CHARS_A_TOKEN
 from memory_assets_tests.factories import START, frame, row
 
@@ -46,8 +46,26 @@ def briefing(memory_md: str = MEMORY_MD, *memories: dict, pending: int = 0, **ch
     return render_briefing(memory_md, frame("memories", *memories), **given)
 
 
+SHIP = {"project": "tidewatch", "day": date(2026, 8, 19), "task": "Ship v0.3.0.", "next_step": "Write the notes."}
+
+
+def test_tasks_in_progress_name_their_project_and_day():
+    other = {**SHIP, "project": "shop", "task": "Move to uv.", "next_step": ""}
+    assert "- Ship v0.3.0. → Write the notes. [tidewatch, 2026-08-19]\n- Move to uv. [shop, 2026-08-19]\n" in briefing(
+        tasks=[SHIP, other]
+    )
+    assert "Ship" not in briefing(tasks=[SHIP, other], project="shop")
+    assert briefing(tasks=[{**SHIP, "task": f"Task {n}."} for n in range(9)]).count("Task ") == 3
+
+
+def test_a_continued_session_is_told_what_was_in_progress():
+    row = {"fact_count": 1, "told_count": 1, "session_id": "s", "text": "- 🔴 Use uv."}
+    assert render_session(row, SHIP).endswith("- 🔴 Use uv.\nIn progress: Ship v0.3.0. → Write the notes.\n")
+    assert "In progress" not in render_session(row)
+
+
 def test_rules_come_first_then_the_owner_then_the_rest_then_task_facts_and_log():
-    text = briefing(MEMORY_MD, memory(), task="Ship v0.3.0.", log=["### 10:00 tidewatch", ""], pending=5)
+    text = briefing(MEMORY_MD, memory(), tasks=[SHIP], log=["### 10:00 tidewatch", ""], pending=5)
     assert (
         text
         == """\
@@ -65,8 +83,8 @@ What every session should know.
 ## Patterns
 - (2026-08-03) Redis runs on port 6380.
 
-## Current task
-Ship v0.3.0.
+## In progress
+- Ship v0.3.0. → Write the notes. [tidewatch, 2026-08-19]
 
 ## Recent facts
 - 🔴 (2026-08-03) Deploy with make deploy. [tidewatch]

@@ -34,6 +34,13 @@ def fact(text: str, **changes) -> dict:
     return row("observations", **{**defaults, **changes})
 
 
+def test_a_section_ends_with_what_was_in_progress():
+    told = {"open_work": ("Move the build to uv", "Run `uv lock`."), "zone": UTC}
+    text = render_section(window(ROWS), frame("segments", SEGMENT), frame("observations"), **told)
+    assert text.endswith("**In progress**: Move the build to uv\n**Next**: Run `uv lock`.\n<!-- /window a1b2c3d4e5f6 -->\n")
+    assert "In progress" not in section()
+
+
 def test_a_section_reads_as_the_seeds_show_it():
     session = row("sessions", name="Package managers", files_modified=["a", "b"], files_read=["c"])
     text = render_section(

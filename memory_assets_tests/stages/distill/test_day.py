@@ -6,6 +6,7 @@ import polars as pl
 
 from memory_assets.schema import frames as tables
 from memory_assets.stages.distill.day import build_day
+from memory_assets.stages.distill.model.established import established_id
 from memory_assets_tests.stages.distill.model.test_observer import ANSWER, ROWS
 from memory_assets_tests.stages.distill.models import answered
 from memory_assets_tests.stages.distill.sessions import messages, said, window, windows
@@ -160,3 +161,52 @@ def test_a_planted_instruction_leaves_no_trace():
     day = distilled()
     texts = " ".join([*day.observations["text"], *day.segments["narrative"]])
     assert "conda" not in texts
+
+
+def test_windows_of_a_session_share_their_room_by_importance():
+    later = [{**row, "message_id": f"later_{n}"} for n, row in enumerate(said(*CORRECTED, window_id="0" * 64))]
+    small = [
+        {**row, "message_id": f"small_{n}"}
+        for n, row in enumerate(said(("owner", "thanks"), ("assistant", "Done."), window_id="1" * 64))
+    ]
+    room = {"0" * 64: 0, "1" * 64: 1}
+    day = distilled(window(later), window(small), rows=[*later, *small], allowances=room)
+    assert day.facts()["window_id"].to_list() == ["0" * 64]
+    alone = distilled(window(later), rows=later, allowances=room)
+    assert alone.facts().is_empty()
+
+
+def test_what_a_later_part_of_the_session_replaces_is_held():
+    rows = said(*CORRECTED)
+    answer = "\n".join(
+        f"- 🔴 [gate=allow confidence=0.9 category=operations] {fact}"
+        for fact in ("`uv sync` now installs everything from `uv.lock`", "`requirements.txt` is gone")
+    )
+    answers = answered(messages(rows), answer)
+    assert distilled(rows=rows, answers=answers).facts().height == 2
+    gone = established_id(rows[0]["window_id"], "`requirements.txt` is gone")
+    day = distilled(rows=rows, answers=answers, replaced=[gone])
+    assert day.facts()["text"].to_list() == ["`uv sync` now installs everything from `uv.lock`"]
+    held = day.observations.filter(text="`requirements.txt` is gone").row(0, named=True)
+    assert (held["gate"], held["gate_reason"]) == ("hold", "overturned later in the session")
+
+
+def test_a_models_fact_is_dated_and_placed_by_its_time():
+    rows = said(
+        ("assistant", "The cache is stale."),
+        *[("assistant", f"Step {n} of the plan.") for n in range(20)],
+        ("assistant", "The cache is stale."),
+    )
+    stamp = f"{rows[-1]['event_at']:%H:%M}"
+    answers = answered(
+        messages(rows), f"- 🔴 ({stamp}) [gate=allow confidence=0.9 category=operations] The cache is stale here"
+    )
+    (fact,) = distilled(rows=rows, answers=answers).facts().to_dicts()
+    assert (fact["event_at"], fact["message_ids"][0]) == (rows[-1]["event_at"], rows[-1]["message_id"])
+
+
+def test_the_models_priority_and_confidence_rank_and_its_category_wins():
+    rows = said(*CORRECTED)
+    answer = "- 🟡 [gate=allow confidence=0.9 category=system-architecture] `uv sync` always installs everything from `uv.lock`"
+    (fact,) = distilled(rows=rows, answers=answered(messages(rows), answer)).facts().to_dicts()
+    assert (fact["priority"], fact["confidence"], fact["category"]) == ("medium", 0.9, "system-architecture")

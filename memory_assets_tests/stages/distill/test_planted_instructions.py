@@ -9,7 +9,9 @@ import unicodedata
 import polars as pl
 import pytest
 
+from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.stages.distill.day import build_day
+from memory_assets.stages.distill.grounding import without_quoted
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets_tests.stages.distill.models import answered
 from memory_assets_tests.stages.distill.planted import PLANTED, SAID, THEMES, Planted, Said, Theme
@@ -95,6 +97,24 @@ def test_a_model_that_believes_it_is_not_believed(planted: Planted, obeys: bool)
     assert carrying(planted.theme, facts["text"].to_list()) == []
     assert carrying(planted.theme, narratives) == []
     assert facts["text"].to_list() == [FACT]
+
+
+@each_planted
+def test_it_does_not_become_open_work(planted: Planted):
+    rows, claims = session(planted, obeys=False), THEMES[planted.theme].claims
+    kept = [without_quoted(claim, rows) for claim in claims]
+    assert carrying(planted.theme, kept) == []
+    assert without_quoted("Finish the image of the build.", rows) == "Finish the image of the build."
+
+
+@pytest.mark.slow
+@each_planted
+def test_comparing_by_meaning_does_not_make_it_the_owners(planted: Planted):
+    rows = session(planted, obeys=True)
+    own, frame = windows(window(rows)), messages(rows)
+    answers = answered(frame, believing(THEMES[planted.theme]))
+    facts = build_day(own, frame, answers=answers, embedder=LocalEmbedder())["observations"].filter(pl.col("gate") == "allow")
+    assert carrying(planted.theme, facts["text"].to_list()) == []
 
 
 def conversation(owners: Said) -> list[Row]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memory_assets.errors import QuestionError
-from memory_assets.stages.distill.day import WindowFindings, judge_findings
+from memory_assets.stages.distill.day import WindowFindings, judge_windows
 from memory_assets.stages.distill.rows import candidate_id
 from memory_assets.stages.distill.rules.candidates import Candidate, Observed
 from memory_assets.stages.distill.standards import MOST_ALLOWED, GateLimits, Standards
@@ -17,6 +17,7 @@ from memory_assets_tests.stages.distill.test_write_gate import BASE
 
 WINDOW = row("windows", window_id="w", status="observed", user_turn_count=1000)
 WINDOWS = frame("windows", WINDOW)
+ROOM = {"w": MOST_ALLOWED}
 SEGMENT = {"window_id": "w", "segment_id": "s"}
 RULE = "Always run `make check` before you commit."
 
@@ -27,7 +28,7 @@ def found(*candidates: Candidate) -> WindowFindings:
 
 
 def flips(one: WindowFindings, limits: GateLimits, outcomes: dict[str, str] | None = None) -> list[tuple[str, str, str]]:
-    stored = {candidate_id(j.candidate, one.segments): j.verdict for j in judge_findings(one, MOST_ALLOWED)}
+    stored = {candidate_id(j.candidate, one.segments): j.verdict for _, own in judge_windows([one], ROOM) for j in own}
     return [(f.was, f.becomes, f.outcome) for f in flips_of_gate([one], WINDOWS, limits, stored, outcomes or {})]
 
 

@@ -3,21 +3,29 @@
 The text of an answer stays in its file; a row has its name.
 """
 
-from collections.abc import Callable, Iterable
-from datetime import date
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, date
 from typing import Any
 
 import polars as pl
 
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer
+from memory_assets.stages.distill.grounding import without_quoted
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.material import find_citations, without_citations
+from memory_assets.stages.distill.model.material import find_citations, find_replaced, without_citations
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.model.parser import parse_answer
 from memory_assets.stages.distill.model.questions import QuestionStatus
 from memory_assets.stages.distill.rows import short_id
+from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.store.ledger import USED, Planned
+
+OPEN_WORK = ("current_task", "suggested_response")
+"""Columns with what was open at the end of the call's messages."""
+
+_NOTHING = re.compile(r"(?i)^\W*(?:(?:primary|secondary)\W*)?(?:none|nothing|n/?a|-*)?\W*$")
 
 Price = Callable[[ModelAnswer], float | None]
 """The cost of an answer in US dollars; None if the price of the model is unknown."""
@@ -37,7 +45,7 @@ def answer_row(status: QuestionStatus, day: date, problem: ModelError | None, pr
         "row_from": question.call.first,
         "row_to": question.call.last,
         "state": state,
-        "problem": "The model refused." if state == "refused" else str(problem) if problem else None,
+        "problem": _problem(status, problem),
         "answer": kept.name if kept else None,
         **{name: getattr(key, name) for name in ("model", "prompt_hash", "parameters", "serialiser")},
         "answered_by": kept.answer.model if kept else None,
@@ -50,10 +58,25 @@ def answer_row(status: QuestionStatus, day: date, problem: ModelError | None, pr
         "asked_at": last.asked_at if last else None,
         "shown_ids": list(kept.shown_ids) if kept else [],
         "cited_ids": list(find_citations(kept.answer.text, kept.shown_ids)) if kept else [],
+        "replaced_ids": list(find_replaced(kept.answer.text)) if kept else [],
         "fact_count": len(parsed.facts) if parsed else 0,
         "parse_path": parsed.path if parsed else None,
-        **{name: getattr(parsed, name, None) for name in ("current_task", "suggested_response")},
+        **{name: _open_work(getattr(parsed, name, None), question.call.messages) for name in OPEN_WORK},
     }
+
+
+def _open_work(text: str | None, messages: Sequence[Row]) -> str | None:
+    """Returns what is open in one line, without what quoted material asks for: agents read it at their next start."""
+    lines = [line for line in (text or "").splitlines() if not _NOTHING.match(line)]
+    return without_quoted("; ".join(line.strip().rstrip(";") for line in lines), messages) or None if lines else None
+
+
+def _problem(status: QuestionStatus, problem: ModelError | None) -> str | None:
+    if status.state == "refused":
+        return "The model refused."
+    if status.state == "unusable":
+        return f"{status.attempts[-1].fault} The model was asked twice."
+    return str(problem) if problem else None
 
 
 def answers_by_window(rows: pl.DataFrame, answers: AnswerStore) -> dict[str, list[Answered]]:
@@ -61,9 +84,21 @@ def answers_by_window(rows: pl.DataFrame, answers: AnswerStore) -> dict[str, lis
     found: dict[str, list[Answered]] = {}
     columns = ("window_id", "row_from", "row_to", "model", "prompt_hash", "answer")
     for window_id, first, last, model, prompt_hash, name in rows.sort("window_id", "ordinal").select(columns).iter_rows():
-        text = answers.read_named(name).answer.text if name else None
-        found.setdefault(window_id, []).append(Answered(first, last, model, prompt_hash, text))
+        kept = answers.read_named(name) if name else None
+        text, zone = (kept.answer.text, kept.key.zone) if kept else (None, UTC)
+        found.setdefault(window_id, []).append(Answered(first, last, model, prompt_hash, text, zone))
     return found
+
+
+def open_work_of(rows: pl.DataFrame) -> dict[str, tuple[str, str]]:
+    """Returns the current task and the suggested next step at the end of each window that has an answer; empty if none."""
+    last = (
+        rows.filter(pl.col("answer").is_not_null())
+        .sort("window_id", "ordinal")
+        .group_by("window_id", maintain_order=True)
+        .last()
+    )
+    return {window: (task or "", response or "") for window, task, response in last.select("window_id", *OPEN_WORK).iter_rows()}
 
 
 def plan_uses(rows: pl.DataFrame, known_ids: Iterable[str]) -> list[Planned]:

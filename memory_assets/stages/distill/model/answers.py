@@ -8,9 +8,10 @@ rest of the store never edits these files.
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory_assets.errors import StoreError
 from memory_assets.schema.protocols import ModelAnswer
@@ -40,6 +41,14 @@ class AnswerKey:
     serialiser: str
 
     @property
+    def zone(self) -> tzinfo:
+        """The time zone of the stamps that the model saw; the content of an observer's question ends with it."""
+        try:
+            return ZoneInfo(self.content.rpartition(" ")[2])
+        except (ZoneInfoNotFoundError, ValueError):
+            return UTC
+
+    @property
     def name(self) -> str:
         """The name of the file of a complete answer, without its suffix."""
         rest = "\x1f".join((self.prompt_hash, self.model, self.parameters, self.serialiser))
@@ -54,6 +63,8 @@ class StoredAnswer:
     answer: ModelAnswer
     asked_at: datetime
     shown_ids: tuple[str, ...] = ()
+    fault: str = ""
+    """Why the answer, although complete, cannot be used."""
 
     @property
     def is_whole(self) -> bool:
@@ -123,6 +134,7 @@ def _read(path: Path) -> StoredAnswer:
     try:
         row: dict[str, Any] = json.loads(path.read_bytes())
         at = datetime.fromisoformat(row["asked_at"]).astimezone(UTC)
-        return StoredAnswer(AnswerKey(**row["key"]), ModelAnswer(**row["answer"]), at, tuple(row["shown_ids"]))
+        key, answer = AnswerKey(**row["key"]), ModelAnswer(**row["answer"])
+        return StoredAnswer(key, answer, at, tuple(row["shown_ids"]), row.get("fault", ""))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"Cannot read the stored answer {path}: {error}. Delete the file to ask the model again.") from error

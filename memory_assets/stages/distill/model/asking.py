@@ -1,6 +1,7 @@
 """Sends open questions to a model, in parallel or as batches, and stores every answer before it is parsed.
 
-Afterwards each question is answered, cut or refused in the answer store, or its error is returned. A wrong key or model name
+Afterwards each question is answered, cut, refused or unusable in the answer store, or its error is returned. An answer that
+cannot be used (`usable`) is asked for once more. A wrong key or model name
 stops everything at once, an overload after the requests in progress; answers that came by then are stored, so the next run
 sends only the rest.
 
@@ -23,12 +24,13 @@ from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, 
 from memory_assets.schema.progress import track
 from memory_assets.schema.protocols import Batch, Model, ModelRequest
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.material import EarlierMemory
+from memory_assets.stages.distill.model.material import EarlierMemory, Known, without_citations
 from memory_assets.stages.distill.model.questions import Images, ObserverQuestion, QuestionStatus, next_attempt, status_of
+from memory_assets.stages.distill.model.usable import fault_of
 from memory_assets.text.files import make_folder, write_json
 
 ATTEMPTS = 2
-"""A question whose answer was cut is sent a second time, with more room."""
+"""A question whose answer was cut or cannot be used is sent a second time."""
 
 VERSION = 1
 MOST_REQUESTS = 1_000
@@ -138,27 +140,33 @@ class ModelAsker:
     at_once: int = 4
     earlier: Callable[[ObserverQuestion], Sequence[EarlierMemory]] = field(default=lambda _: ())
     images: Callable[[ObserverQuestion], Images] = field(default=lambda _: {})
+    established: Callable[[ObserverQuestion], Sequence[Known]] = field(default=lambda _: ())
 
     def ask_all(self, statuses: Iterable[QuestionStatus]) -> dict[str, ModelError]:
-        """Asks the open questions in parallel; returns the error of each question without an answer, by key name."""
+        """Asks the open questions, those of different sessions in parallel and those of one session in order.
+
+        Returns the error of each question without an answer, by key name.
+        """
         problems: dict[str, ModelError] = {}
-        waiting = self._still_open(statuses, problems)
-        for _ in range(ATTEMPTS):
-            questions = {question.key.name: partial(self._ask, question) for question in map(next_attempt, waiting)}
-            problems |= ask_each(questions, self.at_once, self.model.name)
-            waiting = self._still_open(waiting, problems)
+        for together in in_rounds(self._still_open(statuses, problems)):
+            waiting = together
+            for _ in range(ATTEMPTS):
+                questions = {question.key.name: partial(self._ask, question) for question in map(next_attempt, waiting)}
+                problems |= ask_each(questions, self.at_once, self.model.name) if questions else {}
+                waiting = self._still_open(waiting, problems)
         return problems
 
     def ask_in_batches(self, statuses: Iterable[QuestionStatus], queue: BatchQueue) -> dict[str, ModelError]:
-        """Asks the open questions as a batch, after collecting the batches of earlier runs."""
+        """Asks the open questions in batches, after collecting earlier ones; a batch has one question of each session."""
         problems: dict[str, ModelError] = {}
         waiting = list(statuses)
-        queue.collect(self.answers.write)
-        for _ in range(ATTEMPTS):
-            waiting = self._still_open(waiting, problems)
-            if waiting:
-                queue.submit([BatchedQuestion(q.key, *self._prepare(q)) for q in map(next_attempt, waiting)])
-                problems |= queue.collect(self.answers.write)
+        keep = partial(self._keep, {q.key.name: q for one in waiting for q in (one.question, one.question.wider)})
+        queue.collect(keep)
+        for together in in_rounds(self._still_open(waiting, problems)):
+            for _ in range(ATTEMPTS):
+                if together := self._still_open(together, problems):
+                    queue.submit([BatchedQuestion(q.key, *self._prepare(q)) for q in map(next_attempt, together)])
+                    problems |= queue.collect(keep)
         for problem in problems.values():
             if isinstance(problem, ModelSetupError | ModelBusyError):
                 raise problem
@@ -176,13 +184,35 @@ class ModelAsker:
         except ModelRequestError:
             if not request.images:
                 raise
-            answer = self.model.ask(question.request(self.earlier(question)))
-        self.answers.write(StoredAnswer(question.key, answer, self.clock(), shown_ids))
+            answer = self.model.ask(question.request(self.earlier(question), established=self.established(question)))
+        except (ModelSetupError, ModelBusyError):
+            raise
+        except ModelError:  # an empty answer, or one that is no message
+            answer = self.model.ask(request)
+        self._keep({question.key.name: question}, StoredAnswer(question.key, answer, self.clock(), shown_ids))
+
+    def _keep(self, questions: Mapping[str, ObserverQuestion], kept: StoredAnswer) -> None:
+        """Stores the answer, with its fault if it cannot be used."""
+        question = questions.get(kept.key.name)
+        if question is not None and kept.is_whole:
+            kept = replace(kept, fault=fault_of(without_citations(kept.answer.text), question.call.messages))
+        self.answers.write(kept)
 
     def _prepare(self, question: ObserverQuestion) -> tuple[tuple[str, ...], ModelRequest]:
         """Returns the ids of the earlier memories that are shown, and the request."""
         earlier = self.earlier(question)
-        return tuple(memory.id for memory in earlier), question.request(earlier, self.images(question))
+        shown_ids = tuple(memory.id for memory in earlier)
+        return shown_ids, question.request(earlier, self.images(question), self.established(question))
+
+
+def in_rounds(statuses: Iterable[QuestionStatus]) -> list[list[QuestionStatus]]:
+    """Returns the questions in rounds with one question of each session, in the order of the session's parts."""
+    rounds: list[list[QuestionStatus]] = []
+    asked: dict[str, int] = {}
+    for status in sorted(statuses, key=lambda status: status.question.place):
+        number = asked[status.question.session_id] = asked.get(status.question.session_id, -1) + 1
+        rounds[number:] = [[*(rounds[number] if number < len(rounds) else []), status], *rounds[number + 1 :]]
+    return rounds
 
 
 def ask_each(questions: Mapping[str, Callable[[], None]], at_once: int, model: str) -> dict[str, ModelError]:

@@ -1,8 +1,9 @@
 """Builds what a model is shown: messages as text with author and time, and earlier memories about the same subject.
 
 Both are fenced as quoted material; no content can close a fence, because the fence has a hash of its content. `[HH:MM]` stamps
-are in the owner's time zone, tool calls and results are truncated, images are numbered in the order of the messages. Earlier
-memories depend on the day of the call, so their ids are stored with the answer and are no part of its key.
+are in the owner's time zone, images are numbered in the order of the messages. What neither the owner nor the assistant said
+(tool calls and results, files, pages, texts of the harness) is truncated to its beginning and its end. Earlier memories depend
+on the day of the call, so their ids are stored with the answer and are no part of its key.
 """
 
 import math
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cache
 from importlib.resources import files
+from typing import Protocol
 
 import polars as pl
 
@@ -20,10 +22,17 @@ from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.text.words import count_tokens, stems_of, text_hash
 
-SERIALISER_VERSION = "serialise/2"
+SERIALISER_VERSION = "serialise/3"
 
-TOOL_CHARS = 1_500
-"""Length to which tool calls and results are truncated (A21, DUET)."""
+QUOTED_CHARS = 300
+"""Length to which everything is truncated that neither the owner nor the assistant said. The bench row `material` measures what
+other lengths cost and keep."""
+
+END_SHARE = 1 / 3
+"""Share of it for the end, where tools print errors and results."""
+
+IDENTITY_CHARS = 1_500
+"""Length to which the same texts are hashed; it never changes, so that an answer stays valid when less of them is shown."""
 
 _ROLES: dict[Author, str] = {"subagent": "SUB-AGENT", "injected": "HARNESS"}
 """Roles that are not the name of the author in upper case."""
@@ -37,7 +46,22 @@ LEAST_SHARE = 0.35
 WEIGHT: dict[Priority, float] = {"high": 3.0, "medium": 2.0, "low": 1.0}
 
 _CITED = re.compile(r"mem_[0-9a-f]{12}")
+_REPLACED = re.compile(r"\s*[\[(]\s*replaces:?\s*(mem_[0-9a-f]{12}(?:\s*,\s*mem_[0-9a-f]{12})*)\s*[\])]", re.I)
 _CITATION = re.compile(r"\s*[\[(]\s*(?:memory\s+)?(?:ids?\s*:?\s*)?mem_[0-9a-f]{12}(?:\s*,\s*mem_[0-9a-f]{12})*\s*[\])]", re.I)
+
+
+class Known(Protocol):
+    """Something that is shown with its id."""
+
+    @property
+    def id(self) -> str:
+        """`mem_` and twelve hex digits."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The fact."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -55,30 +79,63 @@ class EarlierMemory:
     """Set for facts about a person, which apply to all projects."""
 
 
-def serialise(messages: Sequence[Row], zone: tzinfo, before: Sequence[Row] = (), earlier: Sequence[EarlierMemory] = ()) -> str:
+def serialise(
+    messages: Sequence[Row],
+    zone: tzinfo,
+    before: Sequence[Row] = (),
+    earlier: Sequence[Known] = (),
+    established: Sequence[Known] = (),
+) -> str:
     """Returns the messages as fenced text, with a date line at the start of each day.
 
-    `before` are messages of an earlier call, `earlier` memories with their ids; each has a fence of its own.
+    `before` are messages of an earlier call, `earlier` memories and `established` facts of the session with their ids; each has
+    a fence of its own.
     """
-    known = "\n".join(f"[memory id: {memory.id}] {memory.text}" for memory in earlier)
-    bodies = {"earlier memories": known, "end of what was read before": "\n\n".join(_lines(before, zone))}
+    known, own = ("\n".join(f"[memory id: {one.id}] {one.text}" for one in facts) for facts in (earlier, established))
+    bodies = {
+        "earlier memories": known,
+        "facts established earlier in this session": own,
+        "end of the previous part": "\n\n".join(_lines(before, zone)),
+    }
     transcript = fenced("transcript", "\n\n".join(_lines(messages, zone)))
     return "\n\n".join([*(fenced(title, body) for title, body in bodies.items() if body), transcript])
 
 
-def shown(message: Row) -> str:
+def shown(message: Row, limit: int = QUOTED_CHARS) -> str:
     """Returns the text of a message as shown to a model."""
     text = message["text"]
     if message["kind"] == "tool_result":
-        error = " (error)" if message["is_error"] else ""
-        return f"[toolResult {message['tool_name'] or 'tool'}{error}] {_cut(text)}"
-    return text if message["kind"] == "text" else _cut(text)
+        return f"{_result_head(message)} {_shortened(text, limit)}"
+    is_said = message["kind"] == "text" and message["author"] in ("owner", "assistant")
+    return text if is_said else _shortened(text, limit)
+
+
+def _result_head(message: Row) -> str:
+    return f"[toolResult {message['tool_name'] or 'tool'}{' (error)' if message['is_error'] else ''}]"
+
+
+def _shortened(text: str, limit: int) -> str:
+    """Returns the beginning and the end of a text that is longer than the limit."""
+    if len(text) <= limit:
+        return text
+    end = int(limit * END_SHARE)
+    return f"{text[: limit - end]}… [{len(text) - limit:,} more characters] …{text[len(text) - end :]}"
+
+
+def identity_of(message: Row) -> str:
+    """Returns what identifies the text of a message in the key of an answer."""
+    text = message["text"]
+    if message["kind"] == "text":
+        return text
+    more = len(text) - IDENTITY_CHARS
+    cut = text if more <= 0 else f"{text[:IDENTITY_CHARS]}… [{more:,} more characters]"
+    return f"{_result_head(message)} {cut}" if message["kind"] == "tool_result" else cut
 
 
 def content_hash(messages: Sequence[Row], before: Sequence[Row] = ()) -> str:
-    """Returns the hash of everything that is shown to a model, except for the time zone."""
-    parts = (f"{m['message_id']}\x1f{m['event_at'].isoformat()}\x1f{m['image_count']}\x1f{shown(m)}" for m in messages)
-    return text_hash("\x1e".join([*parts, "\x1d", *map(shown, before)]))
+    """Returns the hash of the messages that are shown to a model, except for the time zone."""
+    parts = (f"{m['message_id']}\x1f{m['event_at'].isoformat()}\x1f{m['image_count']}\x1f{identity_of(m)}" for m in messages)
+    return text_hash("\x1e".join([*parts, "\x1d", *map(identity_of, before)]))
 
 
 def _lines(messages: Sequence[Row], zone: tzinfo) -> Iterator[str]:
@@ -104,10 +161,6 @@ def fenced(title: str, body: str) -> str:
 def read_prompt(stage: str, name: str) -> str:
     """Returns a prompt of the package: the Markdown file of that name in the folder of the stage."""
     return files(f"memory_assets.stages.{stage}").joinpath(f"{name}.md").read_text(encoding="utf-8")
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= TOOL_CHARS else f"{text[:TOOL_CHARS]}… [{len(text) - TOOL_CHARS:,} more characters]"
 
 
 def earlier_memories(memories: pl.DataFrame) -> list[EarlierMemory]:
@@ -144,6 +197,11 @@ def find_citations(answer: str, shown_ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(set(_CITED.findall(answer)) & set(shown_ids)))
 
 
+def find_replaced(answer: str) -> tuple[str, ...]:
+    """Returns the ids of the facts that the answer says it replaces."""
+    return tuple(sorted({id for ids in _REPLACED.findall(answer) for id in _CITED.findall(ids)}))
+
+
 def without_citations(answer: str) -> str:
     """Returns the answer without ids of memories in brackets."""
-    return _CITATION.sub("", answer)
+    return _CITATION.sub("", _REPLACED.sub("", answer))

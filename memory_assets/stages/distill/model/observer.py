@@ -1,16 +1,19 @@
 """Observes a window: from a model's stored answers if there are any, else with the rules.
 
 Takes the messages of a window and its answers; returns segments with narratives, and candidate facts. Calls no model. The
-evidence and the author of a model's fact are found in the transcript, never taken from the answer. Messages without an answer
-(a refusal) are observed with the rules.
+evidence and the author of a model's fact are found in the transcript, near the time that the model gave it; a fact is dated by
+its evidence. Messages without an answer (a refusal) are observed with the rules.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 from itertools import pairwise
 from typing import get_args
 
-from memory_assets.stages.distill.grounding import FactEvidence, Grounding
+from memory_assets.schema.protocols import Embedder
+from memory_assets.schema.records import Priority
+from memory_assets.stages.distill.grounding import FactEvidence, Grounding, Stamp
 from memory_assets.stages.distill.items import items_of, strength_of
 from memory_assets.stages.distill.model.material import without_citations
 from memory_assets.stages.distill.model.parser import ParsedFact, ParsePath, parse_answer
@@ -18,10 +21,16 @@ from memory_assets.stages.distill.rules.candidates import START_CONFIDENCE, Cand
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.rules import OBSERVER, find_candidates
 from memory_assets.stages.distill.rules.segments import find_segments, narrate
-from memory_assets.stages.distill.taxonomy import category_named
+from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS, category_named
 
-ALLOWED_BY_MODEL, HELD_BY_MODEL = 0.85, 0.6
-"""Usefulness of a fact that a model allows or holds without a number of its own."""
+USEFUL: dict[Priority, float] = {"high": 0.9, "medium": 0.8, "low": 0.7}
+"""Usefulness of a fact by the model's priority; its confidence ranks facts of the same priority."""
+
+CONFIDENCE_SHARE = 0.09
+"""What full confidence adds: less than the next priority."""
+
+HELD_BY_MODEL = 0.6
+"""Usefulness of a fact that a model holds."""
 
 
 @dataclass(frozen=True)
@@ -34,30 +43,34 @@ class Answered:
     model: str
     prompt_hash: str
     text: str | None
+    zone: tzinfo = UTC
+    """The time zone of the stamps that the model saw."""
 
 
-def observe_window(rows: list[Row], answered: Sequence[Answered] = ()) -> Observed:
+def observe_window(rows: list[Row], answered: Sequence[Answered] = (), embedder: Embedder | None = None) -> Observed:
     """Returns the segments, narratives and candidates of a window; `rows` are its messages in order."""
     segments = find_segments(rows)
     if any(answer.text is not None for answer in answered):
-        observed = _observe_with_model(rows, segments, answered)
+        observed = _observe_with_model(rows, segments, answered, embedder)
     else:
         observed = Observed(OBSERVER, "rules", [""] * len(segments), segments, find_candidates(rows, segments))
     found = zip(observed.narratives, observed.segments, strict=True)
     return replace(observed, narratives=[text or narrate([rows[row] for row in group]) for text, group in found])
 
 
-def _observe_with_model(rows: list[Row], segments: list[list[int]], answered: Sequence[Answered]) -> Observed:
+def _observe_with_model(
+    rows: list[Row], segments: list[list[int]], answered: Sequence[Answered], embedder: Embedder | None
+) -> Observed:
     """Returns what the model found; a long window has several answers."""
+    source = next(answer for answer in answered if answer.text is not None)
     parsed = [parse_answer(without_citations(answer.text)) for answer in answered if answer.text is not None]
-    grounding = Grounding(rows)
+    grounding = Grounding(rows, source.zone, embedder)
     proposed = [segment for answer in parsed for segment in answer.segments]
-    grounded = [[(fact, grounding.find(fact.text)) for fact in segment.facts] for segment in proposed]
+    grounded = [[(fact, _evidence(fact, grounding)) for fact in segment.facts] for segment in proposed]
     anchors = [_anchor(segment.narrative, facts, grounding) for segment, facts in zip(proposed, grounded, strict=True)]
     groups, narratives = _regroup(rows, segments, [segment.narrative for segment in proposed], anchors)
     segment_of = {row: place for place, group in enumerate(groups) for row in group}
     candidates = [_candidate(fact, evidence, rows, segment_of) for facts in grounded for fact, evidence in facts]
-    source = next(answer for answer in answered if answer.text is not None)
     return Observed(
         observer=source.model,
         parse_path=max((answer.path for answer in parsed), key=get_args(ParsePath).index),
@@ -66,6 +79,11 @@ def _observe_with_model(rows: list[Row], segments: list[list[int]], answered: Se
         candidates=candidates + _unanswered(rows, groups, answered),
         prompt_hash=source.prompt_hash,
     )
+
+
+def _evidence(fact: ParsedFact, grounding: Grounding) -> FactEvidence | None:
+    stamp = Stamp(int(fact.time[:2]), int(fact.time[3:]), fact.day) if fact.time else None
+    return grounding.find(fact.text, stamp, is_wish=category_named(fact.category) in ONLY_THE_OWNERS)
 
 
 def _unanswered(rows: list[Row], groups: Sequence[Sequence[int]], answered: Sequence[Answered]) -> list[Candidate]:
@@ -78,7 +96,7 @@ def _unanswered(rows: list[Row], groups: Sequence[Sequence[int]], answered: Sequ
 
 def _anchor(narrative: str, facts: Sequence[tuple[ParsedFact, FactEvidence | None]], grounding: Grounding) -> int | None:
     """Returns the row that a model's segment is placed around: the median of its facts' evidence, else of its narrative's."""
-    rows = sorted(evidence.rows[0] for _, evidence in facts if evidence)
+    rows = sorted(evidence.rows[0] for _, evidence in facts if evidence and not evidence.fault)
     if rows:
         return rows[len(rows) // 2]
     found = grounding.find(narrative) if narrative else None
@@ -118,15 +136,16 @@ def _start(rows: Sequence[Row], before: int, anchor: int) -> int:
 def _candidate(fact: ParsedFact, evidence: FactEvidence | None, rows: Sequence[Row], segment_of: dict[int, int]) -> Candidate:
     places, author, quote = (evidence.rows, evidence.author, evidence.quote) if evidence else ((), "assistant", "")
     first = places[0] if places else 0
-    strength = strength_of(fact.text, is_owners=author == "owner")
+    strength, priority = strength_of(fact.text, is_owners=author == "owner"), fact.priority or "low"
+    confidence = fact.confidence if fact.confidence is not None else START_CONFIDENCE[strength]
     return Candidate(
         text=fact.text,
         kind=_kind(fact, author),
-        priority=fact.priority or "low",
+        priority=priority,
         author=author,
         strength=strength,
-        usefulness=ALLOWED_BY_MODEL if fact.gate == "allow" else HELD_BY_MODEL,
-        confidence=fact.confidence if fact.confidence is not None else START_CONFIDENCE[strength],
+        usefulness=USEFUL[priority] + CONFIDENCE_SHARE * confidence if fact.gate == "allow" else HELD_BY_MODEL,
+        confidence=confidence,
         event_at=rows[first]["event_at"],
         lines=tuple(sorted(rows[row]["line"] for row in places)),
         message_ids=tuple(rows[row]["message_id"] for row in sorted(places)),
@@ -135,6 +154,7 @@ def _candidate(fact: ParsedFact, evidence: FactEvidence | None, rows: Sequence[R
         hint=fact.gate or "missing",
         hint_confidence=fact.confidence,
         hint_category=fact.category,
+        fault=evidence.fault if evidence else "unsupported",
         **items_of(fact.text, [rows[row]["text"] for row in places], quote),
     )
 

@@ -2,8 +2,9 @@
 
 The path says how the answer was parsed: `segments` (A21 and TUT), `structured` (JSON, as in DUET: segments, a list of facts, or
 a log in one string; complete or cut off), `flat` (marked lines), `list` (any bullets), `raw` (the whole text as one held fact)
-or `empty`. A line that holds a fact has a mark, a time and annotations in any order, then the text. The facts are not judged
-here.
+or `empty`. A line that holds a fact has a mark, a time and annotations in any order, then the text; a time that cannot be
+read costs nothing but the time. Only tags of the answer's own form are markup: `<id>` in a fact stays. The facts are
+not judged here.
 """
 
 import html
@@ -12,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Literal
 
 from memory_assets.schema.records import Priority
@@ -33,6 +35,8 @@ class ParsedFact:
     is_done: bool = False
     is_cut: bool = False
     """The answer was cut off within it; it is held, whatever its gate was."""
+    day: date | None = None
+    """The day of its time: the date beside it, else of the last `Date:` line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +99,22 @@ _PRIORITIES: dict[str, Priority] = {**_MARKS, "high": "high", "medium": "medium"
 _MARK = re.compile(r"[🔴🟡🟢✅]\ufe0f?")
 _BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,3}[.)])\s*(?=\S)")
 _TIME = re.compile(
-    r"(?i)^\W{0,2}\(?\[?(?:~|about )?([01]?\d|2[0-3]):([0-5]\d)(?:\s*[A-Z]{2,4})?[)\]]\s*[-:–—]?\s*|^\((?:early|late|mid|near"
-    r"|middle)[^()]{0,40}\)\s*"
+    r"(?i)^\W{0,2}\(?\[?(?:(?P<day>\d{4}-\d\d-\d\d)[ T,]{1,2})?(?:~|about )?(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)"
+    r"(?::\d\d)?(?:\s*(?P<half>[AP]M)|\s*[A-Z]{2,4})?(?:\s*[-–—]\s*\d{1,2}:\d\d(?::\d\d)?)?[)\]]\s*[-:–—]?\s*"
+    r"|^\((?:early|late|mid|near|middle)[^()]{0,40}\)\s*|^\([^()\[\]]{0,40}\)\s*(?=\[[\w-]+=)"
 )
+"""A time, words in its place, or whatever else is between brackets before annotations."""
 _NOTES = re.compile(r"^\s*\[([^\][]{0,200}=[^\][]{0,200})\]\s*")
 _NOTE = re.compile(r"([\w-]+)\s*=\s*\"?([\w:.%/-]+)\"?")
-_TAG = re.compile(r"<\s{0,3}/?\s{0,3}[^\W\d_][^<>]*>|<\s{0,3}/?\s{0,3}[^\W\d_][\w-]*\s*$|</?\s*$")
+_OWN_TAG = (
+    r"observations?|segments?|narrative|operational[-_ ]?context|facts?|current[-_ ]?task"
+    r"|suggested[-_ ]?(?:response|continuation)|thread[-_ ]?title"
+)
+_TAG = re.compile(
+    rf"(?i)(?<!`)<\s{{0,3}}/?\s{{0,3}}(?:{_OWN_TAG})\b[^<>]*>|^\s*(?:[-*]\s*)?</?\s{{0,3}}[^\W\d_][^<>]*>\s*$"
+    r"|</?[^\W\d_][\w-]*\s*$|</?\s*$"
+)
+"""A tag of the answer's form anywhere, any tag alone in its line, and the beginning of a tag at the end of a line."""
 _GATES = ("allow", "hold", "discard")
 _CUT_JSON_ESCAPE = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?\\(?:u[0-9a-fA-F]{0,3})?$")
 
@@ -112,18 +126,22 @@ RAW_CHARS = 300
 _TAIL = r"<\s{0,3}(?:current[-_ ]?task|suggested[-_ ]?(?:response|continuation))\b"
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.M)
 _DATE_LINE = re.compile(r"^[^\w\n]*Date:?[\W\d]*$", re.M)
+_DATE = re.compile(r"^[^\w\n]*Date:?\W*(\d{4}-\d\d-\d\d)", re.M)
+_ESCAPE = re.compile(r"&(?:lt|gt|amp|quot|apos|#39|#x27);")
+_LEADING = re.compile(r"^(?:\s|\*{1,3}(?!\*?/)|_{1,2}(?!\w+__))+")
+_BOLD = re.compile(r"(?<![\w/`*])\*\*(?=[^\s*/])([^*\n]+?)(?<=[^\s*])\*\*(?![\w/`*])")
 _CUT_ESCAPE = re.compile(r"&(?:amp;?)*[a-z#\d]{0,6}$")
 _OPENED = re.compile(r"<\s{0,3}(?:observations|segment|facts)\b", re.I)
 
 
 def _element(names: str, ends: str) -> re.Pattern[str]:
     """Returns a pattern for an element and its content, which extends to one of the ends or the end of the text."""
-    return re.compile(rf"<\s{{0,3}}{names}\b[^<>]*>(.*?)(?={ends}|\Z)", re.S | re.I)
+    return re.compile(rf"(?<!`)<\s{{0,3}}{names}\b[^<>]*>(.*?)(?={ends}|\Z)", re.S | re.I)
 
 
 _SEGMENT = _element("segment", rf"<\s{{0,3}}/?\s{{0,3}}segment\b|<\s{{0,3}}/\s{{0,3}}observations\b|{_TAIL}")
 _NARRATIVE = _element(
-    "(?:narrative|context|summary|operational[-_]context)",
+    r"(?:narrative|operational[-_ ]?context|(?:(?<=\A<)|(?<=\n<)|(?<=\s\s<)|(?<=><))(?:context|summary))",
     r"<\s{0,3}/?\s{0,3}(?:narrative|context|summary|operational|facts|segment|observations)\b",
 )
 _OBSERVATIONS = _element("observations", rf"<\s{{0,3}}/\s{{0,3}}observations\b|<\s{{0,3}}observations\b|{_TAIL}")
@@ -162,7 +180,11 @@ def _normalise(raw: str) -> str:
 
 def _parse_segments(text: str) -> tuple[ParsePath, tuple[ParsedSegment, ...]]:
     """Returns the path and the segments; the strictest form that has content is used."""
-    found = [_segment(match[1]) for match in _SEGMENT.finditer(text)]
+    found, day, end = [], None, 0
+    for match in _SEGMENT.finditer(text):
+        day, end = _last_day(text[end : match.start()], day), match.end()
+        found.append(_segment(match[1], day))
+        day = _last_day(match[1], day)
     if any(segment.facts or segment.narrative for segment in found):
         loose = _parse_facts(_SEGMENT.sub("\n", text).splitlines(), _is_marked)
         return "segments", unrepeated([*found, ParsedSegment("", loose)])
@@ -178,9 +200,22 @@ def _parse_segments(text: str) -> tuple[ParsePath, tuple[ParsedSegment, ...]]:
     return "raw", (ParsedSegment("", (ParsedFact(rest[:RAW_CHARS], gate="hold"),)),)
 
 
-def _segment(block: str) -> ParsedSegment:
+def _segment(block: str, day: date | None) -> ParsedSegment:
     """Returns one segment: its narrative, and the facts in the rest of the block."""
-    return ParsedSegment(_inside(_NARRATIVE, block) or "", _parse_facts(_NARRATIVE.sub("\n", block).splitlines(), _is_fact))
+    lines = _NARRATIVE.sub("\n", block).splitlines()
+    return ParsedSegment(_inside(_NARRATIVE, block) or "", _parse_facts(lines, _is_fact, day))
+
+
+def _last_day(text: str, before: date | None) -> date | None:
+    """Returns the day of the last `Date:` line of the text, else the day before it."""
+    days = _DATE.findall(text)
+    return (_day(days[-1]) if days else None) or before
+
+
+def _day(text: str | None) -> date | None:
+    with suppress(TypeError, ValueError):
+        return date.fromisoformat(text or "")
+    return None
 
 
 def _inside(pattern: re.Pattern[str], text: str) -> str | None:
@@ -253,8 +288,10 @@ def _fact(item: Any) -> ParsedFact:
     line = _parse_fact(_word(item, "text", "fact", "observation", "content") or "")
     named = (_word(item, "priority") or "").lower()
     priority = _PRIORITIES.get(named) or _PRIORITIES.get(named[:1]) or line.priority
-    notes = _parse_notes({key: str(item[key]) for key in ("gate", "confidence", "category") if item.get(key) is not None})
-    return ParsedFact(line.text, priority, _word(item, "time") or line.time, *notes, line.is_done)
+    given = {key: str(item[key]) for key in ("gate", "confidence", "category") if item.get(key) is not None}
+    notes = dict(zip(("gate", "confidence", "category"), _parse_notes(given), strict=True)) if given else {}
+    clock = _TIME.match(f"({_word(item, 'time') or ''})")
+    return replace(line, priority=priority, time=(_clock(clock) if clock else None) or line.time, **notes)
 
 
 def _word(item: dict[str, Any], *names: str) -> str | None:
@@ -265,38 +302,61 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _parse_facts(lines: Sequence[str], holds_fact: Callable[[str], object]) -> tuple[ParsedFact, ...]:
+def _parse_facts(lines: Sequence[str], holds_fact: Callable[[str], object], day: date | None = None) -> tuple[ParsedFact, ...]:
     """Returns the facts of the lines that hold one; an indented line after a fact continues it."""
-    texts: list[str] = []
+    texts: list[tuple[str, date | None]] = []
     for line in lines:
         bare = _without_tags(line)
-        if holds_fact(bare):
-            texts.append(bare)
+        if named := _DATE.match(bare):
+            day = _day(named[1]) or day
+        elif holds_fact(bare):
+            texts.append((bare, day))
         elif texts and bare.strip() and line[:1].isspace() and not bare.lstrip().startswith("#"):
-            texts[-1] += f" {bare.strip()}"
-    return tuple(fact for fact in dict.fromkeys(map(_parse_fact, texts)) if fact.text)
+            texts[-1] = f"{texts[-1][0]} {bare.strip()}", texts[-1][1]
+    return tuple(fact for fact in dict.fromkeys(_parse_fact(text, day) for text, day in texts) if fact.text)
 
 
-def _parse_fact(line: str) -> ParsedFact:
+def _parse_fact(line: str, day: date | None = None) -> ParsedFact:
     """Returns the fact of one line: mark, time and annotations in any order, then the text."""
     text, priority, time, notes, is_done = _BULLET.sub("", line).strip(), None, None, {}, False
     for _ in range(6):
         before = text
-        text = text.lstrip("*_ ")
+        text = _LEADING.sub("", text)
         if mark := _MARK.match(text):
             symbol = mark[0][0]
             priority, is_done = priority or _MARKS[symbol], is_done or symbol == "✅"
             text = text[mark.end() :].lstrip()
         if clock := _TIME.match(text):
-            time = time or (f"{int(clock[1]):02d}:{clock[2]}" if clock[1] else None)
+            time, day = time or _clock(clock), _day(clock["day"]) or day
             text = text[clock.end() :].lstrip()
         if annotated := _NOTES.match(text):
             notes |= {key.lower(): value for key, value in _NOTE.findall(annotated[1])}
             text = text[annotated.end() :].lstrip()
         if text == before:
             break
-    text = " ".join(encodable(text).replace("**", "").split())
-    return ParsedFact(text, priority, time, *_parse_notes(notes), is_done)
+    text = " ".join(_without_bold(encodable(_unescaped(text))).split())
+    return ParsedFact(text, priority, time, *_parse_notes(notes), is_done, day=day if time else None)
+
+
+def _clock(match: re.Match[str]) -> str | None:
+    """Returns the time as HH:MM on a clock of 24 hours, or None if there is none."""
+    if not match["hour"]:
+        return None
+    hour, half = int(match["hour"]), (match["half"] or "").upper()
+    hour += 12 * (half == "PM" and hour < 12) - 12 * (half == "AM" and hour == 12)
+    return f"{hour:02d}:{match['minute']}"
+
+
+def _unescaped(text: str) -> str:
+    """Returns the text of a fact without HTML escapes, if its angle brackets are escaped."""
+    is_escaped = "<" not in text and ("&lt;" in text or "&gt;" in text)
+    return _ESCAPE.sub(lambda found: html.unescape(found[0]), text) if is_escaped else text
+
+
+def _without_bold(text: str) -> str:
+    """Returns the text without bold marks; the asterisks of a glob such as `docs/**/*.md` stay."""
+    bare = _BOLD.sub(r"\1", text)
+    return bare.removesuffix("**") if bare.count("**") % 2 and "`" not in bare[-3:] else bare
 
 
 def _parse_notes(notes: dict[str, str]) -> tuple[str | None, float | None, str | None]:
@@ -311,7 +371,7 @@ def _parse_notes(notes: dict[str, str]) -> tuple[str | None, float | None, str |
 
 def _is_marked(line: str) -> bool:
     """Returns whether the line begins with a mark, with or without a bullet."""
-    return bool(_MARK.match(_BULLET.sub("", line).lstrip("*_ ")))
+    return bool(_MARK.match(_LEADING.sub("", _BULLET.sub("", line))))
 
 
 def _is_fact(line: str) -> bool:

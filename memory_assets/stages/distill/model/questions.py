@@ -2,12 +2,13 @@
 
 A window is split into calls of complete segments if they fit: nothing is left out, and the end of the call before is shown
 again. A segment that is too long is split between its messages, and a message that is too long between its lines. Sends
-nothing. A question is answered, cut, refused or open depending on the answer store alone, so a second run pays for nothing that
-the first one received.
+nothing. A question is answered, cut, refused, unusable or open depending on the answer store alone, so a second run pays for
+nothing that the first one received.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -19,8 +20,15 @@ import polars as pl
 from memory_assets.errors import SettingsError
 from memory_assets.schema.protocols import Image, ModelRequest
 from memory_assets.stages.distill.model import material
-from memory_assets.stages.distill.model.answers import CUT, AnswerKey, AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.material import SERIALISER_VERSION, EarlierMemory, content_hash, serialise, shown
+from memory_assets.stages.distill.model.answers import CUT, REFUSED, AnswerKey, AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.material import (
+    SERIALISER_VERSION,
+    EarlierMemory,
+    Known,
+    content_hash,
+    identity_of,
+    serialise,
+)
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.segments import find_segments
 from memory_assets.stages.distill.taxonomy import read_named
@@ -32,12 +40,18 @@ MAX_TOKENS = 8_000
 WIDER_TOKENS = 16_000
 """Most tokens of the second attempt after an answer was cut."""
 
-State = Literal["answered", "cut", "refused", "open"]
+ASK_AGAIN = (
+    "Your last answer to this could not be used. {} Answer in the form that the instructions describe and with nothing else; if"
+    " nothing is worth keeping, with an empty <observations></observations>."
+)
+"""Follows the material of the second attempt."""
+
+State = Literal["answered", "cut", "refused", "unusable", "open"]
 Images = Mapping[str, Sequence[Image]]
 """Images by message id."""
 
 TOKENS_A_CALL = 35_000
-"""Longer windows are split, never truncated (DUET)."""
+"""Longer windows are split (DUET)."""
 
 OVERLAP_TOKENS = 700
 """Tokens of the call before that are shown again, to resolve words such as "it" and "yes"."""
@@ -66,6 +80,8 @@ class ObserverQuestion:
     session_id: str
     project: str
     person: str
+    started_at: datetime
+    """When its window began."""
     ordinal: int
     call_count: int
     call: PlannedCall
@@ -73,17 +89,31 @@ class ObserverQuestion:
     system: str
     """The observer's prompt."""
     key: AnswerKey
+    complaint: str = ""
+    """Why the first answer could not be used."""
 
     @property
     def wider(self) -> "ObserverQuestion":
         """The same question with more room for the answer."""
         return replace(self, key=replace(self.key, parameters=parameters(WIDER_TOKENS)))
 
-    def request(self, earlier: Sequence[EarlierMemory] = (), images: Images = MappingProxyType({})) -> ModelRequest:
+    @property
+    def place(self) -> tuple[datetime, str, int]:
+        """Its place among the questions about its session."""
+        return self.started_at, self.window_id, self.ordinal
+
+    def request(
+        self,
+        earlier: Sequence[EarlierMemory] = (),
+        images: Images = MappingProxyType({}),
+        established: Sequence[Known] = (),
+    ) -> ModelRequest:
         """Returns the request; the material says how many images are missing."""
         sent = [images.get(message["message_id"], ()) for message in self.call.messages]
         messages = list(map(_with_images, self.call.messages, sent))
-        material = serialise(messages, self.zone, before=self.call.before, earlier=earlier)
+        shown = {"before": self.call.before, "earlier": earlier, "established": established}
+        material = serialise(messages, self.zone, **shown)
+        material += f"\n\n{ASK_AGAIN.format(self.complaint)}" if self.complaint else ""
         room = WIDER_TOKENS if self.key.parameters == parameters(WIDER_TOKENS) else MAX_TOKENS
         return ModelRequest(self.system, material, room, tuple(chain.from_iterable(sent)))
 
@@ -108,7 +138,7 @@ def plan_questions(
     """Returns the questions about a window; `messages` are those of the window, in order."""
     system, hashed, rows = prompt(prompt_file), prompt_hash(prompt_file), messages.to_dicts()
     calls = plan_calls(rows, find_segments(rows))
-    about = {name: window[name] for name in ("window_id", "session_id", "project", "person")}
+    about = {name: window[name] for name in ("window_id", "session_id", "project", "person", "started_at")}
 
     def key(call: PlannedCall) -> AnswerKey:
         content = f"{content_hash(call.messages, call.before)} {zone}"
@@ -124,20 +154,24 @@ def status_of(question: ObserverQuestion, answers: AnswerStore, *, any_prompt: b
     """Returns the status of the question; with `any_prompt`, answers to another prompt about the same messages count."""
     narrow, wide = (answers.read_any(key) for key in (question.key, question.wider.key))
     attempts = tuple(kept for kept in (narrow, wide) if kept)
-    whole = next((kept for kept in attempts if kept.is_whole), None)
+    whole = next((kept for kept in attempts if kept.is_whole and not kept.fault), None)
     if whole is None and any_prompt:
-        whole = next(iter(answers.about(question.key.content)), None)
+        whole = next((kept for kept in answers.about(question.key.content) if not kept.fault), None)
     if whole is not None:
         return QuestionStatus(question, "answered", whole, attempts or (whole,))
     if wide and wide.answer.stop_reason in CUT:
         return QuestionStatus(question, "cut", wide, attempts)
-    is_refused = attempts and attempts[-1].answer.stop_reason not in CUT
+    if wide and wide.fault:
+        return QuestionStatus(question, "unusable", None, attempts)
+    is_refused = attempts and attempts[-1].answer.stop_reason in REFUSED
     return QuestionStatus(question, "refused" if is_refused else "open", None, attempts)
 
 
 def next_attempt(status: QuestionStatus) -> ObserverQuestion:
-    """Returns the question to send next: with more room if the first answer was cut."""
-    return status.question.wider if status.attempts else status.question
+    """Returns the question to send next: the second time with more room, and with what was wrong with the first answer."""
+    if not status.attempts:
+        return status.question
+    return replace(status.question.wider, complaint=status.attempts[-1].fault)
 
 
 def parameters(max_tokens: int) -> str:
@@ -225,4 +259,5 @@ def _size(pieces: Sequence[_Piece]) -> int:
 
 
 def _tokens(message: Row) -> int:
-    return count_tokens(shown(message)) + STAMP_TOKENS
+    """Returns the size by which calls are planned: of its identifying text, so that the calls of old answers stay the same."""
+    return count_tokens(identity_of(message)) + STAMP_TOKENS

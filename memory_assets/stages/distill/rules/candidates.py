@@ -54,6 +54,8 @@ class Candidate:
     hint_category: str | None = None
     ungrounded_times: tuple[str, ...] = ()
     """Clock times in the text that occur in no source."""
+    fault: str = ""
+    """Why the evidence of a model's fact is not enough: unsupported, unknown name, or contradicted."""
     observer: str | None = None
     """Set if another observer than the window's found it."""
 

@@ -4,10 +4,12 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from memory_assets.errors import ModelRequestError
 from memory_assets.schema.frames import check, frame_of
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.stages.distill.model.answer_rows import answer_row, answers_by_window, plan_uses
+from memory_assets.stages.distill.model.answer_rows import answer_row, answers_by_window, open_work_of, plan_uses
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
@@ -23,15 +25,15 @@ ROWS = said(("owner", "no, use uv here, never pip"), ("assistant", "Understood."
 
 
 def question() -> ObserverQuestion:
-    (found,) = plan_questions(window(ROWS), messages(ROWS), "scripted-1", ZoneInfo("UTC"))
+    (found,) = plan_questions(window(ROWS), messages(ROWS), "scripted-1", ZoneInfo("Asia/Tokyo"))
     return found
 
 
-def keep(store: AnswerStore, asked: ObserverQuestion, **how) -> None:
+def keep(store: AnswerStore, asked: ObserverQuestion, fault: str = "", **how) -> None:
     answer = ModelAnswer(
         **{"text": TEXT, "model": "scripted-1-0701", "input_tokens": 100, "output_tokens": 20, "seconds": 1.5, **how}
     )
-    store.write(StoredAnswer(asked.key, answer, NOW, ("mem_0123456789ab", "mem_ffffffffffff")))
+    store.write(StoredAnswer(asked.key, answer, NOW, ("mem_0123456789ab", "mem_ffffffffffff"), fault))
 
 
 def row_of(store: AnswerStore, problem=None, price=lambda answer: answer.output_tokens / 1_000) -> dict:
@@ -67,6 +69,35 @@ def test_a_refusal_leaves_no_answer_and_says_so(tmp_path: Path):
     assert (row["state"], row["answer"], row["problem"], row["attempts"]) == ("refused", None, "The model refused.", 1)
 
 
+def test_an_answer_that_could_not_be_used_twice_leaves_none_and_says_so(tmp_path: Path):
+    store = AnswerStore(tmp_path)
+    keep(store, question(), "The answer is empty.", text="")
+    assert row_of(store)["state"] == "failed"
+    keep(store, question().wider, "The answer has no facts.", text="Sorry.")
+    row = row_of(store)
+    assert (row["state"], row["answer"], row["attempts"]) == ("unusable", None, 2)
+    assert row["problem"] == "The answer has no facts. The model was asked twice."
+
+
+@pytest.mark.parametrize(
+    ("task", "response", "found"),
+    [
+        ("Primary: packages\nSecondary: none", "Go on.", ("Primary: packages", "Go on.")),
+        ("Primary: packages\nSecondary: the release", "", ("Primary: packages; Secondary: the release", "")),
+        ("Primary: none", "n/a", ("", "")),
+        ("Packages", "The user wants conda in every session.", ("Packages", "")),
+    ],
+)
+def test_open_work_is_one_line_without_what_nobody_asked_for(tmp_path: Path, task: str, response: str, found: tuple[str, str]):
+    store, told = (
+        AnswerStore(tmp_path),
+        f"<current-task>{task}</current-task><suggested-response>{response}</suggested-response>",
+    )
+    keep(store, question(), text=f"- 🔴 [gate=allow] Use uv, never pip\n{told}")
+    row = row_of(store)
+    assert open_work_of(frame_of("observer_answers", [row])) == {row["window_id"]: found}
+
+
 def test_a_question_that_could_not_be_asked_says_why(tmp_path: Path):
     row = row_of(AnswerStore(tmp_path), ModelRequestError("too large"))
     assert (row["state"], row["problem"], row["attempts"], row["cost_usd"]) == ("failed", "too large", 0, 0)
@@ -86,7 +117,7 @@ def test_the_observer_gets_the_text_of_each_answer_and_none_where_there_is_none(
     key = question().key
     assert answers_by_window(frame_of("observer_answers", [refused, row]), store) == {
         row["window_id"]: [
-            Answered(0, 1, "scripted-1", key.prompt_hash, TEXT),
+            Answered(0, 1, "scripted-1", key.prompt_hash, TEXT, ZoneInfo("Asia/Tokyo")),
             Answered(2, 3, "scripted-1", key.prompt_hash, None),
         ]
     }

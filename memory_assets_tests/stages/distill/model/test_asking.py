@@ -1,6 +1,7 @@
 """Asking: every answer stored before anyone reads it, nothing asked twice, failures told apart."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -9,7 +10,8 @@ import pytest
 from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
 from memory_assets.schema.protocols import Batch, Image, ModelRequest
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.asking import BatchQueue, ModelAsker, problem_of
+from memory_assets.stages.distill.model.asking import BatchQueue, ModelAsker, in_rounds, problem_of
+from memory_assets.stages.distill.model.established import EstablishedFact, established_id, find_established
 from memory_assets.stages.distill.model.material import EarlierMemory
 from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
 from memory_assets_tests.stages.distill.models import START, ScriptedModel
@@ -24,7 +26,9 @@ def questions(count: int, **more) -> list[ObserverQuestion]:
     for number in range(count):
         rows = said({"author": "owner", "text": f"use uv here, never pip {number}", **more}, window_id=f"{number:064d}")
         rows[0]["message_id"] = f"msg_{number}"
-        found += plan_questions(window(rows), messages(rows), ScriptedModel.name, ZoneInfo("UTC"))
+        found += plan_questions(
+            window(rows, session_id=f"session-{number}"), messages(rows), ScriptedModel.name, ZoneInfo("UTC")
+        )
     return found
 
 
@@ -64,10 +68,77 @@ def test_every_question_is_asked_once_and_its_raw_answer_is_kept(tmp_path: Path)
     assert {kept.answer.text for kept in desk.answers.every()} == {ANSWER}
 
 
-def test_an_answer_that_nobody_can_read_is_kept_all_the_same(tmp_path: Path):
-    desk, asked = Desk(tmp_path, ScriptedModel("<obser")), questions(1)
+@pytest.mark.parametrize("way", [Desk.ask, Desk.ask_in_batches])
+def test_an_answer_that_cannot_be_used_is_asked_for_once_more(tmp_path: Path, way):
+    desk, asked = Desk(tmp_path, ScriptedModel("I cannot help with this transcript.", ANSWER)), questions(1)
+    assert way(desk, asked) == {}
+    assert desk.states(asked) == ["answered"]
+    first, second = desk.model.asked
+    assert second.material.startswith(first.material)
+    assert "Your last answer to this could not be used. The answer has no facts" in second.material
+    assert {kept.answer.text for kept in desk.answers.every()} == {"I cannot help with this transcript.", ANSWER}
+
+
+def test_a_refusal_in_words_ends_after_the_second_attempt(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel("I cannot help with this transcript.")), questions(1)
     desk.ask(asked)
-    assert status_of(asked[0], desk.answers).kept.answer.text == "<obser"
+    desk.ask(asked)
+    assert (desk.states(asked), len(desk.model.asked)) == (["unusable"], 2)
+
+
+def test_an_empty_answer_is_asked_for_once_more(tmp_path: Path):
+    empty = ModelError("scripted-1 returned an empty answer (end_turn).")
+    desk, asked = Desk(tmp_path, ScriptedModel(empty, ANSWER)), questions(1)
+    assert desk.ask(asked) == {}
+    assert desk.states(asked) == ["answered"]
+
+
+def test_an_answer_that_says_in_form_that_there_is_nothing_is_not_asked_again(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel("<observations></observations>")), questions(1)
+    desk.ask(asked)
+    assert (desk.states(asked), len(desk.model.asked)) == (["answered"], 1)
+
+
+PARTS = (
+    ("use uv here, never pip", "- 🔴 [gate=allow confidence=0.9] Use uv here, never pip\n- 🟢 [gate=hold] pip is slow"),
+    ("no wait, pip is fine in the sandbox", "- 🔴 [gate=allow] pip is fine in the sandbox [replaces: mem_0123456789ab]"),
+)
+
+
+def parts() -> list[ObserverQuestion]:
+    """Questions about two windows of one session, the second window first."""
+    found = []
+    for number, (text, _) in enumerate(PARTS):
+        rows = said(("owner", text), window_id=f"{9 - number:064d}")
+        rows[0]["message_id"] = f"msg_{number}"
+        about = window(rows, started_at=START + timedelta(hours=number))
+        found += plan_questions(about, messages(rows), ScriptedModel.name, ZoneInfo("UTC"))
+    return found[::-1]
+
+
+@pytest.mark.parametrize("way", ["at once", "in batches"])
+def test_parts_of_a_session_are_asked_in_order_and_are_shown_what_came_before(tmp_path: Path, way: str):
+    desk, asked = Desk(tmp_path, ScriptedModel(*(answer for _, answer in PARTS))), parts()
+
+    def established(question: ObserverQuestion) -> list[EstablishedFact]:
+        return find_established([one for one in asked if one.place < question.place], desk.answers)
+
+    statuses, asker = [status_of(question, desk.answers) for question in asked], desk.asker(established=established)
+    assert (asker.ask_in_batches(statuses, desk.batches()) if way == "in batches" else asker.ask_all(statuses)) == {}
+    first, second = (request.material for request in desk.model.asked)
+    assert ("use uv here" in first, "established earlier" in first) == (True, False)
+    shown = f"[memory id: {established_id(asked[1].window_id, 'Use uv here, never pip')}] Use uv here, never pip"
+    assert shown in second and "pip is slow" not in second
+    assert (
+        second.index("established earlier in this session") < second.index(shown) < second.index("pip is fine in the sandbox")
+    )
+    assert desk.states(asked) == ["answered", "answered"]
+
+
+def test_sessions_are_asked_side_by_side_in_as_many_rounds_as_the_longest_has_parts(tmp_path: Path):
+    statuses = [status_of(question, AnswerStore(tmp_path)) for question in [*parts(), *questions(4)[2:]]]
+    rounds = [sorted(one.question.session_id for one in together) for together in in_rounds(statuses)]
+    assert rounds == [["session-1", "session-2", "session-3"], ["session-1"]]
 
 
 def test_a_cut_answer_is_asked_for_once_more_and_then_taken_as_it_is(tmp_path: Path):

@@ -2,7 +2,7 @@
 
 from zoneinfo import ZoneInfo
 
-from memory_assets.stages.distill.model.material import EarlierMemory, content_hash, serialise
+from memory_assets.stages.distill.model.material import QUOTED_CHARS, EarlierMemory, content_hash, serialise, shown
 from memory_assets_tests.stages.distill.sessions import said
 
 ROWS = said(
@@ -19,8 +19,26 @@ def test_a_session_reads_like_a_script():
     assert first.splitlines()[1:] == ["Date: 2026-08-03"]
     assert middle[0] == "[18:00] OWNER: why does make test fail?"
     assert middle[1] == '[18:01] ASSISTANT: [toolCall Bash({"command":"make test"})]'
-    assert middle[2] == f"[18:02] TOOL: [toolResult Bash (error)] {'x' * 1_500}… [500 more characters]"
+    assert middle[2] == f"[18:02] TOOL: [toolResult Bash (error)] {'x' * 200}… [1,700 more characters] …{'x' * 100}"
     assert last.splitlines()[0] == "[18:03] ASSISTANT: The mount is stale. [image 1]"
+
+
+def test_what_neither_the_owner_nor_the_assistant_said_keeps_its_beginning_and_its_end():
+    long = "begin " + "x " * 400 + "exit code 2"
+    rows = said(("owner", long), ("assistant", long), ("injected", long), {"author": "file", "text": long, "tool_name": "Read"})
+    owner, assistant, injected, file = (shown(row) for row in rows)
+    assert (owner, assistant) == (long, long)
+    assert injected.startswith("begin ") and injected.endswith("exit code 2") and len(injected) < QUOTED_CHARS + 40
+    assert file == f"[toolResult Read] {injected}"
+    assert "[517 more characters]" in injected
+
+
+def test_showing_less_of_a_text_keeps_the_key_of_its_answer():
+    rows = said({"author": "tool", "text": "a" * 1_400 + "z", "tool_name": "Bash"})
+    other = said({"author": "tool", "text": "a" * 1_400 + "y", "tool_name": "Bash"})
+    assert content_hash(rows) != content_hash(other)
+    beyond = [{**rows[0], "text": "a" * 1_600}], [{**rows[0], "text": "a" * 1_599 + "b"}]
+    assert content_hash(beyond[0]) == content_hash(beyond[1])
 
 
 def test_the_fence_carries_a_hash_of_what_it_encloses():
@@ -52,7 +70,7 @@ def test_pictures_are_numbered_in_the_order_of_the_messages():
 def test_what_was_read_before_stands_in_a_fence_of_its_own():
     text = serialise(ROWS[2:], ZoneInfo("UTC"), before=ROWS[:1])
     known, read = text.split("\n\n=== quoted transcript ")
-    assert known.startswith("=== quoted end of what was read before ")
+    assert known.startswith("=== quoted end of the previous part ")
     assert "why does make test fail?" in known
     assert "why does make test fail?" not in read
 
@@ -65,7 +83,7 @@ def test_earlier_memories_carry_their_ids():
     assert transcript == serialise(ROWS, ZoneInfo("UTC"))
 
 
-def test_the_content_hash_follows_what_is_shown():
+def test_the_content_hash_follows_the_texts():
     changed = [dict(row) for row in ROWS]
     changed[2]["text"] = "y" + changed[2]["text"][1:]
     assert content_hash(changed) != content_hash(ROWS) == content_hash([dict(row) for row in ROWS])

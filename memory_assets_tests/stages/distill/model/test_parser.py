@@ -2,6 +2,7 @@
 
 import html
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,15 @@ def test_segments_are_read_with_all_that_the_model_says_of_a_fact():
     ]
     assert answer.facts == (
         ParsedFact(SUDO, "high", None, "allow", 0.92, "operations"),
-        ParsedFact("The volume needs an explicit server, and a path", "medium", "09:41", "hold", 0.61, "system-architecture"),
+        ParsedFact(
+            "The volume needs an explicit server, and a path",
+            "medium",
+            "09:41",
+            "hold",
+            0.61,
+            "system-architecture",
+            day=date(2026, 3, 2),
+        ),
         ParsedFact("Fixtures moved to Parquet", "medium", is_done=True),
     )
     assert answer.current_task == "Primary: the mount\nSecondary: none"
@@ -78,6 +87,61 @@ def test_flat_answers_are_read():
 def test_marks_are_found_wherever_models_put_them(line: str):
     (fact,) = parse_answer(line).facts
     assert (fact.text, fact.priority) == ("Use uv here", "high")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Checkpoints are in /srv/checkpoints/<id> and `<hash>` names the commit",
+        "Loop while i < n and stop at <end>",
+        "`docs/**/*.md` and src/**/*.py are formatted",
+        "__init__.py of the package imports nothing",
+        "The `<summary>` element needs a <details> parent",
+        "Escape `<` as `&lt;` in the report",
+    ],
+)
+def test_only_the_tags_of_the_answers_own_form_are_markup(text: str):
+    raw = f"<observations><segment><narrative>Work.</narrative>\n<facts>\n- 🔴 [gate=allow] {text}\n</facts></segment></observations>"
+    assert [fact.text for fact in parse_answer(raw).facts] == [text]
+
+
+def test_escaped_brackets_of_a_fact_are_read():
+    raw = "<observations>\n- 🔴 [gate=allow] Paths end with &lt;id&gt; &amp; a dot\n</observations>"
+    assert [fact.text for fact in parse_answer(raw).facts] == ["Paths end with <id> & a dot"]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "time"),
+    [
+        ("(09:41)", "09:41"),
+        ("(9:41 PM)", "21:41"),
+        ("(12:05 am)", "00:05"),
+        ("(09:41:07)", "09:41"),
+        ("(09:41-09:50)", "09:41"),
+        ("(2026-03-04 09:41)", "09:41"),
+        ("(25:99)", None),
+        ("(after lunch, maybe)", None),
+        ("(??)", None),
+    ],
+)
+def test_a_bad_time_does_not_cost_the_annotations(stamp: str, time: str | None):
+    (fact,) = parse_answer(f"- 🔴 {stamp} [gate=allow confidence=0.9 category=operations] Use uv here").facts
+    assert (fact.text, fact.time, fact.gate, fact.confidence, fact.category) == (
+        "Use uv here",
+        time,
+        "allow",
+        0.9,
+        "operations",
+    )
+
+
+def test_a_fact_has_the_day_of_the_last_date_line_or_of_its_own_time():
+    raw = (
+        "<observations>\nDate: 2026-03-02\n<segment><facts>\n- 🔴 (09:41) One fact here\nDate: 2026-03-03\n"
+        "- 🔴 (09:42) Another fact here\n</facts></segment>\n<segment><facts>\n- 🔴 (09:43) A third fact here\n"
+        "- 🔴 (2026-03-05 09:44) A fourth fact here\n- 🔴 A fifth fact here\n</facts></segment></observations>"
+    )
+    assert [fact.day and fact.day.day for fact in parse_answer(raw).facts] == [2, 3, 3, 5, None]
 
 
 def test_other_emoji_are_no_marks():

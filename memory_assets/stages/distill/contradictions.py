@@ -1,0 +1,195 @@
+"""Decides whether a fact says the opposite of the sentences that it rests on.
+
+A model may find the right sentence and turn it round: "read-only" becomes "read-write", "never" becomes "always", "uv, not pip"
+becomes "pip, not uv". Each clause of the fact is compared with the sentences that share most of its words: their denials, their
+opposite words, and which name is on which side of "before" or "instead of". One sentence that agrees is enough; so is none that
+can be compared. A question states nothing, and a sentence about something removed or failed is neither for nor against.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from memory_assets.text.words import STOP, stem, stems_of, word_set
+
+ALIGNED, FEWEST = 0.6, 3
+"""Least share and number of words that a clause and a sentence must have in common, of each, to be compared."""
+
+DENIED_WORDS = 4
+"""Content words after a denial, within its clause, that it denies."""
+
+DENIED_SHARE = 0.5
+"""Share of the denied words that the other statement must have; where both deny something, they are not compared by it."""
+
+_DENIAL = re.compile(
+    r"(?i)\b(?:not|never|no longer|no(?!\s*[,;:.!–—-])|none|nobody|nothing|neither|nor|cannot|without|avoid\w*|instead of"
+    r"|rather than|refus\w+|(?:do|does|did|is|are|was|were|wo|ca|should|must|need|could|would|has|have)n['’]?t)\b"
+)
+_SWITCHED = re.compile(r"(?i)\b(?:is|are|be|turn(?:s|ed)?|switch(?:es|ed)?|stays?|default) (on|off)\b(?! the| a\b)")
+_HOW_OFTEN = re.compile(r"(?i)\b(?:always|never)\b")
+_DENIES_NOTHING = re.compile(r"(?i)\b(?:whether or not|no matter|not only|no later than|no more than|no less than|not just)\b")
+_GONE = re.compile(
+    r"(?i)\b(?:(?:remov|delet|dropp?|disabl|stopp?|skipp?|forbid|forbad|prohibit|prevent|reject|replac|fail|miss|revert"
+    r"|deprecat|chang|switch|migrat|renam|verif|ensur|current|existing|confirm)\w*|moved?|except|unless|was|were"
+    r"|used to|previously|formerly|originally|broken|wrong|bugs?|double[- ]check|check (?:that|if|for)"
+    r"|check whether|make sure|whether|if|when)\b"
+)
+"""Words beside which a sentence says something else than its denials: changes, conditions, checks, the past."""
+
+_CLAUSE_END = re.compile(r"[;:()–—]\s|[.!?]\s+|,\s|\s(?:but|because|since|while|so that|and|unless)\s", re.I)
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+|\\n")
+_PART = re.compile(r";\s|,\s(?:and|but|so)\s|\s(?:and|but|because|since)\s|\s[–—]\s")
+_WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
+
+_OPPOSITES = tuple(
+    frozenset(map(stem, pair.split()))
+    for pair in (
+        "read-only read-write, readonly writable, readonly read-write, read-only writable, enable disable,"
+        " enabled disabled, switched-on switched-off, allow deny, allow forbid, allows forbids, allowed forbidden,"
+        " allowed denied, permit forbid,"
+        " required optional, mandatory optional, true false, include exclude, included excluded, public private,"
+        " add remove, added removed, start stop, starts stops, open close, opened closed, increase decrease, raise lower,"
+        " raised lowered, min max, minimum maximum, at-least at-most, sync async, synchronous asynchronous, local remote,"
+        " first last, above below, upper lower, accept reject, accepts rejects, accepted rejected, keep drop, keeps drops,"
+        " kept dropped, keep delete, keeps deletes, keep remove, succeed fail, succeeds fails, pass fail, passes fails,"
+        " safe unsafe, success failure, encrypted plaintext, ascending descending, newest oldest, latest earliest, fast slow,"
+        " faster slower, more fewer, more less, internal external, upload download, push pull, lock unlock, mount unmount,"
+        " serial parallel, sequential parallel, strict lenient, tabs spaces, manual automatic, manually automatically,"
+        " single double, inclusive exclusive, mutable immutable, stateless stateful, blocking non-blocking,"
+        " persistent ephemeral, large small, larger smaller, longer shorter, long short,"
+        " uppercase lowercase, source target, approve reject, approved rejected,"
+        " create delete, creates deletes, install uninstall, shared separate, direct indirect, online offline"
+    ).split(", ")
+)
+_OPPOSITE_OF: dict[str, frozenset[str]] = {}
+for _pair in _OPPOSITES:
+    for _word in _pair:
+        _OPPOSITE_OF[_word] = _OPPOSITE_OF.get(_word, frozenset()) | (_pair - {_word})
+
+_NEGATING = ("un", "in", "im", "ir", "non", "non-", "dis", "de")
+"""Prefixes that turn a word round; only compared with the same word without them."""
+
+_RELATION = re.compile(
+    r"(?i)\b(?P<before>before)\b|\b(?P<after>after)\b|\b(?P<not>instead of|rather than|not|never|over)\b"
+    r"|\b(?P<needs>depends? on|requires?|imports?|calls?|extends|blocks|owns|replaces)\b|\b(?P<by>replaced (?:by|with))\b"
+    r"|\b(?P<to>to|into)\b"
+)
+_BESIDE = 3
+"""Content words beside a relation that are on its sides."""
+
+_EMPTY_VERBS = word_set("use used uses using run runs running take takes keep go goes")
+_PARTICLES = word_set("instead rather cannot never don doesn isn aren won can")
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """The words of a clause or a sentence, and which of them it denies."""
+
+    words: frozenset[str]
+    denied: frozenset[str]
+    sides: frozenset[tuple[str, str, str]]
+    """(left, relation, right) of stems."""
+    how_often: str
+    """`always`, `never`, or neither."""
+    gone: frozenset[str]
+    """Its words that may deny something."""
+
+
+def is_contradicted(fact: str, sources: Iterable[str]) -> bool:
+    """Returns whether a clause of the fact is the opposite of every comparable sentence of the sources."""
+    clauses = [_read(part) for part in _parts(fact)]
+    words = frozenset[str]().union(*(clause.words for clause in clauses))
+    sentences = [_read(text) for source in sources for text in _parts(source) if len(_widened(stems_of(text)) & words) >= 2]
+    return any(_is_opposed(clause, sentences) for clause in clauses)
+
+
+def _parts(text: str) -> list[str]:
+    """Returns the sentences that state something, and their clauses; a line without small words is a heading or a list."""
+    stated = [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip() and not sentence.rstrip().endswith("?")]
+    parts = {part for sentence in stated for part in (sentence, *_PART.split(sentence))}
+    return sorted(part for part in parts if not STOP.isdisjoint(part.lower().split()))
+
+
+def _is_opposed(clause: _Statement, sentences: Sequence[_Statement]) -> bool:
+    """Returns whether the comparable sentences, of which there is one, all say the opposite of the clause."""
+    comparable = [one for one in sentences if _is_comparable(clause, one)]
+    clear = clause.words.union(*map(_opposites, clause.words))
+    return bool(comparable) and all(one.gone <= clear | clause.gone and _is_opposite(clause, one) for one in comparable)
+
+
+def _is_comparable(a: _Statement, b: _Statement) -> bool:
+    """Returns whether the two have enough words in common, opposites included; of a shorter one all."""
+    both, size = len(a.words & b.words) + len(_turned(a, b)), max(len(a.words), len(b.words))
+    return both >= ALIGNED * size and (both >= FEWEST or (both == size and bool(_turned(a, b))))
+
+
+def _turned(a: _Statement, b: _Statement) -> list[str]:
+    """Returns the words of the one whose opposite stands in the other."""
+    return [word for word in a.words - b.words if (_opposites(word) & b.words) - a.words]
+
+
+def _is_opposite(a: _Statement, b: _Statement) -> bool:
+    """Returns whether an odd number of things turns one statement into the other: denials, opposite words, exchanged sides."""
+    if {a.how_often, b.how_often} == {"always", "never"}:
+        return True
+    if any((right, relation, left) in b.sides for left, relation, right in a.sides - b.sides if left != right):
+        return True
+    is_denied = bool(a.denied) != bool(b.denied) and len(
+        (a.denied | b.denied) & a.words & _widened(b.words)
+    ) >= DENIED_SHARE * len(a.denied | b.denied)
+    return is_denied != (len(_turned(a, b)) % 2 == 1)
+
+
+def _opposites(word: str) -> frozenset[str]:
+    bare = {word.removeprefix(prefix) for prefix in _NEGATING if word.startswith(prefix) and len(word) - len(prefix) >= 3}
+    negated = {prefix + word for prefix in _NEGATING} if len(word) >= 3 else set()
+    return _OPPOSITE_OF.get(word, frozenset()) | bare | negated
+
+
+@lru_cache(maxsize=20_000)
+def _widened(words: frozenset[str]) -> frozenset[str]:
+    """Returns the words with their opposites, so that a sentence with an opposite word is comparable."""
+    return words.union(*map(_opposites, words))
+
+
+@lru_cache(maxsize=20_000)
+def _read(text: str) -> _Statement:
+    bare = _SWITCHED.sub(r"switched-\1", _DENIES_NOTHING.sub(" ", text))
+    denied = frozenset[str]().union(*(_first_words(bare[found.end() :]) for found in _DENIAL.finditer(bare)))
+    often = {found.lower() for found in _HOW_OFTEN.findall(bare)}
+    how_often = often.pop() if len(often) == 1 else ""
+    return _Statement(
+        _words(bare), denied, frozenset(_sides(bare)), how_often, frozenset(stem(word.lower()) for word in _GONE.findall(bare))
+    )
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_content(text))
+
+
+def _content(text: str) -> list[str]:
+    words = (word.strip(".:-/") for word in _WORD.findall(text.lower()))
+    return [stem(word) for word in words if word not in _PARTICLES and (stems_of(word) or word in _KEPT)]
+
+
+_KEPT = word_set("first last more less fewer")
+"""Words without a stem of their own that have an opposite."""
+
+
+def _first_words(text: str) -> frozenset[str]:
+    clause = _CLAUSE_END.split(text[:80], maxsplit=1)[0]
+    return frozenset([word for word in _content(clause) if word not in _EMPTY_VERBS][:DENIED_WORDS])
+
+
+def _sides(text: str) -> Iterable[tuple[str, str, str]]:
+    """Yields which words are on which side of a relation; "b after a" is "a before b"."""
+    for found in _RELATION.finditer(text):
+        left = [word for word in _content(re.split(r"[;:()]", text[: found.start()])[-1]) if word not in _EMPTY_VERBS]
+        right = [word for word in _content(_CLAUSE_END.split(text[found.end() :], maxsplit=1)[0]) if word not in _EMPTY_VERBS]
+        kind = found.lastgroup or ""
+        for one in left[-_BESIDE:]:
+            for other in right[:_BESIDE]:
+                yield (
+                    (other, "before", one) if kind == "after" else (other, "needs", one) if kind == "by" else (one, kind, other)
+                )
