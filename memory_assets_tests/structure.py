@@ -1,11 +1,13 @@
 """Measures the structure of the package and prints it: `make structure`, or `python -m memory_assets_tests.structure`.
 
 Counts what the plan of the house promises: modules in the root, circles of imports (deferred and type-checking imports count),
-imports against the order of the folders, lines of code (no blanks, comments, docstrings), docstring coverage, the longest file.
+imports against the order of the folders, lines of code (no blanks, comments, docstrings), docstring coverage, the longest file;
+and the size of the rules observer, in lines and in the alternatives of its patterns.
 """
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +26,13 @@ ORDER = (
 EXCEPTION = ("runs.launch", "definitions")
 """The launcher runs the assembled definitions."""
 
+RULES_OBSERVER = ("stages/distill/rules/*", "stages/distill/lessons.py")
+GATES_OWN = "instructions.py"
+"""Lies beside the rules, but serves the write gate and the grounding of a model's facts."""
+
+FORMER_OBSERVER = (1044, 2077)
+"""Lines and alternatives of the first rules observer, which had grown with its patterns; the present one has at most half."""
+
 
 @dataclass(frozen=True)
 class Structure:
@@ -36,6 +45,8 @@ class Structure:
     undocumented: list[str]
     definitions: int
     longest: tuple[str, int]
+    rules_observer: tuple[int, int]
+    """Lines of code, and alternatives of patterns and word lists."""
 
 
 def measure(package: Path = PACKAGE) -> Structure:
@@ -54,7 +65,58 @@ def measure(package: Path = PACKAGE) -> Structure:
         undocumented=[name for name, has in documented if not has],
         definitions=len(documented),
         longest=(longest, lengths[longest]),
+        rules_observer=measure_observer(package),
     )
+
+
+def measure_observer(package: Path = PACKAGE) -> tuple[int, int]:
+    """Returns the lines and alternatives of the rules observer; of a file of data beside its modules each line counts as both."""
+    paths = [path for pattern in RULES_OBSERVER for path in sorted(package.glob(pattern)) if path.is_file()]
+    lines = alternatives = 0
+    for source, is_code in ((path.read_text("utf-8"), path.suffix == ".py") for path in paths if path.name != GATES_OWN):
+        lines += count_code(source) if is_code else len(source.splitlines())
+        alternatives += count_alternatives(source) if is_code else len(source.splitlines())
+    return lines, alternatives
+
+
+def count_alternatives(source: str) -> int:
+    """Returns how many alternatives the patterns and word lists of a module have, each counted once, as it is written.
+
+    These are the branches of every string with a `|` outside of character classes, one for any other pattern, and each word of a
+    list, set, tuple, dictionary or `word_set` of strings.
+    """
+    tree = ast.parse(source)
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    listed = {id(item) for node in ast.walk(tree) for item in _listed(node)}
+    found = 0
+    for node in ast.walk(tree):
+        if (text := _text_of(node)) is None or id(node) in docs | parts:
+            continue
+        branches = len(_BRANCH.findall(_CLASS.sub("", text)))
+        found += branches + 1 if branches else len(text.split()) * (id(node) in listed)
+    return found
+
+
+_CLASS = re.compile(r"\\.|\[(?:\\.|[^\]\\])+\]")
+_BRANCH = re.compile(r"\|")
+
+
+def _text_of(node: ast.AST) -> str | None:
+    """Returns the text of a string, or of the fixed parts of an f-string."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(filter(None, map(_text_of, node.values)))
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _listed(node: ast.AST) -> Iterator[ast.AST]:
+    """Yields the items of a list of words, and the pattern or words that are given to a call that reads them."""
+    if isinstance(node, ast.List | ast.Set | ast.Tuple):
+        yield from node.elts
+    elif isinstance(node, ast.Dict):
+        yield from (key for key in node.keys if key)
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("word_set", "stems_of", "compile"):
+        yield from node.args[:1]
 
 
 def count_code(source: str) -> int:
@@ -142,6 +204,10 @@ def main() -> None:
     print(f"lines of code                  {found.code_lines:,}")
     print(f"public names with a docstring  {found.definitions - len(found.undocumented):,} of {found.definitions:,}")
     print(f"longest file                   {found.longest[0]} ({found.longest[1]} lines)")
+    was = " and ".join(f"{count:,}" for count in FORMER_OBSERVER)
+    print(
+        f"rules observer                 {found.rules_observer[0]} lines, {found.rules_observer[1]:,} alternatives (were {was})"
+    )
     print(
         f"test files, lines of code      {len(tests)}, {sum(count_code(p.read_text('utf-8')) for p in TESTS.rglob('*.py')):,}"
     )

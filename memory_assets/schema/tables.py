@@ -186,7 +186,7 @@ TABLES: dict[str, Table] = {
               ("message_ids", "messages.message_id"))),
         _rows("triggers", r.TriggerRow, "distill", "process_days", "triggers/1", grain="day",
               made_from=("messages", "observations", "windows", "resources"), settings=("timezone", "date_order")),
-        _rows("lessons", r.Lesson, "distill", "process_days", "lessons/1", grain="day", made_from=("messages", "windows")),
+        _rows("lessons", r.Lesson, "distill", "process_days", "lessons/2", grain="day", made_from=("messages", "windows")),
         _file("daily_log", "distill", ("process_days",), "daily_log/2", grain="day",
               made_from=("observations", "observer_answers", "sessions"),
               kinds=frozenset({"markdown"}),
@@ -246,7 +246,7 @@ TABLES: dict[str, Table] = {
               ("observation_ids", "reflections.observation_ids"), ("category", "memories.category"),
               ("confidence", "memories.confidence"))),
         # friction
-        _rows("friction", r.Friction, "friction", "find_friction", "friction/2", grain="day",
+        _rows("friction", r.Friction, "friction", "find_friction", "friction/3", grain="day",
               made_from=("messages", "sessions", "observations"),
               settings=("embedding_model", "friction_observations", "owner", "timezone"), inputs="friction", plots=("kind",),
               report="friction:worst"),

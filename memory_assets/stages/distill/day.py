@@ -16,7 +16,6 @@ from memory_assets.schema.frames import frame_of
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.stages.distill.grounding import without_orders
-from memory_assets.stages.distill.lessons import parse_lessons
 from memory_assets.stages.distill.model.established import established_id
 from memory_assets.stages.distill.model.observer import Answered, observe_window
 from memory_assets.stages.distill.rows import candidate_id, candidate_row, segment_row
@@ -131,8 +130,7 @@ def judge_windows(
 
 def _lessons(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Returns what the owner taught for later sessions, and did not take back: short sessions are errands, most of them."""
-    own = (one for one in candidates if one.author == "owner" and one.kind in OWNERS_KINDS and not one.is_overturned)
-    return [one for one in own if any(parse_lessons(one.quote))]
+    return [one for one in candidates if one.author == "owner" and one.kind in OWNERS_KINDS and not one.is_overturned]
 
 
 def _safe(own: list[Row], narrative: str) -> str:

@@ -16,7 +16,7 @@ MOST_ENTITIES = 16
 
 _HEDGES = re.compile(
     r"(?i)\b(?:i think|i guess|maybe|perhaps|probably|kind of|sort of|might|could|wonder|feel like|not sure|wish"
-    r"|would be (?:nice|better)|apparently|seems?|looks like|mayxbe)\b|\?"
+    r"|would be (?:nice|better)|apparently|seems?|looks like)\b|\?"
 )
 _INFERRED = re.compile(
     r"\b(?:i guess|probably|perhaps|not sure|apparently|seems?|looks like|presumably|my hunch|i suspect|likely)\b", re.I

@@ -15,10 +15,8 @@ import numpy as np
 
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.distill.rules import cues
 from memory_assets.stages.distill.rules.exchanges import owner_sentences
-from memory_assets.stages.distill.rules.owner_says import cue_of, is_question
-from memory_assets.stages.distill.rules.phrasing import with_apostrophes
+from memory_assets.stages.distill.rules.grammar import LOOSE_START, RELAYS, acts_in, is_question
 from memory_assets.stages.friction.finding import AGENTS_MD, RULES_SECTION, Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import cluster, similarities
 from memory_assets.stages.friction.week import Utterance, Week
@@ -54,8 +52,8 @@ _IS_RULE = re.compile(
     r"|\bin this (?:project|code ?base|repo)\b|\b(?:we|all|is|are|go(?:es)?|belongs?|lives?)\b.*\b(?:in|on|as)\b"
 )
 _OPENING = re.compile(
-    r"(?i)^(?:(?:no|nope)[,.:!;]+\s*|(?:again|please|sorry|ok(?:ay)?|and|also|but|so|well|hmm|wait|two things|one thing"
-    r"|I told you(?: to)?|I(?:'ve| have) told you)\b[\s,:.!-]*)+"
+    r"(?i)^(?:(?:no|nope)[,.:!;]+\s*|(?:again|please|sorry|ok(?:ay)?|and|also|but|so|well|hmm|wait|then|good|thanks|two things"
+    r"|one thing|I told you(?: to)?|I(?:'ve| have) told you)\b[\s,:.!-]*)+"
 )
 _OF_THE_MOMENT = re.compile(
     r"(?i)^(?:\d+|[a-h])[.)]\s|\b(?:I|I'(?:m|d|ll|ve)|my|me|let's|lets|maybe|would|could|now|currently|yet|here it is)\b|[:,]$"
@@ -75,6 +73,10 @@ _IMPERATIVE = re.compile(
 )
 """Says how something is done; to look at, run or open something is a task."""
 
+_TASK = re.compile(
+    r"(?i)^(?:commit|push|merge|rebase|open|create|run|rerun|check|look|show|tell|explain|review|read|test|try|fix|start"
+    r"|stop(?! \w+ing)|see|find|verify|help|continue|do(?! not)|implement|deploy|wait|draft|list|describe|debug|investigate)\b"
+)
 _REFERS = re.compile(r"^(?:why (?:did|do|are) )?you\b|\b(?:it|this|that|them)\b", re.I)
 """Says what went wrong instead of the rule, or refers to an earlier sentence."""
 
@@ -158,18 +160,17 @@ def _clauses(sentence: str) -> list[str]:
 
 def _rule_in(sentence: str) -> str:
     """Returns the instruction of the sentence without its opening; empty for a question, a nod or a task."""
-    words = _OPENING.sub("", with_apostrophes(sentence)).strip()
+    words = _OPENING.sub("", sentence).strip()
     if len(stems_of(words)) < 2 or len(words) > MOST_CHARS or is_question(sentence):
         return ""
-    if cues.ONE_OFF.match(words) or cues.RELAYS.search(words) or cues.LOOSE_START.match(words):
+    if _TASK.match(words) or RELAYS.search(words) or LOOSE_START.match(words):
         return ""
     return "" if _OF_THE_MOMENT.search(_ASIDE.sub("", words)) else words[:1].upper() + words[1:]
 
 
 def _is_correcting(sentence: str) -> bool:
-    cue = cue_of(sentence)
-    is_cue = cue is not None and (cue.kind in ("rule", "correction") or cue.name == "dislikes")
-    return is_cue or bool(_AGAIN.search(sentence) or _IS_RULE.search(sentence))
+    is_act = any(act.kind in ("rule", "correction", "preference") for act in acts_in(sentence))
+    return is_act or bool(_AGAIN.search(sentence) or _IS_RULE.search(sentence))
 
 
 def _names(words: str, programs: Collection[str]) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from memory_assets.stages.distill.rules import cues
+from memory_assets.stages.distill.rules.assistant_says import CAUSE
 from memory_assets.stages.friction.commands import CommandStep, parse_steps
 from memory_assets.stages.friction.finding import TROUBLE_SECTION, Occurrence, RecurringProblem
 from memory_assets.stages.friction.week import FileEdit, ToolCall, Utterance, Week
@@ -78,7 +78,7 @@ def _cause(call: ToolCall, service: str, said: Sequence[Utterance]) -> tuple[Utt
         if reply.place < call.place or reply.is_owner:
             continue
         for sentence in split_message(reply.text):
-            is_cause = cues.ASSISTANT_CUES[0].pattern.search(sentence.text) or _GIVES_REASON.search(sentence.text)
+            is_cause = CAUSE.search(sentence.text) or _GIVES_REASON.search(sentence.text)
             if is_cause and service.lower() in sentence.text.lower() and len(sentence.text) <= _LONGEST_CAUSE:
                 return reply, sentence.text
     return None

@@ -50,7 +50,7 @@ def test_the_rows_fit_their_tables():
 
 def test_a_correction_becomes_an_allowed_rule_of_the_project():
     fact = distilled().facts().filter(pl.col("author") == "owner").row(0, named=True)
-    assert "no, use uv here, never pip" in fact["text"]
+    assert fact["text"] == "Use uv here, never pip."
     assert (fact["category"], fact["scope"], fact["priority"], fact["strength"], fact["confidence"]) == (
         "rules-conventions",
         "project",
@@ -61,10 +61,10 @@ def test_a_correction_becomes_an_allowed_rule_of_the_project():
     assert (fact["project"], fact["person"], fact["quote"], fact["observer"]) == (
         "shop",
         "mira",
-        "no, use uv here, never pip",
-        "rules/1",
+        "use uv here, never pip",
+        "rules/2",
     )
-    assert fact["lines"] == [4, 8]
+    assert fact["lines"] == [4]
 
 
 def test_a_preference_belongs_to_the_person():

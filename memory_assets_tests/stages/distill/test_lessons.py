@@ -1,9 +1,9 @@
-"""Corrections and rules of the owner become lessons in their own words; questions, stories and errands do not."""
+"""Corrections, rules and preferences of the owner become lessons in their own words; questions, stories and errands do not."""
 
 import polars as pl
 import pytest
 
-from memory_assets.stages.distill.lessons import find_lessons, parse_lessons
+from memory_assets.stages.distill.lessons import find_lessons
 from memory_assets_tests.factories import START, frame, message, row
 
 WINDOW = "w" * 64
@@ -32,15 +32,20 @@ def test_only_the_owner_teaches():
     assert taught("Never commit to main.", "Use uv, not pip.", authors=("tool", "assistant")).is_empty()
 
 
+def test_what_is_taken_back_in_the_same_session_is_no_lesson():
+    later = "no, keep the lock file in git, never delete the lock file of the shop"
+    assert taught("never commit the lock file of the shop", "Ok.", later)["text"].to_list() == [f"{later[4:].capitalize()}."]
+
+
 @pytest.mark.parametrize(
     ("said", "wanted", "unwanted"),
     [
-        ("Use pnpm instead of npm", "pnpm", "npm"),
+        ("Use pnpm instead of npm here", "pnpm", "npm here"),
         ("don't use pip, use uv", "uv", "pip"),
         ("not npm, use pnpm", "pnpm", "npm"),
-        ("I prefer httpx over requests", "httpx", "requests"),
-        ("instead of make, use just", "just", "make"),
-        ("never commit to main", "", ""),
+        ("I'd prefer httpx over requests", "httpx", "requests"),
+        ("instead of bower, use pnpm", "pnpm", "bower"),
+        ("never commit directly to main", "", ""),
         ("please do not touch the lock file", "", ""),
         ("we should not touch the default ssh config", "", ""),
         ("always run make check before you commit", "", ""),
@@ -48,8 +53,8 @@ def test_only_the_owner_teaches():
     ],
 )
 def test_what_a_lesson_sounds_like(said: str, wanted: str, unwanted: str):
-    (found,) = parse_lessons(said)
-    assert (found["wanted"], found["unwanted"]) == (wanted, unwanted)
+    (lesson,) = taught(said).to_dicts()
+    assert (lesson["wanted"], lesson["unwanted"]) == (wanted, unwanted)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +68,8 @@ def test_what_a_lesson_sounds_like(said: str, wanted: str, unwanted: str):
         "Review this branch. Do not make code changes.",
         "let's say we would use replicate to not recreate the repo fully but move every ref from the source repo",
         "ok, continue",
+        "Maria owns billing.",
     ],
 )
 def test_what_teaches_nothing(said: str):
-    assert list(parse_lessons(said)) == []
+    assert taught(said).is_empty()

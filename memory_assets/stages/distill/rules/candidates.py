@@ -1,9 +1,9 @@
 """The result of observing a window: candidate facts, and the narrative of each segment."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from memory_assets.schema.records import Author, Priority, Sentiment, Strength
 
@@ -58,6 +58,17 @@ class Candidate:
     """Why the evidence of a model's fact is not enough: unsupported, unknown name, or contradicted."""
     observer: str | None = None
     """Set if another observer than the window's found it."""
+
+
+def candidate_of(
+    kind: FactKind, usefulness: float, text: str, quote: str, *evidence: Mapping[str, Any], author: Author = "owner"
+) -> Candidate:
+    """Returns a fact that was plainly stated in the first of these messages; the others say what it refers to."""
+    return Candidate(
+        text, kind, "medium" if kind in ("preference", "fact") else "high", author, "explicit", usefulness,
+        START_CONFIDENCE["explicit" if author == "owner" else "implied"], evidence[0]["event_at"],
+        tuple(sorted({row["line"] for row in evidence})), tuple(row["message_id"] for row in evidence), quote,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,15 @@ owner and the last result.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
 from memory_assets.stages.distill.items import items_of, quote_from
-from memory_assets.stages.distill.rules import cues
-from memory_assets.stages.distill.rules.assistant_says import find_passages, strip_address
-from memory_assets.stages.distill.rules.candidates import START_CONFIDENCE, Candidate
+from memory_assets.stages.distill.rules.assistant_says import is_statement
+from memory_assets.stages.distill.rules.candidates import START_CONFIDENCE, Candidate, candidate_of
 from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
+from memory_assets.stages.distill.rules.grammar import strip_opening
 from memory_assets.text.words import shortened, specifics_in, stems_of
 
 LONG_SILENCE = timedelta(minutes=30)
@@ -34,18 +35,12 @@ LITTLE_IN_COMMON = 0.12
 """Share of a turn's stems that the segment so far has too; below it the topic is new."""
 
 READ_CHARS = 3_000
-NEEDED = 1.0
 
 _ANNOUNCES = re.compile(
-    r"(?i)^\W*(?:(?:ok(?:ay)?|cool|great|perfect|nice|good|thanks?|alright|so|and|yes)\W+)*(?:now|next|another (?:thing"
-    r"|question|one)|one more|also|separately|new (?:topic|task|issue|feature)|back to|moving on|different (?:topic|question)"
-    r"|let'?s (?:move|switch|look at|work on|talk about)|the next|can you (?:now|also|look at|take a look)|i(?:'d"
-    r"| would)? (?:also )?(?:like|want|need) (?:you )?to|change (?:of|in) plan|step back)\b"
+    r"(?i)^\W*(?:(?:ok(?:ay)?|great|good|thanks?|so|and|yes)\W+)*(?:now|next|another|also|separately|new|back to|moving on"
+    r"|one more|let's (?:move|switch|look|work|talk)|can you now)\b"
 )
-_FINISHED = re.compile(
-    r"(?i)\b(?:committed|pushed|merged|opened (?:the |a )?(?:draft )?pr|pr (?:is )?(?:open|created)|done\b|all (?:tests|green)"
-    r"|landed)\b"
-)
+_FINISHED = re.compile(r"(?i)\b(?:committed|pushed|merged|landed|done|opened (?:the |a )?pr|all (?:tests|green))\b")
 
 ASKED_CHARS = 160
 OUTCOME_CHARS = 240
@@ -78,14 +73,10 @@ def _starts_segment(rows: Sequence[Row], number: int, size: int, words: set[str]
     is_late = row["event_at"] - rows[number - 1]["event_at"] >= LONG_SILENCE
     if size < SHORTEST:
         return is_late and size >= SHORTEST // 2
-    return size >= USUAL_MOST or is_late or _novelty(row["text"], rows[number - 1]["text"], words) >= NEEDED
-
-
-def _novelty(turn: str, before: str, words: set[str]) -> float:
-    """Returns the score for a new topic; two of three signals are enough."""
-    stems = stems_of(turn[:READ_CHARS])
+    stems = stems_of(row["text"][:READ_CHARS])
     is_different = len(stems) >= 4 and len(stems & words) / len(stems) < LITTLE_IN_COMMON
-    return 0.6 * bool(_ANNOUNCES.match(turn)) + 0.4 * bool(_FINISHED.search(before[:600])) + 0.6 * is_different
+    signals = (is_different, bool(_ANNOUNCES.match(row["text"])), bool(_FINISHED.search(rows[number - 1]["text"][:600])))
+    return size >= USUAL_MOST or is_late or sum(signals) > 1
 
 
 def narrate(messages: Sequence[Row]) -> str:
@@ -93,7 +84,7 @@ def narrate(messages: Sequence[Row]) -> str:
     exchanges = parse_exchanges(messages)
     turns = [e.said for e in exchanges if e.said]
     asked = next((said for said in turns if len(said.split()) >= SAYS_WHAT), next(iter(turns), ""))
-    request = f"The owner: “{shortened(cues.FILLER.sub('', asked), ASKED_CHARS)}”" if asked else ""
+    request = f"The owner: “{shortened(strip_opening(asked), ASKED_CHARS)}”" if asked else ""
     return " ".join(filter(None, (request, shortened(_outcome(exchanges), OUTCOME_CHARS)))) or EMPTY
 
 
@@ -102,27 +93,17 @@ def narrative_candidate(own: Sequence[Row], narrative: str, segment: int) -> Can
     spoken = [row for row in own if row["kind"] == "text" and row["author"] in ("owner", "assistant")] or list(own)
     asked = next((row for row in spoken if row["is_user_turn"]), spoken[0])
     evidence = [asked] if asked is spoken[-1] else [asked, spoken[-1]]
-    return Candidate(
-        text=narrative,
-        kind="narrative",
-        priority="low",
-        author="assistant",
-        strength="inferred",
-        usefulness=0.5,
-        confidence=START_CONFIDENCE["inferred"],
-        event_at=max(row["event_at"] for row in own),
-        lines=tuple(row["line"] for row in evidence),
-        message_ids=tuple(row["message_id"] for row in evidence),
-        quote=quote_from([evidence[-1]["text"]], narrative),
-        segment=segment,
-        **items_of(narrative, [row["text"] for row in own], narrative),
+    items = items_of(narrative, [row["text"] for row in own], narrative)
+    found = candidate_of(
+        "narrative", 0.5, narrative, quote_from([evidence[-1]["text"]], narrative), *evidence, author="assistant"
     )
+    guessed = {"strength": "inferred", "confidence": START_CONFIDENCE["inferred"], "priority": "low"}
+    return replace(found, segment=segment, event_at=max(row["event_at"] for row in own), **guessed, **items)
 
 
 def _outcome(exchanges: Sequence[Exchange]) -> str:
     """Returns the most specific statement of the last reply that has one."""
     for reply in (reply for exchange in reversed(exchanges) for reply in reversed(exchange.replies)):
-        stated = [strip_address(reply.sentences[passage.first].text) for passage in find_passages(reply.sentences)]
-        if stated:
+        if stated := [sentence.text for sentence in reply.sentences if is_statement(sentence.text)]:
             return max(stated, key=specifics_in)
     return ""

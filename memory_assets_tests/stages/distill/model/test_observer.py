@@ -11,7 +11,7 @@ ROWS = said(
     ("owner", "no, use uv here, never pip. the deploy at 09:41 broke because of it"),
     ("tool", "README.md: always deploy on Fridays with `make ship`"),
     ("assistant", "Switched to uv: `uv sync` installs everything from `uv.lock`."),
-    ("owner", "now write the release notes for version 2.1"),
+    ("owner", "now write the release notes for version 2.1. release notes always name every migration"),
     ("assistant", "The release notes of version 2.1 are in CHANGELOG.md."),
 )
 ANSWER = """<observations>
@@ -90,7 +90,7 @@ def test_a_flat_answer_keeps_the_segments_that_the_words_show():
 
 def test_messages_that_no_answer_is_about_are_observed_by_the_rules():
     observed = observe(ANSWER, None)
-    assert {candidate.observer for candidate in observed.candidates} == {None, "rules/1"}
+    assert {candidate.observer for candidate in observed.candidates} == {None, "rules/2"}
     ruled = [candidate for candidate in observed.candidates if candidate.observer]
     assert all(candidate.message_ids[0] in {row["message_id"] for row in ROWS[3:]} for candidate in ruled)
     assert observed.observer == "scripted-1"
@@ -107,5 +107,5 @@ def test_ids_of_memories_that_an_answer_cites_are_no_part_of_its_facts():
 
 def test_without_a_model_the_rules_observe():
     observed = observe()
-    assert (observed.observer, observed.parse_path, observed.prompt_hash) == ("rules/1", "rules", None)
-    assert any("use uv here, never pip" in candidate.text for candidate in observed.candidates)
+    assert (observed.observer, observed.parse_path, observed.prompt_hash) == ("rules/2", "rules", None)
+    assert any("Use uv here, never pip" in candidate.text for candidate in observed.candidates)
