@@ -10,6 +10,7 @@
     ├── TranscriptError     a transcript or its archived bytes cannot be read
     ├── ModelError          the observer, the reflector or the embedder cannot answer
     │   ├── ModelSetupError     wrong key, unknown model or address: asking again cannot help
+    │   │   └── ModelLimitError     a usage limit is reached: asking again helps only after its reset
     │   ├── ModelBusyError      overloaded, rate-limited, timed out or unreachable: asking later may help
     │   └── ModelRequestError   this one question cannot be asked as it is
     ├── TaskListError       a person's list of tasks cannot be read or written
@@ -68,6 +69,10 @@ class ModelError(MemoryAssetsError):
 
 class ModelSetupError(ModelError):
     """The model cannot be asked at all as the settings stand: wrong key, unknown name, wrong address, no credit."""
+
+
+class ModelLimitError(ModelSetupError):
+    """The usage limit of a subscription is reached."""
 
 
 class ModelBusyError(ModelError):

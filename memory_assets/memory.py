@@ -166,7 +166,7 @@ class MemoryAgent:
         corpora, missing = open_corpus(store)
         session, person = request.own_session, asker or self.settings.owner
         who = Asker(now or self.settings.clock(), request.project, person, session, request.recent)
-        found = answer(request, corpora, who, dependencies_of(store))
+        found = answer(request, corpora, who, dependencies_of(store, request.project))
         if not request.probe:
             memory_ids = [result.memory_id for result in found.results if result.kind in MEMORIES]
             payload = payload_of(found, is_budget=request.budget) | ({"session": session} if session else {})

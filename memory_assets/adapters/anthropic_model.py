@@ -118,7 +118,7 @@ class AnthropicModel:
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         """Returns the body of a request: the prompt marked for the cache if it is long enough, images before the text."""
-        images = [block for number, image in enumerate(request.images, 1) for block in _image_blocks(number, image)]
+        images = [block for number, image in enumerate(request.images, 1) for block in image_blocks(number, image)]
         temperature = {"temperature": 0} if self.name.startswith(TAKE_TEMPERATURE) else {}
         return {
             "model": self.name,
@@ -208,7 +208,8 @@ class AnthropicModel:
             raise self._failures.not_understood("is not JSON of the Messages API") from None
 
 
-def _image_blocks(number: int, image: Image) -> list[dict[str, Any]]:
+def image_blocks(number: int, image: Image) -> list[dict[str, Any]]:
+    """Returns the blocks of an image, with its number before it."""
     data = base64.b64encode(image.data).decode()
     source = {"type": "base64", "media_type": image.media_type, "data": data}
     return [{"type": "text", "text": f"Image {number}:"}, {"type": "image", "source": source}]

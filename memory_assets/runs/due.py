@@ -17,7 +17,7 @@ from memory_assets.runs.days import Stretch, stretches
 from memory_assets.runs.staleness import input_versions, is_stale, rules_of, stale_days, stale_partitions
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, TABLES, WHOLE, tables_in
-from memory_assets.services.review import read_task_snapshot, task_decisions_hash
+from memory_assets.services.review import proposals_to_review, read_task_snapshot, task_decisions_hash
 from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.discover import TranscriptFile
 from memory_assets.stages.capture.intake import changed_files
@@ -25,7 +25,6 @@ from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import ACCUMULATED, REFLECTED
 from memory_assets.stages.triage.projects import memory_files
-from memory_assets.stages.triage.run import waits_for_review
 from memory_assets.store.ledger import WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
@@ -144,10 +143,10 @@ def triage_state(store: Store) -> str:
 
 
 def review_is_due(store: Store) -> bool:
-    """Returns whether a model is configured and there are proposals that it has not reviewed."""
-    if store.settings.model == RULES:
+    """Returns whether a model is configured and there are proposals that it has not reviewed and may be sent."""
+    if store.settings.model_of("reflector") == RULES:
         return False
-    return bool(waits_for_review(store.tables, store.tables.read("model_reviews")))
+    return bool(proposals_to_review(store, store.tables.read("model_reviews")))
 
 
 def _is_stale_job(job: str, store: Store) -> bool:

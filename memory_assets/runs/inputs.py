@@ -89,14 +89,16 @@ def observer_and_prompt(settings: Settings) -> str:
     """Returns the model that observes and the hash of its prompt; empty without a model."""
     from memory_assets.stages.distill.model import questions
 
-    return "" if settings.model == RULES else f"{settings.model}:{questions.prompt_hash(settings.observer_prompt)}"
+    model = settings.model_of("observer")
+    return "" if model == RULES else f"{model}:{questions.prompt_hash(settings.observer_prompt)}"
 
 
 def reflector_and_prompt(settings: Settings) -> str:
     """Returns the model that reflects and the hash of its prompt; empty without a model."""
     from memory_assets.stages.reflect import questions
 
-    return "" if settings.model == RULES else f"{settings.model}:{questions.prompt_hash()}"
+    model = settings.model_of("reflector")
+    return "" if model == RULES else f"{model}:{questions.prompt_hash()}"
 
 
 def observations(store: Store, table: Table) -> dict[str, str]:

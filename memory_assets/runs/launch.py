@@ -87,7 +87,7 @@ def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bo
         if retire():
             runner.run("triage")
         due = list(stale_days(store, "reflect"))
-        reflected = due if store.settings.model == RULES else [day for day in due if day in days]
+        reflected = due if store.settings.model_of("reflector") == RULES else [day for day in due if day in days]
         for stretch in stretches(reflected):
             runner.run("reflect", stretch)
         for stretch in stretches(set(due) - {*reflected, *others}):

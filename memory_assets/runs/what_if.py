@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import QuestionError, SettingsError, StoreError, UnknownBranchError
@@ -25,28 +25,29 @@ from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services import branches
 from memory_assets.services.branches import Branch, BranchFolder, branches_of
 from memory_assets.services.health.status import keep_status
+from memory_assets.services.model_budget import answers_since
 from memory_assets.services.model_questions import Consultation
 from memory_assets.services.models import open_model
 from memory_assets.services.prices import cost_of, prices_of
 from memory_assets.services.review import rules_of, triage_of
 from memory_assets.services.which_store import is_sample
-from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.questions import prompt_hash
 from memory_assets.stages.distill.standards import standards_of
 from memory_assets.stages.triage.decisions import RULES as BY_RULES
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.stages.triage.run import Triage
-from memory_assets.store.settings import RULES, Settings, changed_settings
+from memory_assets.store.settings import RULES, Role, Settings, changed_settings
 from memory_assets.store.settings_file import Value, write_settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import text_of
 
 MAY_DIFFER = (
-    "model", "model_url", "observer_prompt", "taxonomy", "least_useful", "facts_per_session", "trust_after",
+    "model", "model_url", "reflector_model", "reflector_url", "observer_prompt", "taxonomy", "least_useful",
+    "facts_per_session", "trust_after",
 )  # fmt: skip
 """Settings that change what is built from the same windows; the others change the windows, or concern other machines."""
 
-OF_A_MODEL = ("model_url", "observer_prompt")
+OF_A_MODEL = ("model_url", "reflector_url", "observer_prompt")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}", re.I)
 
 
@@ -130,9 +131,10 @@ def estimate(store: Store, first: date | None, last: date | None, changes: Mappi
     """Returns the cost of a branch; asks no model and builds nothing."""
     settings, days = _checked(store, changes), _days(store, first, last)
     name, differing = _checked_name(name or _name_of(changes)), _differing(store.settings, settings, changes)
-    if settings.model == RULES:
+    model = settings.model_of("observer")
+    if model == RULES:
         return Estimate(name, tuple(days), differing, 0, FREE, 0.0)
-    found = Consultation(Store(settings, store.root), settings.model).costs([str(day) for day in days]).days
+    found = Consultation(Store(settings, store.root), model).costs([str(day) for day in days]).days
     counted = ("calls", "answered", "input_tokens", "output_tokens")
     calls, answered, sent, received = (sum(getattr(day, what) for day in found) for what in counted)
     cost = BranchCost(calls - answered, sent, received, _total(day.usd for day in found))
@@ -142,7 +144,7 @@ def estimate(store: Store, first: date | None, last: date | None, changes: Mappi
 def make(store: Store, first: date | None, last: date | None, changes: Mapping[str, str], name: str | None) -> WhatIf:
     """Builds the branch, or continues where it was killed, and returns it compared with the tables it started from."""
     settings, days = _checked(store, changes), _days(store, first, last)
-    open_model(Store(settings, store.root))  # fails before anything is built where a key is missing
+    _open_models(settings, store)  # fails before anything is built where a key is missing
     place = BranchFolder(store, _checked_name(name or _name_of(changes)))
     kept = {name: str(_plain(getattr(settings, name))) for name in changes}
     branch = _begun(place, Branch(place.name, days[0], days[-1], kept, time.time(), _versions_of(settings)))
@@ -184,7 +186,7 @@ def adopt(store: Store, name: str) -> Adopted:
             f"The prompt, the taxonomy or this release's rules changed since the branch '{name}' was built. "
             f"Drop it (`memory lab what-if drop {name}`), and build it again."
         )
-    open_model(today := Store(settings, store.root))
+    today = _open_models(settings, store)
     began, differing = time.time(), _differing(store.settings, settings, branch.changes)
     place.write(replace(branch, state="adopting"))  # from here on, the next run finishes an interrupted adoption
     path = write_settings({name: _plain(getattr(settings, name)) for name in branch.changes})
@@ -219,7 +221,7 @@ def _checked(store: Store, changes: Mapping[str, str]) -> Settings:
     settings = changed_settings(store.settings, changes)
     if all(getattr(settings, name) == getattr(store.settings, name) for name in changes):
         raise SettingsError(f"No setting would change: {', '.join(changes)} already has that value.")
-    if settings.model == RULES and any(name in OF_A_MODEL for name in changes):
+    if not settings.uses_models and any(name in OF_A_MODEL for name in changes):
         raise SettingsError(
             "No model is configured, so these settings change nothing. Add --set model=NAME, such as claude-haiku-4-5."
         )
@@ -318,13 +320,19 @@ def _sides(place: BranchFolder) -> tuple[Side, ...]:
 
 def _paid(store: Store, settings: Settings, since: float) -> BranchCost:
     """Returns the cost of the answers that came since the moment."""
-    if settings.model == RULES:
+    if not settings.uses_models:
         return FREE
-    answers, prices = AnswerStore(store.answers), prices_of(settings)
-    names = [path.stem for path in answers.root.glob("*.json") if path.stat().st_mtime >= since]
-    found = [answers.read_named(name).answer for name in names]
+    found, prices = answers_since(store, since), prices_of(settings)
     sent = sum(one.input_tokens + one.cache_read_tokens + one.cache_write_tokens for one in found)
     return BranchCost(len(found), sent, sum(one.output_tokens for one in found), _total(cost_of(one, prices) for one in found))
+
+
+def _open_models(settings: Settings, store: Store) -> Store:
+    """Returns the store with the settings after opening its models; raises `ModelSetupError` where one cannot be asked."""
+    opened = Store(settings, store.root)
+    for role in get_args(Role):
+        open_model(opened, role)
+    return opened
 
 
 def _total(prices: Iterable[float | None]) -> float | None:

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from memory_assets.errors import ModelError
+from memory_assets.text.words import count_tokens
 
 Row = Mapping[str, Any]
 """A row of a table, by column."""
@@ -34,6 +35,10 @@ class ModelRequest:
     max_tokens: int = 8_000
     images: tuple[Image, ...] = ()
     """Sent before the material, which refers to them as image 1, image 2 and so on."""
+
+    def estimated_tokens(self) -> int:
+        """Returns about how many tokens are sent, without images."""
+        return count_tokens(self.system) + count_tokens(self.material)
 
 
 @dataclass(frozen=True)

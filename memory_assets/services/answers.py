@@ -3,6 +3,7 @@
 It opens and reads; `stages/recall/answering.py` and `stages/recall/cited_answer.py` decide.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -11,13 +12,14 @@ from memory_assets.errors import IndexFailedError
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.requests import MOST, AnswerRequest
 from memory_assets.services.corpus import open_corpus, open_texts
-from memory_assets.services.models import masked, open_model
+from memory_assets.services.models import masked, open_model, withheld_lines
 from memory_assets.services.prices import cost_of, prices_of
 from memory_assets.stages.recall import cited_answer
 from memory_assets.stages.recall.cited_answer import CitedAnswer, answer_with_citations, lines_about, source_of
 from memory_assets.stages.recall.query import DEADLINE_SECONDS, AnswerDependencies
 from memory_assets.stages.recall.results import Asker
 from memory_assets.stages.recall.search import search
+from memory_assets.store.settings import harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.terms import query_terms
 
@@ -34,9 +36,15 @@ _models: dict[tuple[Path, str, str], Model | None] = {}
 """Models by store, name and address, kept while the process runs: opening a client takes half the deadline."""
 
 
-def dependencies_of(store: Store) -> AnswerDependencies:
-    """Returns what answers from the store use; the model has no time for retries."""
-    key = store.root, store.settings.model, store.settings.model_url
+def dependencies_of(store: Store, project: str | None = None) -> AnswerDependencies:
+    """Returns what answers from the store use in the project; the model has no time for retries.
+
+    No model rewrites questions from a project that may not be sent, and no harness does: starting one takes too long.
+    """
+    settings, name = store.settings, store.settings.model_of("observer")
+    if harness_of(name) or not settings.may_send(project or ""):
+        return _dependencies(store, None, DEADLINE_SECONDS)
+    key = store.root, name, settings.url_of("observer")
     if key not in _models:
         _models[key] = open_model(store, timeout_seconds=DEADLINE_SECONDS, retries=0)
     return _dependencies(store, _models[key], DEADLINE_SECONDS)
@@ -68,13 +76,32 @@ def answer_from_all(store: Store, request: AnswerRequest, asker: Asker, model: M
     weights = cited_answer.weights_of(question, lambda term: _frequency_of(store, term))
     is_in_passage = any(cited_answer.weighted_share(result.text, weights) >= PASSAGE_SURE for result in raw.results)
     is_in_memories = known.is_known and bool(known.results)
-    reader = masked(model, store) if model else open_model(store, timeout_seconds=cited_answer.DEADLINE_SECONDS, retries=1)
+    reader = masked(model, store) if model else _open_reflector(store)
+    projects = {asker.project or "", *(result.project for result in (*known.results, *raw.results))}
+    waiting = [name for name in sorted(projects) if not store.settings.may_send(name)]
+    is_withheld = bool(waiting) or not withheld_lines(store).isdisjoint(_entry_text(line.text) for line in lines)
+    notes = (_note_of_withheld(waiting),) if reader and is_withheld else ()
+    reader = None if is_withheld else reader
     dependencies = _dependencies(store, reader, cited_answer.DEADLINE_SECONDS)
     sources = {source.id: source for source in sorted(found, key=lambda source: -source.score)}
     is_known = is_in_memories or is_in_passage or any(line.score >= SURE for line in lines)
     said = answer_with_citations(question, list(sources.values()), dependencies, is_known=is_known)
     cost = replace(known.cost + raw.cost + said.cost, seconds=round(perf_counter() - began, 4))
-    return replace(said, cost=cost, notes=(*dict.fromkeys((*known.notes, *raw.notes, *missing)), *said.notes))
+    return replace(said, cost=cost, notes=(*dict.fromkeys((*known.notes, *raw.notes, *missing, *notes)), *said.notes))
+
+
+def _open_reflector(store: Store) -> Model | None:
+    return open_model(store, "reflector", timeout_seconds=cited_answer.DEADLINE_SECONDS, retries=1)
+
+
+def _note_of_withheld(projects: Sequence[str]) -> str:
+    names = f"of {', '.join(projects)}, which" if projects else "of projects that"
+    return f"No model was asked: the sources include some {names} no model may be sent (`memory model add`)."
+
+
+def _entry_text(line: str) -> str:
+    """Returns the text of a line of MEMORY.md without its date."""
+    return line[len("(2026-01-01) ") :] if line.startswith("(") else line
 
 
 def _frequency_of(store: Store, word: str) -> int:

@@ -1,17 +1,17 @@
 """Lists the settings with value, default and origin, and chooses the model."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from memory_assets.errors import QuestionError
 from memory_assets.services.prices import price_of, prices_of
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.store.places import settings_files
-from memory_assets.store.settings import RULES, Settings, changed_settings, read_file, read_settings
-from memory_assets.store.settings_file import write_settings
+from memory_assets.store.settings import ALL_PROJECTS, RULES, Role, Settings, changed_settings, read_file, read_settings
+from memory_assets.store.settings_file import Value, write_settings
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,10 @@ class Models:
     origin: str
     url: str
     models: tuple[ModelName, ...]
+    reflector: str = ""
+    """The model of the other role."""
+    projects: tuple[str, ...] = (ALL_PROJECTS,)
+    """The projects that models may be sent."""
     path: Path | None = None
     """The settings file, where a model was chosen."""
 
@@ -84,19 +88,39 @@ def list_models(path: Path | None = None) -> Models:
     """Returns the configured model and those with a known price."""
     settings = read_settings()
     prices = prices_of(settings)
-    names = dict.fromkeys((RULES, *prices, settings.model))
+    used = {role: settings.model_of(role) for role in get_args(Role)}
+    names = dict.fromkeys((RULES, *prices, *used.values()))
     found = ((name, None if name == RULES else price_of(name, prices)) for name in names)
     models = tuple(
-        ModelName(name, name == settings.model, price.input if price else None, price.output if price else None)
+        ModelName(name, name in used.values(), price.input if price else None, price.output if price else None)
         for name, price in found
     )
-    return Models(settings.model, origin_of("model", _files()), settings.model_url, models, path)
+    how = {"reflector": used["reflector"], "projects": tuple(settings.model_projects), "path": path}
+    return Models(used["observer"], origin_of("model", _files()), settings.model_url, models, **how)
 
 
-def use_model(name: str) -> Models:
-    """Writes the model's name into the settings file; raises `SettingsError` for an invalid name."""
-    chosen = changed_settings(read_settings(), {"model": name}).model
-    return list_models(write_settings({"model": chosen}))
+def use_model(name: str, projects: Sequence[str], *, reflector: str | None = None, url: str | None = None) -> Models:
+    """Writes the models, and the projects that they may be sent, into the settings file.
+
+    What is None stays as it is, but `rules` clears the reflector. Raises `SettingsError` for an invalid name or address.
+    """
+    given = {"model": name, "reflector_model": "" if name == RULES else reflector, "model_url": url}
+    wanted = {setting: value for setting, value in given.items() if value is not None}
+    chosen = changed_settings(read_settings(), wanted)
+    written: dict[str, Value] = {setting: getattr(chosen, setting) for setting in wanted}
+    written = {setting: value for setting, value in written.items() if value or _is_set(setting)}
+    return list_models(write_settings({**written, "model_projects": list(projects)} if name != RULES else written))
+
+
+def add_projects(projects: Sequence[str]) -> Models:
+    """Adds projects to those that models may be sent."""
+    before = read_settings().model_projects
+    added = before if ALL_PROJECTS in before else [*before, *projects]
+    return list_models(write_settings({"model_projects": list(dict.fromkeys(added))}))
+
+
+def _is_set(setting: str) -> bool:
+    return bool(getattr(read_settings(), setting))
 
 
 def _files() -> Mapping[str, str]:

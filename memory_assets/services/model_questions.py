@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, partial
-from typing import Protocol
 
 import filelock
 import polars as pl
@@ -17,8 +16,9 @@ import polars as pl
 from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.schema.frames import frame_of
 from memory_assets.schema.progress import track
-from memory_assets.schema.protocols import Image, Model, ModelAnswer
-from memory_assets.services.prices import cost_of, estimate_of, price_of, prices_of
+from memory_assets.schema.protocols import Image, Model
+from memory_assets.services.model_budget import Budget
+from memory_assets.services.models import at_once, sendable
 from memory_assets.stages.capture.formats.images import images_in
 from memory_assets.stages.distill.model.answer_rows import answer_row
 from memory_assets.stages.distill.model.answers import AnswerStore
@@ -27,12 +27,9 @@ from memory_assets.stages.distill.model.established import EstablishedFact, find
 from memory_assets.stages.distill.model.material import EarlierMemory, earlier_memories, pick_earlier
 from memory_assets.stages.distill.model.questions import Images, ObserverQuestion, QuestionStatus, plan_questions, status_of
 from memory_assets.store.archive import Range
-from memory_assets.store.settings import RULES
+from memory_assets.store.settings import RULES, Role, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
-
-ANSWER_TOKENS = 1_100
-"""Output tokens per answer before any was stored: the mean of thirteen recorded answers, 4,400 characters."""
 
 FEWEST_IN_A_BATCH = 20
 """Fewer questions are asked one by one, even in a backfill: a batch may take an hour."""
@@ -58,6 +55,21 @@ class DayCost:
 
 
 @dataclass(frozen=True)
+class StepCost:
+    """The open questions of another step than observing, with their price in US dollars; None where it is unknown."""
+
+    step: str
+    role: Role
+    model: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    is_each: bool = False
+    """Whether it is one question that a person may ask, and no part of the sum."""
+
+
+@dataclass(frozen=True)
 class Costs:
     """The calls and cost of a backfill, by day."""
 
@@ -66,14 +78,19 @@ class Costs:
     days: tuple[DayCost, ...]
     spent_usd: float
     """Price of all stored answers."""
+    others: tuple[StepCost, ...] = ()
+    """Reflections, reviews and questions of people."""
 
+    @property
+    def calls(self) -> int:
+        """Questions without an answer, those that people may ask aside."""
+        return sum(day.calls - day.answered for day in self.days) + sum(one.calls for one in self.others if not one.is_each)
 
-class Estimated(Protocol):
-    """A question with an estimated size."""
-
-    def estimated_tokens(self) -> int:
-        """Returns the estimated number of input tokens."""
-        ...
+    @property
+    def usd(self) -> float | None:
+        """Price of these questions; None where a price is unknown."""
+        prices = [*(day.usd for day in self.days), *(one.usd for one in self.others if not one.is_each)]
+        return None if None in prices else sum(price for price in prices if price is not None)
 
 
 @dataclass(frozen=True)
@@ -91,10 +108,11 @@ class Consultation:
         return AnswerStore(self.store.answers)
 
     def standings(self, day: str, sessions: Collection[str] | None = None) -> list[QuestionStatus]:
-        """Returns the state of each question about the day's windows, of all sessions by default, by window and call."""
+        """Returns the state of each question about the day's windows that may be sent, by window and call."""
         settings = self.store.settings
         windows, messages = self.store.tables.read("windows"), self.store.tables.read("messages", [day])
         observed = windows.filter((pl.col("status") == "observed") & (pl.col("day").cast(pl.String) == day)).sort("window_id")
+        observed = sendable(observed, settings)
         observed = observed if sessions is None else observed.filter(pl.col("session_id").is_in(list(sessions)))
         by_window = {window_id: own.sort("ordinal") for (window_id,), own in messages.group_by("window_id")}
         how = (self.model_name, settings.zone, settings.observer_prompt)
@@ -113,56 +131,37 @@ class Consultation:
                 "`memory model cost --model claude-haiku-4-5`, to estimate its cost."
             )
         found = tuple(self._cost(day, self.standings(day)) for day in track(list(days), "Counting questions"))
-        has_price = price_of(self.model_name, self._prices) is not None
-        return Costs(self.model_name, has_price, found, sum(self._price(kept.answer) or 0.0 for kept in self.answers.every()))
+        return Costs(self.model_name, self.budget.has_price, found, self.budget.spent_since(0))
 
     def rows(self, day: str, problems: Mapping[str, ModelError]) -> pl.DataFrame:
         """Returns the day's rows of `observer_answers` from the stored answers."""
         on, standings = date.fromisoformat(day), self.standings(day)
-        rows = [answer_row(one, on, problem_of(one.question, problems), self._price) for one in standings]
+        rows = [answer_row(one, on, problem_of(one.question, problems), self.budget.price) for one in standings]
         return frame_of("observer_answers", rows)
-
-    def _price(self, answer: ModelAnswer) -> float | None:
-        return cost_of(answer, self._prices)
-
-    def _estimate(self, questions: Sequence[Estimated], *, in_batches: bool) -> float | None:
-        return estimate_of(self.model_name, *self._tokens(questions), self._prices, in_batches=in_batches)
-
-    def check_budget(self, questions: Sequence[Estimated], *, in_batches: bool) -> None:
-        """Raises `ModelSetupError` if the questions would cost more than the settings allow for one run."""
-        most = self.store.settings.model_most_usd
-        usd = self._estimate(questions, in_batches=in_batches)
-        if usd is not None and usd > most:
-            raise ModelSetupError(
-                f"Asking {self.model_name} {len(questions)} questions would cost about ${usd:.2f}; MEMORY_MODEL_MOST_USD "
-                f"allows ${most:.2f} for one run. `memory model cost` lists the days; raise the limit, or take fewer days."
-            )
 
     def _cost(self, day: str, standings: Sequence[QuestionStatus]) -> DayCost:
         waiting = [standing.question for standing in standings if standing.state == "open"]
+        tokens = [question.estimated_tokens() for question in waiting]
         return DayCost(
             date.fromisoformat(day),
             len({standing.question.window_id for standing in standings}),
             len(standings),
             len(standings) - len(waiting),
-            *self._tokens(waiting),
-            self._estimate(waiting, in_batches=False),
-            self._estimate(waiting, in_batches=True),
+            sum(tokens),
+            self.budget.output_tokens(len(tokens)),
+            self.budget.estimate(tokens),
+            self.budget.estimate(tokens, in_batches=harness_of(self.model_name) is None),
         )
 
-    def _tokens(self, questions: Sequence[Estimated]) -> tuple[int, int]:
-        """Returns the estimated input and output tokens."""
-        return sum(question.estimated_tokens() for question in questions), len(questions) * self._usual_answer
+    @property
+    def can_batch(self) -> bool:
+        """Whether questions may go in batches by themselves: only the vendor's own server is known to answer them."""
+        return not harness_of(self.model_name) and not self.store.settings.url_of("observer")
 
     @cached_property
-    def _usual_answer(self) -> int:
-        """The mean output of this model's stored answers."""
-        counts = [kept.answer.output_tokens for kept in self.answers.every() if kept.key.model == self.model_name]
-        return round(sum(counts) / len(counts)) if counts else ANSWER_TOKENS
-
-    @cached_property
-    def _prices(self):
-        return prices_of(self.store.settings)
+    def budget(self) -> Budget:
+        """The prices of the model, and the limit of a run."""
+        return Budget(self.store, self.model_name)
 
 
 @dataclass(frozen=True)
@@ -186,11 +185,13 @@ class Consultant:
         with filelock.FileLock(folder / "asking.lock", mode=0o600):
             waiting = [s for day in days for s in self.consultation.standings(day) if s.state == "open"]
             settings, is_large = self.consultation.store.settings, self.backfill and len(waiting) >= FEWEST_IN_A_BATCH
-            in_batches = settings.model_batches == "always" or (settings.model_batches == "auto" and is_large)
-            self.consultation.check_budget([standing.question for standing in waiting], in_batches=in_batches)
+            is_auto = settings.model_batches == "auto" and is_large and self.consultation.can_batch
+            in_batches = settings.model_batches == "always" or is_auto
+            tokens = [standing.question.estimated_tokens() for standing in waiting]
+            self.consultation.budget.check(tokens, in_batches=in_batches)
             clock, answers = settings.clock, self.consultation.answers
             shown = (self._earlier, self._images, partial(self._established, self._sessions(waiting)))
-            asker = ModelAsker(self.model, answers, clock, settings.model_at_once, *shown)
+            asker = ModelAsker(self.model, answers, clock, at_once(settings, self.model.name), *shown)
             if in_batches:
                 desk = BatchQueue(folder / "batches", self.model, clock, self.wait, self.poll_seconds)
                 return asker.ask_in_batches(waiting, desk)
@@ -198,7 +199,8 @@ class Consultant:
 
     @cached_property
     def _remembered(self) -> list[EarlierMemory]:
-        return earlier_memories(self.consultation.store.tables.read("memories"))
+        store = self.consultation.store
+        return earlier_memories(sendable(store.tables.read("memories"), store.settings))
 
     def _sessions(self, waiting: Sequence[QuestionStatus]) -> dict[str, list[ObserverQuestion]]:
         """Returns all questions about the sessions with open ones, in the order of the sessions' parts."""

@@ -18,6 +18,11 @@ CACHE_WRITE, CACHE_READ = 1.25, 0.1
 """Multiples of the input price, where no price for the cache is listed: the vendor's usual rates."""
 
 BATCH = 0.5
+
+OF_CLAUDE_CODE = "claude-code:"
+ALIASES = {"haiku": "claude-haiku-5-5", "sonnet": "claude-sonnet-5-5", "opus": "claude-opus-5-5"}
+"""Names of Claude Code, and the models that version 2.1.330 means by them."""
+
 MILLION = 1_000_000
 
 _LATER_VERSION = re.compile(r"[-._]?\d{1,5}(?!\d)")
@@ -62,7 +67,13 @@ def listed_prices() -> dict[str, Price]:
 
 
 def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
-    """Returns the price with the longest matching prefix of the model's name, earlier versions excluded."""
+    """Returns the price with the longest matching prefix of the model's name, earlier versions excluded.
+
+    A model of Claude Code has the price of the API, though a subscription pays for it in another way.
+    """
+    if model.startswith(OF_CLAUDE_CODE):
+        model = model.removeprefix(OF_CLAUDE_CODE)
+        model = ALIASES.get(model, model)
     fitting = [name for name in prices if _fits(name, model)]
     return prices[max(fitting, key=len)] if fitting else None
 

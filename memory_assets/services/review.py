@@ -6,21 +6,26 @@ The rules are in `stages/triage`; the assets of that name apply them.
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import filelock
+import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.adapters.todoist_tasks import TOKEN, TodoistTasks
 from memory_assets.errors import TaskListError
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import Task, TaskList
+from memory_assets.services.models import withheld_lines
 from memory_assets.services.which_store import is_sample
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.friction.review import FrictionItem
 from memory_assets.stages.reflect.proposals import section_of
+from memory_assets.stages.triage.batch import ReviewQuestion, plan_reviews, read_verdicts
 from memory_assets.stages.triage.human import put_back
-from memory_assets.stages.triage.run import REVIEW_MD, ReviewFile, Triage, TriageRules
+from memory_assets.stages.triage.memory_md import read_entries
+from memory_assets.stages.triage.run import REVIEW_MD, ReviewFile, Triage, TriageRules, waits_for_review
 from memory_assets.stages.triage.tasks import fetch_tasks, sync_tasks, unapplied_decisions
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
@@ -53,6 +58,20 @@ def triage_of(store: Store, workspace: GitWorkspace | None = None) -> Triage:
 def triage_answers(store: Store) -> AnswerStore:
     """Returns the stored answers of models about proposals."""
     return AnswerStore(store.answers / "triage")
+
+
+def proposals_to_review(store: Store, reviews: pl.DataFrame) -> list[dict[str, Any]]:
+    """Returns the proposals that a model has not reviewed and may be sent."""
+    may_send = store.settings.may_send
+    return [row for row in waits_for_review(store.tables, reviews) if may_send(row["project"])]
+
+
+def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
+    """Returns the requests to the model about the proposals that it has not reviewed and may be sent."""
+    answers, withheld = triage_answers(store), withheld_lines(store)
+    waiting = proposals_to_review(store, read_verdicts(answers.every()))
+    entries = [entry for entry in read_entries(store.memory_md()) if entry.text not in withheld] if waiting else []
+    return plan_reviews(waiting, entries, model, answers)
 
 
 def read_review(store: Store) -> ReviewFile:

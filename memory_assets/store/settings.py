@@ -5,6 +5,7 @@ relative to the file's folder. Numbers that define a rule (merge similarity, dec
 """
 
 import getpass
+import json
 import os
 import re
 import tomllib
@@ -16,7 +17,7 @@ from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
-from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError as SettingsSourceError
 
 from memory_assets.errors import SettingsError
@@ -27,6 +28,15 @@ RULES = "rules"
 
 NO_MODEL = ("none", "no", "off", "false", "null", "0")
 """Rejected as model names: the user means no model, and a name would send transcripts to a server."""
+
+HARNESS_MODELS: dict[str, dict[str, str]] = {"claude-code": {"observer": "haiku", "reflector": "sonnet"}, "codex": {}}
+"""Harness → the model it is asked to use in each role where the setting names none; Codex then uses its own default."""
+
+Role = Literal["observer", "reflector"]
+"""The observer extracts facts and rewrites questions; the reflector condenses, reviews and answers with citations."""
+
+ALL_PROJECTS = "*"
+"""In `model_projects`: every project, also later ones."""
 
 TokenKind = Literal["input", "output", "cache_write", "cache_read"]
 
@@ -72,7 +82,27 @@ def _check_model(name: str) -> str:
         raise ValueError(f"use '{RULES}' for no model, or a name such as claude-haiku-4-5")
     if not name.isprintable() or " " in name:
         raise ValueError(f"a model's name contains no blanks; use '{RULES}', or a name such as claude-haiku-4-5")
+    if name.endswith(":"):
+        raise ValueError(f"give a model after the colon, as in {name}haiku, or leave the colon out")
     return name
+
+
+def harness_of(model: str) -> str | None:
+    """Returns the harness that answers for the model (`claude-code`, `codex`, also with `:MODEL`), or None."""
+    name = model.partition(":")[0]
+    return name if name in HARNESS_MODELS else None
+
+
+def _parse_names(names: Any) -> Any:
+    """Returns a list of names from a TOML or JSON list, or from names separated by commas."""
+    if not isinstance(names, str):
+        return names
+    if names.lstrip().startswith("["):
+        try:
+            return json.loads(names)
+        except ValueError:
+            raise ValueError('this is not a list; use a, b or ["a", "b"]') from None
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _check_address(url: str) -> str:
@@ -90,11 +120,13 @@ def _check_prices(prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[T
 
 Zone = Annotated[str, AfterValidator(_check_zone)]
 ModelName = Annotated[str, AfterValidator(_check_model)]
+OptionalModelName = Annotated[str, AfterValidator(lambda name: _check_model(name) if name else "")]
 Address = Annotated[str, AfterValidator(_check_address)]
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Prices = Annotated[dict[str, dict[TokenKind, Dollars]], AfterValidator(_check_prices)]
 Sections = Annotated[dict[str, str], AfterValidator(lambda sections: {**SECTIONS, **sections})]
 OtherNames = Annotated[list[str], BeforeValidator(lambda names: [names] if isinstance(names, str) else names)]
+ProjectNames = Annotated[list[str], NoDecode, BeforeValidator(_parse_names)]
 AbsolutePath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 OptionalPath = Annotated[AbsolutePath | None, BeforeValidator(lambda path: None if path == "" else path)]
 
@@ -113,8 +145,14 @@ class Settings(BaseSettings):
     )
     people: dict[str, str] = Field(default_factory=dict, description="Home folder name → person, for sessions from elsewhere.")
     aliases: dict[str, OtherNames] = Field(default_factory=dict, description="Full name → other names for the same thing.")
-    model: ModelName = Field(RULES, description="Model that observes, rewrites and reflects; `rules`: none, nothing is sent.")
+    model: ModelName = Field(RULES, description="Model that observes and rewrites questions; `rules`: none; see docs/model.md.")
+    reflector_model: OptionalModelName = Field("", description="Model that reflects and reviews; empty: that of `model`.")
+    model_projects: ProjectNames = Field(
+        default_factory=lambda: [ALL_PROJECTS],
+        description="Projects that models may be sent; `*`: all.",
+    )
     model_url: Address = Field("", description="Another server with the Messages API: a gateway, a local runtime.")
+    reflector_url: Address = Field("", description="Server of `reflector_model`; empty: that of `model_url`.")
     model_at_once: int = Field(4, ge=1, le=64, description="Concurrent requests to the model.")
     model_timeout_seconds: float = Field(300.0, gt=0, le=3600, description="Timeout of an answer.")
     model_retries: int = Field(4, ge=0, le=20, description="Retries after an overload or a lost connection.")
@@ -161,6 +199,25 @@ class Settings(BaseSettings):
     def zone(self) -> ZoneInfo:
         """The owner's time zone."""
         return ZoneInfo(self.timezone)
+
+    def model_of(self, role: Role) -> str:
+        """Returns the name of the model in the role, or `rules`; a harness without a model gets the usual one of the role."""
+        name = (self.reflector_model if role == "reflector" else "") or self.model
+        usual = HARNESS_MODELS.get(name, {}).get(role)
+        return f"{name}:{usual}" if usual else name
+
+    def url_of(self, role: Role) -> str:
+        """Returns the address of the server of the model in the role; empty for the vendor's."""
+        return (self.reflector_url if role == "reflector" else "") or self.model_url
+
+    @property
+    def uses_models(self) -> bool:
+        """Whether a model is named in any role."""
+        return {self.model_of("observer"), self.model_of("reflector")} != {RULES}
+
+    def may_send(self, project: str) -> bool:
+        """Returns whether what belongs to the project, or to none, may be sent to a model."""
+        return not project or ALL_PROJECTS in self.model_projects or project in self.model_projects
 
     def clock(self) -> datetime:
         """Returns the current time in UTC, or the fixed one in `now`."""

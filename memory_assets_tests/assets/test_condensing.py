@@ -123,3 +123,23 @@ def test_nothing_is_asked_beyond_the_budget(store: Store, api: MessagesApi, monk
 
 def with_url(store: Store, url: str) -> Store:
     return open_store(store.settings.model_copy(update={"model_url": url}))
+
+
+def test_a_project_that_may_not_be_sent_is_condensed_by_rules(store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_MODEL_PROJECTS", "other")
+    store = open_store(read_settings())
+    assert Condenser(store, DAY).questions(ON) == []
+    model = open_model(store, "reflector")
+    assert model is not None
+    assert Condenser(store, DAY).ask(model, [ON]) == {}
+    assert api.questions() == []
+
+
+def test_the_reflector_is_asked_and_not_the_observer(store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_REFLECTOR_MODEL", "claude-sonnet-4-5")
+    store = open_store(read_settings())
+    model = open_model(store, "reflector")
+    assert model is not None
+    Condenser(store, DAY).ask(model, [ON])
+    assert {body["model"] for body in api.questions()} == {"claude-sonnet-4-5"}
+    assert Condenser(store, DAY).rows(ON)["reflector"].unique().to_list() == ["claude-sonnet-4-5-20251001"]

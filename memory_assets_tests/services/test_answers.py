@@ -6,6 +6,7 @@ import time
 import pytest
 
 from memory_assets.memory import MemoryAgent
+from memory_assets.services.answers import dependencies_of
 from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.store import Store
@@ -120,3 +121,25 @@ def test_what_was_cited_is_noted_as_recalled_with_the_cost_and_a_probe_is_not(st
     assert event.payload["memory_ids"] == [MEMORY]
     (noted,) = log_recalls([event], store.settings.zone).iter_rows(named=True)
     assert (noted["profile"], noted["outcome"], noted["embeddings"] > 0) == ("reflect", "memories", True)
+
+
+def test_sources_of_a_project_that_may_not_be_sent_are_quoted_instead(store: Store, monkeypatch: pytest.MonkeyPatch):
+    model = ScriptedModel(f"Packages are installed with uv [{SHORT}].")
+    monkeypatch.setenv("MEMORY_MODEL_PROJECTS", "other")
+    said = MemoryAgent().answer(QUESTION, model=model)
+    assert (model.asked, said.is_extractive, said.is_known) == ([], True, True)
+    assert any("No model was asked: the sources include some of x" in note for note in said.notes)
+    monkeypatch.setenv("MEMORY_MODEL_PROJECTS", "x")
+    assert not MemoryAgent().answer(QUESTION, model=model).is_extractive
+
+
+def test_a_question_is_not_rewritten_by_a_harness_nor_from_a_project_that_may_not_be_sent(store: Store):
+    def opened(project: str | None, **settings: object) -> bool:
+        changed = Store(store.settings.model_copy(update=settings), store.root)
+        return dependencies_of(changed, project).model is not None
+
+    assert opened("x", model="claude-haiku-4-5")
+    assert not opened("secret", model="claude-haiku-4-5", model_projects=["x"])
+    assert opened(None, model="claude-haiku-4-5", model_projects=["x"])
+    assert not opened("x", model="claude-code")
+    assert not opened("x", model="rules")

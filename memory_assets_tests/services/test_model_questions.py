@@ -144,3 +144,34 @@ def test_a_later_part_of_a_session_is_shown_what_the_answers_about_earlier_days_
     earlier, shown = (request.material for request in model.asked)
     fact = f"[memory id: {established_id(first['window_id'], 'Use uv, never pip')}] Use uv, never pip"
     assert (fact in earlier, fact in shown) == (False, True)
+
+
+def test_a_project_that_may_not_be_sent_is_neither_counted_nor_asked_about_until_it_is_added():
+    store, model = with_settings(small_store(), model_projects=["other"]), ScriptedModel(ANSWER)
+    (cost,) = consultation(store).costs([TODAY]).days
+    assert (cost.windows, cost.calls) == (0, 0)
+    assert Consultant(consultation(store), model).ask([TODAY]) == {}
+    assert model.asked == []
+    store = with_settings(store, model_projects=["other", "x"])
+    Consultant(consultation(store), model).ask([TODAY])
+    assert len(model.asked) == 1
+
+
+def test_memories_of_a_project_that_may_not_be_sent_are_not_shown_either():
+    store, model = with_settings(small_store(), model_projects=["x"]), ScriptedModel(ANSWER)
+    earlier = store.tables.read("memories").with_columns(
+        event_at=pl.col("event_at") - pl.duration(days=1), person=pl.lit("x"), scope=pl.lit("person")
+    )
+    text = "No, use uv, never pip: an earlier rule."
+    for project, is_shown in (("x", True), ("secret", False)):
+        write(store, "memories", "all", *earlier.with_columns(text=pl.lit(text), project=pl.lit(project)).to_dicts())
+        (status,) = consultation(store).standings(TODAY)
+        shown = Consultant(consultation(store), model)._earlier(status.question)
+        assert [one.text for one in shown] == ([text] if is_shown else [])
+
+
+@pytest.mark.parametrize(("name", "url"), [("claude-code:haiku", ""), ("codex", ""), ("scripted-1", "http://127.0.0.1:11434")])
+def test_batches_are_chosen_only_for_the_vendors_server(name: str, url: str):
+    store = with_settings(small_store(), model_url=url)
+    assert not Consultation(store, name).can_batch
+    assert Consultation(with_settings(store, model_url=""), "scripted-1").can_batch

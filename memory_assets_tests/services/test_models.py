@@ -7,17 +7,29 @@ import json
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import memory_assets
+from memory_assets.errors import ModelSetupError
 from memory_assets.schema.protocols import ModelRequest
-from memory_assets.services.models import masked, open_model
+from memory_assets.services.models import (
+    at_once,
+    masked,
+    open_model,
+    projects_of,
+    sendable,
+    sendable_memory_md,
+    waiting_projects,
+)
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.capture.tombstones import make_tombstone, rows_of
 from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
-from memory_assets.store.store import open_store
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.factories import row
 from memory_assets_tests.messages_api import KEY, serve
+from memory_assets_tests.small_store import small_store, write
 from memory_assets_tests.stages.distill.models import ScriptedModel
 from memory_assets_tests.story import lay_out_sample, run_apart
 
@@ -113,8 +125,9 @@ def test_a_long_request_is_masked_in_a_small_part_of_the_time_that_a_model_takes
 
 def test_only_one_module_makes_the_model_that_is_sent_anything():
     package = Path(memory_assets.__file__).parent
-    users = [path.name for path in package.rglob("*.py") if "AnthropicModel" in path.read_text()]
-    assert sorted(users) == ["anthropic_model.py", "models.py"]
+    made = {path.name: path.read_text() for path in package.rglob("*.py")}
+    for model, module in (("AnthropicModel", "anthropic"), ("ClaudeCodeModel", "claude_code"), ("CodexModel", "codex")):
+        assert sorted(name for name, text in made.items() if model in text) == sorted([f"{module}_model.py", "models.py"])
 
 
 def watched(command: str, tmp_path: Path, **variables: str) -> set[str]:
@@ -139,3 +152,56 @@ def test_a_model_that_the_settings_name_is_seen_by_the_same_watch(tmp_path: Path
         seen = watched("ingest", tmp_path, **named)
         assert "anthropic" in seen
         assert any(line.startswith("socket.connect") for line in seen)
+
+
+def test_only_rows_of_allowed_projects_and_of_none_are_sent():
+    rows = pl.DataFrame({"project": ["shop", "secret", "", None], "n": [1, 2, 3, 4]})
+    assert sendable(rows, read_settings(model_projects=["shop"]))["n"].to_list() == [1, 3, 4]
+    assert sendable(rows, read_settings()).equals(rows)
+
+
+def test_lines_of_memory_md_from_other_projects_are_not_sent():
+    store = open_store(read_settings(model_projects=["shop"]))
+    lines = {"Deploy with make.": "shop", "The vault code is odd.": "secret", "Written by hand.": None}
+    rows = [row("entries", line=n, text=text, project=project) for n, (text, project) in enumerate(lines.items(), 1)]
+    write(store, "entries", "all", *rows)
+    content = "# MEMORY.md\n" + "".join(f"- (2026-08-03) {text}\n" for text in lines)
+    store.workspace.mkdir(parents=True, exist_ok=True)
+    (store.workspace / "MEMORY.md").write_text(content)
+    assert sendable_memory_md(store) == content.replace("- (2026-08-03) The vault code is odd.\n", "")
+    assert sendable_memory_md(Store(read_settings(), store.root)) == content
+
+
+def test_projects_wait_only_where_a_model_is_configured():
+    store = small_store()
+    assert (projects_of(store), waiting_projects(store)) == (["x"], ())
+    with_model = Store(read_settings(model="claude-haiku-4-5", model_projects=["shop"]), store.root)
+    assert waiting_projects(with_model) == ("x",)
+    assert waiting_projects(Store(read_settings(model="claude-haiku-4-5"), store.root)) == ()
+
+
+def test_a_single_question_that_costs_more_than_allowed_is_not_sent():
+    model = ScriptedModel("said")
+    settings = read_settings(model_most_usd=0, model_prices={"scripted": {"input": 1, "output": 1}})
+    with pytest.raises(ModelSetupError, match=r"MEMORY_MODEL_MOST_USD allows \$0.00. Nothing was sent"):
+        masked(model, open_store(settings)).ask(ModelRequest("s", "m"))
+    assert model.asked == []
+
+
+def test_each_role_is_opened_with_its_own_name_and_address(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    with serve(lambda body: "small") as small, serve(lambda body: "large") as large:
+        settings = read_settings(
+            model="claude-haiku-4-5", model_url=small.url, reflector_model="claude-sonnet-4-5", reflector_url=large.url
+        )
+        store = open_store(settings)
+        said = [
+            model.ask(ModelRequest("s", "m")).text for role in ("observer", "reflector") if (model := open_model(store, role))
+        ]
+        assert said == ["small", "large"]
+        assert large.questions()[0]["model"] == "claude-sonnet-4-5"
+
+
+def test_a_harness_is_asked_one_question_at_a_time():
+    settings = read_settings(model_at_once=8)
+    assert [at_once(settings, name) for name in ("claude-code:haiku", "codex", "claude-haiku-4-5")] == [1, 1, 8]

@@ -77,6 +77,9 @@ def test_a_wrong_value_is_named_with_its_variable(name: str, value: str, monkeyp
         ("MEMORY_MODEL", "claude haiku", "contains no blanks"),
         ("MEMORY_MODEL", "None", "use 'rules' for no model"),
         ("MEMORY_MODEL", "off", "use 'rules' for no model"),
+        ("MEMORY_MODEL", "claude-code:", "give a model after the colon"),
+        ("MEMORY_REFLECTOR_MODEL", "off", "use 'rules' for no model"),
+        ("MEMORY_MODEL_PROJECTS", "[shop", "this is not a list"),
         ("MEMORY_MODEL_URL", "gateway.example", "use the form http"),
         ("MEMORY_MODEL_URL", "ftp://gateway.example", "use the form http"),
         ("MEMORY_MODEL_URL", "https://", "use the form http"),
@@ -140,3 +143,40 @@ def test_a_section_that_is_renamed_leaves_the_others_as_they_are(monkeypatch: py
     monkeypatch.setenv("MEMORY_SECTIONS", '{"operations": "Runbook"}')
     sections = read_settings().sections
     assert (sections["operations"], sections["rules-conventions"]) == ("Runbook", "Hard Rules")
+
+
+@pytest.mark.parametrize(
+    ("model", "reflector", "names"),
+    [
+        ("claude-haiku-4-5", "", ("claude-haiku-4-5", "claude-haiku-4-5")),
+        ("claude-haiku-4-5", "claude-sonnet-5", ("claude-haiku-4-5", "claude-sonnet-5")),
+        ("claude-code", "", ("claude-code:haiku", "claude-code:sonnet")),
+        ("claude-code:opus", "", ("claude-code:opus", "claude-code:opus")),
+        ("codex", "claude-code", ("codex", "claude-code:sonnet")),
+        ("qwen3:30b", "rules", ("qwen3:30b", "rules")),
+        ("rules", "", ("rules", "rules")),
+    ],
+)
+def test_each_role_has_its_model(model: str, reflector: str, names: tuple[str, str]):
+    settings = read_settings(model=model, reflector_model=reflector)
+    assert (settings.model_of("observer"), settings.model_of("reflector")) == names
+    assert settings.uses_models == (set(names) != {"rules"})
+
+
+def test_the_reflector_is_asked_at_its_own_address_where_it_has_one():
+    settings = read_settings(model_url="http://127.0.0.1:11434", reflector_url="https://api.anthropic.com")
+    assert (settings.url_of("observer"), settings.url_of("reflector")) == (
+        "http://127.0.0.1:11434",
+        "https://api.anthropic.com",
+    )
+    assert read_settings(model_url="http://127.0.0.1:1234").url_of("reflector") == "http://127.0.0.1:1234"
+
+
+@pytest.mark.parametrize(
+    ("written", "allowed"),
+    [("shop, docs", ["shop", "docs", ""]), ('["shop"]', ["shop", ""]), ("*", ["shop", "docs", "other", ""]), ("[]", [""])],
+)
+def test_models_may_be_sent_the_projects_that_are_named(written: str, allowed: list[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_MODEL_PROJECTS", written)
+    settings = read_settings()
+    assert [project for project in ("shop", "docs", "other", "") if settings.may_send(project)] == allowed

@@ -7,6 +7,7 @@ import polars as pl
 from memory_assets.assets.checks.capture import closed_windows, messages_of_windows
 from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check
 from memory_assets.schema.frames import empty
+from memory_assets.services.models import sendable
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
 
@@ -20,14 +21,15 @@ def every_call_was_answered(store: Store, days: Days) -> pl.DataFrame:
 
 @check("observer_answers", level="warn")
 def of_the_present_prompt(store: Store, days: Days) -> pl.DataFrame:
-    """Every window was asked about with the present model and prompt; `memory model cost` estimates the cost of a backfill."""
+    """Every window that may be sent was asked about with the present model and prompt; `memory model cost` has the price."""
     from memory_assets.stages.distill.model.questions import prompt_hash
 
     settings = store.settings
-    if settings.model == RULES:
+    if (model := settings.model_of("observer")) == RULES:
         return empty("observer_answers").select("window_id")
     observed = closed_windows(store, days, status="observed")
-    current = (pl.col("model") == settings.model) & (pl.col("prompt_hash") == prompt_hash(settings.observer_prompt))
+    observed = sendable(observed, settings)
+    current = (pl.col("model") == model) & (pl.col("prompt_hash") == prompt_hash(settings.observer_prompt))
     asked = store.tables.read("observer_answers", days, columns=["window_id", "model", "prompt_hash"]).filter(current)
     return observed.join(asked, on="window_id", how="anti").sort("day", "window_id").select("day", "window_id")
 

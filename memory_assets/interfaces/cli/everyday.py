@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +14,7 @@ from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli import commands
 from memory_assets.interfaces.cli.commands import EVERY_DAY, KEEP_WELL, Json, Since, add, command, reply_to, shown
 from memory_assets.interfaces.loopback import free_port
-from memory_assets.interfaces.views.health import render_built, render_health, render_status_line
+from memory_assets.interfaces.views.health import render_built, render_health, render_model_hint, render_status_line
 from memory_assets.interfaces.views.memories import render_block
 from memory_assets.interfaces.views.terminal import Reply, console
 from memory_assets.memory import MemoryAgent
@@ -41,7 +42,8 @@ def up(
 
     built = build(since=since, may_show_sample=True)
     agent = MemoryAgent(built.store.settings)
-    return built_reply(built) if no_ui else built_reply(built, lambda: agent.serve_ui(free_port(port or agent.settings.port)))
+    reply = built_reply(built) if no_ui else built_reply(built, lambda: agent.serve_ui(free_port(port or agent.settings.port)))
+    return reply if built.status.uses_models else replace(reply, parts=chain(reply.parts, render_model_hint()))
 
 
 @command(

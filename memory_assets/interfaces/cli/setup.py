@@ -2,13 +2,20 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces.cli.commands import SET_UP, FirstDay, Json, LastDay, completing, day_of, group, shown
-from memory_assets.interfaces.views.setup import render_changes, render_config, render_costs, render_models
+from memory_assets.interfaces.views.setup import (
+    render_changes,
+    render_choice,
+    render_config,
+    render_costs,
+    render_models,
+    render_overview,
+)
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.records import Harness
@@ -16,10 +23,16 @@ from memory_assets.stages.deliver import hook, install
 from memory_assets.stages.deliver.events import FIELDS
 from memory_assets.stages.deliver.harnesses import harnesses
 from memory_assets.store.places import find_data
+from memory_assets.store.settings import ALL_PROJECTS
+
+if TYPE_CHECKING:
+    from memory_assets.services.configuration import Models
+    from memory_assets.services.model_offers import ModelOverview
+    from memory_assets.store.store import Store
 
 app = typer.Typer()
 hooks_app = group("Connect Claude Code, Codex and pi: they read the briefing and report sessions.")
-model_app = group("Choose the model that extracts and reflects, and estimate its cost.")
+model_app = group("Show what this machine offers as a model, choose one, and estimate its cost.", no_args_is_help=False)
 app.add_typer(hooks_app, name="hooks", rich_help_panel=SET_UP)
 app.add_typer(model_app, name="model", rich_help_panel=SET_UP)
 
@@ -60,23 +73,76 @@ def _hooked(plan: Callable[..., list[install.HookChange]], names: list[str] | No
     return shown(render_changes, data, exit_code=int(any(change.state == install.FAILED for change in done)))
 
 
+@model_app.callback(invoke_without_command=True)
+def model(context: typer.Context, as_json: Json = False) -> Reply | None:
+    """Shows the configured models, what this machine offers, what each would cost, and what would be sent."""
+    return None if context.invoked_subcommand else shown(render_overview, _overview())
+
+
 @model_app.command("list", epilog="Example: `memory model list`")
 def model_list(as_json: Json = False) -> Reply:
-    """Show the configured model, and the models with a known price."""
+    """Show the configured models, and the models with a known price."""
     from memory_assets.services.configuration import list_models
 
     return shown(render_models, list_models())
 
 
-@model_app.command("use", epilog="Example: `memory model use claude-haiku-4-5`")
+@model_app.command("use", epilog="Example: `memory model use claude-code`")
 def model_use(
-    name: Annotated[str, typer.Argument(help="A model's name, or `rules`: no model, nothing leaves this machine.")],
+    name: Annotated[str, typer.Argument(help="claude-code, codex, a model's name, or `rules`: no model, nothing is sent.")],
+    reflector: Annotated[str | None, typer.Option(help="Another model for reflections, reviews and answers.")] = None,
+    url: Annotated[str | None, typer.Option(help="Server with the Messages API; `default`: the vendor's.")] = None,
+    project: Annotated[list[str] | None, typer.Option(help="Send only this project; can be repeated.")] = None,
+    all_projects: Annotated[bool, typer.Option("--all-projects", help="Send later projects, too.")] = False,
     as_json: Json = False,
 ) -> Reply:
-    """Choose a model in the settings file. With one, transcripts are sent to its server."""
+    """Choose a model, and allow that it is sent the present projects. Later projects wait for `memory model add`."""
     from memory_assets.services.configuration import use_model
+    from memory_assets.services.models import projects_of
 
-    return shown(render_models, use_model(name))
+    projects = [ALL_PROJECTS] if all_projects else project or projects_of(_present_store())
+    return _chosen(use_model(name, projects, reflector=reflector, url="" if url == "default" else url))
+
+
+@model_app.command("add", epilog="Example: `memory model add my-project`")
+def model_add(
+    projects: Annotated[list[str], typer.Argument(metavar="PROJECT...", help="Projects, as `memory model` names them.")],
+    as_json: Json = False,
+) -> Reply:
+    """Allow that the configured models are sent these projects, too."""
+    from memory_assets.services.configuration import add_projects
+    from memory_assets.services.models import projects_of
+
+    known = projects_of(_present_store())
+    if unknown := [name for name in projects if name not in known]:
+        raise QuestionError(f"There is no project '{unknown[0]}'; there are {', '.join(known) or 'none'}.")
+    return _chosen(add_projects(projects))
+
+
+def _present_store() -> "Store":
+    """Returns the store, also if nothing was read into it yet."""
+    from memory_assets.store.store import Store
+
+    agent = MemoryAgent()
+    return agent.store if agent.exists else Store(agent.settings, agent.settings.data)
+
+
+def _overview() -> "ModelOverview":
+    from memory_assets.services.configuration import list_models
+    from memory_assets.services.model_offers import overview_of
+
+    return overview_of(_present_store(), list_models().origin)
+
+
+def _chosen(models: "Models") -> Reply:
+    """Returns the models that are configured now, after the status names the projects that wait."""
+    from memory_assets.services.health.status import keep_status
+
+    agent = MemoryAgent()
+    if agent.exists:
+        keep_status(agent.store, is_sample=agent.is_sample)
+    overview = _overview()
+    return Reply(overview, render_choice(overview, models.path), warnings=models.warnings)
 
 
 @model_app.command("cost", epilog="Example: `memory model cost --from 2026-04-01 --to 2026-04-30 --model claude-haiku-4-5`")
@@ -84,15 +150,19 @@ def model_cost(
     first: FirstDay = None,
     last: LastDay = None,
     model: Annotated[str | None, typer.Option(help="Another model than the configured one.")] = None,
+    reflector: Annotated[str | None, typer.Option(help="Another model for reflections, reviews and answers.")] = None,
     as_json: Json = False,
 ) -> Reply:
-    """Estimate the calls and the price of extracting these days with a model. Sends nothing."""
+    """Estimate the calls and the price of asking models about these days, in every step. Sends nothing."""
     from memory_assets.runs.days import days_between
-    from memory_assets.services.model_questions import Consultation
+    from memory_assets.runs.model_costs import costs_of
+    from memory_assets.store.settings import changed_settings
+    from memory_assets.store.store import Store
 
     store = MemoryAgent().store
-    days = map(str, days_between(store.tables, day_of(first), day_of(last)))
-    return shown(render_costs, Consultation(store, model or store.settings.model).costs(days))
+    changes = {name: value for name, value in {"model": model, "reflector_model": reflector}.items() if value}
+    store = Store(changed_settings(store.settings, changes), store.root)
+    return shown(render_costs, costs_of(store, map(str, days_between(store.tables, day_of(first), day_of(last)))))
 
 
 @app.command(rich_help_panel=SET_UP, epilog="Example: `memory config model`")

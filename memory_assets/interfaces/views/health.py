@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from memory_assets.interfaces.views.lines import Parts, line, table, warning
+from memory_assets.interfaces.views.lines import Parts, dim, line, table, warning
 from memory_assets.interfaces.views.terminal import Raw
 
 if TYPE_CHECKING:
@@ -30,6 +30,14 @@ def render_built(built: "Built") -> Parts:
         new = ", ".join(f"{count:+,} {name}" for name, count in built.learnt.items()) or "no new rows"
         yield Text(f"Done in {built.seconds:.1f} s: {new}.", style="green")
     yield from render_state(built.status)
+
+
+def render_model_hint() -> Parts:
+    """Renders what a model adds, and how to choose one."""
+    yield dim("Without a model, rules keep only what was plainly stated. A model finds most of what is worth keeping.")
+    yield dim(
+        "`memory model` shows what this machine offers, its price and what would be sent; nothing is sent before you choose."
+    )
 
 
 def render_state(status: "Status") -> Parts:

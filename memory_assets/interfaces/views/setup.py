@@ -7,8 +7,14 @@ from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, t
 from memory_assets.stages.deliver.install import FAILED, LEFT, OUTDATED
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from memory_assets.services.configuration import Models, Setting
+    from memory_assets.services.model_offers import ModelOffer, ModelOverview
     from memory_assets.services.model_questions import Costs, DayCost
+
+MOST_ROWS = 8
+"""Projects that are listed, so that the overview fits on one screen."""
 
 STYLES = {FAILED: "bold red", LEFT: "yellow", OUTDATED: "yellow"}
 
@@ -28,7 +34,7 @@ def render_changes(found: dict[str, Any]) -> Parts:
 
 
 def render_models(models: "Models") -> Parts:
-    """Renders the configured model and the others with a known price."""
+    """Renders the configured models and the others with a known price."""
     rows = []
     for one in models.models:
         prices = (_price(usd, "free" if one.name == "rules" else "?") for usd in (one.input_usd, one.output_usd))
@@ -37,6 +43,62 @@ def render_models(models: "Models") -> Parts:
     yield dim("US dollars for a million tokens. `rules` uses no model and sends nothing.")
     yield dim(f"Any model of the Messages API can be named. Server: {models.url or 'the default'} (setting model_url).")
     yield bold(models.used, f" is configured ({models.origin}).")
+    if models.reflector != models.used:
+        yield bold(models.reflector, " reflects, reviews and answers.")
+
+
+def render_overview(overview: "ModelOverview") -> Parts:
+    """Renders the configured models, what this machine offers at which price, and what would be sent."""
+    yield from _configured(overview)
+    yield ""
+    ready = [("✓" if one.is_ready else "–", one) for one in overview.offers]
+    rows = [[mark, one.name, one.state, one.sent_to, _offered(one)] for mark, one in ready]
+    yield table("", "this machine offers", "found", "read by", "these questions", rows=rows)
+    yield dim("Prices are those of the API; a subscription counts the same use against its limits. `?`: unknown.")
+    yield ""
+    yield bold(
+        f"Due: {overview.calls:,} questions, about {overview.tokens:,} tokens", " about sessions that no model has read."
+    )
+    shares = ([one.project, f"{one.sessions:,}", f"{one.calls:,}", f"{one.tokens:,}"] for one in overview.projects[:MOST_ROWS])
+    numbers = ("sessions", "questions", "tokens")
+    yield table("project", *numbers, rows=shares, numbers=numbers)
+    if more := overview.projects[MOST_ROWS:]:
+        yield dim(f"and {len(more)} more projects with {sum(one.sessions for one in more):,} sessions")
+    yield dim(
+        "Sent are messages, tool calls and results cut at 1,500 characters, and images; secrets are masked (docs/model.md)."
+    )
+    for one in overview.offers:
+        if one.is_ready:
+            yield line((one.command, "bold"), f"   allows that for these projects ({one.sent_to})")
+    yield line(
+        ("memory model cost", "bold"), "   counts every question exactly, reflections and reviews too, and sends nothing"
+    )
+
+
+def render_choice(overview: "ModelOverview", path: "Path | None") -> Parts:
+    """Renders the models that were chosen, the projects that they may be sent, and how past sessions are extracted."""
+    yield from _configured(overview)
+    if path is not None:
+        yield dim(f"Written into {path}.")
+    if overview.sent_to and not overview.projects:
+        yield "No project is known yet. Run `memory up`; then `memory model add PROJECT` allows what it found."
+    elif overview.sent_to and overview.calls:
+        yield f"New sessions are extracted with it. For past ones: `memory data backfill` ({overview.calls:,} questions)."
+
+
+def _configured(overview: "ModelOverview") -> Parts:
+    if not overview.sent_to:
+        yield bold("No model is used", f" ({overview.origin}): rules extract the facts, and nothing leaves this machine.")
+        return
+    yield bold(overview.observer, f" extracts facts ({overview.origin}); {overview.reflector} reflects, reviews and answers.")
+    allowed = [one.project for one in overview.projects if one.may_send]
+    yield f"Sent to {overview.sent_to}: sessions of {cell(allowed) or 'no project'}."
+    if overview.waiting:
+        yield warning(f"Not sent, until you run `memory model add PROJECT`: {cell(list(overview.waiting))}.")
+
+
+def _offered(offer: "ModelOffer") -> str:
+    return "free" if offer.kind == "server" else _price(offer.usd)
 
 
 def render_config(settings: "Sequence[Setting]") -> Parts:
@@ -53,8 +115,12 @@ def render_costs(costs: "Costs") -> Parts:
     rows = ((str(day.day), *_cost_cells([day])) for day in costs.days if day.calls > day.answered)
     made = table("day", *numbers, rows=rows, numbers=numbers)
     made.add_section()
-    made.add_row("all", *_cost_cells(costs.days), style="bold")
+    made.add_row("all windows", *_cost_cells(costs.days), style="bold")
+    for one in costs.others:
+        counts = ["", f"{one.calls:,}", "", f"{one.input_tokens:,}", f"{one.output_tokens:,}", _price(one.usd), ""]
+        made.add_row(one.step, *counts, style="dim" if one.is_each else "")
     yield made
+    yield bold(f"In all {costs.calls:,} questions for {_price(costs.usd)}", "; a run asks for at most MEMORY_MODEL_MOST_USD.")
     yield dim(f"Estimated for {costs.model}; ${costs.spent_usd:.2f} spent so far on all answers.")
     if not costs.has_price:
         yield warning(f"The price of {costs.model} is unknown; set it in MEMORY_MODEL_PRICES.")

@@ -15,9 +15,8 @@ from memory_assets.errors import ModelError
 from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of
 from memory_assets.runs.staleness import input_versions
 from memory_assets.schema.protocols import Model
-from memory_assets.services.model_questions import Consultation
-from memory_assets.services.models import open_model
-from memory_assets.services.prices import cost_of, prices_of
+from memory_assets.services.model_budget import Budget
+from memory_assets.services.models import at_once, open_model, sendable_memory_md
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.asking import ask_each
 from memory_assets.stages.embed.evidence import EVIDENCE
@@ -46,11 +45,12 @@ class Past:
 
 
 class Condenser:
-    """Condenses the partitions of one span, with the model that the settings name."""
+    """Condenses the partitions of one span, with the reflector, where the settings name one."""
 
     def __init__(self, store: Store, span: Span) -> None:
         self._store, self._span = store, span
-        self._answers, self._prices = AnswerStore(store.answers), prices_of(store.settings)
+        self._model_name = store.settings.model_of("reflector")
+        self._answers, self._budget = AnswerStore(store.answers), Budget(store, self._model_name)
 
     def rows(self, first: date) -> pl.DataFrame:
         """Returns the rows of the partition that begins on the day."""
@@ -69,21 +69,22 @@ class Condenser:
             self._answers.write(StoredAnswer(question.key, model.ask(question.request()), store.settings.clock()))
 
         with filelock.FileLock(make_folder(self._answers.root) / "asking.lock", mode=0o600):
-            questions = [question for first in firsts for question in self._questions(first)]
-            budget = Consultation(store, store.settings.model)
+            questions = [question for first in firsts for question in self.questions(first)]
             for _ in PRESSURES:
                 waiting = [one for question in questions if (one := open_question(question, self._answers))]
                 waiting = [one for one in waiting if one.key.name not in failures]
-                budget.check_budget(waiting, in_batches=False)
+                self._budget.check([one.estimated_tokens() for one in waiting])
                 asked = {one.key.name: partial(ask, one) for one in waiting}
-                failures |= ask_each(asked, store.settings.model_at_once, model.name)
+                failures |= ask_each(asked, at_once(store.settings, model.name), model.name)
         return failures
 
-    def _questions(self, first: date) -> list[Question]:
-        return [self._question(subject) for subject in self._read(first)[0] if needs_asking(subject)]
+    def questions(self, first: date) -> list[Question]:
+        """Returns the questions about the partition that begins on the day, answered or not, that may be sent."""
+        asked = (subject for subject in self._read(first)[0] if needs_asking(subject))
+        return [self._question(subject) for subject in asked if self._store.settings.may_send(subject.project)]
 
     def _question(self, subject: Subject) -> Question:
-        return Question(subject, self._store.settings.model, self._memory_md)
+        return Question(subject, self._model_name, self._memory_md)
 
     def _read(self, first: date) -> tuple[list[Subject], Background]:
         """Returns the subjects of the partition, and what was known about facts, apart from their text, at its end."""
@@ -95,9 +96,9 @@ class Condenser:
         return subjects_of_period(self._span, first, *both, background), background
 
     def _condensed_by_model(self, subject: Subject) -> Condensed | None:
-        if self._store.settings.model == RULES or not needs_asking(subject):
+        if self._model_name == RULES or not needs_asking(subject):
             return None
-        return condensed_by_model(self._question(subject), self._answers, partial(cost_of, prices=self._prices))
+        return condensed_by_model(self._question(subject), self._answers, self._budget.price)
 
     @cached_property
     def _past(self) -> Past:
@@ -105,7 +106,7 @@ class Condenser:
 
     @cached_property
     def _memory_md(self) -> str:
-        return self._store.memory_md()
+        return sendable_memory_md(self._store)
 
 
 def days_of(span: Span, first: date) -> list[str]:
@@ -116,7 +117,7 @@ def days_of(span: Span, first: date) -> list[str]:
 def condense(store: Store, run: Run) -> Builder:
     """Asks the configured model about the due partitions, then returns the function that condenses one of them."""
     span = next(span for span in SPANS if span.name == run.table.grain)
-    condenser, model = Condenser(store, span), open_model(store)
+    condenser, model = Condenser(store, span), open_model(store, "reflector")
     asked = [part for part in run.due if part in input_versions(store, run.table)]
     failures = condenser.ask(model, map(date.fromisoformat, asked)) if model else {}
     warnings = [f"No answer, condensed by rules instead: {failure}" for failure in failures.values()]

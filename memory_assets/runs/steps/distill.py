@@ -32,14 +32,14 @@ def observer_answers(store: Store, run: Run) -> Report:
     name = run.table.name
     model = open_model(store)
     versions = versions_of_answers(store, run.table)
-    consultation = Consultation(store, store.settings.model, any_prompt=not run.ask_again)
+    consultation = Consultation(store, store.settings.model_of("observer"), any_prompt=not run.ask_again)
     problems = Consultant(consultation, model, backfill=run.ask_again).ask(run.partitions) if model else {}
     known = store.tables.read("memories", columns=["id"])["id"]
     for day in track(run.partitions, JOBS[run.table.jobs[0]].title):
         rows = consultation.rows(day, problems) if model else empty(name)
         with store.lock():
             store.tables.write(name, day, mask_frame(rows), inputs=versions.get(day, "-"))
-            store.ledger.append_once(plan_uses(rows, known), actor=store.settings.model)
+            store.ledger.append_once(plan_uses(rows, known), actor=store.settings.model_of("observer"))
     return Report(_costs(store.tables.read(name, run.partitions)))
 
 

@@ -10,15 +10,23 @@ from memory_assets.runs.materialise import Builder, Report, Rows, Run, per_parti
 from memory_assets.runs.scopes import file_of
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.records import MEMORY_MD
+from memory_assets.services.model_budget import Budget
 from memory_assets.services.models import open_model
-from memory_assets.services.review import read_task_snapshot, sync_task_list, triage_answers, triage_of, workspace_of
+from memory_assets.services.review import (
+    read_task_snapshot,
+    review_questions,
+    sync_task_list,
+    triage_answers,
+    triage_of,
+    workspace_of,
+)
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.friction.review import FrictionItem, show_frictions
 from memory_assets.stages.triage.batch import ask_in_batches, read_verdicts
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.patches import FOLDER
 from memory_assets.stages.triage.promote import read_memory
-from memory_assets.stages.triage.run import REVIEW_MD, read_settled_review, session_days, waits_for_review
+from memory_assets.stages.triage.run import REVIEW_MD, read_settled_review, session_days
 from memory_assets.stages.triage.tasks import KINDS as TASK_KINDS
 from memory_assets.stages.triage.tasks import apply_task_changes, open_tasks
 from memory_assets.store.store import Store
@@ -32,7 +40,7 @@ def amendments(store: Store, _: str) -> pl.DataFrame:
 
 def model_reviews(store: Store, _: Run) -> Builder:
     """Asks the configured model about proposals that rules left open, twenty at a time."""
-    answers, model = triage_answers(store), open_model(store)
+    answers, model = triage_answers(store), open_model(store, "reflector")
     outcome = _ask(store, answers, model) if model else "skipped: no model is configured (MEMORY_MODEL)"
     warnings = [outcome] if outcome.startswith("failed") else []
     return lambda _: Rows(read_verdicts(answers.every()), {"asked": outcome}, warnings=warnings)
@@ -40,15 +48,15 @@ def model_reviews(store: Store, _: Run) -> Builder:
 
 def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
     """Asks about proposals without a review and returns the outcome as text; raises `ModelSetupError` for a wrong setting."""
-    waiting = waits_for_review(store.tables, read_verdicts(answers.every()))
-    entries = read_entries(read_memory(workspace_of(store)))
+    waiting = review_questions(store, model.name)
     try:
-        calls = ask_in_batches(waiting, entries, model, answers, store.settings.clock)
+        Budget(store, model.name).check([question.request.estimated_tokens() for question in waiting])
+        ask_in_batches(waiting, model, answers, store.settings.clock)
     except ModelSetupError:
         raise
     except ModelError as error:
         return f"failed, retried in half an hour: {error}"
-    return f"{len(waiting)} proposals in {calls} calls"
+    return f"{sum(len(question.shown) for question in waiting)} proposals in {len(waiting)} calls"
 
 
 def decisions(store: Store, _: Run) -> Builder:

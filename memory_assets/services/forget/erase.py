@@ -128,7 +128,7 @@ def _contents(store: Store, sources: Sequence[str], new_ids: IdMap) -> Iterator[
 
 def _question_contents(store: Store, window: Mapping[str, Any], messages: pl.DataFrame) -> list[str]:
     own = messages.filter(pl.col("window_id") == window["window_id"]).sort("ordinal")
-    return [one.key.content for one in plan_questions(window, own, store.settings.model, store.settings.zone)]
+    return [one.key.content for one in plan_questions(window, own, store.settings.model_of("observer"), store.settings.zone)]
 
 
 def _erase_indexes(store: Store) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from memory_assets.services.models import waiting_projects
 from memory_assets.services.sources import find_left_out
 from memory_assets.stages.capture.discover import LeftOut
 from memory_assets.stages.deliver import spool
@@ -47,6 +48,10 @@ class Status:
     briefing_md: Path
     left_out: tuple[LeftOut, ...] = ()
     """Files that look like transcripts and are not taken in."""
+    waiting_projects: tuple[str, ...] = ()
+    """Projects with sessions that the configured models may not be sent."""
+    uses_models: bool = False
+    """Whether a model is configured."""
     alarm: str | None = None
     """The problem of the spool, if any, and what to do."""
 
@@ -75,6 +80,8 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         review_md=store.workspace / "REVIEW.md",
         briefing_md=store.workspace / "briefing.md",
         left_out=tuple(find_left_out(store)),
+        waiting_projects=waiting_projects(store),
+        uses_models=store.settings.uses_models,
         alarm=spool.alarm(str(store.root)),
     )
 
@@ -102,6 +109,11 @@ def render_status(status: Status) -> str:
         "memories": ", ".join(f"{count:,} {state}" for state, count in status.memories.items()) or "none",
         "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
         "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
+        **(
+            {"not sent": f"{', '.join(status.waiting_projects)} (`memory model add PROJECT`)"}
+            if status.waiting_projects
+            else {}
+        ),
         "MEMORY.md": status.memory_md,
         "REVIEW.md": status.review_md,
     }

@@ -29,6 +29,9 @@ SENT_AT: "dict[str, str]" = {
     "SessionEnd": events.ENDED,
     NOTIFY: events.TURN_COMPLETED,
 }
+HOOKS_OFF = "MEMORY_HOOKS_OFF"
+"""Variable of a harness that is used as a model: its hooks do nothing, so that a question is neither briefed nor reported."""
+
 WAIT_SECONDS = 0.5
 """For a payload on stdin; a harness kills its end hook after one and a half seconds."""
 
@@ -42,6 +45,8 @@ FIELDS = (("sessionId", "thread-id"), ("sessionId", "session_id"), ("trigger", "
 
 def run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> int:
     """Runs an installed hook; `brief` returns the briefing of a store for a session id, which may be empty."""
+    if os.environ.get(HOOKS_OFF):
+        return 0
     return _never_failing(_run, words, brief)
 
 

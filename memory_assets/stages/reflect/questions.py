@@ -18,7 +18,7 @@ from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.bullets import ORDER, Bullet, in_order
 from memory_assets.stages.reflect.reflector import Condensed, weigh
 from memory_assets.stages.reflect.subjects import Subject
-from memory_assets.text.words import CHARS_A_TOKEN, count_tokens, text_hash
+from memory_assets.text.words import CHARS_A_TOKEN, text_hash
 
 SERIALISER_VERSION = "reflect/1"
 MAX_TOKENS = 8_000
@@ -63,8 +63,7 @@ class Question:
 
     def estimated_tokens(self) -> int:
         """Returns about how many tokens are sent."""
-        request = self.request()
-        return count_tokens(request.system) + count_tokens(request.material)
+        return self.request().estimated_tokens()
 
 
 def needs_asking(subject: Subject) -> bool:

@@ -7,6 +7,7 @@ names that its proposal lacks, a verdict about something else, or no verdict lea
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -31,20 +32,37 @@ _DECISION = re.compile(
 )
 
 
-def ask_in_batches(
-    waiting: Sequence[Row], entries: Sequence[Entry], model: Model, answers: AnswerStore, clock: Callable[[], datetime]
-) -> int:
-    """Asks about the proposals (rows with their sessions), stores each answer, and returns how many calls that took."""
+@dataclass(frozen=True)
+class ReviewQuestion:
+    """One request about at most twenty proposals, by id and hash of their texts."""
+
+    key: AnswerKey
+    request: ModelRequest
+    shown: tuple[str, ...]
+
+
+def plan_reviews(waiting: Sequence[Row], entries: Sequence[Entry], model: str, answers: AnswerStore) -> list[ReviewQuestion]:
+    """Returns the requests about the proposals (rows with their sessions) that have no stored answer."""
     version, settings = version_of("model_reviews"), f"max_tokens={ANSWER_TOKENS}"
-    batches = [waiting[at : at + IN_A_BATCH] for at in range(0, len(waiting), IN_A_BATCH)]
-    for batch in batches:
+    planned = []
+    for at in range(0, len(waiting), IN_A_BATCH):
+        batch = waiting[at : at + IN_A_BATCH]
         request = request_of(batch, entries)
         prompt_hash = text_hash(request.system)[:12]
-        key = AnswerKey(text_hash(request.material), prompt_hash, model.name, settings, version)
+        key = AnswerKey(text_hash(request.material), prompt_hash, model, settings, version)
         if answers.read(key) is None:
-            shown = tuple(f"{row['proposal_id']} {text_hash(row['text'])}" for row in batch)
-            answers.write(StoredAnswer(key, model.ask(request), clock(), shown))
-    return len(batches)
+            planned.append(
+                ReviewQuestion(key, request, tuple(f"{row['proposal_id']} {text_hash(row['text'])}" for row in batch))
+            )
+    return planned
+
+
+def ask_in_batches(
+    questions: Sequence[ReviewQuestion], model: Model, answers: AnswerStore, clock: Callable[[], datetime]
+) -> None:
+    """Asks each question and stores the answer."""
+    for question in questions:
+        answers.write(StoredAnswer(question.key, model.ask(question.request), clock(), question.shown))
 
 
 def request_of(batch: Sequence[Row], entries: Sequence[Entry]) -> ModelRequest:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,14 @@ import typer
 from memory_assets.errors import StoreError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
+from memory_assets.runs.build import Built
 from memory_assets.services import branches
 from memory_assets.services.branches import Branch, BranchFolder
+from memory_assets.services.health.status import status_of
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store
 from memory_assets_tests.conftest import REPOSITORY
-from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store
+from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store, write
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -478,12 +483,70 @@ def test_a_secret_in_an_address_is_not_shown(run: Run, monkeypatch: pytest.Monke
     assert TOKEN not in run("config", "remote")[1]
 
 
+def settings_in(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "memory.toml").read_text())
+
+
 def test_a_model_is_chosen_in_the_settings_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert "rules is configured (default)." in run("model", "list")[1]
     code, out, _ = run("model", "use", "claude-haiku-4-5")
-    assert (code, "claude-haiku-4-5 is configured" in out) == (0, True)
-    assert (tmp_path / "store" / "memory.toml").read_text() == 'model = "claude-haiku-4-5"\n'
+    assert (code, "claude-haiku-4-5 extracts facts" in out) == (0, True)
+    assert settings_in(tmp_path / "store") == {"model": "claude-haiku-4-5", "model_projects": []}
+    assert "No project is known yet" in out
     code, _, err = run("model", "use", "no such model")
     assert (code, "a model's name contains no blanks" in err) == (1, True)
     monkeypatch.setenv("MEMORY_MODEL", "rules")
     assert "overrides" in run("model", "use", "claude-haiku-4-5")[2]
+
+
+def test_choosing_a_model_allows_the_present_projects_and_a_later_one_waits_until_it_is_added(run: Run, tmp_path: Path):
+    store = small_store()
+    code, out, _ = run("model", "use", "claude-haiku-4-5", "--reflector", "claude-sonnet-4-5")
+    assert (code, "sessions of x." in out) == (0, True)
+    chosen = {"model": "claude-haiku-4-5", "reflector_model": "claude-sonnet-4-5", "model_projects": ["x"]}
+    assert settings_in(store.root) == chosen
+    assert "not sent" not in run("status")[1]
+    later = store.tables.read("windows").with_columns(project=pl.lit("y"), window_id=pl.lit("v" * 64)).to_dicts()
+    write(store, "windows", "all", *store.tables.read("windows").to_dicts(), *later)
+    assert "not sent      y (`memory model add PROJECT`)" in run("status")[1]
+    assert "Not sent, until you run `memory model add PROJECT`: y." in run("model")[1]
+    code, _, err = run("model", "add", "z")
+    assert (code, "There is no project 'z'; there are x, y." in err) == (2, True)
+    assert run("model", "add", "y")[0] == 0
+    assert settings_in(store.root) == {**chosen, "model_projects": ["x", "y"]}
+    assert "not sent" not in run("status")[1]
+    run("model", "use", "rules")
+    assert settings_in(store.root) == {"model": "rules", "reflector_model": "", "model_projects": ["x", "y"]}
+
+
+@pytest.mark.parametrize(("options", "projects"), [(("--all-projects",), ["*"]), (("--project", "x"), ["x"]), ((), ["x"])])
+def test_the_projects_can_be_chosen_with_the_model(options: tuple[str, ...], projects: list[str], run: Run):
+    store = small_store()
+    run("model", "use", "qwen3:30b", "--url", "http://127.0.0.1:11434", *options)
+    assert settings_in(store.root) == {"model": "qwen3:30b", "model_url": "http://127.0.0.1:11434", "model_projects": projects}
+    run("model", "use", "claude-haiku-4-5", "--url", "default", *options)
+    assert settings_in(store.root) == {"model": "claude-haiku-4-5", "model_url": "", "model_projects": projects}
+
+
+def test_the_overview_of_models_fits_on_one_screen(run: Run):
+    small_store()
+    code, out, _ = run("model")
+    assert (code, len(out.splitlines()) <= 24) == (0, True)
+    for text in ("No model is used (default)", "claude-code", "codex", "Due: 1 questions", "memory model cost"):
+        assert text in out
+
+
+def test_up_without_a_model_says_in_two_lines_what_is_gained_and_how(run: Run, monkeypatch: pytest.MonkeyPatch):
+    root = small_store().root
+
+    def built(**_: object) -> Built:
+        store = Store(read_settings(), root)
+        return Built(store, "Transcripts", (), 0.1, {}, status_of(store))
+
+    monkeypatch.setattr("memory_assets.runs.build.build", built)
+    hint = "Without a model, rules keep only what was plainly stated."
+    *_, first, second = run("up", "--no-ui")[1].splitlines()
+    assert (first.startswith(hint), second.startswith("`memory model` shows what this machine offers")) == (True, True)
+    assert hint not in run("ingest")[1]
+    monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
+    assert hint not in run("up", "--no-ui")[1]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.stages.deliver.harnesses import PI_FILE, harnesses
+from memory_assets.stages.deliver.hook import HOOKS_OFF
 from memory_assets.stages.deliver.install import carry_out, plan_install
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.small_store import small_store
@@ -335,3 +336,13 @@ def test_pi_goes_on_where_the_command_is_gone(node: str, home: Path, tmp_path: P
     path = home / ".pi/agent/extensions" / PI_FILE
     path.write_text(path.read_text().replace('const COMMAND = ["', 'const COMMAND = ["/nowhere'))
     assert play(node, home, tmp_path) == {}
+
+
+def test_in_a_harness_that_is_used_as_a_model_no_hook_does_anything(home: Path):
+    small_store()
+    for event in ("SessionStart", "PreCompact", "SessionEnd"):
+        ran = subprocess.run(
+            command(home, "claude_code", event), shell=True, input=b"{}", env=environment(**{HOOKS_OFF: "1"}), **SILENT
+        )
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    assert not list((home.parent / "store").glob("spool*/**/*.jsonl"))

@@ -8,7 +8,7 @@ import pytest
 
 from memory_assets.adapters.anthropic_model import AnthropicModel
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.triage.batch import ask_in_batches, problem_of, read_verdicts
+from memory_assets.stages.triage.batch import ask_in_batches, plan_reviews, problem_of, read_verdicts
 from memory_assets.stages.triage.run import waits_for_review
 from memory_assets_tests.messages_api import KEY, MODELS, MessagesApi, Said, serve
 from memory_assets_tests.stages.triage.test_sensitive import LINES, ORDINARY
@@ -59,9 +59,10 @@ def review(world: World, api: MessagesApi, answers: AnswerStore) -> int:
     """Lets the model behind the address review what waits, as the pipeline does, and returns the calls it took."""
     model = AnthropicModel(MODELS[0], url=api.url, timeout_seconds=10, retries=0)
     waiting = waits_for_review(world.tables, read_verdicts(answers.every()))
-    calls = ask_in_batches(waiting, [], model, answers, world.clock)
+    questions = plan_reviews(waiting, [], model.name, answers)
+    ask_in_batches(questions, model, answers, world.clock)
     world.tables.write("model_reviews", "all", read_verdicts(answers.every()))
-    return calls
+    return len(questions)
 
 
 def test_a_model_promotes_in_clean_words_rejects_with_a_reason_and_leaves_the_rest(world: World, answers: AnswerStore):

@@ -1,0 +1,48 @@
+"""Runs a command that ends with the process that started it, whatever ends that: `client_guard.py FOLDER COMMAND...`.
+
+The command reads `question.txt` in FOLDER as its input. The guard's own input is a pipe that its parent never writes to: when
+it is closed, the parent is gone or gives up, and the command is killed with all its children and FOLDER is deleted. Standard
+library only: it is started as a file, without the package.
+"""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+
+
+def main() -> int:
+    """Runs the command and returns its exit code; 128 and the number of the signal if it was killed."""
+    folder, *command = sys.argv[1:]
+    with pathlib.Path(folder, "question.txt").open("rb") as opened:
+        client = subprocess.Popen(command, stdin=opened, start_new_session=os.name == "posix")
+    threading.Thread(target=_watch_parent, args=(client, folder), daemon=True).start()
+    code = client.wait()
+    _kill(client)  # what it left running
+    return 128 - code if code < 0 else code
+
+
+def _watch_parent(client: "subprocess.Popen[bytes]", folder: str) -> None:
+    """Waits until the parent closes the pipe, then kills the command and deletes the folder."""
+    while os.read(0, 1):
+        pass
+    _kill(client)
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
+
+
+def _kill(client: "subprocess.Popen[bytes]") -> None:
+    try:
+        if os.name == "posix":
+            os.killpg(client.pid, signal.SIGKILL)
+        else:
+            subprocess.run(["taskkill", "/F", "/T", "/PID", str(client.pid)], capture_output=True)
+    except OSError:
+        return  # it ended by itself
+
+
+if __name__ == "__main__":
+    sys.exit(main())

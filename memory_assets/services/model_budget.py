@@ -1,0 +1,90 @@
+"""Counts the tokens and the cost of questions to a model, and stops what would cost more than the settings allow.
+
+Windows, reflections and reviews are checked here before they are sent. The limit holds for one run, which is a process: a
+command, a run of Dagster. What its answers cost so far is added.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from memory_assets.errors import ModelSetupError
+from memory_assets.schema.protocols import ModelAnswer
+from memory_assets.services.prices import Price, cost_of, estimate_of, price_of, prices_of
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.store.store import Store
+
+ANSWER_TOKENS = 1_100
+"""Output tokens per answer before any was stored: the mean of thirteen recorded answers, 4,400 characters."""
+
+STARTED_AT = time.time()
+"""When this process began to ask."""
+
+ANSWER_FOLDERS = ("", "triage")
+"""Folders of answers, below `answers/`."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The prices of one model, and what a run may cost."""
+
+    store: Store
+    model: str
+
+    @cached_property
+    def prices(self) -> dict[str, Price]:
+        """The prices by prefix of model names."""
+        return prices_of(self.store.settings)
+
+    @property
+    def has_price(self) -> bool:
+        """Whether the price of the model is known."""
+        return price_of(self.model, self.prices) is not None
+
+    def price(self, answer: ModelAnswer) -> float | None:
+        """Returns the cost of an answer in US dollars; None where the price of its model is unknown."""
+        return cost_of(answer, self.prices)
+
+    def output_tokens(self, calls: int) -> int:
+        """Returns about how many tokens so many answers have."""
+        return calls * self._usual_answer
+
+    def estimate(self, prompt_tokens: Sequence[int], *, in_batches: bool = False) -> float | None:
+        """Returns what calls with prompts of these lengths would cost; None where the price of the model is unknown."""
+        out = self.output_tokens(len(prompt_tokens))
+        return estimate_of(self.model, sum(prompt_tokens), out, self.prices, in_batches=in_batches)
+
+    def check(self, prompt_tokens: Sequence[int], *, in_batches: bool = False) -> None:
+        """Raises `ModelSetupError` if these calls and the answers of this run would cost more than one run may."""
+        most, usd = self.store.settings.model_most_usd, self.estimate(prompt_tokens, in_batches=in_batches)
+        if not prompt_tokens or usd is None:
+            return
+        spent = self.spent_since(STARTED_AT)
+        if usd + spent > most:
+            before = f", after ${spent:.2f} for earlier ones" if spent else ""
+            raise ModelSetupError(
+                f"Asking {self.model} {len(prompt_tokens)} questions would cost about ${usd:.2f}{before}; "
+                f"MEMORY_MODEL_MOST_USD allows ${most:.2f} for one run. `memory model cost` lists the days; raise the limit, "
+                "or take fewer days."
+            )
+
+    def spent_since(self, moment: float) -> float:
+        """Returns the known cost of the answers that were stored since the moment, a time as of `time.time`."""
+        return sum(self.price(answer) or 0.0 for answer in answers_since(self.store, moment))
+
+    @cached_property
+    def _usual_answer(self) -> int:
+        """The mean output of this model's stored answers."""
+        counts = [kept.answer.output_tokens for kept in AnswerStore(self.store.answers).every() if kept.key.model == self.model]
+        return round(sum(counts) / len(counts)) if counts else ANSWER_TOKENS
+
+
+def answers_since(store: Store, moment: float) -> list[ModelAnswer]:
+    """Returns the answers of models that were stored since the moment, a time as of `time.time`."""
+    return [AnswerStore(path.parent).read_named(path.stem).answer for path in _files(store) if path.stat().st_mtime >= moment]
+
+
+def _files(store: Store) -> Iterable[Path]:
+    return (path for folder in ANSWER_FOLDERS for path in (store.answers / folder).glob("*.json"))

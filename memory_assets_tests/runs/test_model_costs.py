@@ -1,0 +1,82 @@
+"""Every question that will be asked is counted: windows, reflections and reviews, each with the model of its role."""
+
+import pytest
+
+from memory_assets.errors import ModelSetupError
+from memory_assets.runs.model_costs import costs_of
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store
+from memory_assets_tests.factories import START, row
+from memory_assets_tests.small_store import DAY, bring_up_to_date, small_store, write
+
+TODAY = DAY.isoformat()
+PRICES = {"small": {"input": 1, "output": 1}, "large": {"input": 10, "output": 10}}
+
+
+@pytest.fixture
+def store() -> Store:
+    """The small store with a day of forty facts, which do not fit into a reflection."""
+    store = small_store()
+    plain = {
+        "kind": "fact",
+        "gate": "allow",
+        "priority": "medium",
+        "author": "assistant",
+        "category": "operations",
+        "tokens": 20,
+    }
+    facts = [
+        row(
+            "observations",
+            id=f"{port:08x}-0000-5000-8000-000000000000",
+            text=f"Service number {port} listens on port {port} of the harbor.",
+            event_at=START,
+            day=DAY,
+            **plain,
+        )
+        for port in range(6380, 6420)
+    ]
+    write(store, "observations", TODAY, *facts)
+    bring_up_to_date(store)
+    return store
+
+
+def with_models(store: Store, **settings: object) -> Store:
+    return Store(read_settings(model_prices=PRICES, **settings), store.root)
+
+
+def test_each_step_is_counted_with_the_model_of_its_role(store: Store):
+    costs = costs_of(with_models(store, model="small", reflector_model="large"), [TODAY])
+    assert (costs.model, costs.days[0].calls) == ("small", 1)
+    found = {one.step: (one.model, one.calls) for one in costs.others}
+    assert (found["reflections"], found["reviews"]) == (("large", 1), ("large", 1))
+    each = {one.step: one for one in costs.others if one.is_each}
+    assert {(one.role, one.model, one.calls) for one in each.values()} == {("reflector", "large", 1), ("observer", "small", 1)}
+    assert costs.calls == 3
+    assert costs.usd == pytest.approx(costs.days[0].usd + sum(one.usd for one in costs.others if not one.is_each))
+
+
+def test_other_days_are_not_counted(store: Store):
+    found = {one.step: one.calls for one in costs_of(with_models(store, model="small"), ["2020-01-01"]).others}
+    assert found["reflections"] == 0
+
+
+def test_projects_that_may_not_be_sent_cost_nothing(store: Store):
+    costs = costs_of(with_models(store, model="small", model_projects=["other"]), [TODAY])
+    assert costs.calls == 0
+
+
+def test_a_reflector_alone_is_counted_without_windows(store: Store):
+    costs = costs_of(with_models(store, model="rules", reflector_model="large"), [TODAY])
+    assert (costs.model, costs.days, costs.calls) == ("large", (), 2)
+
+
+def test_without_a_model_there_is_nothing_to_count(store: Store):
+    with pytest.raises(ModelSetupError, match="no model is used"):
+        costs_of(with_models(store, model="rules"), [TODAY])
+
+
+def test_a_harness_is_not_counted_for_questions_that_it_is_too_slow_to_rewrite(store: Store):
+    steps = [one.step for one in costs_of(with_models(store, model="claude-code"), [TODAY]).others]
+    assert [step for step in steps if "question" in step] == []
+    assert "each cited answer, at most" in steps

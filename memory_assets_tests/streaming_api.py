@@ -1,0 +1,119 @@
+"""A local server that streams answers to the clients of harnesses: the Messages API to Claude Code, the Responses API to Codex.
+
+What it answers is a function of the request's body, as in `messages_api`, whose answers and faults it shares; it logs every request.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+from memory_assets_tests.messages_api import Answer, Fault, Said
+
+Event = dict[str, Any]
+
+
+@dataclass
+class StreamingApi:
+    """The server's state: its address and what it was asked."""
+
+    answer: Answer
+    url: str = ""
+    requests: list[dict[str, Any]] = field(default_factory=list)
+
+    def questions(self) -> list[dict[str, Any]]:
+        """The bodies of all questions."""
+        return [entry["body"] for entry in self.requests if entry["path"].endswith(("/messages", "/responses"))]
+
+
+def messages_events(body: dict[str, Any], said: Said) -> Iterator[Event]:
+    """The events of an answer of the Messages API."""
+    usage = {"input_tokens": 100, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "content": []}
+    yield {"type": "message_start", "message": {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}}
+    if said.text:
+        yield {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+        yield {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": said.text}}
+        yield {"type": "content_block_stop", "index": 0}
+    ended = {"stop_reason": said.stop_reason, "stop_sequence": None}
+    yield {"type": "message_delta", "delta": ended, "usage": {"output_tokens": len(said.text) // 4}}
+    yield {"type": "message_stop"}
+
+
+def responses_events(body: dict[str, Any], said: Said) -> Iterator[Event]:
+    """The events of an answer of the Responses API."""
+    yield {"type": "response.created", "response": {"id": "resp_1"}}
+    content = [{"type": "output_text", "text": said.text}]
+    item = {"type": "message", "role": "assistant", "id": "msg_1", "content": content}
+    yield {"type": "response.output_item.done", "output_index": 0, "item": item}
+    tokens = {"input_tokens": 100, "output_tokens": len(said.text) // 4, "total_tokens": 100 + len(said.text) // 4}
+    details = {"input_tokens_details": {"cached_tokens": 20}, "output_tokens_details": {"reasoning_tokens": 0}}
+    yield {"type": "response.completed", "response": {"id": "resp_1", "usage": {**tokens, **details}}}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    api: StreamingApi
+
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("content-length", 0)))
+        body = json.loads(raw) if raw else {}
+        path = self.path.split("?")[0]
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.api.requests.append({"method": "POST", "path": path, "headers": headers, "body": body, "at": time.time()})
+        if not path.endswith(("/messages", "/responses")):
+            return self._send(404, b"{}", {"content-type": "application/json"})
+        said = self.api.answer(body)
+        time.sleep(getattr(said, "seconds", 0.0))
+        if isinstance(said, Fault):
+            return self._send(
+                said.status, json.dumps(said.body()).encode(), {"content-type": "application/json", **said.headers}
+            )
+        said = said if isinstance(said, Said) else Said(said)
+        events = messages_events(body, said) if path.endswith("/messages") else responses_events(body, said)
+        stream = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+        return self._send(200, stream.encode(), {"content-type": "text/event-stream"})
+
+    def do_GET(self) -> None:
+        self.api.requests.append(
+            {"method": "GET", "path": self.path, "headers": dict(self.headers), "body": {}, "at": time.time()}
+        )
+        self._send(404, b"{}", {"content-type": "application/json"})
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def _send(self, status: int, content: bytes, headers: dict[str, str]) -> None:
+        self.send_response_only(status)
+        for name, value in {**headers, "content-length": str(len(content))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Prints nothing; the log is in the server's state."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Ignores clients that were killed."""
+
+
+@contextmanager
+def stream(answer: Answer) -> Iterator[StreamingApi]:
+    """Serves until the block ends."""
+    api = StreamingApi(answer)
+    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"api": api}))
+    api.url = f"http://127.0.0.1:{server.server_address[1]}"
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    try:
+        yield api
+    finally:
+        server.shutdown()
+        server.server_close()
