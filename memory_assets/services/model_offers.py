@@ -20,7 +20,7 @@ import polars as pl
 from memory_assets.adapters.anthropic_model import KEYS
 from memory_assets.adapters.harness_model import find_program
 from memory_assets.services.model_budget import Budget
-from memory_assets.stages.distill.model.material import TOOL_CHARS
+from memory_assets.stages.distill.model.material import QUOTED_CHARS
 from memory_assets.stages.distill.model.questions import STAMP_TOKENS, TOKENS_A_CALL, prompt
 from memory_assets.store.places import harness_homes
 from memory_assets.store.settings import RULES, Settings, harness_of
@@ -205,7 +205,7 @@ def _due_calls(store: Store) -> Iterator[tuple[str, Iterator[int]]]:
     observed = observed.filter(status="observed").drop_nulls("day")
     answered = store.tables.read("observer_answers", columns=["window_id"])
     length = pl.col("text").str.len_chars()
-    shown = pl.when(pl.col("kind") == "text").then(length).otherwise(pl.min_horizontal(length, TOOL_CHARS))
+    shown = pl.when(pl.col("kind") == "text").then(length).otherwise(pl.min_horizontal(length, QUOTED_CHARS))
     lengths = store.tables.scan("messages").group_by("window_id").agg(tokens=(shown // CHARS_A_TOKEN + STAMP_TOKENS).sum())
     due = observed.join(answered, on="window_id", how="anti").join(lengths.collect(), on="window_id")
     for (project,), own in due.sort("project").group_by("project", maintain_order=True):
