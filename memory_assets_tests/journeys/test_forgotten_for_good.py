@@ -37,7 +37,7 @@ BASE64 = re.compile(rb"[A-Za-z0-9+/]{24,}={0,2}")
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_twenty_forgotten_facts_are_nowhere_after_a_rebuild_a_backfill_and_another_capture(tmp_path: Path):
-    sources, data = lay_out_sample(tmp_path / "transcripts", "/codex/"), tmp_path / "store"
+    sources, data = lay_out_sample(tmp_path / "transcripts", "/codex/", "/pi/"), tmp_path / "store"
     run("ingest", data, sources)
     agent = MemoryAgent(read_settings(data=data, sources=str(sources), owner="mira", timezone="UTC", now=NOW))
     facts = facts_of(agent)
