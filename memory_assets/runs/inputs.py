@@ -79,18 +79,20 @@ def messages(store: Store, table: Table) -> dict[str, str]:
 
 
 def observer_answers(store: Store, table: Table) -> dict[str, str]:
-    """The observed windows, the model and its prompt."""
-    how, observed = observer_and_prompt(store.settings) or RULES, _windows(store, ["observed"])
-    parts = store.tables.parts("messages")
-    return {day: f"{hash_of(table.version, *observed.get(day, ()), fingerprint(parts, day))} {how}" for day in parts}
+    """The windows that are read and whether their sessions are short, the model and its prompts."""
+    how, parts = observer_and_prompt(store.settings) or RULES, store.tables.parts("messages")
+    read = [_windows(store, [status]) for status in READ_STATUSES]
+    by_day = {day: ["\x1f".join(windows.get(day, ())) for windows in read] for day in parts}
+    return {day: f"{hash_of(table.version, *windows, fingerprint(parts, day))} {how}" for day, windows in by_day.items()}
 
 
 def observer_and_prompt(settings: Settings) -> str:
-    """Returns the model that observes and the hash of its prompt; empty without a model."""
-    from memory_assets.stages.distill.model import questions
+    """Returns the model that observes and the hashes of its prompts; empty without a model."""
+    from memory_assets.stages.distill.model import questions, short_sessions
 
     model = settings.model_of("observer")
-    return "" if model == RULES else f"{model}:{questions.prompt_hash(settings.observer_prompt)}"
+    hashes = questions.prompt_hash(settings.observer_prompt), short_sessions.prompt_hash()
+    return "" if model == RULES else ":".join([model, *hashes])
 
 
 def reflector_and_prompt(settings: Settings) -> str:

@@ -33,7 +33,7 @@ def costs_of(store: Store, days: Iterable[str]) -> Costs:
         costs = Costs(reflector, budget.has_price, (), budget.spent_since(0))
     else:
         costs = Consultation(store, observer).costs(days)
-    return replace(costs, others=tuple(_other_steps(store, days)))
+    return replace(costs, others=(*costs.others, *_other_steps(store, days)))
 
 
 def _other_steps(store: Store, days: list[str]) -> Iterable[StepCost]:

@@ -134,11 +134,12 @@ def estimate(store: Store, first: date | None, last: date | None, changes: Mappi
     model = settings.model_of("observer")
     if model == RULES:
         return Estimate(name, tuple(days), differing, 0, FREE, 0.0)
-    found = Consultation(Store(settings, store.root), model).costs([str(day) for day in days]).days
-    counted = ("calls", "answered", "input_tokens", "output_tokens")
-    calls, answered, sent, received = (sum(getattr(day, what) for day in found) for what in counted)
-    cost = BranchCost(calls - answered, sent, received, _total(day.usd for day in found))
-    return Estimate(name, tuple(days), differing, answered, cost, _total(day.usd_in_batches for day in found))
+    costs = Consultation(Store(settings, store.root), model).costs([str(day) for day in days])
+    found, steps = costs.days, costs.others
+    sent, received = (sum(getattr(one, what) for one in (*found, *steps)) for what in ("input_tokens", "output_tokens"))
+    cost, answered = BranchCost(costs.calls, sent, received, costs.usd), sum(day.answered for day in found)
+    in_batches = _total([*(day.usd_in_batches for day in found), *(step.usd for step in steps)])
+    return Estimate(name, tuple(days), differing, answered, cost, in_batches)
 
 
 def make(store: Store, first: date | None, last: date | None, changes: Mapping[str, str], name: str | None) -> WhatIf:

@@ -171,7 +171,7 @@ TABLES: dict[str, Table] = {
         _rows("sessions", r.Session, "capture", "process_days", "records/2", grain="day", made_from=("windows", "messages"),
               inputs="messages", follows=True, fresh_days=2),
         # distill: facts, with who said them and whether they may be kept
-        _rows("observer_answers", r.ObserverAnswer, "distill", "process_days", "answers/2", grain="day",
+        _rows("observer_answers", r.ObserverAnswer, "distill", "process_days", "answers/3", grain="day",
               made_from=("messages", "sessions"), inputs="observer_answers", asks="observer_and_prompt", in_branch=True,
               plots=("state", "model", "parse_path")),
         _rows("segments", r.Segment, "distill", "process_days", "distill/3", build="observations", grain="day",

@@ -14,6 +14,7 @@ from memory_assets.errors import ModelSetupError
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.services.prices import Price, cost_of, estimate_of, price_of, prices_of
 from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.distill.model.short_sessions import USUAL_ANSWER_TOKENS, QuestionGroup
 from memory_assets.store.store import Store
 
 ANSWER_TOKENS = 1_100
@@ -51,14 +52,23 @@ class Budget:
         """Returns about how many tokens so many answers have."""
         return calls * self._usual_answer
 
-    def estimate(self, prompt_tokens: Sequence[int], *, in_batches: bool = False) -> float | None:
-        """Returns what calls with prompts of these lengths would cost; None where the price of the model is unknown."""
-        out = self.output_tokens(len(prompt_tokens))
+    def sizes(self, groups: Sequence[QuestionGroup]) -> tuple[list[int], int]:
+        """Returns about how many tokens each request to the observer sends, and how many all answers have."""
+        short = [group for group in groups if group.is_short]
+        out = self.output_tokens(len(groups) - len(short)) + sum(len(one.questions) for one in short) * USUAL_ANSWER_TOKENS
+        return [group.estimated_tokens() for group in groups], out
+
+    def estimate(self, prompt_tokens: Sequence[int], *, out: int | None = None, in_batches: bool = False) -> float | None:
+        """Returns what calls with prompts of these lengths would cost; None where the price of the model is unknown.
+
+        `out` are the tokens of all answers; without it, answers of usual length.
+        """
+        out = self.output_tokens(len(prompt_tokens)) if out is None else out
         return estimate_of(self.model, sum(prompt_tokens), out, self.prices, in_batches=in_batches)
 
-    def check(self, prompt_tokens: Sequence[int], *, in_batches: bool = False) -> None:
+    def check(self, prompt_tokens: Sequence[int], *, out: int | None = None, in_batches: bool = False) -> None:
         """Raises `ModelSetupError` if these calls and the answers of this run would cost more than one run may."""
-        most, usd = self.store.settings.model_most_usd, self.estimate(prompt_tokens, in_batches=in_batches)
+        most, usd = self.store.settings.model_most_usd, self.estimate(prompt_tokens, out=out, in_batches=in_batches)
         if not prompt_tokens or usd is None:
             return
         spent = self.spent_since(STARTED_AT)
@@ -76,8 +86,9 @@ class Budget:
 
     @cached_property
     def _usual_answer(self) -> int:
-        """The mean output of this model's stored answers."""
-        counts = [kept.answer.output_tokens for kept in AnswerStore(self.store.answers).every() if kept.key.model == self.model]
+        """The mean output of this model's stored answers, those about short sessions aside."""
+        stored = (kept for kept in AnswerStore(self.store.answers).every() if kept.key.model == self.model)
+        counts = [kept.answer.output_tokens for kept in stored if not kept.key.is_short]
         return round(sum(counts) / len(counts)) if counts else ANSWER_TOKENS
 
 

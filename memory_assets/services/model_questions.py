@@ -25,7 +25,8 @@ from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.asking import POLL_SECONDS, BatchQueue, ModelAsker, problem_of
 from memory_assets.stages.distill.model.established import EstablishedFact, find_established
 from memory_assets.stages.distill.model.material import EarlierMemory, earlier_memories, pick_earlier
-from memory_assets.stages.distill.model.questions import Images, ObserverQuestion, QuestionStatus, plan_questions, status_of
+from memory_assets.stages.distill.model.questions import Images, ObserverQuestion, QuestionStatus, next_attempt, status_of
+from memory_assets.stages.distill.model.short_sessions import group_questions, questions_about
 from memory_assets.store.archive import Range
 from memory_assets.store.settings import RULES, Role, harness_of
 from memory_assets.store.store import Store
@@ -39,9 +40,19 @@ MOST_IMAGE_BYTES = 3_500_000
 """The Messages API accepts 5 MB of base64 per image."""
 
 
+SHORT_SESSIONS = "short sessions, several in a call"
+"""Name of their step."""
+
+
+def asked_about(windows: pl.DataFrame) -> pl.DataFrame:
+    """Returns the windows that a model is asked about: not the open ones, and no short session without a turn of its owner."""
+    is_short = (pl.col("status") == "short") & (pl.col("user_turn_count") > 0)
+    return windows.filter((pl.col("status") == "observed") | is_short)
+
+
 @dataclass(frozen=True)
 class DayCost:
-    """The cost of a day's questions; prices in US dollars, None where the model's price is unknown."""
+    """The cost of a day's questions about long sessions; prices in US dollars, None where the model's price is unknown."""
 
     day: date
     windows: int
@@ -79,7 +90,7 @@ class Costs:
     spent_usd: float
     """Price of all stored answers."""
     others: tuple[StepCost, ...] = ()
-    """Reflections, reviews and questions of people."""
+    """Short sessions, reflections, reviews and questions of people."""
 
     @property
     def calls(self) -> int:
@@ -111,16 +122,15 @@ class Consultation:
         """Returns the state of each question about the day's windows that may be sent, by window and call."""
         settings = self.store.settings
         windows, messages = self.store.tables.read("windows"), self.store.tables.read("messages", [day])
-        observed = windows.filter((pl.col("status") == "observed") & (pl.col("day").cast(pl.String) == day)).sort("window_id")
-        observed = sendable(observed, settings)
-        observed = observed if sessions is None else observed.filter(pl.col("session_id").is_in(list(sessions)))
+        asked = sendable(asked_about(windows), settings).filter(pl.col("day").cast(pl.String) == day).sort("window_id")
+        asked = asked if sessions is None else asked.filter(pl.col("session_id").is_in(list(sessions)))
         by_window = {window_id: own.sort("ordinal") for (window_id,), own in messages.group_by("window_id")}
         how = (self.model_name, settings.zone, settings.observer_prompt)
         return [
             status_of(question, self.answers, any_prompt=self.any_prompt)
-            for window in observed.iter_rows(named=True)
+            for window in asked.iter_rows(named=True)
             if (own := by_window.get(window["window_id"])) is not None
-            for question in plan_questions(window, own, *how)
+            for question in questions_about(window, own, *how)
         ]
 
     def costs(self, days: Iterable[str]) -> Costs:
@@ -130,8 +140,15 @@ class Consultation:
                 "MEMORY_MODEL is 'rules': no model is used and nothing is paid. Name a model, as in "
                 "`memory model cost --model claude-haiku-4-5`, to estimate its cost."
             )
-        found = tuple(self._cost(day, self.standings(day)) for day in track(list(days), "Counting questions"))
-        return Costs(self.model_name, self.budget.has_price, found, self.budget.spent_since(0))
+        days, short = list(days), list[QuestionStatus]()
+        found = []
+        for day in track(days, "Counting questions"):
+            standings = self.standings(day)
+            found.append(self._cost(day, [one for one in standings if not one.question.key.is_short]))
+            short += [one for one in standings if one.question.key.is_short and one.state == "open"]
+        return Costs(
+            self.model_name, self.budget.has_price, tuple(found), self.budget.spent_since(0), (self._cost_of_short(short),)
+        )
 
     def rows(self, day: str, problems: Mapping[str, ModelError]) -> pl.DataFrame:
         """Returns the day's rows of `observer_answers` from the stored answers."""
@@ -152,6 +169,11 @@ class Consultation:
             self.budget.estimate(tokens),
             self.budget.estimate(tokens, in_batches=harness_of(self.model_name) is None),
         )
+
+    def _cost_of_short(self, waiting: Sequence[QuestionStatus]) -> StepCost:
+        tokens, out = self.budget.sizes(groups := group_questions(map(next_attempt, waiting)))
+        usd = self.budget.estimate(tokens, out=out)
+        return StepCost(SHORT_SESSIONS, "observer", self.model_name, len(groups), sum(tokens), out, usd)
 
     @property
     def can_batch(self) -> bool:
@@ -184,11 +206,11 @@ class Consultant:
         folder = make_folder(self.consultation.answers.root)
         with filelock.FileLock(folder / "asking.lock", mode=0o600):
             waiting = [s for day in days for s in self.consultation.standings(day) if s.state == "open"]
-            settings, is_large = self.consultation.store.settings, self.backfill and len(waiting) >= FEWEST_IN_A_BATCH
+            tokens, out = self.consultation.budget.sizes(group_questions(map(next_attempt, waiting)))
+            settings, is_large = self.consultation.store.settings, self.backfill and len(tokens) >= FEWEST_IN_A_BATCH
             is_auto = settings.model_batches == "auto" and is_large and self.consultation.can_batch
             in_batches = settings.model_batches == "always" or is_auto
-            tokens = [standing.question.estimated_tokens() for standing in waiting]
-            self.consultation.budget.check(tokens, in_batches=in_batches)
+            self.consultation.budget.check(tokens, out=out, in_batches=in_batches)
             clock, answers = settings.clock, self.consultation.answers
             shown = (self._earlier, self._images, partial(self._established, self._sessions(waiting)))
             asker = ModelAsker(self.model, answers, clock, at_once(settings, self.model.name), *shown)
@@ -203,8 +225,8 @@ class Consultant:
         return earlier_memories(sendable(store.tables.read("memories"), store.settings))
 
     def _sessions(self, waiting: Sequence[QuestionStatus]) -> dict[str, list[ObserverQuestion]]:
-        """Returns all questions about the sessions with open ones, in the order of the sessions' parts."""
-        sessions = {status.question.session_id for status in waiting}
+        """Returns all questions about the long sessions with open ones, in the order of the sessions' parts."""
+        sessions = {status.question.session_id for status in waiting if not status.question.key.is_short}
         windows = self.consultation.store.tables.read("windows").filter(pl.col("session_id").is_in(list(sessions)))
         days = sorted(day.isoformat() for day in windows["day"].drop_nulls().unique())
         found = [one.question for day in days for one in self.consultation.standings(day, sessions)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from memory_assets.errors import ModelSetupError
+from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.services import model_questions as consult
 from memory_assets.services.model_questions import Consultant, Consultation
 from memory_assets.stages.distill.model.established import established_id
@@ -175,3 +175,80 @@ def test_batches_are_chosen_only_for_the_vendors_server(name: str, url: str):
     store = with_settings(small_store(), model_url=url)
     assert not Consultation(store, name).can_batch
     assert Consultation(with_settings(store, model_url=""), "scripted-1").can_batch
+
+
+def short_session(store: Store, name: str, text: str, minute: int, **about) -> None:
+    """Adds a short session of today with one turn of its owner."""
+    windows, messages = store.tables.read("windows"), store.tables.read("messages", [TODAY])
+    own = {"window_id": f"{name:x<64}", "session_id": name, "message_ids": [f"msg_{name}"], "lines": [0], **about}
+    short = {**windows.row(0, named=True), "status": "short", "user_turn_count": 1, **own}
+    said = message(text, 0, message_id=f"msg_{name}", window_id=own["window_id"], session_id=name)
+    said["event_at"] += timedelta(minutes=minute)
+    write(store, "windows", "all", *windows.to_dicts(), short)
+    write(store, "messages", TODAY, *messages.to_dicts(), said)
+
+
+def shared(*rules: str) -> str:
+    """An answer about several short sessions."""
+    numbered = enumerate(rules, 1)
+    note = "[gate=allow confidence=0.9 category=rules-conventions]"
+    return "\n".join(f'<session number="{n}">\n* 🔴 {note} {rule}\n</session>' for n, rule in numbered)
+
+
+def test_only_a_new_short_session_is_asked_about():
+    store = with_settings(small_store(), model_at_once=1)
+    short_session(store, "a", "never force-push to main", 1)
+    short_session(store, "b", "always run make lint before a push", 2)
+    model = ScriptedModel(ANSWER, shared("Never force-push to main", "Always run make lint before a push"))
+    assert Consultant(consultation(store), model).ask([TODAY]) == {}
+    assert len(model.asked) == 2
+    short_session(store, "c", "deploy with --canary, always", 3)
+    model.answers = [shared("Always deploy with --canary")]
+    assert Consultant(consultation(store), model).ask([TODAY]) == {}
+    assert [text in model.asked[2].material for text in ("canary", "force-push", "make lint")] == [True, False, False]
+    rows = consultation(store).rows(TODAY, {}).filter(pl.col("session_id") != "session-1").sort("session_id")
+    assert (rows["session_id"].to_list(), rows["fact_count"].to_list()) == (["a", "b", "c"], [1, 1, 1])
+    assert set(rows["state"]) == {"answered"}
+    assert rows["cost_usd"].min() > 0
+
+
+def test_short_sessions_are_counted_by_requests_until_they_are_answered():
+    store = with_settings(small_store(), model_at_once=1)
+    short_session(store, "a", "never force-push to main", 1)
+    short_session(store, "b", "always run make lint before a push", 2)
+    costs = consultation(store).costs([TODAY])
+    (step,) = costs.others
+    assert (step.step, step.calls, costs.days[0].calls, costs.calls) == (consult.SHORT_SESSIONS, 1, 1, 2)
+    assert step.usd == pytest.approx((step.input_tokens + step.output_tokens) * 10 / 1e6)
+    Consultant(consultation(store), ScriptedModel(ANSWER, shared("Never force-push", "Always run make lint"))).ask([TODAY])
+    costs = consultation(store).costs([TODAY])
+    assert (costs.others[0].calls, costs.others[0].usd, costs.days[0].output_tokens, costs.usd) == (0, 0, 0, 0)
+
+
+def test_short_sessions_alone_can_cost_more_than_a_run_may():
+    store, model = with_settings(small_store(), model_most_usd=0.05), ScriptedModel(ANSWER)
+    Consultant(consultation(store), model).ask([TODAY])
+    short_session(store, "a", "never force-push to main " * 2_000, 1)
+    with pytest.raises(ModelSetupError, match="MEMORY_MODEL_MOST_USD allows"):
+        Consultant(consultation(store), model).ask([TODAY])
+    assert len(model.asked) == 1
+
+
+def test_a_short_session_of_a_project_that_may_not_be_sent_shares_no_request():
+    store = with_settings(small_store(), model_projects=["x"], model_at_once=1)
+    short_session(store, "a", "never force-push to main", 1)
+    short_session(store, "b", "always run make lint before a push", 2, project="secret")
+    model = ScriptedModel(ANSWER, shared("Never force-push to main"))
+    Consultant(consultation(store), model).ask([TODAY])
+    assert not any("make lint" in one.material for one in model.asked)
+    assert "b" not in consultation(store).rows(TODAY, {})["session_id"]
+
+
+def test_answers_about_short_sessions_do_not_change_the_estimate_of_others():
+    store = with_settings(small_store(), model_at_once=1)
+    before = consultation(store).budget.output_tokens(1)
+    short_session(store, "a", "never force-push to main", 1)
+    model = ScriptedModel(ModelError("none"), ModelError("none"), shared("Never force-push to main"))
+    Consultant(consultation(store), model).ask([TODAY])
+    assert list(consultation(store).answers.every())
+    assert consultation(store).budget.output_tokens(1) == before

@@ -22,16 +22,17 @@ def every_call_was_answered(store: Store, days: Days) -> pl.DataFrame:
 @check("observer_answers", level="warn")
 def of_the_present_prompt(store: Store, days: Days) -> pl.DataFrame:
     """Every window that may be sent was asked about with the present model and prompt; `memory model cost` has the price."""
-    from memory_assets.stages.distill.model.questions import prompt_hash
+    from memory_assets.services.model_questions import asked_about
+    from memory_assets.stages.distill.model import questions, short_sessions
 
     settings = store.settings
     if (model := settings.model_of("observer")) == RULES:
         return empty("observer_answers").select("window_id")
-    observed = closed_windows(store, days, status="observed")
-    observed = sendable(observed, settings)
-    current = (pl.col("model") == model) & (pl.col("prompt_hash") == prompt_hash(settings.observer_prompt))
+    wanted = sendable(asked_about(closed_windows(store, days)), settings)
+    prompts = [questions.prompt_hash(settings.observer_prompt), short_sessions.prompt_hash()]
+    current = (pl.col("model") == model) & pl.col("prompt_hash").is_in(prompts)
     asked = store.tables.read("observer_answers", days, columns=["window_id", "model", "prompt_hash"]).filter(current)
-    return observed.join(asked, on="window_id", how="anti").sort("day", "window_id").select("day", "window_id")
+    return wanted.join(asked, on="window_id", how="anti").sort("day", "window_id").select("day", "window_id")
 
 
 @check("segments")

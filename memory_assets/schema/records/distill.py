@@ -13,7 +13,7 @@ Verdict = Literal["allow", "hold", "discard"]
 
 
 class ObserverAnswer(Record):
-    """One model call about a window: the raw answer, its tokens, price and time; none without a model."""
+    """One model call about a window, or its share of a call about several short sessions; none without a model."""
 
     key: ClassVar = ("window_id", "ordinal")
     window_id: str = Field(description="The window.")
@@ -34,7 +34,7 @@ class ObserverAnswer(Record):
     parameters: str = Field(description="Parameters of the call.")
     serialiser: str = Field(description="Version of the message serialisation.")
     stop_reason: str | None = Field(description="Stop reason, as the Messages API names it.")
-    attempts: Count = Field(description="Answers that were paid for, including truncated ones.")
+    attempts: Count = Field(description="Answers that were paid for, including truncated ones and shares of one.")
     input_tokens: Count = Field(description="Uncached tokens sent, in all attempts.")
     cache_read_tokens: Count = Field(description="Tokens read from the provider's prompt cache.")
     cache_write_tokens: Count = Field(description="Tokens written to the provider's prompt cache.")

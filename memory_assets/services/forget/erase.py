@@ -23,10 +23,11 @@ from memory_assets.services.corpus import open_texts, open_vectors, passages_to_
 from memory_assets.services.forget.data_locations import GIT, LEFT_OVER, DataLocation, data_locations, erase_file
 from memory_assets.services.forget.id_map import IdMap, changed_hashes, changed_ids, replace_ids
 from memory_assets.services.forget.rows import erase_rows
+from memory_assets.services.model_questions import asked_about
 from memory_assets.stages.capture.messages import build_messages
 from memory_assets.stages.capture.tombstones import Tombstones, read_tombstones, tombstones_of, unfinished
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.questions import plan_questions
+from memory_assets.stages.distill.model.short_sessions import questions_about
 from memory_assets.stages.embed.notes import note_rows
 from memory_assets.stages.embed.project import memory_rows, plan_vectors
 from memory_assets.stages.triage.memory_md import read_entries
@@ -114,21 +115,19 @@ def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None
 
 def _contents(store: Store, sources: Sequence[str], new_ids: IdMap) -> Iterator[tuple[str, str]]:
     """Yields the content of each question about masked messages, before and after."""
-    observed = store.tables.read("windows").filter(
-        pl.col("source_id").is_in(sources) & (pl.col("status") == "observed") & pl.col("day").is_not_null()
-    )
-    for (day,), windows in observed.group_by("day"):
+    asked = asked_about(store.tables.read("windows")).filter(pl.col("source_id").is_in(sources))
+    for (day,), windows in asked.group_by("day"):
         before = store.tables.read("messages", [str(day)])
         masked = pl.concat([empty("messages"), *build_messages(windows, store.tables, store.archive, store.settings.clock())])
         after = masked.with_columns(pl.col("message_id").replace(new_ids))
         for window in windows.iter_rows(named=True):
-            asked = (_question_contents(store, window, messages) for messages in (before, after))
-            yield from ((old, new) for old, new in zip(*asked, strict=False) if old != new)
+            contents = (_question_contents(store, window, messages) for messages in (before, after))
+            yield from ((old, new) for old, new in zip(*contents, strict=False) if old != new)
 
 
 def _question_contents(store: Store, window: Mapping[str, Any], messages: pl.DataFrame) -> list[str]:
     own = messages.filter(pl.col("window_id") == window["window_id"]).sort("ordinal")
-    return [one.key.content for one in plan_questions(window, own, store.settings.model_of("observer"), store.settings.zone)]
+    return [one.key.content for one in questions_about(window, own, store.settings.model_of("observer"), store.settings.zone)]
 
 
 def _erase_indexes(store: Store) -> None:

@@ -1,7 +1,7 @@
 """Distils the windows of one day: segments, observations and verdicts from one pass over its messages.
 
-Frames in, frames out. A model's answers are read from storage. A window of a short session without an answer gives the owner's
-lessons (`lessons`), and the segments in which they were said; open windows give nothing.
+Frames in, frames out. A model's answers are read from storage. A window of a short session gives only what the owner laid down
+for later sessions, and the segments in which that was said; open windows give nothing.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +23,7 @@ from memory_assets.stages.distill.rules.candidates import OWNERS_KINDS, Candidat
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.segments import EMPTY, narrative_candidate
 from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, Standards, plan_allowances
+from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS, category_named
 from memory_assets.stages.distill.write_gate import GateResult, judge
 
 Answers = Mapping[str, Sequence[Answered]]
@@ -89,7 +90,7 @@ def find_in_windows(
         groups = [[rows[row] for row in group] for group in observed.segments]
         texts = [_safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)]
         segments = [segment_row(window, group, n, texts[n], observed.observer) for n, group in enumerate(groups)]
-        if window["status"] == "short" and not answered:
+        if window["status"] == "short":
             yield WindowFindings(window, segments, replace(observed, candidates=_lessons(observed.candidates)))
             continue
         narratives = [narrative_candidate(group, texts[n], n) for n, group in enumerate(groups) if texts[n] != EMPTY]
@@ -129,8 +130,17 @@ def judge_windows(
 
 
 def _lessons(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Returns what the owner taught for later sessions, and did not take back: short sessions are errands, most of them."""
-    return [one for one in candidates if one.author == "owner" and one.kind in OWNERS_KINDS and not one.is_overturned]
+    """Returns what the owner taught for later sessions: short sessions are errands, most of them.
+
+    Of what rules found, the owner's rules that were not taken back; of what a model says, the rules and preferences: the write
+    gate holds those that do not rest on the owner's words.
+    """
+    return [
+        one
+        for one in candidates
+        if (one.author == "owner" and one.kind in OWNERS_KINDS and not one.is_overturned)
+        or (one.hint is not None and category_named(one.hint_category) in ONLY_THE_OWNERS)
+    ]
 
 
 def _safe(own: list[Row], narrative: str) -> str:

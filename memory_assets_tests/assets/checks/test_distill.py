@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from memory_assets.stages.distill.model import questions, short_sessions
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.assets.checks.outcomes import failing, passes
@@ -85,4 +86,26 @@ def test_a_window_that_the_present_model_was_not_asked_about_warns(store: Store,
     monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
     asked = open_store(read_settings())
     assert failing(asked, "observer_answers", [ON]) == ["of_the_present_prompt"]
+    own = {"window_id": WINDOW, "model": "claude-haiku-4-5", "state": "answered"}
+    write(store, "observer_answers", ON, row("observer_answers", **own, prompt_hash=questions.prompt_hash()))
+    assert failing(asked, "observer_answers", [ON]) == []
+
+
+@pytest.mark.parametrize(("turns", "found"), [(1, ["of_the_present_prompt"]), (0, [])])
+def test_a_short_session_with_a_turn_of_its_owner_is_asked_about_too(
+    turns: int, found: list[str], store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
+    window = store.tables.read("windows").row(0, named=True)
+    write(store, "windows", "all", {**window, "status": "short", "user_turn_count": turns})
+    asked = open_store(read_settings())
+    assert failing(asked, "observer_answers", [ON]) == found
+    own = {"window_id": WINDOW, "model": "claude-haiku-4-5", "state": "answered"}
+    write(store, "observer_answers", ON, row("observer_answers", **own, prompt_hash=short_sessions.prompt_hash()))
+    assert failing(asked, "observer_answers", [ON]) == []
+
+
+def test_days_before_the_asked_ones_do_not_warn(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
+    asked = open_store(read_settings())
     assert failing(asked, "observer_answers", ["2026-08-04"]) == []

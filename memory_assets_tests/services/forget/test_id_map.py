@@ -11,7 +11,8 @@ from memory_assets.services.forget.id_map import changed_hashes, replace_ids
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, masking, words_of
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions
+from memory_assets.stages.distill.model.questions import ObserverQuestion
+from memory_assets.stages.distill.model.short_sessions import questions_about
 from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -106,11 +107,15 @@ def test_a_catalog_of_before_is_read_as_it_is(store: Store):
     assert opened.archive.resources().equals(store.archive.resources())
 
 
-def test_an_answer_about_masked_messages_is_masked_and_found_again_so_that_nobody_pays_twice(tmp_path: Path):
+@pytest.mark.parametrize(("length", "status"), [(6, "observed"), (1, "short")])
+def test_an_answer_about_masked_messages_is_masked_and_found_again_so_that_nobody_pays_twice(
+    length: int, status: str, tmp_path: Path
+):
     store = open_store(read_settings())
-    turns = [*dialogue("s2", 6), user("s2", 90, ABOUT, 30), *dialogue("s2", 2, first=91, minutes=31)]
+    turns = [*dialogue("s2", length), user("s2", 90, ABOUT, 30), *dialogue("s2", length // 3, first=91, minutes=31)]
     transcript(tmp_path, "s2").write_bytes(lines(*turns))
     capture(store, tmp_path)
+    assert store.tables.read("windows")["status"].to_list() == [status]
     answers = AnswerStore(store.root / "answers")
     asked = questions(store)
     for question in asked:
@@ -128,4 +133,4 @@ def test_an_answer_about_masked_messages_is_masked_and_found_again_so_that_nobod
 
 def questions(store: Store) -> list[ObserverQuestion]:
     window = store.tables.read("windows").row(0, named=True)
-    return plan_questions(window, store.tables.read("messages").sort("ordinal"), "scripted-1", store.settings.zone)
+    return questions_about(window, store.tables.read("messages").sort("ordinal"), "scripted-1", store.settings.zone)

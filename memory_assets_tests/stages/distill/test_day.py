@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import polars as pl
+import pytest
 
 from memory_assets.schema import frames as tables
 from memory_assets.stages.distill.day import build_day
@@ -111,6 +112,32 @@ def test_of_a_short_session_only_what_the_owner_taught_is_kept():
     whole = distilled(window(rows), rows=rows)
     assert fact["id"] in whole.observations["id"]
     assert whole.observations.height > 1
+
+
+@pytest.mark.parametrize(
+    ("fact", "gates"),
+    [
+        ("[gate=allow confidence=0.9 category=rules-conventions] Use uv here, never pip", ["allow"]),
+        ("[gate=hold confidence=0.5 category=preferences] Use uv here, never pip", ["hold"]),
+        ("[gate=allow confidence=0.9 category=rules-conventions] Deploy with Kubernetes on Mondays", ["hold"]),
+        ("[gate=allow confidence=0.9 category=operations] Use uv here, never pip", []),
+    ],
+)
+def test_of_a_models_answer_about_a_short_session_only_rules_are_kept_and_the_gate_judges_them(fact: str, gates: list[str]):
+    rows = said(*CORRECTED)
+    answers = answered(messages(rows), f"* 🔴 (09:02) {fact}")
+    day = distilled(window(rows, status="short"), rows=rows, answers=answers)
+    assert day.observations["gate"].to_list() == gates
+    assert set(day.observations["observer"]) <= {"scripted-1"}
+    assert set(day.observations["kind"]) <= {"fact"}
+
+
+def test_a_short_session_that_the_model_gave_no_usable_answer_about_is_read_by_the_rules():
+    rows = said(*CORRECTED)
+    short = window(rows, status="short")
+    ruled, asked = (distilled(short, rows=rows, answers=how) for how in ({}, answered(messages(rows), None)))
+    assert asked.observations.equals(ruled.observations)
+    assert asked.observations.height == 1
 
 
 def test_an_errand_in_a_short_session_is_no_lesson():

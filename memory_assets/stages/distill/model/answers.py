@@ -26,6 +26,9 @@ CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 
 REFUSED = frozenset({"refusal"})
 
+TOGETHER = "together "
+"""Begins the content of a question about a short session: no answer to it is one about the whole transcript."""
+
 CONTENT_CHARS, REST_CHARS = 24, 16
 
 
@@ -39,6 +42,11 @@ class AnswerKey:
     model: str
     parameters: str
     serialiser: str
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the question is about a short session."""
+        return self.content.startswith(TOGETHER)
 
     @property
     def zone(self) -> tzinfo:

@@ -1,7 +1,7 @@
 """Sends open questions to a model, in parallel or as batches, and stores every answer before it is parsed.
 
 Afterwards each question is answered, cut, refused or unusable in the answer store, or its error is returned. An answer that
-cannot be used (`usable`) is asked for once more. A wrong key or model name
+cannot be used (`usable`) is asked for once more. Short sessions share requests (`short_sessions`). A wrong key or model name
 stops everything at once, an overload after the requests in progress; answers that came by then are stored, so the next run
 sends only the rest.
 
@@ -22,10 +22,11 @@ from pathlib import Path
 
 from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError, StoreError
 from memory_assets.schema.progress import track
-from memory_assets.schema.protocols import Batch, Model, ModelRequest
+from memory_assets.schema.protocols import Batch, Model, ModelAnswer, ModelRequest
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.material import EarlierMemory, Known, without_citations
 from memory_assets.stages.distill.model.questions import Images, ObserverQuestion, QuestionStatus, next_attempt, status_of
+from memory_assets.stages.distill.model.short_sessions import QuestionGroup, group_questions, split_answer
 from memory_assets.stages.distill.model.usable import fault_of
 from memory_assets.text.files import make_folder, write_json
 
@@ -42,12 +43,21 @@ POLL_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class BatchedQuestion:
-    """One question of a batch."""
+    """One request of a batch."""
 
     key: AnswerKey
     shown_ids: tuple[str, ...]
     request: ModelRequest | None = None
     """Not written to the file."""
+    short: tuple[AnswerKey, ...] = ()
+    """The questions about short sessions that share it."""
+
+    def answers(self, result: ModelAnswer | None, at: datetime) -> list[StoredAnswer]:
+        """Returns the answer of each question; None is a request without an answer."""
+        answer = replace(result, is_batch=True, seconds=0.0) if result else None
+        if self.short:
+            return split_answer(self.short, answer, at)
+        return [StoredAnswer(self.key, answer, at, self.shown_ids)] if answer else []
 
 
 @dataclass(frozen=True)
@@ -105,11 +115,13 @@ class BatchQueue:
         except ModelRequestError:
             return {}  # the provider no longer has the batch: its questions are open again
         for name, result in results:
-            if isinstance(result, ModelError):
+            question = file.questions.get(name)
+            is_shared = question is not None and len(question.short) > 1
+            if isinstance(result, ModelError) and (not is_shared or isinstance(result, ModelSetupError | ModelBusyError)):
                 problems[name] = result
-            elif question := file.questions.get(name):
-                answer = replace(result, is_batch=True, seconds=0.0)
-                keep(StoredAnswer(question.key, answer, self.clock(), question.shown_ids))
+            elif question:
+                for kept in question.answers(None if isinstance(result, ModelError) else result, self.clock()):
+                    keep(kept)
         return problems
 
     def _find(self, file: BatchFile) -> str | None:
@@ -151,8 +163,8 @@ class ModelAsker:
         for together in in_rounds(self._still_open(statuses, problems)):
             waiting = together
             for _ in range(ATTEMPTS):
-                questions = {question.key.name: partial(self._ask, question) for question in map(next_attempt, waiting)}
-                problems |= ask_each(questions, self.at_once, self.model.name) if questions else {}
+                groups = {group.key.name: partial(self._ask, group) for group in group_questions(map(next_attempt, waiting))}
+                problems |= ask_each(groups, self.at_once, self.model.name) if groups else {}
                 waiting = self._still_open(waiting, problems)
         return problems
 
@@ -165,7 +177,7 @@ class ModelAsker:
         for together in in_rounds(self._still_open(waiting, problems)):
             for _ in range(ATTEMPTS):
                 if together := self._still_open(together, problems):
-                    queue.submit([BatchedQuestion(q.key, *self._prepare(q)) for q in map(next_attempt, together)])
+                    queue.submit([self._batched(group) for group in group_questions(map(next_attempt, together))])
                     problems |= queue.collect(keep)
         for problem in problems.values():
             if isinstance(problem, ModelSetupError | ModelBusyError):
@@ -176,7 +188,24 @@ class ModelAsker:
         again = (status_of(status.question, self.answers) for status in statuses if status.state == "open")
         return [status for status in again if status.state == "open" and problem_of(status.question, problems) is None]
 
-    def _ask(self, question: ObserverQuestion) -> None:
+    def _ask(self, group: QuestionGroup) -> None:
+        """Asks a group of questions and stores the answer of each."""
+        if not group.is_short:
+            self._ask_one(group.questions[0])
+            return
+        keys = [question.key for question in group.questions]
+        try:
+            answer = self.model.ask(group.request())
+        except (ModelSetupError, ModelBusyError):
+            raise
+        except ModelError:
+            if len(keys) == 1:
+                raise
+            answer = None
+        for kept in split_answer(keys, answer, self.clock()):
+            self._keep({question.key.name: question for question in group.questions}, kept)
+
+    def _ask_one(self, question: ObserverQuestion) -> None:
         """Asks one question and stores the answer; without images if the model does not accept them."""
         shown_ids, request = self._prepare(question)
         try:
@@ -194,9 +223,14 @@ class ModelAsker:
     def _keep(self, questions: Mapping[str, ObserverQuestion], kept: StoredAnswer) -> None:
         """Stores the answer, with its fault if it cannot be used."""
         question = questions.get(kept.key.name)
-        if question is not None and kept.is_whole:
+        if question is not None and kept.is_whole and not kept.fault:
             kept = replace(kept, fault=fault_of(without_citations(kept.answer.text), question.call.messages))
         self.answers.write(kept)
+
+    def _batched(self, group: QuestionGroup) -> BatchedQuestion:
+        if group.is_short:
+            return BatchedQuestion(group.key, (), group.request(), tuple(question.key for question in group.questions))
+        return BatchedQuestion(group.key, *self._prepare(group.questions[0]))
 
     def _prepare(self, question: ObserverQuestion) -> tuple[tuple[str, ...], ModelRequest]:
         """Returns the ids of the earlier memories that are shown, and the request."""
@@ -250,7 +284,10 @@ def problem_of(question: ObserverQuestion, problems: Mapping[str, ModelError]) -
 
 def _write(file: BatchFile) -> None:
     make_folder(file.path.parent)
-    questions = {name: {"key": asdict(q.key), "shown_ids": q.shown_ids} for name, q in file.questions.items()}
+    questions = {
+        name: {"key": asdict(q.key), "shown_ids": q.shown_ids, "short": [asdict(key) for key in q.short]}
+        for name, q in file.questions.items()
+    }
     row = {"v": VERSION, "model": file.model, "at": file.at.isoformat(), "batch_id": file.batch_id, "questions": questions}
     write_json(file.path, row)
 
@@ -258,8 +295,12 @@ def _write(file: BatchFile) -> None:
 def _read(path: Path) -> BatchFile:
     try:
         row = json.loads(path.read_bytes())
-        rows = row["questions"].items()
-        questions = {name: BatchedQuestion(AnswerKey(**one["key"]), tuple(one["shown_ids"])) for name, one in rows}
+        questions = {
+            name: BatchedQuestion(
+                AnswerKey(**one["key"]), tuple(one["shown_ids"]), short=tuple(AnswerKey(**key) for key in one.get("short", ()))
+            )
+            for name, one in row["questions"].items()
+        }
         return BatchFile(path, row["model"], datetime.fromisoformat(row["at"]).astimezone(UTC), questions, row["batch_id"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(f"Cannot read the batch file {path}: {error}. Delete it to submit its questions again.") from error

@@ -95,9 +95,9 @@ def serialise(
     bodies = {
         "earlier memories": known,
         "facts established earlier in this session": own,
-        "end of the previous part": "\n\n".join(_lines(before, zone)),
+        "end of the previous part": "\n\n".join(message_lines(before, zone)),
     }
-    transcript = fenced("transcript", "\n\n".join(_lines(messages, zone)))
+    transcript = fenced("transcript", "\n\n".join(message_lines(messages, zone)))
     return "\n\n".join([*(fenced(title, body) for title, body in bodies.items() if body), transcript])
 
 
@@ -105,16 +105,16 @@ def shown(message: Row, limit: int = QUOTED_CHARS) -> str:
     """Returns the text of a message as shown to a model."""
     text = message["text"]
     if message["kind"] == "tool_result":
-        return f"{_result_head(message)} {_shortened(text, limit)}"
+        return f"{_result_head(message)} {shortened(text, limit)}"
     is_said = message["kind"] == "text" and message["author"] in ("owner", "assistant")
-    return text if is_said else _shortened(text, limit)
+    return text if is_said else shortened(text, limit)
 
 
 def _result_head(message: Row) -> str:
     return f"[toolResult {message['tool_name'] or 'tool'}{' (error)' if message['is_error'] else ''}]"
 
 
-def _shortened(text: str, limit: int) -> str:
+def shortened(text: str, limit: int) -> str:
     """Returns the beginning and the end of a text that is longer than the limit."""
     if len(text) <= limit:
         return text
@@ -138,7 +138,8 @@ def content_hash(messages: Sequence[Row], before: Sequence[Row] = ()) -> str:
     return text_hash("\x1e".join([*parts, "\x1d", *map(identity_of, before)]))
 
 
-def _lines(messages: Sequence[Row], zone: tzinfo) -> Iterator[str]:
+def message_lines(messages: Sequence[Row], zone: tzinfo) -> Iterator[str]:
+    """Yields each message with its time and author, and a date line at the start of each day."""
     day, image = None, 0
     for message in messages:
         at = message["event_at"].astimezone(zone)

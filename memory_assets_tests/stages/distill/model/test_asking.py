@@ -14,6 +14,7 @@ from memory_assets.stages.distill.model.asking import BatchQueue, ModelAsker, in
 from memory_assets.stages.distill.model.established import EstablishedFact, established_id, find_established
 from memory_assets.stages.distill.model.material import EarlierMemory
 from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
+from memory_assets.stages.distill.model.short_sessions import questions_about
 from memory_assets_tests.stages.distill.models import START, ScriptedModel
 from memory_assets_tests.stages.distill.sessions import messages, said, window
 
@@ -97,6 +98,99 @@ def test_an_answer_that_says_in_form_that_there_is_nothing_is_not_asked_again(tm
     desk, asked = Desk(tmp_path, ScriptedModel("<observations></observations>")), questions(1)
     desk.ask(asked)
     assert (desk.states(asked), len(desk.model.asked)) == (["answered"], 1)
+
+
+def short(*numbers: int) -> list[ObserverQuestion]:
+    """Questions about short sessions, each with a rule of its own."""
+    found = []
+    for number in numbers:
+        rows = said(("owner", f"use uv here, never pip {number}"), window_id=f"{number:064d}")
+        rows[0] |= {"message_id": f"msg_{number}", "event_at": START + timedelta(minutes=number)}
+        about = window(rows, status="short", session_id=f"session-{number}")
+        found += questions_about(about, messages(rows), ScriptedModel.name, ZoneInfo("UTC"))
+    return found
+
+
+def part(number: int, rule: int) -> str:
+    return f'<session number="{number}">\n{ANSWER} {rule}\n</session>'
+
+
+BOTH_WAYS = pytest.mark.parametrize("way", [Desk.ask, Desk.ask_in_batches])
+
+
+@BOTH_WAYS
+def test_short_sessions_share_a_request_and_a_new_one_never_asks_about_an_old_one_again(tmp_path: Path, way):
+    desk = Desk(tmp_path, ScriptedModel(part(1, 1) + part(2, 2), part(1, 3)))
+    assert way(desk, short(1, 2)) == {}
+    assert way(desk, short(1, 2, 3)) == {}
+    assert ["never pip 1" in one.material for one in desk.model.asked] == [True, False]
+    assert desk.states(short(1, 2, 3)) == ["answered"] * 3
+    kept = [status_of(question, desk.answers).kept.answer for question in short(1, 2, 3)]
+    assert [one.text for one in kept] == [f"{ANSWER} {number}" for number in (1, 2, 3)]
+    assert sum(one.input_tokens for one in kept) == sum(len(one.material) // 4 for one in desk.model.asked)
+
+
+@BOTH_WAYS
+def test_long_sessions_have_requests_of_their_own(tmp_path: Path, way):
+    desk = Desk(tmp_path, ScriptedModel(ANSWER))
+    way(desk, [*questions(2), *short(7, 8)])
+    assert sorted("=== quoted session" in one.material for one in desk.model.asked[:3]) == [False, False, True]
+
+
+@BOTH_WAYS
+def test_a_session_that_an_answer_lacks_is_asked_about_once_more_alone(tmp_path: Path, way):
+    desk = Desk(tmp_path, ScriptedModel(part(1, 1), part(1, 2)))
+    assert way(desk, short(1, 2)) == {}
+    assert desk.states(short(1, 2)) == ["answered", "answered"]
+    (_, alone) = desk.model.asked
+    assert "never pip 2" in alone.material and "never pip 1" not in alone.material
+    assert "has no complete part about this one" in alone.material
+
+
+@BOTH_WAYS
+def test_a_session_that_is_lacking_twice_is_unusable_and_not_asked_about_a_third_time(tmp_path: Path, way):
+    desk = Desk(tmp_path, ScriptedModel(part(1, 1), "I would rather not."))
+    way(desk, short(1, 2))
+    way(desk, short(1, 2))
+    assert (desk.states(short(1, 2)), len(desk.model.asked)) == (["answered", "unusable"], 2)
+
+
+@BOTH_WAYS
+def test_a_request_about_several_sessions_that_is_rejected_is_repeated_for_each(tmp_path: Path, way):
+    desk = Desk(tmp_path, ScriptedModel(ModelRequestError("rejected"), part(1, 1)))
+    assert way(desk, short(1, 2, 3)) == {}
+    assert (desk.states(short(1, 2, 3)), len(desk.model.asked)) == (["answered"] * 3, 4)
+
+
+def test_a_refusal_about_several_sessions_refuses_only_the_one_that_is_refused_alone(tmp_path: Path):
+    desk = Desk(tmp_path, ScriptedModel("", part(1, 1), "", stop_reasons=["refusal", "end_turn", "refusal"]))
+    desk.model.answers[1:] = [part(1, 1), ""]
+    Desk.ask_in_batches(desk, short(1, 2))
+    assert sorted(desk.states(short(1, 2))) == ["answered", "refused"]
+
+
+@BOTH_WAYS
+def test_an_overload_leaves_short_sessions_open(tmp_path: Path, way):
+    desk = Desk(tmp_path, ScriptedModel(ModelBusyError("busy")))
+    with pytest.raises(ModelBusyError):
+        way(desk, short(1, 2))
+    assert desk.states(short(1, 2)) == ["open", "open"]
+
+
+def test_a_killed_process_splits_the_answer_of_its_batch_later(tmp_path: Path):
+    desk = Desk(tmp_path, ScriptedModel(part(1, 1) + part(2, 2)))
+
+    def die(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    desk.model.polls_needed = 1
+    with pytest.raises(KeyboardInterrupt):
+        desk.asker().ask_in_batches(
+            [status_of(question, desk.answers) for question in short(1, 2)],
+            BatchQueue(tmp_path / "batches", desk.model, lambda: START, die),
+        )
+    desk.ask_in_batches([])
+    assert (desk.states(short(1, 2)), len(desk.model.handed_in)) == (["answered", "answered"], 1)
 
 
 PARTS = (
