@@ -1,7 +1,8 @@
 """Counts what models would be asked about the days of a store, in both roles, and what it would cost; sends nothing.
 
-Windows are counted exactly. Reflections are counted from the present facts: answers about windows change them. Questions that a
-person asks cannot be counted before: the size of one is given.
+Windows are counted exactly; for the overview, they are estimated from the lengths of their messages. Reflections are counted
+from the present facts: answers about windows change them. Questions that a person asks cannot be counted before: the size of
+one is given.
 """
 
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from memory_assets.runs.staleness import input_versions
 from memory_assets.runs.steps.condensing import Condenser, days_of
 from memory_assets.schema.tables import TABLES
 from memory_assets.services.model_budget import Budget
+from memory_assets.services.model_offers import ModelOverview, overview_of
 from memory_assets.services.model_questions import Consultation, Costs, StepCost
 from memory_assets.services.review import review_questions
 from memory_assets.stages.distill.model.answers import AnswerStore
@@ -20,7 +22,7 @@ from memory_assets.stages.recall import cited_answer, query
 from memory_assets.stages.recall.wording import CHARS_A_MESSAGE
 from memory_assets.stages.reflect.questions import open_question
 from memory_assets.stages.reflect.subjects import SPANS, TABLE_OF
-from memory_assets.store.settings import RULES, Role, harness_of
+from memory_assets.store.settings import ALL_PROJECTS, RULES, Role, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
@@ -48,6 +50,14 @@ def _other_steps(store: Store, days: list[str]) -> Iterable[StepCost]:
         messages = query.RECENT_MESSAGES * CHARS_A_MESSAGE // CHARS_A_TOKEN
         prompt = count_tokens(read_prompt("recall", "query")) + messages
         yield _step("each rewritten question, at most", "observer", Budget(store, model), [prompt], is_each=True)
+
+
+def overview(store: Store, origin: str) -> ModelOverview:
+    """Returns what this machine offers as a model, and what is due, were every project allowed."""
+    every = Store(store.settings.model_copy(update={"model_projects": [ALL_PROJECTS]}), store.root)
+    reviews = review_questions(every, every.settings.model_of("reflector"))
+    due = [*reflection_tokens(every, every.tables.parts("observations")), *(one.request.estimated_tokens() for one in reviews)]
+    return overview_of(store, origin, due)
 
 
 def reflection_tokens(store: Store, days: Iterable[str]) -> list[int]:

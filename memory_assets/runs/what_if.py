@@ -323,9 +323,11 @@ def _paid(store: Store, settings: Settings, since: float) -> BranchCost:
     """Returns the cost of the answers that came since the moment."""
     if not settings.uses_models:
         return FREE
-    found, prices = answers_since(store, since), prices_of(settings)
+    kept, prices = answers_since(store, since), prices_of(settings)
+    found = [one.answer for one in kept]
     sent = sum(one.input_tokens + one.cache_read_tokens + one.cache_write_tokens for one in found)
-    return BranchCost(len(found), sent, sum(one.output_tokens for one in found), _total(cost_of(one, prices) for one in found))
+    usd = _total(cost_of(one.answer, prices, one.key.model) for one in kept)
+    return BranchCost(len(found), sent, sum(one.output_tokens for one in found), usd)
 
 
 def _open_models(settings: Settings, store: Store) -> Store:

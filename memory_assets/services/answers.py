@@ -53,7 +53,7 @@ def dependencies_of(store: Store, project: str | None = None) -> AnswerDependenc
 def _dependencies(store: Store, model: Model | None, deadline_seconds: float) -> AnswerDependencies:
     return AnswerDependencies(
         model=model,
-        price=lambda answer: cost_of(answer, prices_of(store.settings)),
+        price=lambda answer: cost_of(answer, prices_of(store.settings), model.name if model else ""),
         read_summaries=lambda: store.tables.read("category_summaries"),
         frequency=lambda word: _frequency_of(store, word),
         deadline_seconds=deadline_seconds,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from memory_assets.errors import QuestionError
-from memory_assets.services.prices import price_of, prices_of
+from memory_assets.services.prices import price_of, price_problems, prices_of
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.store.places import settings_files
 from memory_assets.store.settings import ALL_PROJECTS, RULES, Role, Settings, changed_settings, read_file, read_settings
@@ -49,12 +49,15 @@ class Models:
     """The projects that models may be sent."""
     path: Path | None = None
     """The settings file, where a model was chosen."""
+    price_problems: tuple[str, ...] = ()
+    """Why the models would not be asked: no known price."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A warning where the environment overrides the settings file."""
+        """A warning where the environment overrides the settings file, and where a price is missing."""
         overridden = self.path is not None and self.origin.startswith(ENVIRONMENT)
-        return (f"The {self.origin} overrides {self.path}: {self.used} is still used.",) if overridden else ()
+        found = (f"The {self.origin} overrides {self.path}: {self.used} is still used.",) if overridden else ()
+        return (*found, *self.price_problems)
 
 
 ENVIRONMENT = "environment"
@@ -96,11 +99,14 @@ def list_models(path: Path | None = None) -> Models:
         for name, price in found
     )
     how = {"reflector": used["reflector"], "projects": tuple(settings.model_projects), "path": path}
+    how["price_problems"] = price_problems(settings)
     return Models(used["observer"], origin_of("model", _files()), settings.model_url, models, **how)
 
 
-def use_model(name: str, projects: Sequence[str], *, reflector: str | None = None, url: str | None = None) -> Models:
-    """Writes the models, and the projects that they may be sent, into the settings file.
+def use_model(
+    name: str, projects: Sequence[str], *, reflector: str | None = None, url: str | None = None, is_free: bool = False
+) -> Models:
+    """Writes the models, and the projects that they may be sent, into the settings file; free ones with a price of 0.
 
     What is None stays as it is, but `rules` clears the reflector. Raises `SettingsError` for an invalid name or address.
     """
@@ -109,6 +115,9 @@ def use_model(name: str, projects: Sequence[str], *, reflector: str | None = Non
     chosen = changed_settings(read_settings(), wanted)
     written: dict[str, Value] = {setting: getattr(chosen, setting) for setting in wanted}
     written = {setting: value for setting, value in written.items() if value or _is_set(setting)}
+    if is_free and name != RULES:
+        prices = {model: {**price} for model, price in chosen.model_prices.items()}
+        written["model_prices"] = prices | {model: {"input": 0.0, "output": 0.0} for model in (name, reflector) if model}
     return list_models(write_settings({**written, "model_projects": list(projects)} if name != RULES else written))
 
 

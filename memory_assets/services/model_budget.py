@@ -12,8 +12,8 @@ from pathlib import Path
 
 from memory_assets.errors import ModelSetupError
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.services.prices import Price, cost_of, estimate_of, price_of, prices_of
-from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.services.prices import Price, check_price, cost_of, estimate_of, price_of, prices_of
+from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.short_sessions import USUAL_ANSWER_TOKENS, QuestionGroup
 from memory_assets.store.store import Store
 
@@ -45,8 +45,8 @@ class Budget:
         return price_of(self.model, self.prices) is not None
 
     def price(self, answer: ModelAnswer) -> float | None:
-        """Returns the cost of an answer in US dollars; None where the price of its model is unknown."""
-        return cost_of(answer, self.prices)
+        """Returns the cost of an answer of the model in US dollars; None where no price is known."""
+        return cost_of(answer, self.prices, self.model)
 
     def output_tokens(self, calls: int) -> int:
         """Returns about how many tokens so many answers have."""
@@ -68,8 +68,11 @@ class Budget:
 
     def check(self, prompt_tokens: Sequence[int], *, out: int | None = None, in_batches: bool = False) -> None:
         """Raises `ModelSetupError` if these calls and the answers of this run would cost more than one run may."""
+        if not prompt_tokens:
+            return
+        check_price(self.model, self.store.settings)
         most, usd = self.store.settings.model_most_usd, self.estimate(prompt_tokens, out=out, in_batches=in_batches)
-        if not prompt_tokens or usd is None:
+        if usd is None:
             return
         spent = self.spent_since(STARTED_AT)
         if usd + spent > most:
@@ -82,7 +85,7 @@ class Budget:
 
     def spent_since(self, moment: float) -> float:
         """Returns the known cost of the answers that were stored since the moment, a time as of `time.time`."""
-        return sum(self.price(answer) or 0.0 for answer in answers_since(self.store, moment))
+        return sum(cost_of(kept.answer, self.prices, kept.key.model) or 0.0 for kept in answers_since(self.store, moment))
 
     @cached_property
     def _usual_answer(self) -> int:
@@ -92,9 +95,9 @@ class Budget:
         return round(sum(counts) / len(counts)) if counts else ANSWER_TOKENS
 
 
-def answers_since(store: Store, moment: float) -> list[ModelAnswer]:
+def answers_since(store: Store, moment: float) -> list[StoredAnswer]:
     """Returns the answers of models that were stored since the moment, a time as of `time.time`."""
-    return [AnswerStore(path.parent).read_named(path.stem).answer for path in _files(store) if path.stat().st_mtime >= moment]
+    return [AnswerStore(path.parent).read_named(path.stem) for path in _files(store) if path.stat().st_mtime >= moment]
 
 
 def _files(store: Store) -> Iterable[Path]:

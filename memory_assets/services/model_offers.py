@@ -8,7 +8,7 @@ import json
 import os
 import socket
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
@@ -20,8 +20,11 @@ import polars as pl
 from memory_assets.adapters.anthropic_model import KEYS
 from memory_assets.adapters.harness_model import find_program
 from memory_assets.services.model_budget import Budget
+from memory_assets.services.model_questions import asked_about
+from memory_assets.stages.distill.model import short_sessions
 from memory_assets.stages.distill.model.material import QUOTED_CHARS
-from memory_assets.stages.distill.model.questions import STAMP_TOKENS, TOKENS_A_CALL, prompt
+from memory_assets.stages.distill.model.questions import MAX_TOKENS, STAMP_TOKENS, TOKENS_A_CALL, prompt
+from memory_assets.stages.distill.model.short_sessions import ANSWER_TOKENS, ASSISTANT_CHARS, USUAL_ANSWER_TOKENS
 from memory_assets.store.places import harness_homes
 from memory_assets.store.settings import RULES, Settings, harness_of
 from memory_assets.store.store import Store
@@ -57,7 +60,7 @@ class ModelOffer:
     sent_to: str
     """Who would read what is sent."""
     usd: float | None = None
-    """Price of what is due; None where it is unknown."""
+    """Price of every question that is due, in both roles; None where no price is known."""
     url: str = ""
     """Address of a local server."""
 
@@ -74,9 +77,11 @@ class ProjectShare:
     project: str
     sessions: int
     calls: int
-    """About windows that no model was asked about."""
+    """About windows of long sessions that no model was asked about."""
+    short: int
+    """Short sessions that no model was asked about; they share calls."""
     tokens: int
-    """Estimated, of these calls."""
+    """Estimated, of both; of short sessions without the prompt."""
     may_send: bool
     """Whether the settings allow it."""
 
@@ -94,7 +99,7 @@ class ModelOverview:
     projects: tuple[ProjectShare, ...]
     """Every project, the largest first."""
     calls: int
-    """About windows that no model was asked about."""
+    """Every question that is due: about sessions that no model has read, reflections, reviews."""
     tokens: int
     offers: tuple[ModelOffer, ...]
 
@@ -104,39 +109,63 @@ class ModelOverview:
         return tuple(one.project for one in self.projects if not one.may_send)
 
 
-def overview_of(store: Store, origin: str) -> ModelOverview:
-    """Returns what this machine offers, and what a model would be sent of the store."""
-    settings = store.settings
-    due = {project: list(sizes) for project, sizes in _due_calls(store)}
-    tokens = [size for sizes in due.values() for size in sizes]
-    observer, reflector = settings.model_of("observer"), settings.model_of("reflector")
+@dataclass(frozen=True)
+class DueQuestions:
+    """The estimated prompt tokens of every question that is due, by role."""
+
+    observer: tuple[int, ...]
+    short: tuple[int, ...]
+    """Of the calls about several short sessions."""
+    short_sessions: int
+    reflector: tuple[int, ...]
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """The tokens of all calls."""
+        return (*self.observer, *self.short, *self.reflector)
+
+    def usd(self, store: Store, model: str) -> float | None:
+        """Returns the price if the setting `model` names this model; None where no price is known."""
+        settings = store.settings.model_copy(update={"model": model, "reflector_model": ""})
+        observer, reflector = (Budget(store, settings.model_of(role)) for role in ("observer", "reflector"))
+        out = self.short_sessions * USUAL_ANSWER_TOKENS
+        found = [observer.estimate(self.observer), observer.estimate(self.short, out=out), reflector.estimate(self.reflector)]
+        return None if None in found else sum(usd for usd in found if usd is not None)
+
+
+def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ()) -> ModelOverview:
+    """Returns what this machine offers, and what a model would be sent of the store, questions to the reflector included."""
+    settings, by_project = store.settings, dict(_due_calls(store))
+    short = [size for calls in by_project.values() for size in calls.short]
+    groups = max(-(-len(short) * ANSWER_TOKENS // MAX_TOKENS), -(-sum(short) // TOKENS_A_CALL))
+    packed = [count_tokens(short_sessions.prompt()) + sum(short) // groups] * groups if groups else []
+    observer = (size for calls in by_project.values() for size in calls.long)
+    due = DueQuestions(tuple(observer), tuple(packed), len(short), tuple(reflector_tokens))
     return ModelOverview(
-        observer,
-        reflector,
+        settings.model_of("observer"),
+        settings.model_of("reflector"),
         origin,
         _sent_to(settings) if settings.uses_models else "",
-        tuple(_shares(store, due)),
-        len(tokens),
-        sum(tokens),
-        tuple(find_offers(store, tokens)),
+        tuple(_shares(store, by_project)),
+        len(due.tokens),
+        sum(due.tokens),
+        tuple(find_offers(store, due)),
     )
 
 
-def find_offers(store: Store, tokens: list[int]) -> Iterator[ModelOffer]:
-    """Yields the harnesses, keys and local servers of this machine, with the price of calls of these sizes."""
+def find_offers(store: Store, due: DueQuestions) -> Iterator[ModelOffer]:
+    """Yields the harnesses, keys and local servers of this machine, with the price of what is due."""
     for name in CLIENTS:
-        usd = Budget(store, _named(store.settings, name)).estimate(tokens)
-        yield _harness_offer(name, usd)
+        yield _harness_offer(name, due.usd(store, name))
     if keys := [name for name in KEYS if os.environ.get(name)]:
-        usd = Budget(store, KEY_MODEL).estimate(tokens)
-        yield ModelOffer(KEY_MODEL, "key", f"{keys[0]} is set", True, "Anthropic", usd)
+        yield ModelOffer(KEY_MODEL, "key", f"{keys[0]} is set", True, "Anthropic", due.usd(store, KEY_MODEL))
     with ThreadPoolExecutor(len(USUAL_PORTS)) as pool:
         for port, models in zip(USUAL_PORTS, pool.map(local_models, USUAL_PORTS), strict=True):
             url = f"http://127.0.0.1:{port}"
             more = f", {len(models) - MOST_SHOWN} more models" if len(models) > MOST_SHOWN else ""
             for model in models[:MOST_SHOWN]:
                 state = f"answers on port {port} ({USUAL_PORTS[port]}?){more}"
-                yield ModelOffer(model, "server", state, True, "this server", 0.0, url)
+                yield ModelOffer(model, "server", state, True, "this server", due.usd(store, model), url)
 
 
 def local_models(port: int) -> list[str]:
@@ -184,10 +213,6 @@ def _harness_offer(name: str, usd: float | None) -> ModelOffer:
     return ModelOffer(name, "harness", f"logged in ({login})" if login else "no login found", bool(login), vendor, usd)
 
 
-def _named(settings: Settings, harness: str) -> str:
-    return settings.model_copy(update={"model": harness}).model_of("observer")
-
-
 def _sent_to(settings: Settings) -> str:
     """Returns who reads what the configured models are sent."""
     readers = []
@@ -199,26 +224,46 @@ def _sent_to(settings: Settings) -> str:
     return " and ".join(dict.fromkeys(readers))
 
 
-def _due_calls(store: Store) -> Iterator[tuple[str, Iterator[int]]]:
-    """Yields each project with windows that no model was asked about, and the prompt tokens of the calls about them."""
-    observed = store.tables.read("windows", columns=["window_id", "project", "status", "day"])
-    observed = observed.filter(status="observed").drop_nulls("day")
+@dataclass(frozen=True)
+class _ProjectCalls:
+    """The estimated tokens of what is due about one project."""
+
+    long: list[int]
+    """Of each call."""
+    short: list[int]
+    """Of each short session, without the prompt."""
+
+
+def _due_calls(store: Store) -> Iterator[tuple[str, _ProjectCalls]]:
+    """Yields each project with windows that no model was asked about, and the tokens of what would be asked."""
+    windows = store.tables.read("windows", columns=["window_id", "project", "status", "day", "user_turn_count"])
+    wanted = asked_about(windows.drop_nulls("day"))
     answered = store.tables.read("observer_answers", columns=["window_id"])
-    length = pl.col("text").str.len_chars()
+    length, messages = pl.col("text").str.len_chars(), store.tables.scan("messages")
     shown = pl.when(pl.col("kind") == "text").then(length).otherwise(pl.min_horizontal(length, QUOTED_CHARS))
-    lengths = store.tables.scan("messages").group_by("window_id").agg(tokens=(shown // CHARS_A_TOKEN + STAMP_TOKENS).sum())
-    due = observed.join(answered, on="window_id", how="anti").join(lengths.collect(), on="window_id")
+    long = messages.group_by("window_id").agg(tokens=(shown // CHARS_A_TOKEN + STAMP_TOKENS).sum())
+    is_said, is_owners = (
+        pl.col("author").is_in(["owner", "assistant"]) & (pl.col("kind") == "text"),
+        pl.col("author") == "owner",
+    )
+    said = messages.filter(is_said).sort("window_id", "ordinal")
+    said = said.filter(is_owners | is_owners.shift(-1).over("window_id"))
+    brief = pl.when(is_owners).then(length).otherwise(pl.min_horizontal(length, ASSISTANT_CHARS))
+    short = said.group_by("window_id").agg(short=(brief // CHARS_A_TOKEN + STAMP_TOKENS).sum())
+    due = wanted.lazy().join(long, on="window_id").join(short, on="window_id", how="left").collect()
+    due = due.join(answered, on="window_id", how="anti")
     for (project,), own in due.sort("project").group_by("project", maintain_order=True):
-        yield str(project), chain.from_iterable(map(_calls, own["tokens"]))
+        calls = chain.from_iterable(map(_calls, own.filter(status="observed")["tokens"]))
+        yield str(project), _ProjectCalls(list(calls), own.filter(status="short")["short"].drop_nulls().to_list())
 
 
-def _shares(store: Store, due: Mapping[str, list[int]]) -> Iterator[ProjectShare]:
+def _shares(store: Store, due: Mapping[str, _ProjectCalls]) -> Iterator[ProjectShare]:
     """Yields every project with its share, the largest first."""
-    windows = store.tables.read("windows", columns=["project", "session_id"])
+    windows, nothing = store.tables.read("windows", columns=["project", "session_id"]), _ProjectCalls([], [])
     sessions = dict(windows.group_by("project").agg(pl.col("session_id").n_unique()).iter_rows())
-    for project in sorted(sessions, key=lambda name: (-sum(due.get(name, ())), name)):
-        sizes = due.get(project, [])
-        yield ProjectShare(project, sessions[project], len(sizes), sum(sizes), store.settings.may_send(project))
+    found = [(name, own, sum(own.long) + sum(own.short)) for name in sessions for own in [due.get(name, nothing)]]
+    for name, own, tokens in sorted(found, key=lambda one: (-one[2], one[0])):
+        yield ProjectShare(name, sessions[name], len(own.long), len(own.short), tokens, store.settings.may_send(name))
 
 
 def _calls(tokens: int) -> list[int]:

@@ -8,12 +8,13 @@ masked and stays as it is. What belongs to a project outside of the setting `mod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import get_args
 
 import polars as pl
 
 from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.schema.protocols import Batch, Model, ModelAnswer, ModelRequest
-from memory_assets.services.prices import estimate_of, prices_of
+from memory_assets.services.prices import check_price, estimate_of, prices_of
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.deliver.hook import HOOKS_OFF
 from memory_assets.store.settings import ALL_PROJECTS, RULES, Role, Settings, harness_of
@@ -31,7 +32,7 @@ class MaskedModel:
     mask: MaskText
     """Returns the text with secrets and forgotten words as asterisks."""
     check: Callable[[ModelRequest], None] = lambda _: None
-    """Raises `ModelSetupError` for a request that alone costs more than the settings allow."""
+    """Raises `ModelSetupError` for a request that alone costs more than the settings allow, or whose price is unknown."""
 
     @property
     def name(self) -> str:
@@ -139,7 +140,11 @@ def masked(model: Model, store: Store) -> MaskedModel:
     # Importing it takes 0.2 s, which is only needed with a model.
     from memory_assets.stages.capture.masking.redact import mask_text
 
+    configured = {store.settings.model_of(role) for role in get_args(Role)}
+
     def check(request: ModelRequest) -> None:
+        if model.name in configured:
+            check_price(model.name, store.settings)
         usd = estimate_of(model.name, request.estimated_tokens(), 0, prices_of(store.settings), in_batches=False)
         if usd is not None and usd > store.settings.model_most_usd:
             raise ModelSetupError(

@@ -1,18 +1,24 @@
 """The cost of a model's answers in US dollars.
 
 Prices come from `prices.toml` and the setting `model_prices`, which has precedence. An unlisted model has no price: it is not
-guessed, not even from an earlier version of the same model.
+guessed, not even from an earlier version of the same model. Without a price the limit of a run cannot be held, so the model is
+not asked; except, while nobody set a limit, a harness or a server of this network: their questions are seldom billed.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from ipaddress import ip_address
+from typing import get_args
+from urllib.parse import urlsplit
 
+from memory_assets.errors import ModelSetupError
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.store.settings import Settings
+from memory_assets.store.settings import RULES, Role, Settings, harness_of
 
 CACHE_WRITE, CACHE_READ = 1.25, 0.1
 """Multiples of the input price, where no price for the cache is listed: the vendor's usual rates."""
@@ -69,22 +75,49 @@ def listed_prices() -> dict[str, Price]:
 def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
     """Returns the price with the longest matching prefix of the model's name, earlier versions excluded.
 
-    A model of Claude Code has the price of the API, though a subscription pays for it in another way.
+    A model of Claude Code without a price of its own has that of the API, though a subscription pays for it in another way.
     """
-    if model.startswith(OF_CLAUDE_CODE):
-        model = model.removeprefix(OF_CLAUDE_CODE)
-        model = ALIASES.get(model, model)
-    fitting = [name for name in prices if _fits(name, model)]
-    return prices[max(fitting, key=len)] if fitting else None
+    bare = model.removeprefix(OF_CLAUDE_CODE)
+    return _own_price(model, prices) or (_own_price(ALIASES.get(bare, bare), prices) if bare != model else None)
 
 
-def cost_of(answer: ModelAnswer, prices: Mapping[str, Price]) -> float | None:
-    """Returns the cost of the answer in US dollars; None where the model's price is unknown."""
-    price = price_of(answer.model, prices)
-    if price is None:
+def cost_of(answer: ModelAnswer, prices: Mapping[str, Price], asked: str = "") -> float | None:
+    """Returns the cost of the answer in US dollars; None where no price is known.
+
+    `asked` is the name that was asked for; servers may answer with another one. Its own price comes first for a harness, and
+    last for others.
+    """
+    own = _own_price(asked, prices) if harness_of(asked) else None
+    price = own or price_of(answer.model, prices) or price_of(asked, prices)
+    if not price:
         return None
     whole = price.of(answer) * (price.long_prompt_times if price.is_long(answer) else 1.0)
     return whole * BATCH if answer.is_batch else whole
+
+
+def price_problems(settings: Settings) -> tuple[str, ...]:
+    """Returns why configured models would not be asked for want of a price."""
+    problems = []
+    for model in dict.fromkeys(settings.model_of(role) for role in get_args(Role)):
+        try:
+            check_price(model, settings)
+        except ModelSetupError as error:
+            problems.append(str(error))
+    return tuple(problems)
+
+
+def check_price(model: str, settings: Settings) -> None:
+    """Raises `ModelSetupError` for a model without a price if it may send a bill, or if the settings limit what it may cost."""
+    if model == RULES or price_of(model, prices_of(settings)) is not None:
+        return
+    if "model_most_usd" not in settings.model_fields_set and (harness_of(model) or _is_near(model, settings)):
+        return
+    price = json.dumps({model: {"input": 0, "output": 0}})
+    raise ModelSetupError(
+        f"No price is known for {model}, so MEMORY_MODEL_MOST_USD (${settings.model_most_usd:.2f}) cannot be held. Nothing was "
+        f"sent. Set MEMORY_MODEL_PRICES='{price}' with its US dollars per million tokens, or choose it with `memory model use "
+        "NAME --free` if no question is billed."
+    )
 
 
 def estimate_of(
@@ -96,6 +129,21 @@ def estimate_of(
         return None
     whole = price.of(ModelAnswer("", model, input_tokens, output_tokens))
     return whole * BATCH if in_batches else whole
+
+
+def _own_price(model: str, prices: Mapping[str, Price]) -> Price | None:
+    fitting = [name for name in prices if _fits(name, model)]
+    return prices[max(fitting, key=len)] if fitting else None
+
+
+def _is_near(model: str, settings: Settings) -> bool:
+    """Returns whether the model is on a server of this machine or of its private network."""
+    urls = {settings.url_of(role) for role in get_args(Role) if settings.model_of(role) == model}
+    hosts = [urlsplit(url).hostname or "" for url in urls]
+    try:
+        return bool(hosts) and all(host == "localhost" or ip_address(host).is_private for host in hosts)
+    except ValueError:
+        return False
 
 
 def _fits(name: str, model: str) -> bool:

@@ -8,7 +8,7 @@ from memory_assets.store.places import data_settings_file, user_settings_file
 from memory_assets.store.settings import read_file
 from memory_assets.text.files import write_atomically
 
-Value = str | int | float | bool | list[str]
+Value = str | int | float | bool | list[str] | dict[str, dict[str, float]]
 
 
 def settings_path(names: Iterable[str] = ()) -> Path:

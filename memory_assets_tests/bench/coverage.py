@@ -1,4 +1,4 @@
-"""What is read of the transcripts: files taken in, messages in observed windows, short sessions, projects.
+"""What is read of the transcripts: files taken in, messages in observed windows, short sessions and their tokens, projects.
 
 Every transcript is copied under another name first, as people keep copies and backups. Whether a session is short is counted
 here from its records, apart from the rules that cut windows.
@@ -7,14 +7,20 @@ here from its records, apart from the rules that cut windows.
 import shutil
 import tempfile
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import polars as pl
 
 from memory_assets.schema.records import READ_STATUSES
+from memory_assets.services.model_questions import asked_about
 from memory_assets.stages.capture.discover import find_files
 from memory_assets.stages.distill.day import find_in_windows
+from memory_assets.stages.distill.model.material import shown
+from memory_assets.stages.distill.model.questions import STAMP_TOKENS
+from memory_assets.stages.distill.model.short_sessions import group_questions, questions_about
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.words import count_tokens
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import folder
 from memory_assets_tests.stages.capture.pipeline import capture
@@ -45,6 +51,7 @@ def coverage(small: bool = False) -> list[Row]:
             ),
             _messages(store),
             _short_sessions(store),
+            _questions_about_short_sessions(store),
             _projects(store),
         ]
 
@@ -78,6 +85,19 @@ def _short_sessions(store: Store) -> Row:
     unread = windows.height - len(found)
     figures = f"{windows.height} short sessions, {taught} of them taught {facts} corrections and rules"
     return Row("coverage: short sessions that nothing read", unread / max(windows.height, 1), figures, limit=0.0)
+
+
+def _questions_about_short_sessions(store: Store) -> Row:
+    windows = asked_about(store.tables.read("windows").filter(status="short"))
+    messages = store.tables.read("messages").join(windows.select("window_id"), on="window_id", how="semi")
+    by_window = {window_id: own.sort("ordinal") for (window_id,), own in messages.group_by("window_id")}
+    rows = ((window, by_window[window["window_id"]]) for window in windows.iter_rows(named=True))
+    questions = [one for window, own in rows for one in questions_about(window, own, "any", ZoneInfo("UTC"))]
+    groups = group_questions(questions)
+    sent = sum(group.estimated_tokens() for group in groups)
+    whole = sum(count_tokens(shown(row)) + STAMP_TOKENS for row in messages.iter_rows(named=True))
+    figures = f"{len(questions)} short sessions in {len(groups)} calls: {sent:,} tokens, prompts included, of {whole:,}"
+    return Row("coverage: prompt tokens of short sessions, of those of their transcripts", sent / max(whole, 1), figures)
 
 
 def _projects(store: Store) -> Row:

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from memory_assets.memory import MemoryAgent
+from memory_assets.services.model_questions import asked_about
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.reflect.subjects import TABLE_OF
 from memory_assets.store.settings import read_settings
@@ -36,18 +37,24 @@ def material_of(body: dict[str, Any]) -> str:
 
 def about_windows(api: MessagesApi) -> list[str]:
     """What the observer was asked, without what was asked about whole days, weeks and months."""
-    return [material for body in api.questions() if "quoted transcript" in (material := material_of(body))]
+    fences = ("quoted transcript", "quoted session")
+    return [material for body in api.questions() if any(fence in (material := material_of(body)) for fence in fences)]
 
 
 def dutiful(body: dict[str, Any]) -> str:
-    """An observer that writes down what the owner said."""
-    said = re.findall(r"^\[\d\d:\d\d\] OWNER: (.{20,200})$", material_of(body), re.M)
-    facts = [f"* 🔴 [gate=allow confidence=0.9 category=rules-conventions] The owner: “{text}”" for text in said]
+    """An observer that writes down what the owner said, of each short session in a part of its own."""
+    sessions = re.split(r"=== quoted session \d+ \w+ begins ===", material_of(body))[1:]
+    if sessions:
+        return "\n".join(f'<session number="{n}">{"".join(said_in(one))}</session>' for n, one in enumerate(sessions, 1))
+    facts = said_in(material_of(body))
     return (
-        "<observations><segment><narrative>Work.</narrative><facts>\n"
-        + "\n".join(facts)
-        + "\n</facts></segment></observations>"
+        "<observations><segment><narrative>Work.</narrative><facts>\n" + "".join(facts) + "\n</facts></segment></observations>"
     )
+
+
+def said_in(material: str) -> list[str]:
+    said = re.findall(r"^\[\d\d:\d\d\] OWNER: (.{20,200})$", material, re.M)
+    return [f"\n* 🔴 [gate=allow confidence=0.9 category=rules-conventions] The owner: “{text}”" for text in said]
 
 
 def variables(api: MessagesApi, **more: str) -> dict[str, str]:
@@ -83,16 +90,14 @@ def test_every_window_was_asked_about_and_its_answer_went_all_the_way(undisturbe
     data, api = undisturbed
     store = open_at(data, sources)
     answers, facts = store.tables.read("observer_answers"), store.tables.read("observations").filter(pl.col("kind") == "fact")
-    observed = store.tables.read("windows").filter(pl.col("status") == "observed")
-    assert sorted(answers["window_id"]) == sorted(observed["window_id"])
-    assert (set(answers["state"]), set(answers["parse_path"]), answers["cost_usd"].min() > 0) == (
-        {"answered"},
-        {"segments"},
-        True,
-    )
-    assert len(about_windows(api)) == answers.height
+    asked = asked_about(store.tables.read("windows"))
+    assert sorted(answers["window_id"]) == sorted(asked["window_id"])
+    assert (set(answers["state"]), answers["cost_usd"].min() > 0) == ({"answered"}, True)
+    assert set(answers["parse_path"]) == {"segments", "flat"}  # flat: a part of an answer about several short sessions
+    short = asked.filter(status="short").height
+    assert len(about_windows(api)) == answers.height - short + 1
     assert (set(facts["observer"]), set(facts["prompt_hash"])) == ({MODEL}, set(answers["prompt_hash"]))
-    assert set(facts["author"]) == {"owner"}
+    assert set(facts.filter(gate="allow")["author"]) == {"owner"}
     vectors = store.tables.read("embeddings")["text_hash"]
     assert set(facts["text_hash"]) <= set(vectors)
     agent, fact = MemoryAgent(store.settings), facts.filter(pl.col("gate") == "allow").row(0, named=True)
@@ -271,7 +276,12 @@ def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real
         assert sum(count - 1 for count in asked.values()) <= 4  # those under way when it was killed
     assert not unknown
     assert set(answers["session_id"]) == set(sessions)
-    assert (set(answers["state"]), "raw" in set(answers["parse_path"])) == ({"answered"}, False)
+    # Recorded answers are about whole sessions: of one with several windows, the answer may be mostly about another window.
+    alone = answers.filter(pl.col("window_id").n_unique().over("session_id") == 1)
+    assert set(alone["state"]) == {"answered"}
+    assert set(answers.filter(state="answered")["session_id"]) == set(sessions)
+    assert set(answers["state"]) <= {"answered", "unusable"}
+    assert "raw" not in set(answers["parse_path"])
     facts = store.tables.read("observations").filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow"))
     assert set(facts["session_id"]) == set(sessions)
     assert set(facts["text_hash"]) <= set(store.tables.read("embeddings")["text_hash"])

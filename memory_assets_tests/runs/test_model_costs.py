@@ -3,7 +3,7 @@
 import pytest
 
 from memory_assets.errors import ModelSetupError
-from memory_assets.runs.model_costs import costs_of
+from memory_assets.runs.model_costs import costs_of, overview
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row
@@ -54,6 +54,16 @@ def test_each_step_is_counted_with_the_model_of_its_role(store: Store):
     assert {(one.role, one.model, one.calls) for one in each.values()} == {("reflector", "large", 1), ("observer", "small", 1)}
     assert costs.calls == 3
     assert costs.usd == pytest.approx(costs.days[0].usd + sum(one.usd for one in costs.others if not one.is_each))
+
+
+def test_the_overview_counts_the_same_questions(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("memory_assets.services.model_offers.USUAL_PORTS", {1: "Ollama"})
+    costs = costs_of(with_models(store, model="small", reflector_model="large"), [TODAY])
+    for named in ({"model": "small", "reflector_model": "large"}, {"model": "rules", "model_projects": []}):
+        found = overview(with_models(store, **named), "default")
+        assert found.calls == costs.calls
+        sent = costs.days[0].input_tokens + sum(one.input_tokens for one in costs.others if not one.is_each)
+        assert found.tokens == pytest.approx(sent, rel=0.1)
 
 
 def test_other_days_are_not_counted(store: Store):

@@ -56,8 +56,11 @@ def test_nothing_to_ask_passes_any_limit():
     own.check([])
 
 
-def test_an_unknown_price_cannot_be_held():
-    Budget(open_store(read_settings(model_most_usd=0)), "unheard-of").check([1_000_000])
+def test_without_a_price_nothing_is_asked_because_the_limit_could_not_be_held():
+    own = Budget(open_store(read_settings()), "unheard-of")
+    own.check([])
+    with pytest.raises(ModelSetupError, match="No price is known for unheard-of"):
+        own.check([1])
 
 
 def test_answers_are_expected_to_be_as_long_as_those_that_are_stored():

@@ -4,6 +4,7 @@ import json
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -12,13 +13,15 @@ import pytest
 
 from memory_assets.schema.protocols import ModelRequest
 from memory_assets.services import model_offers
-from memory_assets.services.model_offers import find_offers, local_models, login_of, overview_of
+from memory_assets.services.model_budget import ANSWER_TOKENS
+from memory_assets.services.model_offers import DueQuestions, find_offers, local_models, login_of, overview_of
 from memory_assets.services.model_questions import Consultation
 from memory_assets.services.models import open_model
+from memory_assets.stages.distill.model.short_sessions import USUAL_ANSWER_TOKENS
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.messages_api import serve
-from memory_assets_tests.small_store import DAY, small_store
+from memory_assets_tests.small_store import DAY, small_store, write
 
 
 @pytest.fixture(autouse=True)
@@ -62,11 +65,12 @@ def server(body: bytes, status: int = 200) -> Iterator[tuple[int, list[str]]]:
         running.server_close()
 
 
+DUE = DueQuestions((1000,), (), 0, ())
 LISTED = json.dumps({"object": "list", "data": [{"id": "qwen3:30b"}, {"id": "gemma4:12b"}]}).encode()
 
 
 def test_a_bare_machine_offers_nothing_that_is_ready():
-    offers = list(find_offers(small_store(), [1000]))
+    offers = list(find_offers(small_store(), DUE))
     assert [(one.name, one.is_ready, one.state) for one in offers] == [
         ("claude-code", False, "Claude Code is not installed"),
         ("codex", False, "Codex is not installed"),
@@ -83,7 +87,7 @@ def test_a_harness_is_ready_once_it_is_installed_and_logged_in_and_is_not_starte
     store = small_store()
 
     def found() -> tuple[bool, str]:
-        (offer,) = (one for one in find_offers(store, []) if one.name == name)
+        (offer,) = (one for one in find_offers(store, DUE) if one.name == name)
         return offer.is_ready, offer.state
 
     install(tmp_path, program)
@@ -96,7 +100,7 @@ def test_a_harness_is_ready_once_it_is_installed_and_logged_in_and_is_not_starte
 
 def test_a_client_is_found_where_its_installer_puts_it_though_the_search_path_lacks_it(tmp_path: Path):
     install(tmp_path / "home" / ".local", "claude")
-    (offer, _) = find_offers(small_store(), [])
+    (offer, _) = find_offers(small_store(), DUE)
     assert offer.state == "no login found"
 
 
@@ -110,7 +114,7 @@ def test_a_login_in_the_keychain_is_known_by_the_account(tmp_path: Path):
 
 def test_a_key_is_named_and_never_shown(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-very-secret")
-    offers = list(find_offers(small_store(), [1_000_000]))
+    offers = list(find_offers(small_store(), replace(DUE, observer=(1_000_000,))))
     (offer,) = (one for one in offers if one.kind == "key")
     assert (offer.name, offer.state, offer.usd) == (
         "claude-haiku-4-5",
@@ -123,11 +127,11 @@ def test_a_key_is_named_and_never_shown(monkeypatch: pytest.MonkeyPatch):
 def test_a_local_server_is_asked_for_its_models_and_nothing_else(monkeypatch: pytest.MonkeyPatch):
     with server(LISTED) as (port, asked):
         monkeypatch.setattr(model_offers, "USUAL_PORTS", {port: "Ollama"})
-        offers = [one for one in find_offers(small_store(), [1000]) if one.kind == "server"]
+        offers = [one for one in find_offers(small_store(), DUE) if one.kind == "server"]
     assert asked == ["GET /v1/models"]
     assert [(one.name, one.usd, one.sent_to) for one in offers] == [
-        ("qwen3:30b", 0.0, "this server"),
-        ("gemma4:12b", 0.0, "this server"),
+        ("qwen3:30b", None, "this server"),
+        ("gemma4:12b", None, "this server"),
     ]
     assert offers[0].command == f"memory model use qwen3:30b --url http://127.0.0.1:{port}"
 
@@ -162,6 +166,37 @@ def test_the_overview_says_what_would_be_sent_of_which_project_and_sends_nothing
     assert (found.observer, found.reflector) == ("claude-haiku-4-5", "claude-haiku-4-5")
     (exact,) = Consultation(store, "claude-haiku-4-5").costs([DAY.isoformat()]).days
     assert found.tokens == pytest.approx(exact.input_tokens, rel=0.1)
+
+
+def test_the_price_of_an_offer_is_that_of_every_question_in_both_roles(tmp_path: Path):
+    store = with_prices(small_store(), haiku=1, sonnet=10)
+    due = DueQuestions((1_000_000,), (1_000_000, 1_000_000), 30, (1_000_000,))
+    (offer, codex) = find_offers(store, due)
+    answers = (1 + 1) * ANSWER_TOKENS + 30 * USUAL_ANSWER_TOKENS
+    assert offer.usd == pytest.approx(3 * 1 + 10 + (answers + 9 * ANSWER_TOKENS) / 1e6)
+    assert codex.usd is None
+
+
+def with_prices(store: Store, **prices: int) -> Store:
+    """The store with prices of Claude Code's models, in US dollars per million tokens."""
+    each = {f"claude-code:{name}": {"input": usd, "output": usd} for name, usd in prices.items()}
+    return Store(read_settings(model_prices=each), store.root)
+
+
+def test_an_offer_without_a_price_can_be_given_one(monkeypatch: pytest.MonkeyPatch):
+    free = Store(read_settings(model_prices={"codex": {"input": 0, "output": 0}}), small_store().root)
+    assert [one.usd for one in find_offers(free, DUE) if one.name == "codex"] == [0]
+
+
+@pytest.mark.parametrize(("turns", "calls", "short"), [(1, 1, 1), (0, 0, 0)])
+def test_short_sessions_are_due_together_if_their_owner_said_something(turns: int, calls: int, short: int):
+    store = small_store()
+    window = store.tables.read("windows").row(0, named=True)
+    write(store, "windows", "all", {**window, "status": "short", "user_turn_count": turns})
+    found = overview_of(store, "default")
+    assert (found.calls, found.projects[0].calls, found.projects[0].short) == (calls, 0, short)
+    (step,) = Consultation(store, "claude-haiku-4-5").costs([DAY.isoformat()]).others
+    assert found.tokens == pytest.approx(step.input_tokens, rel=0.1)
 
 
 def test_without_a_model_nothing_waits():

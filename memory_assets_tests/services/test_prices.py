@@ -2,8 +2,9 @@
 
 import pytest
 
+from memory_assets.errors import ModelSetupError
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.services.prices import Price, cost_of, estimate_of, listed_prices, price_of, prices_of
+from memory_assets.services.prices import Price, check_price, cost_of, estimate_of, listed_prices, price_of, prices_of
 from memory_assets.store.settings import read_settings
 
 PRICES = {"claude-haiku": Price(1.0, 5.0), "claude-haiku-9": Price(2.0, 10.0)}
@@ -83,3 +84,48 @@ def test_the_settings_add_prices_and_override_them():
     assert cost_of(answer("llama-9", input_tokens=5), prices) == 0.0
     assert prices["claude-haiku-4-5"] == Price(7, 8)
     assert prices["claude-sonnet-5"] == listed_prices()["claude-sonnet-5"]
+
+
+def test_a_harness_can_have_a_price_of_its_own_whatever_model_answers():
+    free = {**PRICES, "claude-code": Price(0, 0)}
+    assert (price_of("claude-code:haiku", free), price_of("claude-haiku-9", free)) == (Price(0, 0), Price(2.0, 10.0))
+    said = answer("claude-haiku-9", input_tokens=1_000_000)
+    assert [cost_of(said, prices, "claude-code:haiku") for prices in (free, PRICES)] == [0, 2.0]
+
+
+def test_an_answer_with_another_name_than_the_asked_one_has_the_price_of_the_asked_one():
+    prices = {"qwen3:30b": Price(1.0, 1.0)}
+    said = answer("/models/qwen3.gguf", input_tokens=1_000_000)
+    assert (cost_of(said, prices), cost_of(said, prices, "qwen3:30b")) == (None, 1.0)
+
+
+NEAR = ("http://127.0.0.1:11434", "http://localhost:1234", "http://192.168.0.7:8000", "http://[::1]:8080")
+
+
+@pytest.mark.parametrize(
+    ("model", "url", "is_asked"),
+    [
+        *((f"qwen{number}", url, True) for number, url in enumerate(NEAR)),
+        ("codex", "", True),
+        ("claude-haiku-4-5", "https://gateway.example", True),
+        ("qwen3", "https://gateway.example", False),
+        ("qwen3", "https://8.8.8.8", False),
+        ("gpt-9", "", False),
+    ],
+)
+def test_a_model_that_may_send_a_bill_is_asked_only_with_a_price(model: str, url: str, is_asked: bool):
+    settings = read_settings(model=model, model_url=url)
+    if is_asked:
+        check_price(model, settings)
+        return
+    with pytest.raises(ModelSetupError, match=f"No price is known for {model}, so MEMORY_MODEL_MOST_USD .* cannot be held"):
+        check_price(model, settings)
+    check_price(model, read_settings(model=model, model_url=url, model_prices={model: {"input": 0, "output": 0}}))
+
+
+@pytest.mark.parametrize(("model", "url"), [("codex", ""), ("qwen3", NEAR[0])])
+def test_a_limit_that_somebody_set_is_held_for_every_model(model: str, url: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_MODEL_MOST_USD", "3")
+    with pytest.raises(ModelSetupError, match=rf"\$3\.00.*MEMORY_MODEL_PRICES='{{\"{model}\": {{\"input\": 0"):
+        check_price(model, read_settings(model=model, model_url=url))
+    check_price(model, read_settings(model=model, model_url=url, model_prices={model: {"input": 0, "output": 0}}))

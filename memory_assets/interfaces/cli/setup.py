@@ -94,6 +94,7 @@ def model_use(
     url: Annotated[str | None, typer.Option(help="Server with the Messages API; `default`: the vendor's.")] = None,
     project: Annotated[list[str] | None, typer.Option(help="Send only this project; can be repeated.")] = None,
     all_projects: Annotated[bool, typer.Option("--all-projects", help="Send later projects, too.")] = False,
+    free: Annotated[bool, typer.Option("--free", help="No question is billed: a subscription, a server of yours.")] = False,
     as_json: Json = False,
 ) -> Reply:
     """Choose a model, and allow that it is sent the present projects. Later projects wait for `memory model add`."""
@@ -101,7 +102,7 @@ def model_use(
     from memory_assets.services.models import projects_of
 
     projects = [ALL_PROJECTS] if all_projects else project or projects_of(_present_store())
-    return _chosen(use_model(name, projects, reflector=reflector, url="" if url == "default" else url))
+    return _chosen(use_model(name, projects, reflector=reflector, url="" if url == "default" else url, is_free=free))
 
 
 @model_app.command("add", epilog="Example: `memory model add my-project`")
@@ -128,10 +129,10 @@ def _present_store() -> "Store":
 
 
 def _overview() -> "ModelOverview":
+    from memory_assets.runs.model_costs import overview
     from memory_assets.services.configuration import list_models
-    from memory_assets.services.model_offers import overview_of
 
-    return overview_of(_present_store(), list_models().origin)
+    return overview(_present_store(), list_models().origin)
 
 
 def _chosen(models: "Models") -> Reply:

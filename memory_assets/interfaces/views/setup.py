@@ -53,26 +53,28 @@ def render_overview(overview: "ModelOverview") -> Parts:
     yield ""
     ready = [("✓" if one.is_ready else "–", one) for one in overview.offers]
     rows = [[mark, one.name, one.state, one.sent_to, _offered(one)] for mark, one in ready]
-    yield table("", "this machine offers", "found", "read by", "these questions", rows=rows)
-    yield dim("Prices are those of the API; a subscription counts the same use against its limits. `?`: unknown.")
-    yield ""
-    yield bold(
-        f"Due: {overview.calls:,} questions, about {overview.tokens:,} tokens", " about sessions that no model has read."
+    yield table("", "this machine offers", "found", "read by", "what is due", rows=rows)
+    yield dim(
+        "Prices of the API; a subscription counts the use against its limits. No price known: --free, or MEMORY_MODEL_PRICES."
     )
-    shares = ([one.project, f"{one.sessions:,}", f"{one.calls:,}", f"{one.tokens:,}"] for one in overview.projects[:MOST_ROWS])
-    numbers = ("sessions", "questions", "tokens")
+    yield ""
+    what = ": sessions that no model has read, reflections, reviews."
+    yield bold(f"Due: {overview.calls:,} questions, about {overview.tokens:,} tokens", what)
+    shares = (
+        [one.project, *(f"{n:,}" for n in (one.sessions, one.calls, one.short, one.tokens))]
+        for one in overview.projects[:MOST_ROWS]
+    )
+    numbers = ("sessions", "questions", "short sessions", "tokens")
     yield table("project", *numbers, rows=shares, numbers=numbers)
     if more := overview.projects[MOST_ROWS:]:
         yield dim(f"and {len(more)} more projects with {sum(one.sessions for one in more):,} sessions")
     yield dim(
-        "Sent are messages, tool calls and results cut at 1,500 characters, and images; secrets are masked (docs/model.md)."
+        "Sent are messages, tool calls and results cut at 300 characters, and images; secrets are masked (docs/model.md)."
     )
     for one in overview.offers:
         if one.is_ready:
             yield line((one.command, "bold"), f"   allows that for these projects ({one.sent_to})")
-    yield line(
-        ("memory model cost", "bold"), "   counts every question exactly, reflections and reviews too, and sends nothing"
-    )
+    yield line(("memory model cost", "bold"), "   counts the questions of each day and step exactly, and sends nothing")
 
 
 def render_choice(overview: "ModelOverview", path: "Path | None") -> Parts:
@@ -98,7 +100,7 @@ def _configured(overview: "ModelOverview") -> Parts:
 
 
 def _offered(offer: "ModelOffer") -> str:
-    return "free" if offer.kind == "server" else _price(offer.usd)
+    return _price(offer.usd, "no price known")
 
 
 def render_config(settings: "Sequence[Setting]") -> Parts:
@@ -123,7 +125,7 @@ def render_costs(costs: "Costs") -> Parts:
     yield bold(f"In all {costs.calls:,} questions for {_price(costs.usd)}", "; a run asks for at most MEMORY_MODEL_MOST_USD.")
     yield dim(f"Estimated for {costs.model}; ${costs.spent_usd:.2f} spent so far on all answers.")
     if not costs.has_price:
-        yield warning(f"The price of {costs.model} is unknown; set it in MEMORY_MODEL_PRICES.")
+        yield warning(f"No price is known for {costs.model}; set it in MEMORY_MODEL_PRICES (docs/model.md).")
 
 
 def _cost_cells(days: "Sequence[DayCost]") -> list[str]:

@@ -528,11 +528,23 @@ def test_the_projects_can_be_chosen_with_the_model(options: tuple[str, ...], pro
     assert settings_in(store.root) == {"model": "claude-haiku-4-5", "model_url": "", "model_projects": projects}
 
 
+def test_a_model_whose_questions_are_not_billed_is_given_the_price_of_nothing(run: Run, monkeypatch: pytest.MonkeyPatch):
+    store = small_store()
+    assert "No price is known for gpt-9" in run("model", "use", "gpt-9")[2]
+    monkeypatch.setenv("MEMORY_MODEL_MOST_USD", "1")
+    assert "No price is known for codex" in run("model", "use", "codex", "--reflector", "gpt-9")[2]
+    code, out, err = run("model", "use", "codex", "--reflector", "gpt-9", "--free")
+    assert (code, "No price" in out + err) == (0, False)
+    free = {"input": 0.0, "output": 0.0}
+    assert settings_in(store.root)["model_prices"] == {"codex": free, "gpt-9": free}
+    assert "for $0.00" in run("model", "cost")[1]
+
+
 def test_the_overview_of_models_fits_on_one_screen(run: Run):
     small_store()
     code, out, _ = run("model")
     assert (code, len(out.splitlines()) <= 24) == (0, True)
-    for text in ("No model is used (default)", "claude-code", "codex", "Due: 1 questions", "memory model cost"):
+    for text in ("No model is used (default)", "claude-code", "codex", "Due: 2 questions", "memory model cost"):
         assert text in out
 
 

@@ -1,7 +1,7 @@
 """Plans questions about short sessions: several sessions share one request, and its answer is split by session.
 
 Only the owner's corrections, rules and preferences are wanted. Shown are the owner's messages and, shortened, what the
-assistant said last before each: 33,000 tokens for 75 real short sessions, whose whole transcripts would take 610,000. Each
+assistant said last before each: 5 % of the tokens of their whole transcripts (the bench row `coverage` measures it). Each
 session has its own fence and number. Each part of an answer is stored under the key of its own session alone, so it does not
 matter with which others it was asked about, and a new session never asks about an old one again. A session that an answer lacks
 is asked about once more, alone; after that the rules observe it.
