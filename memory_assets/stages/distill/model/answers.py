@@ -26,7 +26,7 @@ CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 
 REFUSED = frozenset({"refusal"})
 
-TOGETHER = "together "
+SHORT_PREFIX = "short "
 """Begins the content of a question about a short session: no answer to it is one about the whole transcript."""
 
 CONTENT_CHARS, REST_CHARS = 24, 16
@@ -46,7 +46,7 @@ class AnswerKey:
     @property
     def is_short(self) -> bool:
         """Whether the question is about a short session."""
-        return self.content.startswith(TOGETHER)
+        return self.content.startswith(SHORT_PREFIX)
 
     @property
     def zone(self) -> tzinfo:

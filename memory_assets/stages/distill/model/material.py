@@ -152,9 +152,9 @@ def message_lines(messages: Sequence[Row], zone: tzinfo) -> Iterator[str]:
         yield f"[{at:%H:%M}] {_ROLES.get(message['author'], message['author'].upper())}: {shown(message)}{pictures}"
 
 
-def fenced(title: str, body: str) -> str:
-    """Returns the text between two marker lines that it cannot contain."""
-    mark = text_hash(body)[:12]
+def fenced(title: str, body: str, owner: str = "") -> str:
+    """Returns the text between two marker lines that it cannot contain; `owner` makes those of the same text differ."""
+    mark = text_hash(owner + body)[:12]
     return f"=== quoted {title} {mark} begins ===\n{body}\n=== quoted {title} {mark} ends ==="
 
 

@@ -2,9 +2,9 @@
 
 Only the owner's corrections, rules and preferences are wanted. Shown are the owner's messages and, shortened, what the
 assistant said last before each: 5 % of the tokens of their whole transcripts (the bench row `coverage` measures it). Each
-session has its own fence and number. Each part of an answer is stored under the key of its own session alone, so it does not
-matter with which others it was asked about, and a new session never asks about an old one again. A session that an answer lacks
-is asked about once more, alone; after that the rules observe it.
+session has its own fence, mark and number. Each part of an answer is stored under the key of its own session alone, so it does
+not matter with which others it was asked about, and a new session never asks about an old one again. A session that an answer
+lacks is asked about once more, alone; after that the rules observe it.
 """
 
 import re
@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
-from memory_assets.stages.distill.model.answers import CUT, TOGETHER, AnswerKey, StoredAnswer
+from memory_assets.stages.distill.model.answers import CUT, SHORT_PREFIX, AnswerKey, StoredAnswer
 from memory_assets.stages.distill.model.material import (
     QUOTED_CHARS,
     EarlierMemory,
@@ -119,7 +119,7 @@ class QuestionGroup:
     def request(self) -> ModelRequest:
         """Returns the request about short sessions."""
         first, own = self.questions[0], [one for one in self.questions if isinstance(one, ShortSessionQuestion)]
-        material = "\n\n".join(fenced(f"session {number}", one.body()) for number, one in enumerate(own, 1))
+        material = "\n\n".join(fenced(f"session {number}", one.body(), one.window_id) for number, one in enumerate(own, 1))
         material += f"\n\n{ASK_AGAIN.format(first.complaint)}" if first.complaint else ""
         return ModelRequest(first.system, material, ANSWER_TOKENS * sum(2 if one.is_second else 1 for one in own))
 
@@ -150,7 +150,7 @@ def questions_about(
     about = {name: window[name] for name in ("window_id", "session_id", "project", "person", "started_at")}
 
     def key(call: PlannedCall) -> AnswerKey:
-        content = f"{TOGETHER}{content_hash(call.messages, call.before)} {zone}"
+        content = f"{SHORT_PREFIX}{content_hash(call.messages, call.before)} {zone}"
         return AnswerKey(content, prompt_hash(), model, parameters(ANSWER_TOKENS), SERIALISER_VERSION)
 
     return [

@@ -1,5 +1,6 @@
 """Questions about short sessions: what is shown, how many share a request, and how their answer is split."""
 
+import re
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
@@ -100,6 +101,12 @@ def test_each_session_has_a_fence_and_a_number_and_room_for_its_answer():
     assert request.material.index("quoted session 1 ") < request.material.index("quoted session 2 ")
     assert request.max_tokens == 2 * ANSWER_TOKENS
     assert group.estimated_tokens() == pytest.approx(request.estimated_tokens(), rel=0.1)
+
+
+def test_sessions_with_the_same_words_have_marks_of_their_own():
+    (group,) = group_questions([question(1), question(2)])
+    marks = re.findall(r"=== quoted session \d (\w{12}) begins ===", group.request().material)
+    assert len(set(marks)) == 2
 
 
 def test_the_room_for_answers_limits_how_many_share_a_request():
