@@ -13,6 +13,7 @@ from memory_assets.stages.embed.locator import find_orphans
 from memory_assets.stages.embed.mentions import READ_STATES
 from memory_assets.stages.embed.project import RETRIEVABLE
 from memory_assets.stages.embed.repeats import MOST_SHARE, find_repeats
+from memory_assets.stages.evaluate.faults import is_question
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.store import Store
 
@@ -54,6 +55,19 @@ def conflicts_are_settled(store: Store, days: Days) -> pl.DataFrame:
     is_surer, is_equal = pl.col("confidence") > pl.col("its_confidence"), pl.col("confidence") == pl.col("its_confidence")
     once = both.filter(is_surer | (is_equal & (pl.col("id") < pl.col("against"))))
     return once.select("id", "against", "confidence", "its_confidence", "state", "project").sort("id", "against")
+
+
+@check("memories", level="error")
+def no_question_replaces_a_statement(store: Store, days: Days) -> pl.DataFrame:
+    """No memory is superseded by one that rests on questions alone: a question takes nothing back."""
+    found = store.tables.read("memories", columns=["id", "superseded_by", "observation_ids"])
+    replaced = found.drop_nulls("superseded_by").select("id", "superseded_by")
+    by = found.join(replaced, left_on="id", right_on="superseded_by", how="semi").explode("observation_ids")
+    quotes = store.tables.read("observations", columns=["id", "quote", "gate"]).filter(gate="allow")
+    said = by.join(quotes, left_on="observation_ids", right_on="id").select("id", "quote")
+    asking = said.with_columns(asks=pl.col("quote").map_elements(is_question, return_dtype=pl.Boolean))
+    only_asked = asking.group_by("id").agg(pl.col("asks").all()).filter("asks")
+    return replaced.join(only_asked, left_on="superseded_by", right_on="id", how="semi")
 
 
 @check("memories", level="warn")

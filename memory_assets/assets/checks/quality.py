@@ -58,6 +58,30 @@ def the_owner_is_heard(store: Store, days: Days) -> pl.DataFrame:
     return find_allowed_with(("owner_unheard",), store, days)
 
 
+@check("observations", level="warn")
+def state_changes_name_what_they_replace(store: Store, days: Days) -> pl.DataFrame:
+    """An allowed fact that says that something changed also says what it was before ("moved from A to B")."""
+    return find_allowed_with(("unnamed_change",), store, days)
+
+
+@check("observations", level="warn")
+def no_copied_tool_output(store: Store, days: Days) -> pl.DataFrame:
+    """No allowed fact is a passage of tool output, of a file or of a page, word for word."""
+    return find_allowed_with(("copied_output",), store, days)
+
+
+@check("observations", level="warn")
+def questions_outrank_no_statement(store: Store, days: Days) -> pl.DataFrame:
+    """No allowed 🔴 fact rests on a question alone: statements outrank questions."""
+    return find_allowed_with(("asked_only",), store, days)
+
+
+@check("observations", level="warn")
+def facts_are_whole_sentences(store: Store, days: Days) -> pl.DataFrame:
+    """No allowed fact is joined from list items with stray commas and colons, or cut at its subject."""
+    return find_allowed_with(("broken",), store, days)
+
+
 def _judge(share: float | None, most: float, broken: pl.DataFrame | None = None, **figures: Any) -> dg.AssetCheckResult:
     """Returns whether the rate is at most the limit, with the offending rows."""
     measured = {} if share is None else {"share": round(share, 4)}

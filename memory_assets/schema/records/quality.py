@@ -9,7 +9,7 @@ from memory_assets.schema.records.base import Count, Record, Score
 
 QualityMeasure = Literal[
     "verdict", "reason", "parse_path", "priority", "category", "junk", "repeated", "ungrounded", "invented_time",
-    "dangling", "conversational", "long", "owner_unheard",
+    "dangling", "conversational", "long", "owner_unheard", "broken", "unnamed_change", "copied_output", "asked_only",
 ]  # fmt: skip
 EvaluationMeasure = Literal[
     "recall", "recall_high", "recall_owner_rules", "precision", "noise", "f1", "allowed", "judged", "right", "noisy",

@@ -2,9 +2,9 @@
 
 Takes candidates; returns one result for each, with its category. Calls no model: the observer's own verdict arrives as a hint.
 The first rule that applies wins. Sentences that the rules observer found are also judged by their wording: orders, passing
-states, opinions. A model has judged that itself; its facts are held where their evidence is not enough, or where they would let
-somebody else speak for the owner. Of the rules observer's facts only the most useful are allowed; a model is asked for few.
-Conflicts with stored facts are handled later, when memories are built.
+states, opinions. A model has judged that itself; its facts are held where their evidence is not enough, where they are no whole
+sentence, or where they would let somebody else speak for the owner. Of the rules observer's facts only the most useful are
+allowed; a model is asked for few. Conflicts with stored facts are handled later, when memories are built.
 """
 
 import re
@@ -56,6 +56,18 @@ _TRANSIENT = re.compile(
     r"|closes #\d+|working copy (?:was|is|has)|it(?:'s| is) possible|(?:manual )?validation:|still (?:nothing|failing|fails"
     r"|broken|the same))|^\W*(?:pushed|committed|merged|opened|rebased|commits?)\b[.:!]|\b(?:test )?suites? pass(?:es|ed)?\b"
 )
+_CODE = re.compile(r"`[^`\n]*`")
+_SAYING = re.compile(r"(?i)^(?:the (?:owner|user)\b[^:“\"]{0,30}:\s*)?[“\"']?\s*")
+_LABELS = re.compile(r"\w:(?=[\s,.]|$)")
+_JOINED = re.compile(r"[,;]\s*[,;:](?!\w)|:\s*;|(?<!:):\s+:|,\s*\.(?=\s|$)")
+_JOINED_AT_COLON = re.compile(r":\s*,")
+_CUT = re.compile(
+    r"^(?:[,;)\]}]|[:.]\s|(?:which|whose|whom)\b|(?i:and|or|but|nor|is|are|was|were|has|(?:is|are|was|were|wo|does|ca)n['’]?t"
+    r"|does not|must|should|cannot|can (?:be|not)|will (?:be|not)|may (?:be|not))\b(?!.*\?\W*$))"
+    r"|(?:[,;:–—]|\b(?:and|or|but|the|an|a|of|because|than|whose|instead of)\.?)[\s\"'”)]*$"
+)
+"""Begins after its subject or as the rest of a sentence, or ends before its last word."""
+
 _NAME = re.compile(r"`[^`]*`s?|\S*[/_(]\S*|\S+\.\w{1,4}\b")
 ADR = re.compile(r"\bADR[-_ ]?\d+\b", re.I)
 PATH_OR_COMMAND = re.compile(
@@ -103,6 +115,7 @@ def evaluate_rules(c: Candidate, category: Category, limits: GateLimits) -> Iter
     yield is_quoted and instructions.states_decision(c.text), "hold", 0.9, "quoted material decides nothing"
     yield c.author == "injected", "hold", 0.9, "text that harnesses and memories put there"
     yield c.kind == "narrative", "hold", 0.9, "a narrative, for looking up"
+    yield is_broken(c.text), "hold", 0.9, "no whole sentence"
     yield bool(c.ungrounded_times), "hold", 0.95, "clock time not in the source"
     yield len(c.text) > limits.most_chars, "hold", 0.8, "longer than one fact"
     yield c.is_overturned, "hold", 0.8, "overturned later in the session"
@@ -152,6 +165,16 @@ def usefulness_of(candidate: Candidate) -> float:
 def verifiability_of(text: str) -> float:
     """Returns how well somebody else could verify the text, 0 to 1 (A77: "a verifiable fact, not an opinion")."""
     return round(min(max(UNKNOWN + sum(weight for pattern, weight in SIGNALS if pattern.search(text)), 0.0), 1.0), 2)
+
+
+def is_broken(text: str) -> bool:
+    """Returns whether the text is no whole sentence: list items joined with stray commas and colons, or cut at its subject.
+
+    Labels such as "docs:, chore: and test:" are no joined items; code is not read.
+    """
+    bare = _CODE.sub("x", text)
+    is_joined = _JOINED.search(bare) or (_JOINED_AT_COLON.search(bare) and len(_LABELS.findall(bare)) < 2)
+    return bool(is_joined or _CUT.search(_SAYING.sub("", bare.strip(), count=1)))
 
 
 def _only_names(text: str) -> bool:

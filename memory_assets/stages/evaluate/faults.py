@@ -8,16 +8,28 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 from typing import Literal, get_args
 
+from memory_assets.schema.records import Priority
 from memory_assets.stages.evaluate.wording import MOST_CHARS, content_words
 
-Fault = Literal["ungrounded", "invented_time", "dangling", "conversational", "long", "owner_unheard"]
+Fault = Literal[
+    "ungrounded", "invented_time", "dangling", "conversational", "long", "owner_unheard", "broken", "unnamed_change",
+    "copied_output", "asked_only",
+]  # fmt: skip
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 GROUNDED = 0.5
 """Least share of a fact's content words in its evidence. Of 2,437 facts of the rules each has all of them, of 171 facts
 of a model all but one at least 0.56; against random messages of the same session 1.8 % reach it."""
+
+COPIED_WORDS, COPIED_SHARE = 8, 0.8
+"""Words in a row of a tool's output, and their share of the fact, from which the fact is a copy of it. Error texts of one line
+within a sentence about them stay below the share."""
+
+OUTPUTS = ("tool", "file", "web")
+"""Authors of what tools print and files hold."""
 
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 _NO_WORD = re.compile(r"\W+")
@@ -49,6 +61,29 @@ _FOR_THE_OWNER = re.compile(
     r"|chose|corrected|asked|likes?|insists?|insisted|requires?|rejected|agreed)\b",
     re.I,
 )
+_CODE = re.compile(r"`[^`\n]*`")
+_BROKEN = re.compile(
+    r"[,;]\s*[,;]|\w:\s*,(?!.*\w:)|(?:[,;:]|\b(?:and|or|the|of)\.?)[\s\"'”)]*$"
+    r"|^\W*(?i:is|are|was|were|has|must|should|cannot|which|and|or|but)\b(?!.*\?)"
+)
+"""Two separators in a row, an open end, or a verb without its subject."""
+
+_CHANGED = re.compile(
+    r"\b(?:moved|switched|migrated|upgraded|downgraded|bumped|changed) to\b"
+    r"|\b(?:has|have|was|were|is|are|been) (?:\w+ly )?(?:moved|switched|migrated|upgraded|downgraded|bumped|changed)\b"
+    r"|(?<!right )(?<!for )(?<!by )\bnow (?:uses?|runs?|reads?|writes?|lives?|calls?|returns?|requires?|defaults?|points?)\b",
+    re.I,
+)
+_BEFORE = re.compile(
+    r"\b(?:from|instead|rather|replac\w+|no longer|used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|old|before|not"
+    r"|dropp\w+|remov\w+|supersed\w+|in place of)\b|n't\b|→|[-=]>|\b(?:if|when|whenever|once|unless|until)\b",
+    re.I,
+)
+"""Names what was there before, or says that the change is a condition."""
+
+_QUESTION = re.compile(
+    r"\?\W*$|^(?:what|why|how|where|which|who|is|are|does|did|can|could|would|should|shall) (?!.*[.!](?:\s|$))", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +93,14 @@ class EvidenceMessage:
     text: str
     is_owners: bool
     """Typed by the owner of the session."""
+    is_output: bool = False
+    """Printed by a tool, or the content of a file or page."""
 
 
-def faults_of(text: str, author: str, sources: Sequence[EvidenceMessage]) -> list[Fault]:
-    """Returns the faults of a fact of the author that rests on the sources."""
+def faults_of(
+    text: str, author: str, sources: Sequence[EvidenceMessage], *, priority: Priority = "medium", quote: str = ""
+) -> list[Fault]:
+    """Returns the faults of a fact of the author that rests on the sources, of which `quote` are the words."""
     found: dict[Fault, bool] = {
         "ungrounded": support(text, sources) < GROUNDED,
         "invented_time": bool(clock_times(text) - set().union(*(clock_times(source.text) for source in sources))),
@@ -69,6 +108,10 @@ def faults_of(text: str, author: str, sources: Sequence[EvidenceMessage]) -> lis
         "conversational": bool(_CONVERSATIONAL.match(text)),
         "long": len(text) > MOST_CHARS,
         "owner_unheard": speaks_for_owner(text, author) and not any(source.is_owners for source in sources),
+        "broken": bool(_BROKEN.search(_ASCRIBED.sub("", _CODE.sub("x", text).strip(), count=1).rstrip("”\"'"))),
+        "unnamed_change": states_unnamed_change(text),
+        "copied_output": any(source.is_output and copies(text, source.text) for source in sources),
+        "asked_only": priority == "high" and len(sources) < 2 and is_question(quote),
     }
     return [fault for fault, is_there in found.items() if is_there]
 
@@ -97,6 +140,24 @@ def is_dangling(text: str) -> bool:
     """Returns whether the fact, or its quotation, begins with a word that refers to something before it."""
     quoted = _ASCRIBED.sub("", text, count=1)
     return bool(_DANGLING.match(_FILLER.sub("", quoted, count=1)))
+
+
+def states_unnamed_change(text: str) -> bool:
+    """Returns whether the fact says that something changed, and not what it was before."""
+    return bool(_CHANGED.search(text)) and not _BEFORE.search(text)
+
+
+def copies(text: str, output: str) -> bool:
+    """Returns whether most of the fact is one passage of the output, word for word."""
+    words, printed = (_NO_WORD.sub(" ", one.lower()).split() for one in (text, output))
+    run = max(COPIED_WORDS, ceil(COPIED_SHARE * len(words)))
+    joined = f" {' '.join(printed)} "
+    return any(f" {' '.join(words[start : start + run])} " in joined for start in range(len(words) - run + 1))
+
+
+def is_question(text: str) -> bool:
+    """Returns whether the words ask, and state nothing."""
+    return bool(_QUESTION.search(text.strip()))
 
 
 def speaks_for_owner(text: str, author: str) -> bool:

@@ -13,7 +13,7 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.stages.distill.write_gate import LESS_USEFUL
 from memory_assets.stages.embed.repeats import find_repeats
-from memory_assets.stages.evaluate.faults import FAULTS, EvidenceMessage, faults_of
+from memory_assets.stages.evaluate.faults import FAULTS, OUTPUTS, EvidenceMessage, faults_of
 
 JUNK = frozenset(
     {
@@ -34,6 +34,7 @@ JUNK = frozenset(
         "an opinion",
         "too little confidence",
         "names too little",
+        "no whole sentence",
     }
 )
 """Reasons of the write gate that mean junk; the others are about room, about who may say it, or about later facts. A fact that
@@ -68,7 +69,13 @@ def find_faulty(observations: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFr
     found = [
         (row["id"], row["day"], row["gate"], fault)
         for row in facts.iter_rows(named=True)
-        for fault in faults_of(row["text"], row["author"], [sources[id] for id in row["message_ids"] if id in sources])
+        for fault in faults_of(
+            row["text"],
+            row["author"],
+            [sources[id] for id in row["message_ids"] if id in sources],
+            priority=row["priority"],
+            quote=row["quote"],
+        )
     ]
     return pl.DataFrame(found, schema={"id": pl.String, "day": pl.Date, "gate": pl.String, "fault": pl.String}, orient="row")
 
@@ -101,7 +108,10 @@ def _repeats(facts: pl.DataFrame) -> list[tuple[str, str]]:
 def _sources(facts: pl.DataFrame, messages: pl.DataFrame) -> dict[str, EvidenceMessage]:
     wanted = facts.select(message_id=pl.col("message_ids").explode()).unique()
     said = messages.select("message_id", "text", "author", "is_user_turn").join(wanted, on="message_id", how="semi")
-    return {id: EvidenceMessage(text, author == "owner" and is_turn) for id, text, author, is_turn in said.iter_rows()}
+    return {
+        id: EvidenceMessage(text, author == "owner" and is_turn, author in OUTPUTS)
+        for id, text, author, is_turn in said.iter_rows()
+    }
 
 
 def _mix(values: pl.Series) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.assets.checks.common import REGISTERED
 from memory_assets.schema.requests import RememberRequest
 from memory_assets.schema.tables import TABLES
 from memory_assets.services.notes import remember
@@ -81,6 +82,20 @@ def test_what_sources_say_is_written_once_and_a_rebuild_gives_the_same_memories(
     assert (told["confirmed"], told["contradicted"]) == (0, 0)
     assert store.tables.read("memories").equals(first)
     assert store.ledger.events(EVIDENCE) == events
+
+
+def test_a_question_that_replaces_a_statement_is_named(store: Store):
+    learn(store, said("1", PORT, quote=PORT), said("2", OTHER_PORT, quote="Isn't it 5433?"))
+    name = "no_question_replaces_a_statement"
+    memories = fold(store)[name] and store.tables.read("memories")
+    write(store, "memories", "all", *memories.with_columns(superseded_by=pl.lit("2")).filter(id="1").to_dicts(),
+          *memories.filter(id="2").to_dicts())  # fmt: skip
+    judged = next(check for check in REGISTERED if check.name == name)
+    found = judged.run(store, None)
+    assert not found.passed
+    assert "| 1 | 2 |" in str(found.metadata["examples"].value)
+    learn(store, said("1", PORT, quote=PORT), said("2", OTHER_PORT, quote="No, the port is 5433."))
+    assert judged.run(store, None).passed
 
 
 def test_a_memory_that_a_session_was_shown_does_not_confirm_itself(store: Store):

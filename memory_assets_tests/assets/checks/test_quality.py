@@ -46,7 +46,10 @@ def write_day(store: Store, day: date, *facts: Mapping[str, Any], parse_path: st
 
 def measure(store: Store, *, last: date = DAY) -> dg.ExecuteInProcessResult:
     """Materialises the days up to the last one, with all checks."""
-    names = ("allowed_facts_are_grounded", "no_invented_clock_times", "the_owner_is_heard")
+    names = (
+        "allowed_facts_are_grounded", "no_invented_clock_times", "the_owner_is_heard", "questions_outrank_no_statement",
+        "state_changes_name_what_they_replace", "no_copied_tool_output", "facts_are_whole_sentences",
+    )  # fmt: skip
     return run_assets(store, "quality", days=(DAY, last), checks=dict.fromkeys(names, "observations"))
 
 
@@ -113,6 +116,9 @@ def test_a_measured_day_is_due_again_only_when_what_it_was_measured_from_changed
         ("allowed_facts_are_grounded", [{"text": "The moon is made of green cheese."}], {}),
         ("no_invented_clock_times", [{"text": "Use uv, never pip, since 14:05."}], {}),
         ("the_owner_is_heard", [{"message_ids": ["m0"]}], {}),
+        ("state_changes_name_what_they_replace", [{"text": "Packages: uv is used, the lock file was moved."}], {}),
+        ("questions_outrank_no_statement", [{"priority": "high", "quote": "Should we use uv?"}], {}),
+        ("facts_are_whole_sentences", [{"text": "Never pip:, use uv,, to install packages."}], {}),
         ("few_candidates_are_junk", [{}], {"reason": "a passing state"}),
         ("few_facts_are_repeats", [{}, {}], {}),
         ("answers_are_read_as_asked", [{}], {"parse_path": "raw"}),
@@ -136,6 +142,17 @@ def test_a_check_names_the_offending_facts(store: Store):
     found = checks(measure(store))["allowed_facts_are_grounded"]
     assert found.metadata["offending_rows"].value == 1
     assert f"{DAY}-1" in str(found.metadata["examples"].value)
+
+
+def test_a_fact_that_only_repeats_the_output_of_a_tool_is_named(store: Store):
+    text = "resolved 12 packages in 3 ms, installed uv 0.8 to the environment of this project"
+    write_day(store, DAY, {"text": text, "author": "tool"})
+    write(store, "messages", DAY.isoformat(), message(f"$ uv sync\n{text}\n", message_id="m1", day=DAY, author="tool"))
+    found = checks(measure(store))["no_copied_tool_output"]
+    assert not found.passed
+    assert f"{DAY}-0" in str(found.metadata["examples"].value)
+    write_day(store, DAY, {})
+    assert checks(measure(store))["no_copied_tool_output"].passed
 
 
 def test_held_facts_break_no_promise(store: Store):

@@ -166,6 +166,38 @@ def test_the_owners_preference_is_no_opinion():
     assert verdict(author="owner", kind="preference", text="I think tabs are nicer and better to read.")[0] == "allow"
 
 
+@pytest.mark.parametrize("hint", [None, "allow"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The importer reads,, in this order:, orders, customers and invoices",
+        "The following are supported:, Postgres, SQLite",
+        "is read from the settings file when the worker starts",
+        "Must be rebuilt before the release script runs",
+        "The owner: “which are stored in the archive folder”",
+        "and the archive folder is never deleted by the nightly job",
+        "The retry limit of the importer and the",
+        "The importer retries three times, then:",
+    ],
+)
+def test_joined_list_items_and_cut_sentences_of_any_observer_are_no_facts(text: str, hint: str | None):
+    assert verdict(text=text, hint=hint, author="owner") == ("hold", "no whole sentence")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The release notes leave out docs:, chore: and test: commits of the importer.",
+        "`awk -F,,` splits the export of the importer at double commas.",
+        "Tests of the importer share one database, so they run serially: `make test JOBS=1`.",
+        "Because std::vector moves its items, the importer keeps no pointers to them.",
+        "Which port the importer takes is decided by the scheduler.",
+    ],
+)
+def test_sentences_with_labels_code_and_clauses_are_whole(text: str):
+    assert verdict(text=text, hint="allow")[0] == "allow"
+
+
 def test_ids_of_decisions_raise_more_than_paths_and_paths_more_than_nothing():
     said = [replace(BASE, text=text) for text in ("See ADR-14 for it.", "See docs/usage.md for it.", "See there for it.")]
     adr, path, nothing = map(usefulness_of, said)

@@ -2,7 +2,17 @@
 
 import pytest
 
-from memory_assets.stages.evaluate.faults import EvidenceMessage, clock_times, faults_of, is_dangling, speaks_for_owner, support
+from memory_assets.stages.evaluate.faults import (
+    EvidenceMessage,
+    clock_times,
+    copies,
+    faults_of,
+    is_dangling,
+    is_question,
+    speaks_for_owner,
+    states_unnamed_change,
+    support,
+)
 
 OWNER = EvidenceMessage("No, use uv, never pip, to install packages in this repository.", is_owners=True)
 AGENT = EvidenceMessage(
@@ -134,3 +144,78 @@ def test_a_fact_that_is_ascribed_to_the_owner_needs_them_too():
     ]
     assert not speaks_for_owner("The owner of the file is root.", "assistant")
     assert not speaks_for_owner("It breaks where the owner's error says it does.", "assistant")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_unnamed"),
+    [
+        ("The location of the worker was changed.", True),
+        ("The importer now runs in its own container.", True),
+        ("The team switched to Postgres in May.", True),
+        ("The worker runs from the monorepo now, replacing its own repository.", False),
+        ("The importer now runs in its own container instead of the worker's.", False),
+        ("The cache was moved from Redis to Postgres.", False),
+        ("`queue_size` → `queue_limit` in the settings.", False),
+        ("If the schema was changed, `make migrate` has to run.", False),
+        ("The queue is limited to 500 jobs for now.", False),
+    ],
+)
+def test_a_change_names_what_was_there_before(text: str, is_unnamed: bool):
+    assert states_unnamed_change(text) == is_unnamed
+
+
+def test_a_passage_of_tool_output_is_no_fact_and_a_sentence_about_it_is():
+    printed = (
+        "collected 12 items\nFAILED tests/test_export.py::test_rounding - AssertionError: expected 12.50, got 12.49 for order 7"
+    )
+    tool = EvidenceMessage(printed, is_owners=False, is_output=True)
+    assert "copied_output" in faults_of(
+        "FAILED tests/test_export.py::test_rounding - AssertionError: expected 12.50", "tool", [tool]
+    )
+    about = (
+        "Rounding of exports is wrong: `tests/test_export.py` shows “expected 12.50, got 12.49” for order 7 since the upgrade."
+    )
+    assert "copied_output" not in faults_of(about, "assistant", [tool])
+    assert not copies("Use uv here.", "Use uv here.")  # too short to be a passage
+
+
+def test_only_what_tools_print_counts_as_output():
+    said = "Commit subjects are lowercase, imperative, and at most seventy two characters long."
+    assert "copied_output" not in faults_of(said, "owner", [EvidenceMessage(said, is_owners=True)])
+
+
+def test_a_high_priority_fact_needs_more_than_a_question():
+    asked = EvidenceMessage("Should the importer use Postgres?", is_owners=True)
+    answered = EvidenceMessage("The importer uses Postgres now instead of SQLite, as you asked.", is_owners=False)
+    text = "The importer should use Postgres."
+
+    def faults(*sources: EvidenceMessage, priority="high", quote=asked.text) -> list[str]:
+        return faults_of(text, "owner", sources, priority=priority, quote=quote)
+
+    assert faults(asked) == ["asked_only"]
+    assert faults(asked, priority="medium") == []
+    assert faults(asked, answered) == []
+    assert faults(asked, quote="The importer should use Postgres.") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "asks"),
+    [("can we drop Python 3.10", True), ("Why is it slow?", True), ("We drop it, ok.", False), ("Is fine. Ship it.", False)],
+)
+def test_questions_are_known_without_their_mark(words: str, asks: bool):
+    assert is_question(words) == asks
+
+
+@pytest.mark.parametrize(
+    ("text", "is_broken"),
+    [
+        ("Supported are Postgres,, SQLite", True),
+        ("Supported:, Postgres and SQLite", True),
+        ("is written by the nightly job", True),
+        ("The nightly job writes the archive and the", True),
+        ("The prefixes docs:, chore: and test: are left out.", False),
+        ("The nightly job writes the archive.", False),
+    ],
+)
+def test_a_fact_is_a_whole_sentence(text: str, is_broken: bool):
+    assert ("broken" in faults_of(text, "assistant", [EvidenceMessage(text, is_owners=False)])) == is_broken
