@@ -203,7 +203,7 @@ TABLES: dict[str, Table] = {
               settings=("embedding_model",)),
         _rows("merges", r.MergeEdge, "embed", _REBUILD, "merge/3", made_from=("observations", "embeddings"),
               settings=(*_STANDARDS, "embedding_model"), inputs=None, in_branch=True, plots=("reason",)),
-        _rows("memories", r.Memory, "embed", _REBUILD, "fold/4",
+        _rows("memories", r.Memory, "embed", _REBUILD, "fold/5",
               made_from=("observations", "harness_memories", "merges", "windows", "messages"), inputs="memories",
               in_branch=True, plots=("state", "category", "priority"), lineage=(("text", "observations.text"),
               ("observation_ids", "observations.id"), ("category", "observations.category"),

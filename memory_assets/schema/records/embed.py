@@ -74,7 +74,10 @@ class Memory(Record):
     merged_count: Count = Field(description="Observations behind it.")
     priority: Priority = Field(description="The highest of its observations.")
     category: Category = Field(description="Category of the newest wording.")
-    confidence: Score = Field(description="Highest of its observations; +0.1 per confirming, -0.2 per contradicting source.")
+    confidence: Score = Field(
+        description="Highest of its observations; +0.1 per confirming source, +0.05 each time a source repeats it, -0.2 per "
+        "contradicting source."
+    )
     confirmed_count: Count = Field(description="Other sources that confirm it.")
     contradicted_count: Count = Field(description="Sources that contradict it.")
     conflicts_with: list[str] = Field(description="Memories in an unresolved conflict with it.")

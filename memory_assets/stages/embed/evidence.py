@@ -11,7 +11,7 @@ contradict, nor do echoes (`uses`).
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -24,6 +24,9 @@ from memory_assets.store.ledger import CONFIRMED, CONTRADICTED, Event, Planned
 
 RAISED, LOWERED = 0.1, 0.2
 """What one more source adds, and what a contradicting one takes away: the seeds' rule for items (A77)."""
+
+REPEATED = 0.05
+"""What a merge adds that is no confirmation: a source says it once more, in other messages (A77, dedup)."""
 
 EVIDENCE = (CONFIRMED, CONTRADICTED)
 _COLUMNS = ["id", "session_id", "category", "author", "event_at", "text_hash", "message_ids"]
@@ -52,13 +55,25 @@ class Evidence:
     conflicts: list[Conflict] = field(default_factory=list)
     """Conflicts in the ledger, in order of their newer observations."""
 
-    def confidence(self, root: str, start: float) -> float:
-        """Returns the confidence after all evidence in order, between 0 and 1."""
+    def confidence(self, root: str, start: float, members: Sequence[Row] = ()) -> float:
+        """Returns the confidence after all evidence in order, between 0 and 1; `members` are its observations, in order."""
         said = sorted((at, source) for source, at in self.confirmed.get(root, {}).items())[1:]
         otherwise = [(at, -LOWERED) for at, lowers in self.contradicted.get(root, {}).values() if lowers]
-        for _, change in sorted([*((at, RAISED) for at, _ in said), *otherwise]):
+        again = [(at, REPEATED) for at in self._repeats(root, members)]
+        for _, change in sorted([*((at, RAISED) for at, _ in said), *again, *otherwise]):
             start = min(max(start + change, 0.0), 1.0)
         return round(start, 4)
+
+    def _repeats(self, root: str, members: Sequence[Row]) -> Iterator[str]:
+        """Yields when one of its sources said it once more; what rests on a message that already counts adds nothing."""
+        sources = {*self.confirmed.get(root, ()), *(row["session_id"] for row in members[:1])}
+        spoken, messages = set[str](), set[str]()
+        for row in members:
+            is_other = bool(row["message_ids"]) and messages.isdisjoint(row["message_ids"])
+            if is_other and row["session_id"] in spoken & sources:
+                yield row["event_at"].isoformat()
+            spoken.add(row["session_id"])
+            messages.update(row["message_ids"])
 
 
 def families_of(windows: pl.DataFrame) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Folds observations, merge edges and the ledger into memories: the present state of what is known.
 
 A memory shows the newest allowed wording and keeps all; its id is that of the oldest observation. Its confidence starts with
-the highest of its observations and follows the evidence of other sources (`evidence`). If two memories contradict each other,
+the highest of its observations and follows the evidence of its sources (`evidence`). If two memories contradict each other,
 what the owner said later replaces the other; any other contradiction is held, both name each other, and somebody has to decide.
 Notes (`notes`) are folded with the observations, and what was forgotten stays forgotten. Folding the observations up to an
 earlier day gives the memories of that day.
@@ -152,7 +152,7 @@ def _memory(root: str, members: list[dict[str, Any]], evidence: Evidence, relati
         "session_ids": list(dict.fromkeys(row["session_id"] for row in members)),
         "merged_count": len(members),
         "priority": min((row["priority"] for row in trusted), key=_PRIORITY.__getitem__),
-        "confidence": evidence.confidence(root, max(row["confidence"] for row in trusted)),
+        "confidence": evidence.confidence(root, max(row["confidence"] for row in trusted), trusted),
         "confirmed_count": max(len(evidence.confirmed.get(root, ())) - 1, 0),
         "contradicted_count": len(evidence.contradicted.get(root, ())),
         "conflicts_with": sorted(relations.against.get(root, ())),

@@ -46,12 +46,39 @@ def test_a_cluster_keeps_the_oldest_id_the_newest_wording_and_every_wording():
 
 @pytest.mark.parametrize(
     ("sessions", "confidence"),
-    [(["a"], 0.5), (["a", "b"], 0.6), (["a", "a"], 0.5), (["a", "b", "a"], 0.6), (list("abcdefgh"), 1.0)],
+    [
+        (["a"], 0.5),
+        (["a", "b"], 0.6),
+        (["a", "a"], 0.55),
+        (["a", "b", "a"], 0.65),
+        (["a", "b", "b", "a"], 0.7),
+        (list("abcdefgh"), 1.0),
+    ],
 )
-def test_each_other_session_that_says_it_adds_a_tenth_up_to_one(sessions: list[str], confidence: float):
+def test_each_other_session_that_says_it_adds_a_tenth_and_each_repetition_half_of_it_up_to_one(
+    sessions: list[str], confidence: float
+):
     rows = [said(str(n), session_id=session) for n, session in enumerate(sessions)]
     memory = fold(rows, [edge(str(n), "0") for n in range(1, len(sessions))])["0"]
     assert (memory["confidence"], memory["confirmed_count"]) == (confidence, len(set(sessions)) - 1)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        {"session_id": "s1", "message_ids": ["m1", "m2"]},  # two facts of one message
+        {"session_id": "s1", "message_ids": []},
+        {"session_id": "s1", "gate": "hold"},
+    ],
+)
+def test_a_merge_without_a_message_of_its_own_adds_nothing(again: dict):
+    assert fold([said("1"), said("2", **again)], [edge("2", "1")])["1"]["confidence"] == 0.5
+
+
+def test_a_session_that_confirms_nothing_does_not_raise_the_confidence_by_repeating_it():
+    rows = [said("1"), said("2", session_id="echo"), said("3", session_id="echo")]
+    memory = fold_memories(frame("observations", *rows), frame("merges", edge("2", "1"), edge("3", "1")), [])
+    assert memory["confidence"].to_list() == [0.5]
 
 
 def test_a_held_repetition_neither_shows_nor_strengthens():
