@@ -106,18 +106,17 @@ def reflector_and_prompt(settings: Settings) -> str:
 def observations(store: Store, table: Table) -> dict[str, str]:
     """Messages, answers, the standards of the write gate, and the number of facts that each window may add.
 
-    With answers, also the embedding model, which compares them with the owner's words, and the facts that later parts of the
-    same sessions replace.
+    Also the embedding model, which decides between categories and compares answers with the owner's words, and the facts that
+    later parts of the same sessions replace.
     """
     standards, upstream = standards_of(store.settings), [store.tables.parts(name) for name in ("messages", "observer_answers")]
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
     shares = {day: [f"{window}:{allowances[window]}" for window in ids] for day, ids in _windows(store, READ_STATUSES).items()}
     prints = {day: [fingerprint(parts, day) for parts in upstream] for day in upstream[0]}
-    for day in (day for day, info in upstream[1].items() if info.rows and day in prints):
-        prints[day].append(store.settings.embedding_model)
     for day, ids in replaced_by_day(store).items():
         prints.get(day, []).extend(ids)
-    return {day: hash_of(standards.version, *shares.get(day, ()), *found) for day, found in prints.items()}
+    how = (standards.version, store.settings.embedding_model)
+    return {day: hash_of(*how, *shares.get(day, ()), *found) for day, found in prints.items()}
 
 
 def replaced_by_day(store: Store) -> dict[str, list[str]]:

@@ -42,8 +42,8 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import text_of
 
 MAY_DIFFER = (
-    "model", "model_url", "reflector_model", "reflector_url", "observer_prompt", "taxonomy", "least_useful",
-    "facts_per_session", "trust_after",
+    "model", "model_url", "reflector_model", "reflector_url", "observer_prompt", "taxonomy", "optional_categories",
+    "least_useful", "facts_per_session", "trust_after",
 )  # fmt: skip
 """Settings that change what is built from the same windows; the others change the windows, or concern other machines."""
 

@@ -131,7 +131,7 @@ JOBS = {
 """All jobs, in run order."""
 
 _TRIAGE, _REBUILD = ("triage", "review"), ("rebuild_memories",)
-_STANDARDS = ("taxonomy", "least_useful", "facts_per_session")
+_STANDARDS = ("taxonomy", "optional_categories", "least_useful", "facts_per_session", "embedding_model")
 _GIT = frozenset({"markdown", "git"})
 
 
@@ -202,7 +202,7 @@ TABLES: dict[str, Table] = {
         _rows("passages", r.Passage, "embed", "process_days", "passages/2", grain="day", made_from=("messages",),
               settings=("embedding_model",)),
         _rows("merges", r.MergeEdge, "embed", _REBUILD, "merge/3", made_from=("observations", "embeddings"),
-              settings=(*_STANDARDS, "embedding_model"), inputs=None, in_branch=True, plots=("reason",)),
+              settings=_STANDARDS, inputs=None, in_branch=True, plots=("reason",)),
         _rows("memories", r.Memory, "embed", _REBUILD, "fold/5",
               made_from=("observations", "harness_memories", "merges", "windows", "messages"), inputs="memories",
               in_branch=True, plots=("state", "category", "priority"), lineage=(("text", "observations.text"),

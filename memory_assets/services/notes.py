@@ -19,7 +19,8 @@ from memory_assets.schema.requests import FeedbackRequest, RememberRequest
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.distill.items import sentiment_of
 from memory_assets.stages.distill.rows import scope_of, short_id
-from memory_assets.stages.distill.taxonomy import TAXONOMY_VERSION, categorise
+from memory_assets.stages.distill.standards import standards_of
+from memory_assets.stages.distill.taxonomy import categorise
 from memory_assets.stages.embed.memories import read_present
 from memory_assets.stages.embed.notes import note_id, note_rows
 from memory_assets.store.ledger import CORRECTED, FEEDBACK, NOTED, Event
@@ -75,7 +76,8 @@ def remember(store: Store, request: RememberRequest) -> Noted:
     kept, masked = _clean(request.text)
     if request.instead_of is not None:
         return _correct(store, request.instead_of, kept, request.session, masked)
-    category: Category = request.category or categorise(kept, "fact", "owner")[0]
+    taxonomy = standards_of(store.settings).taxonomy
+    category: Category = request.category or categorise(kept, "fact", "owner", taxonomy=taxonomy)[0]
     project, scope = _name(request.project, "project"), scope_of(category)
     payload = {
         "text": kept,
@@ -185,7 +187,7 @@ def _shown(word: str) -> str:
 
 
 def _write(store: Store, kind: str, target: str, payload: dict[str, Any], session: str | None, masked: int) -> Noted:
-    whole = {**payload, "session": _name(session or "", "session"), "taxonomy": TAXONOMY_VERSION}
+    whole = {**payload, "session": _name(session or "", "session"), "taxonomy": standards_of(store.settings).taxonomy.version}
     event = append_event(store, kind, target, whole)
     return Noted(
         event_id=event.id,

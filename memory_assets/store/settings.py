@@ -54,6 +54,8 @@ SECTIONS = {
     "memory-system": "Conventions",
     "projects": "Projects",
     "people-relationships": "People",
+    "health": "{owner}",
+    "hobbies": "{owner}",
 }
 
 
@@ -127,6 +129,7 @@ Prices = Annotated[dict[str, dict[TokenKind, Dollars]], AfterValidator(_check_pr
 Sections = Annotated[dict[str, str], AfterValidator(lambda sections: {**SECTIONS, **sections})]
 OtherNames = Annotated[list[str], BeforeValidator(lambda names: [names] if isinstance(names, str) else names)]
 ProjectNames = Annotated[list[str], NoDecode, BeforeValidator(_parse_names)]
+OptionalCategories = Annotated[list[Literal["health", "hobbies"]], NoDecode, BeforeValidator(_parse_names)]
 AbsolutePath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 OptionalPath = Annotated[AbsolutePath | None, BeforeValidator(lambda path: None if path == "" else path)]
 
@@ -168,6 +171,9 @@ class Settings(BaseSettings):
         25, ge=0, description="Maximum facts per session that rules find; the most useful are kept. A model is asked for few."
     )
     taxonomy: OptionalPath = Field(None, description="File of category words, like stages/distill/taxonomy.toml.")
+    optional_categories: OptionalCategories = Field(
+        default_factory=list, description="More categories of facts: `health`, `hobbies`."
+    )
     embedding_model: str = Field(USUAL_EMBEDDING_MODEL, description="Local embedding model, or a folder with one.")
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
     recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = Field(

@@ -57,6 +57,7 @@ def other_value(settings: Settings, setting: str, folder: Path) -> Any:
         "sections": {"operations": "Runbooks"},
         "gold": _gold(folder),
         "harness_memories": False,
+        "optional_categories": ["health"],
     }
     if setting in named:
         return named[setting]

@@ -36,6 +36,16 @@ def said(store: Store) -> list[tuple[str, str, dict]]:
     return [(event.kind, event.target, event.payload) for event in Ledger(store.root / "ledger", store.settings.clock).events()]
 
 
+def test_a_note_gets_an_optional_category_where_the_settings_name_it(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_OPTIONAL_CATEGORIES", "hobbies,health")
+    index(store)
+    noted = MemoryAgent().remember("The owner plays the guitar on Sundays.")
+    assert noted.category == "hobbies"
+    assert said(store)[-1][2]["taxonomy"] == "v1+health+hobbies"
+    (found,) = MemoryAgent().recall("guitar", category=("hobbies",)).results
+    assert (found.text, found.category) == ("The owner plays the guitar on Sundays.", "hobbies")
+
+
 def files(store: Store) -> bytes:
     return b"".join(path.read_bytes() for path in store.root.rglob("*") if path.is_file())
 

@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.errors import ModelError
 from memory_assets.runs.inputs import observer_answers as versions_of_answers
 from memory_assets.runs.inputs import replaced_by_day
 from memory_assets.runs.materialise import Builder, Report, Run, per_partition
@@ -62,12 +64,22 @@ def observations(store: Store, _: Run) -> Builder:
     def build(day: str) -> dict[str, pl.DataFrame]:
         windows, messages = windows_of(store.tables, day), store.tables.read("messages", [day])
         answers = answers_by_window(store.tables.read("observer_answers", [day]), answered)
-        embedder = open_embedder(store.settings.embedding_model) if answers else None
+        embedder = _open_embedder(store, is_needed=bool(answers))
         shared = {"allowances": allowances, "standards": standards, "embedder": embedder}
         built = build_day(windows, messages, answers=answers, replaced=replaced.get(day, ()), **shared)
         return without_forgotten(built, tombstones_of(store))
 
     return build
+
+
+def _open_embedder(store: Store, *, is_needed: bool) -> LocalEmbedder | None:
+    """Returns the embedder; None where it is missing and only decides between categories, so that the log is still written."""
+    try:
+        return open_embedder(store.settings.embedding_model)
+    except ModelError:
+        if is_needed:
+            raise
+        return None
 
 
 @per_partition

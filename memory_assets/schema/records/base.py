@@ -10,7 +10,7 @@ Author = Literal["owner", "assistant", "subagent", "tool", "file", "web", "injec
 Priority = Literal["high", "medium", "low"]
 Category = Literal[
     "preferences", "rules-conventions", "system-architecture", "operations", "memory-system", "projects",
-    "people-relationships",
+    "people-relationships", "health", "hobbies",
 ]  # fmt: skip
 Strength = Literal["explicit", "implied", "inferred"]
 Sentiment = Literal["frustrated", "excited", "uncertain", "neutral"]

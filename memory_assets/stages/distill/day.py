@@ -44,12 +44,13 @@ def build_day(
 
     `allowances` is the number of facts that may be allowed per window, which windows of one session share:
     `plan_allowances` over all windows of the store. Without it the given windows are taken for all windows. `replaced` are the
-    ids of facts that a later part of their session replaces.
+    ids of facts that a later part of their session replaces. The embedder compares a model's facts with the owner's words, and
+    decides between categories that fit equally.
     """
     allowances = plan_allowances(windows, standards.limits.most_allowed) if allowances is None else allowances
     rows: dict[str, list[Row]] = {"segments": [], "observations": [], "verdicts": []}
     observed = [_overturned(found, replaced) for found in find_in_windows(windows, messages, answers, embedder)]
-    for found, results in judge_windows(observed, allowances, standards):
+    for found, results in judge_windows(observed, allowances, standards, embedder):
         rows["segments"] += found.stored_segments()
         for result in results:
             row = candidate_row(result, found.window, found.segments, found.observed, standards.taxonomy.version)
@@ -109,7 +110,10 @@ def _overturned(found: WindowFindings, replaced: Collection[str]) -> WindowFindi
 
 
 def judge_windows(
-    found: Iterable[WindowFindings], allowances: Mapping[str, int], standards: Standards = DEFAULT_STANDARDS
+    found: Iterable[WindowFindings],
+    allowances: Mapping[str, int],
+    standards: Standards = DEFAULT_STANDARDS,
+    embedder: Embedder | None = None,
 ) -> Iterator[tuple[WindowFindings, list[GateResult]]]:
     """Yields the results of the write gate for each window; of several with the same id the first.
 
@@ -121,7 +125,7 @@ def judge_windows(
     for own in sessions.values():
         room = sum(allowances[one.window["window_id"]] for one in own)
         candidates = [candidate for one in own for candidate in one.observed.candidates]
-        results = iter(judge(candidates, most_allowed=room, standards=standards))
+        results = iter(judge(candidates, most_allowed=room, standards=standards, embedder=embedder))
         for one in own:
             by_id: dict[str, GateResult] = {}
             for result in islice(results, len(one.observed.candidates)):

@@ -17,7 +17,7 @@ SCHEMA_VERSION = 1
 NAMESPACE = uuid.UUID("6f0c5b0e-51f4-5a0e-9a6e-2b1f6a1c7d11")
 """The namespace of our UUIDs; it never changes."""
 
-PERSONAL: frozenset[Category] = frozenset({"preferences", "people-relationships"})
+PERSONAL: frozenset[Category] = frozenset({"preferences", "people-relationships", "health", "hobbies"})
 """Categories of facts about a person; their preference is not a rule of the project (D12)."""
 
 _OF_WINDOW = ("session_id", "window_id", "day", "path", "trigger", "project", "person", "folder")

@@ -16,7 +16,7 @@ from memory_assets.schema.frames import hash_of
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.distill.rules.candidates import FACT_CHARS
-from memory_assets.stages.distill.taxonomy import TAXONOMY, Taxonomy, parse_taxonomy, read_named
+from memory_assets.stages.distill.taxonomy import TAXONOMY, Taxonomy, read_taxonomy
 from memory_assets.store.settings import Settings
 
 DISTILL_VERSION = version_of("observations")
@@ -69,10 +69,8 @@ DEFAULT_STANDARDS = Standards()
 
 def standards_of(settings: Settings) -> Standards:
     """Returns the standards of the settings; raises `SettingsError` if the taxonomy cannot be read."""
-    limits, path = GateLimits(least_useful=settings.least_useful, most_allowed=settings.facts_per_session), settings.taxonomy
-    if path is None:
-        return Standards(limits=limits)
-    return Standards(parse_taxonomy(read_named(path, "taxonomy", "MEMORY_TAXONOMY"), source=str(path)), limits)
+    limits = GateLimits(least_useful=settings.least_useful, most_allowed=settings.facts_per_session)
+    return Standards(read_taxonomy(settings.taxonomy, settings.optional_categories), limits)
 
 
 def plan_allowances(windows: pl.DataFrame, most_allowed: int = MOST_ALLOWED) -> dict[str, int]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import Category, Verdict
 from memory_assets.stages.distill.grounding import QUOTED
 from memory_assets.stages.distill.rules import instructions
@@ -131,23 +132,28 @@ def evaluate_rules(c: Candidate, category: Category, limits: GateLimits) -> Iter
 
 
 def judge(
-    candidates: Sequence[Candidate], *, most_allowed: int = MOST_ALLOWED, standards: Standards = DEFAULT_STANDARDS
+    candidates: Sequence[Candidate],
+    *,
+    most_allowed: int = MOST_ALLOWED,
+    standards: Standards = DEFAULT_STANDARDS,
+    embedder: Embedder | None = None,
 ) -> list[GateResult]:
     """Returns the results for the candidates of one window, in the order given.
 
-    At most `most_allowed` of the rules observer's are allowed.
+    At most `most_allowed` of the rules observer's are allowed. The embedder decides between categories that fit equally.
     """
-    results = [_judge(candidate, standards) for candidate in candidates]
+    results = [_judge(candidate, standards, embedder) for candidate in candidates]
     allowed = [place for place, one in enumerate(results) if one.verdict == "allow" and one.candidate.hint is None]
     for place in sorted(allowed, key=lambda place: -usefulness_of(results[place].candidate))[most_allowed:]:
         results[place] = replace(results[place], verdict="hold", reason=NO_SHARE, gate_confidence=0.6)
     return results
 
 
-def _judge(candidate: Candidate, standards: Standards) -> GateResult:
+def _judge(candidate: Candidate, standards: Standards, embedder: Embedder | None) -> GateResult:
     # The category follows from the owner's own words if the fact adds an explanation to them.
     subject = candidate.quote if candidate.author == "owner" and candidate.hint is None else candidate.text
-    filed = categorise(subject, candidate.kind, candidate.author, candidate.hint_category, taxonomy=standards.taxonomy)
+    by = {"taxonomy": standards.taxonomy, "embedder": embedder}
+    filed = categorise(subject, candidate.kind, candidate.author, candidate.hint_category, **by)
     for applies, verdict, confidence, reason in evaluate_rules(candidate, filed[0], standards.limits):
         if applies:
             return GateResult(candidate, *filed, verdict, reason, confidence)

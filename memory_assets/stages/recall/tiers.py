@@ -69,6 +69,8 @@ _CUES = {
         "system-architecture": "architecture design structure structured components built organised organized",
         "operations": "operations ops deployments releases builds ci infrastructure infra",
         "people-relationships": "people team colleagues contacts",
+        "health": "health",
+        "hobbies": "hobbies hobby",
         "projects": "goals aims status state decisions",
     }.items()
     for stem in query_terms(words)

@@ -18,7 +18,7 @@ from memory_assets.store.ledger import Event
 
 NUMBERED = "proposal.numbered"
 _COPIED = ("text", "category", "priority", "confidence", "project", "person", "author", "observation_ids", "session_ids")
-PERSONAL = frozenset({"preferences", "rules-conventions", "people-relationships"})
+PERSONAL = frozenset({"preferences", "rules-conventions", "people-relationships", "health", "hobbies"})
 CONFIRMED_SESSIONS = 2
 LONGEST_LINE = 300
 

@@ -47,6 +47,19 @@ def test_a_taxonomy_of_the_owner_files_facts_and_its_version_stands_in_their_row
     assert standards.version != replace(standards, taxonomy=TAXONOMY).version == DISTILL_VERSION
 
 
+def test_optional_categories_are_a_setting_and_make_days_stale():
+    standards = standards_of(read_settings(optional_categories="health, hobbies"))
+    assert standards.taxonomy.version == "v1+health+hobbies"
+    assert standards.version != DISTILL_VERSION
+    allergy = replace(BASE, text="The owner told the team about a peanut allergy.", author="owner", quote="peanut allergy")
+    assert [judge([allergy], standards=one)[0].category for one in (standards, DEFAULT_STANDARDS)] == [
+        "health",
+        "projects",
+    ]
+    with pytest.raises(SettingsError, match="optional_categories"):
+        read_settings(optional_categories="weather")
+
+
 def test_a_taxonomy_that_cannot_be_read_is_an_error_that_names_the_setting(tmp_path: Path):
     with pytest.raises(SettingsError, match=r"Cannot read the taxonomy .*none.toml.* MEMORY_TAXONOMY"):
         standards_of(read_settings(taxonomy=tmp_path / "none.toml"))

@@ -4,12 +4,21 @@ from collections import Counter
 from dataclasses import replace
 from importlib import resources
 
+import numpy as np
 import pytest
 
+from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.errors import SettingsError
 from memory_assets.schema import frames as tables
-from memory_assets.stages.distill.taxonomy import TAXONOMY, TAXONOMY_VERSION, categorise, category_named, parse_taxonomy
-from memory_assets_tests.factories import frame, row
+from memory_assets.stages.distill.taxonomy import (
+    TAXONOMY,
+    TAXONOMY_VERSION,
+    categorise,
+    category_named,
+    parse_taxonomy,
+    read_taxonomy,
+)
+from memory_assets_tests.factories import WordEmbedder, frame, row
 from memory_assets_tests.stages.distill.categories import LABELLED
 
 PACKAGED = (resources.files("memory_assets.stages.distill") / "taxonomy.toml").read_text(encoding="utf-8")
@@ -60,11 +69,54 @@ def test_no_labelled_sentence_is_an_example():
 
 
 def test_optional_categories_wait_until_they_are_named():
-    more = parse_taxonomy(PACKAGED, source="taxonomy.toml", optional=("health", "hobbies"))
+    more = read_taxonomy(None, ("health", "hobbies"))
+    assert (more.version, read_taxonomy(None, ())) == ("v1+health+hobbies", TAXONOMY)
     assert [rule.name for rule in more.categories] == [*SEVEN, "health", "hobbies"]
     by_name = {rule.name: rule for rule in more.categories}
     for name in ("health", "hobbies"):
         assert all(categorise(example, "narrative", "owner", taxonomy=more)[0] == name for example in by_name[name].examples)
+
+
+def test_a_model_that_knows_nothing_of_optional_categories_does_not_hide_them():
+    text, more = "The owner has a peanut allergy.", read_taxonomy(None, ("health",))
+    assert categorise(text, "fact", "owner", "preferences", taxonomy=more)[0] == "health"
+    assert categorise(text, "fact", "owner", "preferences")[0] == "preferences"
+    assert categorise("The owner prefers tabs.", "fact", "owner", "preferences", taxonomy=more)[0] == "preferences"
+
+
+def test_the_more_similar_examples_decide_between_categories_that_fit_equally():
+    embedder = WordEmbedder({})
+    text = "The cache and the docs of Jonas"  # one word of system-architecture, one of projects
+    assert categorise(text, "narrative", "owner") == ("system-architecture", 0.7)
+    assert categorise(text, "narrative", "owner", embedder=Pointing(TAXONOMY, "projects")) == ("projects", 0.7)
+    assert categorise(text, "narrative", "owner", embedder=Pointing(TAXONOMY, "operations"))[0] == "system-architecture"
+    clear = "The roadmap and the docs mention the cache."
+    assert categorise(clear, "narrative", "owner", embedder=Pointing(TAXONOMY, "system-architecture"))[0] == "projects"
+    assert categorise("Use uv, never pip.", "narrative", "owner", embedder=embedder)[0] == "rules-conventions"
+
+
+def test_without_any_keyword_the_examples_decide_and_nobody_else_makes_rules():
+    text = "Seven of nine."
+    assert categorise(text, "fact", "owner", embedder=Pointing(TAXONOMY, "rules-conventions")) == ("rules-conventions", 0.3)
+    assert categorise(text, "fact", "assistant", embedder=Pointing(TAXONOMY, "rules-conventions"))[0] != "rules-conventions"
+    assert categorise(text, "fact", "owner") == ("projects", 0.3)
+
+
+def test_the_packaged_model_decides_ties_by_meaning():
+    text = "Whoever joined the relay team reads the wiki first: its members look after the relay."
+    assert categorise(text, "narrative", "owner", embedder=LocalEmbedder())[0] == "people-relationships"
+
+
+class Pointing(WordEmbedder):
+    """Finds every text similar to the examples of one category, and to nothing else."""
+
+    def __init__(self, taxonomy, name: str) -> None:
+        super().__init__({})
+        self.near = {one for rule in taxonomy.categories if rule.name == name for one in rule.examples}
+        self.examples = {one for rule in taxonomy.categories for one in rule.examples}
+
+    def encode_query(self, text: str) -> np.ndarray:
+        return np.eye(2, dtype=np.float32)[int(text in self.examples and text not in self.near)]
 
 
 def test_a_second_version_leaves_rows_of_the_first_readable():
