@@ -24,7 +24,7 @@ from memory_assets.services.which_store import environment_of, is_sample, presen
 from memory_assets.stages.deliver.spool import alarm
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.places import present_root
-from memory_assets.store.ready import NOTHING_YET, briefing_path, here, with_session
+from memory_assets.store.ready import NOTHING_YET, briefing_path, full_path, here, read_briefing
 from memory_assets.store.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -215,19 +215,17 @@ class MemoryAgent:
 
         return notes.feedback(self.store, requests.FeedbackRequest.of(memory_ids, **options))
 
-    def brief(self, session: str | requests.BriefRequest | None = None) -> Briefing:
+    def brief(self, session: str | requests.BriefRequest | None = None, **options: Any) -> Briefing:
         """Returns the briefing for the next session; its text is empty where there is none yet.
 
         For a continued session, the facts of that session itself are added.
         """
-        session = requests.BriefRequest.of(session).session or ""
-        root = str(self.settings.data)
-        path = Path(briefing_path(root, here()))
-        try:
-            text = with_session(path.read_text("utf-8"), root, session)
-            written_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
-        except FileNotFoundError:
-            text, written_at = "", None
+        asked = requests.BriefRequest.of(session, **options)
+        root, folder = str(self.settings.data), here()
+        path = briefing_path(root, folder)
+        path = Path(full_path(root, path) if asked.full else path)
+        written_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC) if path.is_file() else None
+        text = read_briefing(root, folder, asked.session or "", is_full=asked.full) if written_at else ""
         warnings = (None if text else NOTHING_YET, alarm(root))
         return Briefing(text, path, written_at, tuple(filter(None, warnings)))
 

@@ -34,6 +34,8 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     warn_of_ignored_settings()
     if words[:2] == ["brief", "--session"] and len(words) == 3:
         return brief(present_root(find_data()), words[2])
+    if words == ["brief", "--full"]:
+        return brief(present_root(find_data()), is_full=True)
     quick: dict[tuple[str, ...], Callable[[str], int | None]] = {
         ("brief",): brief,
         ("brief", "--json"): brief_json,
@@ -64,9 +66,9 @@ def warn_of_ignored_settings() -> None:
         return  # stderr is closed
 
 
-def brief(root: str, session: str = "") -> int:
+def brief(root: str, session: str = "", *, is_full: bool = False) -> int:
     """Prints the prepared briefing."""
-    text = ready_briefing(root, session)
+    text = ready_briefing(root, session, is_full=is_full)
     if not text:
         print(ready.NOTHING_YET, file=sys.stderr)
         return 0
@@ -74,12 +76,12 @@ def brief(root: str, session: str = "") -> int:
     return 0
 
 
-def ready_briefing(root: str, session: str = "") -> str:
+def ready_briefing(root: str, session: str = "", *, is_full: bool = False) -> str:
     """Returns the prepared briefing, after a warning about the spool if needed; empty where there is none.
 
     For a continued session, the facts of that session itself are added.
     """
-    text = ready.with_session(ready.read_text(ready.briefing_path(root, ready.here())), root, session)
+    text = ready.read_briefing(root, ready.here(), session, is_full=is_full)
     wrong = alarm(root)
     return f"⚠ {wrong}\n\n{text}" if text and wrong else text
 

@@ -190,6 +190,7 @@ class BriefRequest(Request):
     """Asks for the briefing."""
 
     session: str | None = Field(None, description="Id of a resumed session: adds what that session established.")
+    full: bool = Field(False, description="The full briefing: up to 7.5 % of the context, instead of 2,000 tokens.")
 
 
 class RememberRequest(Request):

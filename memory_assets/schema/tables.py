@@ -226,7 +226,7 @@ TABLES: dict[str, Table] = {
         _rows("reflections", r.Reflection, "reflect", "reflect", "rules/4", grain="day", made_from=("observations", "memories"),
               inputs="reflections", asks="reflector_and_prompt", follows=True, in_branch=True, report="condensing:condensed",
               doc="What a day's sessions established about each project, condensed and cited."),
-        _rows("session_reflections", r.SessionReflection, "reflect", _REBUILD, "session/1",
+        _rows("session_reflections", r.SessionReflection, "reflect", _REBUILD, "session/2",
               made_from=("windows", "observations", "memories"), settings=("context_tokens",), inputs=None),
         _rows("weekly_distillates", r.Reflection, "reflect", "distil_weeks", "rules/2", grain="week",
               made_from=("reflections",), inputs="weekly_distillates", asks="reflector_and_prompt",
@@ -280,9 +280,10 @@ TABLES: dict[str, Table] = {
         # brief
         _file("lessons_md", "brief", ("rebuild_memories", "brief"), "lessons/1", made_from=("lessons", "memories"),
               inputs="lessons_md", kinds=_GIT, doc="lessons.md: the owner's corrections that still hold, under git."),
-        _file("briefing", "brief", (*_TRIAGE, "brief"), "brief/5", grain="scope",
+        _file("briefing", "brief", (*_TRIAGE, "brief"), "brief/6", grain="scope",
               made_from=("memories", "memory_md", "decisions", "triggers", "lessons", "session_reflections",
-              "observer_answers"), settings=("owner", "timezone"), inputs="briefing", kinds=frozenset({"markdown"}),
+              "observer_answers"), settings=("owner", "timezone", "context_tokens"), inputs="briefing",
+              kinds=frozenset({"markdown"}),
               doc="Context for the next session: MEMORY.md, recent facts, future dates, waiting proposals."),
     )
 }  # fmt: skip

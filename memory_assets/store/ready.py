@@ -9,6 +9,9 @@ BRIEFINGS = os.path.join("workspace", "briefings")
 SESSIONS = os.path.join(BRIEFINGS, "sessions")
 """Summaries of long sessions, appended to the briefing when a session continues."""
 
+FULL = os.path.join(BRIEFINGS, "full")
+"""The full versions of all of these, below the same paths."""
+
 REVIEW = os.path.join("workspace", "REVIEW.md")
 NOTHING_YET = "There is no briefing yet. Run `memory up` to take in transcripts and build the memory."
 
@@ -38,10 +41,15 @@ def changed_at(path: str) -> int:
         return 0
 
 
-def with_session(text: str, root: str, session: str) -> str:
-    """Returns the briefing followed by the session's own summary, which short and new sessions lack."""
-    own = read_text(os.path.join(root, SESSIONS, f"{file_name(session)}.md")) if session else ""
-    return "\n".join(filter(None, [text, own]))
+def read_briefing(root: str, folder: str, session: str = "", *, is_full: bool = False) -> str:
+    """Returns the folder's briefing followed by the session's own summary, which short and new sessions lack."""
+    paths = [briefing_path(root, folder), *([os.path.join(root, SESSIONS, f"{file_name(session)}.md")] if session else [])]
+    return "\n".join(filter(None, (read_text(full_path(root, path) if is_full else path) for path in paths)))
+
+
+def full_path(root: str, path: str) -> str:
+    """Returns the path of the full version of a briefing or of a session's summary."""
+    return os.path.join(root, FULL, os.path.relpath(path, os.path.join(root, "workspace")))
 
 
 def here() -> str:

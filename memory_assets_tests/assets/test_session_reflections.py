@@ -12,7 +12,7 @@ from memory_assets.runs import launch
 from memory_assets.runs.steps.brief import keep_sessions
 from memory_assets.stages.brief.briefing import THIS_SESSION
 from memory_assets.stages.distill.rows import short_id
-from memory_assets.stages.reflect.reflector import MOST_TOKENS
+from memory_assets.stages.reflect.reflector import MOST_TOKENS, session_target
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.words import CHARS_A_TOKEN
@@ -76,11 +76,16 @@ def test_a_session_compacted_ten_times_resumes_with_one_short_block_until_it_is_
     assert [harbor in block for harbor in (*HARBORS, "Vigo")] == [True] * COMPACTIONS + [False]
     (reflection,) = store.tables.read("session_reflections").to_dicts()
     assert all(short_id(id) in block for id in reflection["observation_ids"])
+    full = briefed(capsys, "--full", "--session", LONG)
+    assert all(short_id(id) in full for id in reflection["observation_ids"])
+    assert THIS_SESSION in full
+    assert "## What is known" in full
 
     agent = MemoryAgent()
     assert agent.brief(LONG).text.endswith(block)
     assert agent.forget("for Bremen always use `dock-bremen`", apply=True).is_gone
     assert "dock-bremen" not in briefed(capsys, "--session", LONG)
+    assert "dock-bremen" not in briefed(capsys, "--full", "--session", LONG)
     launch.ingest(store, reflect=False)
     after = briefed(capsys, "--session", LONG)
     assert "dock-bremen" not in after
@@ -88,7 +93,8 @@ def test_a_session_compacted_ten_times_resumes_with_one_short_block_until_it_is_
 
 
 def told(store: Store, **changes) -> None:
-    known = {"session_id": "session-1", "text": f"- 🔴 {FACT} [mem_0f3a5c1e0000]", "observation_ids": [MEMORY], "tokens": 20}
+    text = f"- 🔴 {FACT} [mem_0f3a5c1e0000]"
+    known = {"session_id": "session-1", "text": text, "full_text": text, "observation_ids": [MEMORY], "tokens": 20}
     write(store, "session_reflections", "all", row("session_reflections", fact_count=3, told_count=1, **{**known, **changes}))
 
 
@@ -104,6 +110,10 @@ def test_a_block_that_is_long_or_cites_another_session_is_red():
     told(store, session_id="session-2")
     assert failed(store) == ["of_its_own_session"]
     told(store, tokens=MOST_TOKENS + 1)
+    assert failed(store) == ["short_enough"]
+    told(store, full_tokens=session_target(store.settings.context_tokens))
+    assert failed(store) == []
+    told(store, full_tokens=session_target(store.settings.context_tokens) + 1)
     assert failed(store) == ["short_enough"]
 
 
@@ -124,13 +134,15 @@ def test_a_file_is_written_where_it_says_something_else_and_goes_with_its_row():
     store = small_store()
     told(store)
     keep_sessions(store)
-    (file,) = (store.workspace / "briefings" / "sessions").iterdir()
+    folder = store.workspace / "briefings"
+    (file,), (full,) = (list(one.iterdir()) for one in (folder / "sessions", folder / "full" / "briefings" / "sessions"))
     written = file.stat().st_mtime_ns
     keep_sessions(store)
     assert file.stat().st_mtime_ns == written
     write(store, "session_reflections", "all")
     assert keep_sessions(store) == 0
     assert not file.exists()
+    assert not full.exists()
 
 
 def test_what_a_session_is_told_is_among_what_forgetting_searches():

@@ -51,6 +51,20 @@ def test_without_a_briefing_stdout_stays_empty_and_the_hint_goes_to_stderr():
     assert "memory up" in done.stderr
 
 
+def test_the_full_briefing_is_printed_as_fast_and_with_the_full_summary_of_a_session(capsys: pytest.CaptureFixture[str]):
+    store = small_store()
+    folder = store.workspace / "briefings" / "full"
+    (folder / "briefings" / "sessions").mkdir(parents=True)
+    (folder / "briefing.md").write_text("# Full\n")
+    (folder / "briefings" / "sessions" / "s1.md").write_text("## This session so far\n- All.\n")
+    done = run("brief", "--full")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "# Full\n", "")
+    assert fast.main(["brief", "--full", "--session", "s1"]) == 0
+    assert capsys.readouterr().out == "# Full\n\n## This session so far\n- All.\n"
+    assert fast.main(["brief", "--full", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["path"] == str(folder / "briefing.md")
+
+
 def test_brief_as_json_is_the_envelope():
     store = small_store()
     reply = json.loads(run("brief", "--json").stdout)

@@ -1,20 +1,29 @@
 """Checks of the briefing."""
 
+from pathlib import Path
+
 import dagster as dg
 
 from memory_assets.assets.checks.common import Days, check, verdict
 from memory_assets.runs.steps.brief import BRIEFING_MD, BRIEFINGS
-from memory_assets.stages.brief.briefing import BUDGET_TOKENS
+from memory_assets.stages.brief.briefing import BUDGET_TOKENS, PACK_SHARE
+from memory_assets.store.ready import full_path
 from memory_assets.store.store import Store
 from memory_assets.text.words import count_tokens
 
 
 @check("briefing", level="error")
 def within_budget(store: Store, days: Days) -> dg.AssetCheckResult:
-    """The briefing has at most {BUDGET_TOKENS} tokens.
+    """The briefing has at most {BUDGET_TOKENS} tokens, the full one at most {PACK_SHARE} of the context.
 
-    Counts the tokens of the longest briefing.
+    Counts the tokens of the longest briefing of each kind.
     """
     files = [store.workspace / BRIEFING_MD, *(store.workspace / BRIEFINGS).glob("*.md")]
-    tokens = max(count_tokens(path.read_text("utf-8")) for path in files)
-    return verdict(tokens <= BUDGET_TOKENS, tokens=tokens)
+    full = [Path(full_path(str(store.root), str(path))) for path in files]
+    tokens, full_tokens = (max(map(_tokens_of, paths)) for paths in (files, full))
+    most = int(PACK_SHARE * store.settings.context_tokens)
+    return verdict(tokens <= BUDGET_TOKENS and full_tokens <= most, tokens=tokens, full_tokens=full_tokens, full_limit=most)
+
+
+def _tokens_of(path: Path) -> int:
+    return count_tokens(path.read_text("utf-8")) if path.is_file() else 0

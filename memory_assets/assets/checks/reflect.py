@@ -11,7 +11,7 @@ from memory_assets.runs.staleness import input_versions, unpaid, written_version
 from memory_assets.runs.steps.condensing import days_of
 from memory_assets.runs.steps.reflect import DROPPED
 from memory_assets.schema.tables import TABLES
-from memory_assets.stages.reflect.reflector import MOST_TOKENS, find_unaccounted
+from memory_assets.stages.reflect.reflector import MOST_TOKENS, find_unaccounted, session_target
 from memory_assets.stages.reflect.subjects import DAY, MONTH, SMALL_TOKENS, SPANS, TABLE_OF, WEEK, Span
 from memory_assets.stages.reflect.timeline import commits_in
 from memory_assets.store.store import Store
@@ -54,11 +54,13 @@ def of_its_own_session(store: Store, days: Days) -> pl.DataFrame:
 
 @check("session_reflections")
 def short_enough(store: Store, days: Days) -> pl.DataFrame:
-    """No block has more than {MOST_TOKENS} tokens.
+    """No block has more than {MOST_TOKENS} tokens, and no full one more than half of what makes a session long.
 
     Returns the sessions with a longer block.
     """
-    return store.tables.read("session_reflections", columns=["session_id", "tokens"]).filter(pl.col("tokens") > MOST_TOKENS)
+    found = store.tables.read("session_reflections", columns=["session_id", "tokens", "full_tokens"])
+    target = session_target(store.settings.context_tokens)
+    return found.filter((pl.col("tokens") > MOST_TOKENS) | (pl.col("full_tokens") > target))
 
 
 @check(DROPPED)

@@ -2,6 +2,8 @@
 
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 from memory_assets.runs.materialise import Report, Run
 from memory_assets.runs.scopes import OWNER, file_of
@@ -9,11 +11,11 @@ from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, lesson
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.review import workspace_of
 from memory_assets.services.which_store import is_sample
-from memory_assets.stages.brief.briefing import render_briefing, render_session
+from memory_assets.stages.brief.briefing import PACK_SHARE, render_briefing, render_session
 from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.triage.projects import FOLDER, path_of
 from memory_assets.stages.triage.promote import read_memory
-from memory_assets.store.ready import file_name
+from memory_assets.store.ready import file_name, full_path
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically, write_where_changed
 from memory_assets.text.words import count_tokens
@@ -56,18 +58,24 @@ def briefing(store: Store, run: Run) -> Report:
             tasks=[asdict(work) for work in open_work(store)],
             as_of=newest.astimezone(store.settings.zone).date() if newest else None,
         )
+        budget = int(PACK_SHARE * store.settings.context_tokens)
+
+        def both(**of_project: Any) -> tuple[str, str]:
+            return render(**of_project), render(**of_project, budget_tokens=budget, is_full=True)
+
         names = {path_of(name): name for name in sorted(memories["project"].unique())}
         texts: dict[str, str] = {}
         for scope in run.partitions:
             file = file_of(scope)
             if scope == OWNER:
-                texts[scope], path = render(), store.workspace / BRIEFING_MD
+                (texts[scope], full), path = both(), store.workspace / BRIEFING_MD
             elif (store.workspace / file).is_file():
-                texts[scope] = render(project_md=read_memory(workspace, file), project=names.get(file, file))
+                texts[scope], full = both(project_md=read_memory(workspace, file), project=names.get(file, file))
                 path = store.workspace / BRIEFINGS / file.removeprefix(f"{FOLDER}/")
             else:
                 continue
             write_where_changed(path, texts[scope])
+            write_where_changed(_full(store, path), full)
         if OWNER in run.partitions:
             keep_sessions(store)
             keep_status(store, is_sample=is_sample(store.settings))
@@ -78,12 +86,18 @@ def briefing(store: Store, run: Run) -> Report:
 def keep_sessions(store: Store) -> int:
     """Writes a file for each session with a reflection, removes the others, and returns the number of files."""
     folder = store.workspace / BRIEFINGS / SESSIONS
-    rows = store.tables.read("session_reflections").iter_rows(named=True)
+    rows = store.tables.read("session_reflections").to_dicts()
     tasks = {work.session_id: asdict(work) for work in open_work(store)}
-    blocks = {f"{file_name(row['session_id'])}.md": render_session(row, tasks.get(row["session_id"])) for row in rows}
-    for name, text in blocks.items():
-        write_where_changed(folder / name, text)
-    for path in folder.glob("*.md"):
-        if path.name not in blocks:
-            path.unlink()
-    return len(blocks)
+    for is_full, into in ((False, folder), (True, _full(store, folder))):
+        names = set[str]()
+        for row in rows:
+            names.add(name := f"{file_name(row['session_id'])}.md")
+            write_where_changed(into / name, render_session(row, tasks.get(row["session_id"]), is_full=is_full))
+        for path in into.glob("*.md"):
+            if path.name not in names:
+                path.unlink()
+    return len(rows)
+
+
+def _full(store: Store, path: Path) -> Path:
+    return Path(full_path(str(store.root), str(path)))

@@ -53,7 +53,8 @@ def session_reflections(store: Store, _: str) -> Rows:
     days = [day.isoformat() for day in sessions["days"].explode().unique().sort()]
     observed = tables.scan("observations", days).filter(pl.col("session_id").is_in(sessions["session_id"].implode()))
     memories = tables.read("memories", columns=["id", "observation_ids", "session_ids", "superseded_by", "state"])
-    frame = reflect_on_sessions(sessions, observed.collect(), Background.of(memories))
+    background, context = Background.of(memories), settings.context_tokens
+    frame = reflect_on_sessions(sessions, observed.collect(), background, context_tokens=context)
     return Rows(frame, {"tokens_most": max(frame["tokens"], default=0), "facts_told": int(frame["told_count"].sum())})
 
 

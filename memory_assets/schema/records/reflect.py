@@ -49,6 +49,8 @@ class SessionReflection(Record):
     text: str = Field(description="Markdown bullets in order of time, each ending with the ids of its sources.")
     observation_ids: list[str] = Field(description="Observations cited; all are the session's own.")
     tokens: Count = Field(description="Estimated tokens of the text.")
+    full_text: str = Field(description="The same within half of what makes a session long (0.325 of the context).")
+    full_tokens: Count = Field(description="Estimated tokens of the full text.")
     reflector: str = Field(description="Version of the rules that condensed it.")
 
 

@@ -3,9 +3,11 @@
 Takes MEMORY.md as it is on disk, the present memories, the number of pending proposals, and, if known, tasks in progress, an
 excerpt of the log, and the triggers of that day or the next. It contains no clock time, so it stays the same byte for byte
 until its content changes, and prompt caches survive. It keeps within its budget in order of importance: triggers, rules,
-lessons, the rest of MEMORY.md, the task, 🔴 facts, the log. It names what was cut.
+lessons, the rest of MEMORY.md, the task, 🔴 facts, the log. It names what was cut. The full one has a larger budget, which
+derives from the context, and in place of the recent 🔴 facts all facts that fit, by priority and last use.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -13,17 +15,27 @@ from datetime import date
 import polars as pl
 
 from memory_assets.schema.protocols import Row
+from memory_assets.schema.records import Priority
 from memory_assets.stages.brief.due import Trigger
 from memory_assets.stages.brief.lessons import lesson_lines
+from memory_assets.stages.distill.daily_log import MARKS
 from memory_assets.text.words import CHARS_A_TOKEN
 
 BUDGET_TOKENS = 2_000
+PACK_SHARE = 0.075
+"""Of the context, the budget of the full briefing (DUET)."""
+
 RECENT_FACTS = 12
+WEIGHT: dict[Priority, float] = {"high": 3.0, "medium": 2.0, "low": 1.0}
+FADES_A_DAY = 0.01
+"""What a day since its last use takes from the logarithm of a fact's weight: a 🔴 fact ranks as a 🟡 one used 41 days later."""
+
 NAMED_CUTS = 4
 MOST_DUE = 5
 MOST_TASKS = 3
 RECALLED_WITH_EACH = 2
 THE_REST = "All of it is in MEMORY.md and the daily logs; `memory recall QUESTION` finds what helps."
+IN_FULL = f"`memory brief --full` has more. {THE_REST}"
 THIS_SESSION = "## This session so far"
 FIRST_SECTIONS = ("Hard Rules",)
 """Sections of MEMORY.md that come first, wherever they are in the file; the owner's follows them."""
@@ -51,6 +63,7 @@ def render_briefing(
     due: Sequence[Trigger] = (),
     lessons: Sequence[Row] = (),
     budget_tokens: int = BUDGET_TOKENS,
+    is_full: bool = False,
 ) -> str:
     """Returns the briefing within the budget; `as_of` is the day of the newest memory.
 
@@ -70,10 +83,13 @@ def render_briefing(
         BriefingSection("Lessons", lesson_lines(lessons, known, project)),
         *(part for part in of_memory if part not in rules),
         BriefingSection("In progress", _tasks(tasks, project)),
-        BriefingSection("Recent facts", _recent(memories, known, owner, project)),
+        BriefingSection("What is known", _known(memories, known, owner, project))
+        if is_full
+        else BriefingSection("Recent facts", _recent(memories, known, owner, project)),
         BriefingSection("Last log", [line.rstrip() for line in log if line.strip()]),
     ]
-    return _fit(head, [part for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN)
+    rest = THE_REST if is_full else IN_FULL
+    return _fit(head, [part for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN, rest)
 
 
 def _tasks(tasks: Sequence[Row], project: str | None) -> list[str]:
@@ -87,12 +103,13 @@ def task_line(task: Row) -> str:
     return f"{task['task']} → {task['next_step']}" if task["next_step"] else str(task["task"])
 
 
-def render_session(row: Row, task: Row | None = None) -> str:
+def render_session(row: Row, task: Row | None = None, *, is_full: bool = False) -> str:
     """Returns the part of a continued session, which follows the briefing; `row` is from `session_reflections`."""
-    left_out, asked = row["fact_count"] - row["told_count"], f"--session {row['session_id']} --include held"
+    text = row["full_text"] if is_full else row["text"]
+    left_out, asked = row["fact_count"] - len(text.splitlines()), f"--session {row['session_id']} --include held"
     more = f"\n_{left_out} more: `memory recall QUESTION {asked}` finds them._" if left_out else ""
     ends = f"\nIn progress: {task_line(task)}" if task else ""
-    return f"{THIS_SESSION}\n{row['text']}{more}{ends}\n"
+    return f"{THIS_SESSION}\n{text}{more}{ends}\n"
 
 
 def due_lines(due: Sequence[Trigger], project: str | None = None) -> list[str]:
@@ -104,12 +121,12 @@ def due_lines(due: Sequence[Trigger], project: str | None = None) -> list[str]:
     return lines
 
 
-def _fit(head: Sequence[str], parts: Sequence[BriefingSection], budget: int) -> str:
+def _fit(head: Sequence[str], parts: Sequence[BriefingSection], budget: int, rest: str) -> str:
     """Returns the sections in order, each as far as it fits; a line that does not fit ends its section, not the briefing."""
     everything = [*head, *(line for part in parts for line in _block(part, part.lines))]
     if _length(everything) <= budget:
         return "\n".join(everything) + "\n"
-    left = budget - _length([*head, "", _longest_note(parts)])
+    left = budget - _length([*head, "", _longest_note(parts, rest)])
     lines, cut = [*head], []
     for part in parts:
         taken: list[str] = []
@@ -120,23 +137,23 @@ def _fit(head: Sequence[str], parts: Sequence[BriefingSection], budget: int) -> 
         if taken:
             lines += _block(part, taken)
             left -= _length(_block(part, taken))
-    return "\n".join([*lines, "", _cut_note(cut)]) + "\n"
+    return "\n".join([*lines, "", _cut_note(cut, rest)]) + "\n"
 
 
 def _block(part: BriefingSection, lines: Sequence[str]) -> list[str]:
     return ["", *([f"## {part.title}"] if part.title else []), *lines]
 
 
-def _cut_note(parts: Sequence[BriefingSection]) -> str:
+def _cut_note(parts: Sequence[BriefingSection], rest: str) -> str:
     names = [_name(part) for part in parts]
     more = f" and {len(names) - NAMED_CUTS} more" if len(names) > NAMED_CUTS else ""
     named = ", ".join(names[:NAMED_CUTS]) + more
-    return f"_Cut to fit: {named}. {THE_REST}_"
+    return f"_Cut to fit: {named}. {rest}_"
 
 
-def _longest_note(parts: Sequence[BriefingSection]) -> str:
+def _longest_note(parts: Sequence[BriefingSection], rest: str) -> str:
     """Returns the longest possible note on cut sections, to reserve room before the cuts are known."""
-    return _cut_note(sorted(parts, key=lambda part: len(_name(part)), reverse=True))
+    return _cut_note(sorted(parts, key=lambda part: len(_name(part)), reverse=True), rest)
 
 
 def _name(part: BriefingSection) -> str:
@@ -169,14 +186,29 @@ def _memory_parts(memory_md: str, owner: str) -> list[BriefingSection]:
     return [BriefingSection("", top), *(BriefingSection(*sections[name]) for name in ordered)]
 
 
-def _recent(memories: pl.DataFrame, memory_md: str, owner: str, project: str | None) -> list[str]:
+def _shown(memories: pl.DataFrame, owner: str, project: str | None) -> pl.DataFrame:
+    """Returns the active facts of everyone and the owner, and with a project only its own and personal ones."""
     is_near = pl.lit(True) if project is None else (pl.col("project") == project) | (pl.col("scope") == "person")
-    shown = memories.filter(
-        (pl.col("state") == "active")
-        & (pl.col("kind") == "fact")
-        & (pl.col("priority") == "high")
-        & ((pl.col("scope") != "person") | (pl.col("person") == owner))
-        & is_near
-    ).sort(["event_at", "id"], descending=[True, False])
-    rows = [row for row in shown.head(RECENT_FACTS * 4).iter_rows(named=True) if row["text"] not in memory_md]
-    return [f"- 🔴 ({row['event_at']:%Y-%m-%d}) {row['text']} [{row['project']}]" for row in rows[:RECENT_FACTS]]
+    is_readable = (pl.col("scope") != "person") | (pl.col("person") == owner)
+    return memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact") & is_readable & is_near)
+
+
+def _recent(memories: pl.DataFrame, memory_md: str, owner: str, project: str | None) -> list[str]:
+    """Returns the newest 🔴 facts that MEMORY.md does not have."""
+    shown = _shown(memories, owner, project).filter(priority="high").sort(["event_at", "id"], descending=[True, False])
+    return _fact_lines(shown.head(RECENT_FACTS * 4), memory_md)[:RECENT_FACTS]
+
+
+def _known(memories: pl.DataFrame, memory_md: str, owner: str, project: str | None) -> list[str]:
+    """Returns the facts that MEMORY.md does not have, the most important and most recently used first."""
+    used = pl.max_horizontal("event_at", "last_used_at").dt.epoch("s") / 86_400
+    weight = pl.col("priority").replace_strict({name: math.log(of) for name, of in WEIGHT.items()}, return_dtype=pl.Float64)
+    return _fact_lines(_shown(memories, owner, project).sort(-(weight + FADES_A_DAY * used), "id"), memory_md)
+
+
+def _fact_lines(facts: pl.DataFrame, memory_md: str) -> list[str]:
+    return [
+        f"- {MARKS[row['priority']]} ({row['event_at']:%Y-%m-%d}) {row['text']} [{row['project']}]"
+        for row in facts.iter_rows(named=True)
+        if row["text"] not in memory_md
+    ]

@@ -8,8 +8,8 @@ replaces that of the rules. Facts left out are listed with the reason.
 A session is long once so much of it was observed that a compaction removes what it may still need. Its block, for when it goes
 on after a compaction, has only the session's own facts: allowed ones, and those held only because a session may not leave so
 many. It has all of them where there is room, else the most important ones; one line for each memory, the oldest first, and none
-for what was replaced or resolved since. The observations do not change, so that the next compaction condenses them again and
-nothing is condensed twice.
+for what was replaced or resolved since. The full block has half of what made the session long as its room. The observations do
+not change, so that the next compaction condenses them again and nothing is condensed twice.
 """
 
 import re
@@ -39,6 +39,9 @@ REFLECTED_SHARE = 0.325
 """Of the context, in tokens of observed messages. Observations are a fiftieth of these: in tokens of observations none of 56
 real sessions would reach it; in tokens of messages 37 do."""
 
+TARGET_SHARE = 0.5
+"""Of that share, what a session keeps in its full block after a compaction (DUET: half the trigger)."""
+
 MOST_TOKENS = 500
 """Of a block. With a briefing of 2,000 tokens it makes the 2,500 that Codex takes at the start of a session."""
 
@@ -64,7 +67,14 @@ def long_sessions(windows: pl.DataFrame, *, context_tokens: int, now: datetime) 
     )
 
 
-def reflect_on_sessions(sessions: pl.DataFrame, observations: pl.DataFrame, background: Background) -> pl.DataFrame:
+def session_target(context_tokens: int) -> int:
+    """Returns the budget of a session's full block, in tokens."""
+    return int(TARGET_SHARE * REFLECTED_SHARE * context_tokens)
+
+
+def reflect_on_sessions(
+    sessions: pl.DataFrame, observations: pl.DataFrame, background: Background, *, context_tokens: int
+) -> pl.DataFrame:
     """Returns the table `session_reflections`; a session without allowed facts has no row."""
     is_own = pl.col("gate_reason") == NO_SHARE
     facts = observations.filter(pl.col("kind") == "fact").sort("event_at", "id")
@@ -75,7 +85,9 @@ def reflect_on_sessions(sessions: pl.DataFrame, observations: pl.DataFrame, back
         found = own.get(session["session_id"], [])
         excluded = background.excluded(found)
         bullets = merge((bullet_of(row) for row in found if row["id"] not in excluded), background)
-        if kept := _fit_session(bullets, background.ranked(bullets, found)):
+        ranked = background.ranked(bullets, found)
+        full = _fit_session(bullets, ranked, session_target(context_tokens))
+        if kept := _fit_session(bullets, ranked, MOST_TOKENS):
             rows.append(
                 {
                     **{name: session[name] for name in _OF_SESSION},
@@ -84,15 +96,17 @@ def reflect_on_sessions(sessions: pl.DataFrame, observations: pl.DataFrame, back
                     "text": (text := "\n".join(one.line for one in kept)),
                     "observation_ids": [id for one in kept for id in one.ids],
                     "tokens": count_tokens(text),
+                    "full_text": (full_text := "\n".join(one.line for one in full)),
+                    "full_tokens": count_tokens(full_text),
                     "reflector": SESSION_VERSION,
                 }
             )
     return schemas.frame_of("session_reflections", rows)
 
 
-def _fit_session(bullets: Sequence[Bullet], ranked: Sequence[Bullet]) -> list[Bullet]:
+def _fit_session(bullets: Sequence[Bullet], ranked: Sequence[Bullet], tokens: int) -> list[Bullet]:
     """Returns the most important bullets that fit, in their order in time."""
-    left, kept = MOST_TOKENS * CHARS_A_TOKEN, set()
+    left, kept = tokens * CHARS_A_TOKEN, set()
     for bullet in ranked:
         if bullet.weight <= left:
             kept.add(bullet)

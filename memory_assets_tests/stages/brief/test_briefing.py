@@ -120,6 +120,40 @@ def test_facts_are_the_newest_high_ones_that_memory_md_does_not_hold():
     ]
 
 
+def test_the_full_briefing_has_all_facts_by_priority_and_last_use():
+    used = START + timedelta(days=200)
+    text = briefing(
+        MEMORY_MD,
+        memory("older", 1),
+        memory("newer", 2),
+        memory("asides", 2, priority="low"),
+        memory("used lately", 0, priority="medium", last_used_at=used),
+        memory("not used", 30, priority="medium"),
+        memory("replaced", state="superseded"),
+        memory("Redis runs on port 6380.", 3),
+        is_full=True,
+    )
+    shown = text.partition("## What is known\n")[2].splitlines()
+    assert [line.split(") ")[1].split(" [")[0] for line in shown if line] == [
+        "used lately",
+        "newer",
+        "older",
+        "not used",
+        "asides",
+    ]
+    assert [line[2] for line in shown if line] == ["🟡", "🔴", "🔴", "🟡", "🟢"]
+    assert "Recent facts" not in text
+
+
+def test_a_cut_names_the_full_briefing_and_the_full_one_does_not():
+    facts = [memory(f"Fact {number} of the harbor.") for number in range(400)]
+    assert "`memory brief --full` has more." in briefing(MEMORY_MD, *facts, budget_tokens=150)
+    full = briefing(MEMORY_MD, *facts, budget_tokens=1_000, is_full=True)
+    assert "--full" not in full
+    assert "_Cut to fit: What is known." in full
+    assert 950 <= len(full) / CHARS_A_TOKEN <= 1_000
+
+
 def test_what_another_person_prefers_is_theirs():
     text = briefing("", memory("tabs", scope="person", person="priya"), memory("spaces", scope="person"))
     assert "spaces" in text

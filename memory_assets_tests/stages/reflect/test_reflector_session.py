@@ -9,7 +9,13 @@ import pytest
 from memory_assets.schema import frames as tables
 from memory_assets.stages.distill.write_gate import NO_SHARE
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.reflector import MOST_TOKENS, RESUMED_WITHIN, long_sessions, reflect_on_sessions
+from memory_assets.stages.reflect.reflector import (
+    MOST_TOKENS,
+    RESUMED_WITHIN,
+    long_sessions,
+    reflect_on_sessions,
+    session_target,
+)
 from memory_assets.text.words import CHARS_A_TOKEN
 from memory_assets_tests.factories import START, frame, row
 
@@ -47,9 +53,19 @@ def reflected(
 ) -> dict[str, dict[str, Any]]:
     sessions = long_sessions(windows, context_tokens=CONTEXT, now=NOW)
     known = [memory(one) for one in facts] if memories is None else memories
-    found = reflect_on_sessions(sessions, frame("observations", *facts), Background.of(frame("memories", *known)))
+    background = Background.of(frame("memories", *known))
+    found = reflect_on_sessions(sessions, frame("observations", *facts), background, context_tokens=CONTEXT)
     tables.check("session_reflections", found)
     return {one["session_id"]: one for one in found.to_dicts()}
+
+
+def test_the_full_block_has_half_of_what_makes_a_session_long():
+    assert (session_target(200_000), session_target(CONTEXT)) == (32_500, CONTEXT * 325 // 2_000)
+    told = reflected(compacted(10), [fact(number, text=f"Quay {number} is closed. " * 12) for number in range(600)])[LONG]
+    assert told["tokens"] <= MOST_TOKENS
+    assert 0.9 * session_target(CONTEXT) <= told["full_tokens"] <= session_target(CONTEXT)
+    few = reflected(compacted(10), [fact(number) for number in range(60)])[LONG]
+    assert (few["told_count"], len(few["full_text"].splitlines())) == (few["text"].count("\n") + 1, 60)
 
 
 def test_a_session_compacted_ten_times_has_one_short_block_with_its_most_important_facts():
