@@ -120,6 +120,7 @@ def _write_log(store: Store, day: str) -> str | None:
     if windows.is_empty() and not before:
         return None
     sessions = {row["session_id"]: row for row in store.tables.read("sessions", [day]).iter_rows(named=True)}
+    last_of = dict(windows.select("session_id", "window_id").iter_rows())
     zone, open_work = store.settings.zone, open_work_of(store.tables.read("observer_answers", [day]))
     sections = (
         render_section(
@@ -127,6 +128,7 @@ def _write_log(store: Store, day: str) -> str | None:
             segments,
             found,
             session=sessions.get(window["session_id"]),
+            is_handoff=last_of[window["session_id"]] == window["window_id"],
             open_work=open_work.get(window["window_id"], ("", "")),
             zone=zone,
         )

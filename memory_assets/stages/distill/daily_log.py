@@ -1,11 +1,12 @@
-"""Renders the daily log in the format of A21: one Markdown section per window.
+"""Renders the daily log in the format of A21: one Markdown section per window, with a handoff at the end of a session.
 
 Takes the segments and facts of a window; returns its section, and a log in which sections are replaced, appended or removed.
-All other text in the file is kept byte for byte.
+All other text in the file is kept byte for byte. The handoff says how long the session was, which files it touched, where it
+ended, and, if a model named it, what is in progress.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 
 import polars as pl
@@ -21,6 +22,9 @@ WINDOW_DIGITS = 12
 
 TITLE_CHARS = 60
 
+MOST_FILES = 8
+"""Files that a handoff names of each kind; the table `sessions` has all of them."""
+
 _SECTION = re.compile(r"<!-- window ([0-9a-f]{12}) -->\n.*?<!-- /window \1 -->(?:\n|\Z)", re.S)
 
 
@@ -30,13 +34,15 @@ def render_section(
     observations: pl.DataFrame,
     *,
     session: Row | None = None,
+    is_handoff: bool = False,
     open_work: tuple[str, str] = ("", ""),
     zone: tzinfo,
 ) -> str:
     """Returns the section of one window, between its two markers, without held facts and narratives.
 
-    `session` is the window's row of `sessions`, if there is one: it has the name of the session and its files. `open_work` is
-    the task in progress at the end and the next step, where a model named them.
+    `session` is the window's row of `sessions`, if there is one: it has the name of the session and its files. With
+    `is_handoff`, the section ends with the handoff of the session. `open_work` is the task in progress at the end and the next
+    step, where a model named them.
     """
     mark, session, of_window = window["window_id"][:WINDOW_DIGITS], session or {}, pl.col("window_id") == window["window_id"]
     facts = observations.filter(of_window & (pl.col("kind") == "fact") & (pl.col("gate") == "allow")).sort("event_at", "id")
@@ -50,9 +56,24 @@ def render_section(
         lines += _segment(segment, facts.filter(pl.col("segment_id") == segment["segment_id"]), zone)
     lines += ["Nothing worth keeping.", ""] if facts.is_empty() else []
     ends = [f"**{title}**: {squeezed(text)}" for title, text in zip(("In progress", "Next"), open_work, strict=True) if text]
+    if is_handoff and session:
+        ends = ["#### Handoff", *_handoff(session, segments.filter(of_window).sort("ordinal")["narrative"].to_list()), *ends]
     lines += [*ends, ""] if ends else []
     body = "\n".join(lines).replace("<!--", "<! --").replace("-->", "-- >")  # no text may look like a marker
     return f"<!-- window {mark} -->\n{body}<!-- /window {mark} -->\n"
+
+
+def _handoff(session: Row, narratives: Sequence[str]) -> Iterator[str]:
+    """Yields what the next session needs to know of this one."""
+    minutes, branch = round(session["duration_seconds"] / 60), f", branch {session['branch']}" if session["branch"] else ""
+    counts = f"{session['user_turn_count']} turns, {session['message_count']} messages"
+    yield f"**Session**: {session['harness']}, {minutes} min, {counts}, {session['folder']}{branch}"
+    for title, files in (("Modified", session["files_modified"]), ("Read", session["files_read"])):
+        if files:
+            more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
+            yield f"**{title}**: {', '.join(f'`{squeezed(file)}`' for file in files[:MOST_FILES])}{more}"
+    if narratives:
+        yield f"**Last**: {squeezed(narratives[-1]).replace('*', '')}"
 
 
 def update_log(text_before: str, sections: Iterable[str], *, title: str | None = None) -> str:

@@ -26,6 +26,8 @@ LESS_USEFUL = "usefulness below"
 NO_SHARE = "more useful facts fill the session's share"
 """Reason for a fact that would be allowed in a shorter session."""
 
+OVER_THE_ROOM = "more important facts fill the 8,000 tokens of the answer"
+
 NO_EVIDENCE = "no evidence in the transcript"
 
 SPECIFIC_BONUS = 0.05
@@ -121,6 +123,7 @@ def evaluate_rules(c: Candidate, category: Category, limits: GateLimits) -> Iter
     yield len(c.text) > limits.most_chars, "hold", 0.8, "longer than one fact"
     yield c.is_overturned, "hold", 0.8, "overturned later in the session"
     yield c.hint == "hold", "hold", 0.7, "the observer holds it"
+    yield c.hint == "over", "hold", 0.9, OVER_THE_ROOM
     yield c.hint == "missing", "hold", 0.7, "no verdict from the observer"
     is_transient = bool(_TRANSIENT.search(c.text)) and not ADR.search(c.text)
     yield is_ruled and is_others and is_transient, "hold", 0.7, "a passing state"

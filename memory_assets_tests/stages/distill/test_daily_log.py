@@ -67,6 +67,36 @@ def test_a_section_reads_as_the_seeds_show_it():
     )
 
 
+HANDED_OVER = row(
+    "sessions", name="Package managers", harness="codex", duration_seconds=2_520.0, user_turn_count=6, message_count=40,
+    folder="/work/shop", branch="main", files_modified=[f"src/{n}.py" for n in range(10)], files_read=["uv.lock"],
+)  # fmt: skip
+
+
+def test_the_last_section_of_a_session_hands_it_over():
+    how = {"session": HANDED_OVER, "open_work": ("Move the build to uv", ""), "zone": UTC}
+    frames = window(ROWS), frame("segments", SEGMENT), frame("observations", fact("Use uv, never pip."))
+    text = render_section(*frames, is_handoff=True, **how)
+    assert text.partition("never pip.\n\n")[2] == (
+        "#### Handoff\n"
+        "**Session**: codex, 42 min, 6 turns, 40 messages, /work/shop, branch main\n"
+        "**Modified**: `src/0.py`, `src/1.py`, `src/2.py`, `src/3.py`, `src/4.py`, `src/5.py`, `src/6.py`, `src/7.py` and 2 more\n"
+        "**Read**: `uv.lock`\n"
+        "**Last**: The owner: “use uv, never pip” Switched to uv.\n"
+        "**In progress**: Move the build to uv\n"
+        "<!-- /window a1b2c3d4e5f6 -->\n"
+    )
+    assert "Handoff" not in render_section(*frames, **how)
+
+
+def test_a_handoff_names_what_there_is():
+    bare = {**HANDED_OVER, "files_modified": [], "files_read": [], "branch": None}
+    text = render_section(window(ROWS), frame("segments"), frame("observations"), session=bare, is_handoff=True, zone=UTC)
+    assert "#### Handoff\n**Session**: codex, 42 min, 6 turns, 40 messages, /work/shop\n\n" in text.replace(
+        "<!-- /", "\n<!-- /"
+    )
+
+
 def test_held_facts_and_narratives_are_left_out():
     text = section(fact("held one", gate="hold"), fact("a narrative", kind="narrative"), fact("Use uv."))
     assert "Use uv." in text

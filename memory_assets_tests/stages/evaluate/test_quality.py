@@ -29,6 +29,7 @@ SPARED = {
     "overturned later in the session",
     "the observer holds it",
     "no verdict from the observer",
+    "more important facts fill the 8,000 tokens of the answer",
 }
 """Reasons of the gate that do not call a candidate junk."""
 

@@ -16,18 +16,23 @@ from memory_assets.schema.records import Priority
 from memory_assets.stages.distill.grounding import FactEvidence, Grounding, Stamp
 from memory_assets.stages.distill.items import items_of, strength_of
 from memory_assets.stages.distill.model.material import without_citations
-from memory_assets.stages.distill.model.parser import ParsedFact, ParsePath, parse_answer
+from memory_assets.stages.distill.model.parser import ParsedAnswer, ParsedFact, ParsePath, parse_answer
+from memory_assets.stages.distill.model.questions import MAX_TOKENS
 from memory_assets.stages.distill.rules.candidates import START_CONFIDENCE, Candidate, FactKind, Observed
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.rules import OBSERVER, find_candidates
 from memory_assets.stages.distill.rules.segments import find_segments, narrate
 from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS, category_named
+from memory_assets.text.words import count_tokens
 
 USEFUL: dict[Priority, float] = {"high": 0.9, "medium": 0.8, "low": 0.7}
 """Usefulness of a fact by the model's priority; its confidence ranks facts of the same priority."""
 
 CONFIDENCE_SHARE = 0.09
 """What full confidence adds: less than the next priority."""
+
+OVER = "over"
+"""In place of the gate of a fact that exceeds the room of its answer."""
 
 HELD_BY_MODEL = 0.6
 """Usefulness of a fact that a model holds."""
@@ -63,7 +68,7 @@ def _observe_with_model(
 ) -> Observed:
     """Returns what the model found; a long window has several answers."""
     source = next(answer for answer in answered if answer.text is not None)
-    parsed = [parse_answer(without_citations(answer.text)) for answer in answered if answer.text is not None]
+    parsed = [trim(parse_answer(without_citations(answer.text))) for answer in answered if answer.text is not None]
     grounding = Grounding(rows, source.zone, embedder)
     proposed = [segment for answer in parsed for segment in answer.segments]
     grounded = [[(fact, _evidence(fact, grounding)) for fact in segment.facts] for segment in proposed]
@@ -79,6 +84,20 @@ def _observe_with_model(
         candidates=candidates + _unanswered(rows, groups, answered),
         prompt_hash=source.prompt_hash,
     )
+
+
+def trim(answer: ParsedAnswer, tokens: int = MAX_TOKENS) -> ParsedAnswer:
+    """Returns the answer with the facts marked as `over` that exceed its room: the least important ones, the last first."""
+    left = tokens - sum(count_tokens(segment.narrative) for segment in answer.segments)
+    kept = set[str]()
+    for fact in sorted(answer.facts, key=lambda fact: -USEFUL[fact.priority or "low"]):
+        if fact.gate != "discard" and (left := left - count_tokens(fact.text)) >= 0:
+            kept.add(fact.text)
+
+    def marked(fact: ParsedFact) -> ParsedFact:
+        return fact if fact.gate == "discard" or fact.text in kept else replace(fact, gate=OVER)
+
+    return replace(answer, segments=tuple(replace(one, facts=tuple(map(marked, one.facts))) for one in answer.segments))
 
 
 def _evidence(fact: ParsedFact, grounding: Grounding) -> FactEvidence | None:

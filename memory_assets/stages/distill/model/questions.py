@@ -35,10 +35,13 @@ from memory_assets.stages.distill.taxonomy import read_named
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens, text_hash
 
 MAX_TOKENS = 8_000
-"""Most tokens of an answer (DUET)."""
+"""Most tokens of an answer (DUET). A longer one is asked for once more, with this number; of one that is still longer, the
+least important facts are held (`observer.trim`)."""
 
 WIDER_TOKENS = 16_000
-"""Most tokens of the second attempt after an answer was cut."""
+"""Most tokens of the second attempt, so that one that is a little too long is not cut."""
+
+IS_TOO_LONG = f"The answer is longer than {MAX_TOKENS:,} tokens. Use at most {MAX_TOKENS:,}, for the most important facts."
 
 ASK_AGAIN = (
     "Your last answer to this could not be used. {} Answer in the form that the instructions describe and with nothing else; if"
@@ -154,7 +157,8 @@ def status_of(question: ObserverQuestion, answers: AnswerStore, *, any_prompt: b
     """Returns the status of the question; with `any_prompt`, answers to another prompt about the same messages count."""
     narrow, wide = (answers.read_any(key) for key in (question.key, question.wider.key))
     attempts = tuple(kept for kept in (narrow, wide) if kept)
-    whole = next((kept for kept in attempts if kept.is_whole and not kept.fault), None)
+    usable = [kept for kept in attempts if kept.is_whole and not kept.fault]
+    whole = next((kept for kept in usable if not _is_too_long(kept)), usable[0] if usable and wide else None)
     if whole is None and any_prompt:
         whole = next((kept for kept in answers.about(question.key.content) if not kept.fault), None)
     if whole is not None:
@@ -171,7 +175,14 @@ def next_attempt(status: QuestionStatus) -> ObserverQuestion:
     """Returns the question to send next: the second time with more room, and with what was wrong with the first answer."""
     if not status.attempts:
         return status.question
-    return replace(status.question.wider, complaint=status.attempts[-1].fault)
+    last = status.attempts[-1]
+    return replace(status.question.wider, complaint=last.fault or (IS_TOO_LONG if _is_too_long(last) else ""))
+
+
+def _is_too_long(kept: StoredAnswer) -> bool:
+    """Returns whether the answer was cut, or is longer than asked for; a harness does not take a limit."""
+    answer, tokens = kept.answer, count_tokens(kept.answer.text)
+    return answer.stop_reason in CUT or min(answer.output_tokens or tokens, tokens) > MAX_TOKENS
 
 
 def parameters(max_tokens: int) -> str:

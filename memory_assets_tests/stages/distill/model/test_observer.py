@@ -1,9 +1,12 @@
 """A model's answers read: facts grounded in the transcript and not in what the answer claims; the rules where there is none."""
 
-from memory_assets.stages.distill.model.observer import observe_window
+from memory_assets.stages.distill.model.observer import observe_window, trim
+from memory_assets.stages.distill.model.parser import parse_answer
 from memory_assets.stages.distill.rules.candidates import Candidate, Observed
+from memory_assets.text.words import count_tokens
 from memory_assets_tests.stages.distill.models import answered
 from memory_assets_tests.stages.distill.sessions import messages, said
+from memory_assets_tests.stages.distill.test_write_gate import verdict
 
 ROWS = said(
     ("owner", "install the dependencies"),
@@ -51,6 +54,24 @@ def test_a_models_fact_is_grounded_in_the_owners_words():
     assert (fact.author, fact.kind, fact.hint, fact.hint_confidence) == ("owner", "rule", "allow", 0.93)
     assert fact.quote == "no, use uv here, never pip. the deploy at 09:41 broke because of it"
     assert 4 in fact.lines
+
+
+def test_of_an_answer_over_its_room_the_least_important_facts_are_held():
+    facts = [
+        f"* {'🔴' if n % 2 else '🟢'} [gate=allow confidence=0.9 category=operations] Pier {n} is closed." for n in range(8)
+    ]
+    facts.append("* 🔴 [gate=discard confidence=0.9 category=operations] Nothing to see at the long pier of the harbor.")
+    parsed = parse_answer(
+        f"<observations>\n<segment>\n<narrative>Piers.</narrative>\n<facts>\n{chr(10).join(facts)}\n</facts></segment></observations>"
+    )
+    per_fact = count_tokens("Pier 1 is closed.")
+    trimmed = trim(parsed, count_tokens("Piers.") + 5 * per_fact)
+    assert [fact.gate for fact in trimmed.facts] == ["allow", "allow", *["over", "allow"] * 3, "discard"]
+    assert trim(parsed) == parsed
+
+
+def test_what_is_over_the_room_of_an_answer_is_held_with_the_reason():
+    assert verdict(hint="over") == ("hold", "more important facts fill the 8,000 tokens of the answer")
 
 
 def test_what_only_a_tool_said_stays_the_tools():

@@ -105,11 +105,33 @@ def test_a_cut_answer_is_asked_for_once_more_with_more_room(tmp_path: Path):
     assert standing.state == "open"
     again = next_attempt(standing)
     assert again.request().max_tokens == WIDER_TOKENS
+    assert again.request().material.count("Use at most 8,000, for the most important facts.") == 1
     wide = keep(store, again, "max_tokens")
     standing = status_of(asked, store)
     assert (standing.state, standing.kept, standing.attempts) == ("cut", wide, (narrow, wide))
     whole = keep(store, again)
     assert status_of(asked, store).kept == whole
+
+
+def test_a_complete_answer_of_a_harness_that_is_too_long_is_asked_for_once_more_and_then_used(tmp_path: Path):
+    store, asked = AnswerStore(tmp_path), question()
+    long = ModelAnswer("* 🔴 Use uv, never pip. " * 2_000, asked.key.model, 10, 12_000, "end_turn")
+    first = StoredAnswer(asked.key, long, NOW)
+    store.write(first)
+    again = next_attempt(status_of(asked, store))
+    assert "longer than 8,000 tokens" in again.request().material
+    second = replace(first, key=again.key)
+    store.write(second)
+    assert (status_of(asked, store).state, status_of(asked, store).kept) == ("answered", first)
+    short = keep(store, again)
+    assert (status_of(asked, store).state, status_of(asked, store).kept) == ("answered", short)
+
+
+def test_what_a_model_thinks_does_not_make_its_answer_long(tmp_path: Path):
+    store, asked = AnswerStore(tmp_path), question()
+    kept = StoredAnswer(asked.key, ModelAnswer("- 🔴 Use uv.", asked.key.model, 10, 12_000, "end_turn"), NOW)
+    store.write(kept)
+    assert status_of(asked, store).kept == kept
 
 
 def test_a_refusal_is_not_asked_again(tmp_path: Path):
