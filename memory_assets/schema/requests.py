@@ -4,6 +4,7 @@ The command line, the agents' tools and HTTP are generated from these models (`i
 take them. An invalid request raises `QuestionError`, so that every interface reports the same error.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, tzinfo
 from functools import cache
@@ -33,6 +34,14 @@ def _no_boolean(value: Any) -> Any:
     return value
 
 
+def _check_tag(value: Any) -> Any:
+    if not isinstance(value, str) or not _TAG.fullmatch(value):
+        raise ValueError(f"a tag has up to 40 letters, digits, hyphens and underscores, not {_shown(value)}")
+    return value.lower()
+
+
+_TAG = re.compile(r"[\w-]{1,40}")
+Tag = Annotated[str, BeforeValidator(_check_tag)]
 Limit = Annotated[int, Field(ge=1, le=MOST_DEEP), BeforeValidator(_no_boolean)]
 Moment = Annotated[datetime | str, WithJsonSchema({"type": "string"})]
 Day = Annotated[date | str, WithJsonSchema({"type": "string"})]
@@ -82,6 +91,9 @@ class Filters(Request):
 
     category: tuple[Category, ...] = Field(default=(), description="Only these categories.")
     priority: tuple[Priority, ...] = Field(default=(), description="Only these priorities.")
+    tag: tuple[Tag, ...] = Field(
+        default=(), description="Only memories with one of these tags, such as decision or root_cause.", examples=[["decision"]]
+    )
     kind: tuple[Kind, ...] = Field(default=(), description="Only these kinds of results.")
     trigger: tuple[Trigger, ...] = Field(default=(), description="Only results from windows that were closed by this.")
     since: Moment | None = Field(
@@ -129,12 +141,14 @@ class Filters(Request):
     @property
     def are_narrow(self) -> bool:
         """Whether the filters narrow results so far that the question may be vague."""
-        return bool(self.category or self.priority or self.kind or self.trigger or self.session or self.since or self.until)
+        return bool(
+            self.category or self.priority or self.tag or self.kind or self.trigger or self.session or self.since or self.until
+        )
 
     @property
     def are_for_memories(self) -> bool:
-        """Whether only memories can pass: messages have no category, priority or state."""
-        return bool(self.category or self.priority or (self.kind and "message" not in self.kind))
+        """Whether only memories can pass: messages have no category, priority, tag or state."""
+        return bool(self.category or self.priority or self.tag or (self.kind and "message" not in self.kind))
 
 
 class AnswerRequest(Filters, QuestionRequest):
@@ -201,12 +215,13 @@ class RememberRequest(Request):
     category: Category | None = Field(None, description="The category; by default derived from the text.")
     priority: Priority = Field("medium", description="How much it matters.")
     project: str = Field("", description="The project it is about; by default it concerns every project.")
+    tag: tuple[Tag, ...] = Field((), description="Words to find it by: letters, digits, hyphens and underscores.")
     sentiment: Sentiment = Field("neutral", description="The tone in which the owner said it.")
     session: str | None = Field(None, description="Id of the current session.")
 
     @model_validator(mode="after")
     def _keeps(self) -> Self:
-        kept = [name for name in ("category", "priority", "project", "sentiment") if name in self.model_fields_set]
+        kept = [name for name in ("category", "priority", "project", "tag", "sentiment") if name in self.model_fields_set]
         if self.instead_of is not None and kept:
             raise ValueError(f"{kept[0]} cannot be combined with instead_of: a correction keeps the {kept[0]} of the memory")
         return self

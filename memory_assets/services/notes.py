@@ -36,7 +36,7 @@ SHORTEST_ID = 6
 _ID = re.compile(r"(?:mem_)?[0-9a-fA-F][0-9a-fA-F-]*")
 
 COLUMNS = ["id", "state", "text", "wordings", "observation_ids", "category", "priority", "scope", "project", "person",
-            "superseded_by"]  # fmt: skip
+            "tags", "superseded_by"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,7 @@ def remember(store: Store, request: RememberRequest) -> Noted:
         "scope": scope if project or scope == "person" else "everyone",
         "project": project,
         "person": store.settings.owner,
+        "tags": list(dict.fromkeys(request.tag)),
     }
     return _write(store, NOTED, "all", payload, request.session, masked)
 
@@ -103,6 +104,7 @@ def _correct(store: Store, memory_id: str, kept: str, session: str | None, maske
         "text": kept,
         **{name: memory[name] for name in ("category", "priority", "scope", "project", "person")},
         "sentiment": sentiment_of(kept),
+        "tags": list(dict.fromkeys([*(memory["tags"] or ()), "correction"])),
         **_evidence(store, memory["observation_ids"]),
     }
     return _write(store, CORRECTED, memory["id"], payload, session, masked)

@@ -46,6 +46,28 @@ def test_a_note_gets_an_optional_category_where_the_settings_name_it(store: Stor
     assert (found.text, found.category) == ("The owner plays the guitar on Sundays.", "hobbies")
 
 
+def test_a_note_is_found_by_its_tags_which_a_correction_keeps(store: Store, agent: MemoryAgent):
+    index(store)
+    noted = agent.remember("The release train leaves on Thursday.", tag=["Release", "train", "release"])
+    assert said(store)[-1][2]["tags"] == ["release", "train"]
+    agent.remember("The ferry leaves on Friday.", tag="ferry")
+
+    def found(*tags: str) -> list[str]:
+        return [one.text for one in agent.recall("when does it leave", tag=tags, probe=True).results]
+
+    assert found("train") == ["The release train leaves on Thursday."]
+    assert sorted(found("train", "ferry")) == ["The ferry leaves on Friday.", "The release train leaves on Thursday."]
+    assert found("boat") == []
+    agent.remember("The release train leaves on Monday.", instead_of=noted.memory_id)
+    assert found("train") == found("correction") == ["The release train leaves on Monday."]
+
+
+@pytest.mark.parametrize("tag", ["two words", "", "x" * 41, "a,b"])
+def test_a_tag_is_one_word(agent: MemoryAgent, tag: str):
+    with pytest.raises(QuestionError, match="a tag has up to 40 letters"):
+        agent.remember("The ferry leaves on Friday.", tag=[tag])
+
+
 def files(store: Store) -> bytes:
     return b"".join(path.read_bytes() for path in store.root.rglob("*") if path.is_file())
 

@@ -87,6 +87,7 @@ class Memory(Record):
     scope: Scope = Field(description="Where it applies.")
     project: str = Field(description="Project.")
     person: str = Field(description="The human of the session.")
+    tags: list[str] = Field(description="Tags of its observations, each once.")
     entities: list[str] = Field(description="What it names.")
     first_event_at: datetime = Field(description="When it was first said.")
     event_at: datetime = Field(description="When it was last said; decay starts here.")

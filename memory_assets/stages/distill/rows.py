@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Sequence
 
 from memory_assets.schema.records import Category, Scope
-from memory_assets.stages.distill.rules.candidates import MOST_LINES, Candidate, Observed
+from memory_assets.stages.distill.rules.candidates import MOST_LINES, Candidate, Observed, tags_of
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.write_gate import GateResult
 from memory_assets.text.words import count_tokens, text_hash
@@ -75,6 +75,7 @@ def candidate_row(result: GateResult, window: Row, segments: Sequence[Row], obse
         "gate_reason": result.reason,
         "taxonomy_version": taxonomy_version,
         "scope": scope_of(result.category),
+        "tags": tags_of(candidate),
         "lines": candidate.lines[:MOST_LINES],
         "message_ids": candidate.message_ids[:MOST_LINES],
         "tokens": count_tokens(candidate.text),

@@ -158,6 +158,7 @@ def _memory(root: str, members: list[dict[str, Any]], evidence: Evidence, relati
         "conflicts_with": sorted(relations.against.get(root, ())),
         "strength": min((row["strength"] for row in trusted), key=_STRENGTH.__getitem__),
         "author": "owner" if any(row["author"] == "owner" for row in trusted) else newest["author"],
+        "tags": list(dict.fromkeys(tag for row in trusted for tag in row["tags"] or ())),
         "entities": list(dict.fromkeys(entity for row in members for entity in row["entities"])),
         "first_event_at": members[0]["event_at"],
         "superseded_by": superseded_by,

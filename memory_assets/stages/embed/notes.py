@@ -141,6 +141,7 @@ def _row(event: Event, zone: tzinfo) -> dict[str, Any]:
         "confidence": CONFIDENCE,
         "strength": "explicit",
         "author": "owner",
+        "tags": said.get("tags", []),
         "event_at": event.at,
         "lines": [],
         "observer": event.kind,
@@ -151,5 +152,5 @@ def row_without_session(source: str, text: str) -> dict[str, Any]:
     """Returns the columns common to all observations without a session; `source` is their window and segment."""
     common = {"trigger": "ended", "kind": "fact", "gate": "allow", "gate_confidence": 1.0, "folder": "", "quote": ""}
     made = {"text": text, "text_hash": text_hash(text), "entities": list(entities_of(text)), "tokens": count_tokens(text)}
-    nothing = {"clock_times": [], "message_ids": [], "prompt_hash": None, "schema_version": SCHEMA_VERSION}
+    nothing = {"tags": [], "clock_times": [], "message_ids": [], "prompt_hash": None, "schema_version": SCHEMA_VERSION}
     return {"window_id": source, "segment_id": source} | common | made | nothing

@@ -38,6 +38,7 @@ def condition(filters: Filters, columns: Sequence[str]) -> pl.Expr:
     wanted: list[tuple[str, pl.Expr | None]] = [
         ("state", pl.col("state").is_in(list(filters.states))),
         *((name, pl.col(name).is_in(list(words)) if words else None) for name, words in chosen.items()),
+        ("tags", pl.any_horizontal(pl.col("tags").list.contains(tag) for tag in filters.tag) if filters.tag else None),
         *((name, pl.col(name) == word if word else None) for name, word in named.items()),
         ("event_at", pl.col("event_at") >= filters.since if filters.since else None),
         ("event_at", pl.col("event_at") < filters.until if filters.until else None),

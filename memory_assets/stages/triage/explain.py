@@ -138,6 +138,8 @@ class _Tracer:
         asked = {"memory_id": ids[0], "reflection_id": "", "observation_ids": ids, "session_ids": []}
         names = ("text", "state", "confidence", "category", "merged_count")
         facts = {name: memories[0][name] for name in names} if memories else {}
+        if memories and memories[0]["tags"]:
+            facts["tags"] = ", ".join(memories[0]["tags"])
         return ProvenanceStep("memory", ids[0], facts, self._observations(gather_evidence(asked, self.tables, self.archive)))
 
     def note(self, target: str) -> ProvenanceStep | None:

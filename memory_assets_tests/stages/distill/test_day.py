@@ -66,6 +66,7 @@ def test_a_correction_becomes_an_allowed_rule_of_the_project():
         "rules/2",
     )
     assert fact["lines"] == [4]
+    assert fact["tags"] == ["correction"]
 
 
 def test_a_preference_belongs_to_the_person():

@@ -81,6 +81,17 @@ def test_a_session_that_confirms_nothing_does_not_raise_the_confidence_by_repeat
     assert memory["confidence"].to_list() == [0.5]
 
 
+def test_a_memory_has_the_tags_of_what_may_be_kept_each_once_and_older_rows_have_none():
+    rows = [
+        said("1", tags=["decision"]),
+        said("2", tags=["decision", "done"]),
+        said("3", tags=["rule"], gate="hold"),
+        said("4", tags=None),
+    ]
+    memory = fold(rows, [edge(str(n), "1") for n in (2, 3, 4)])["1"]
+    assert memory["tags"] == ["decision", "done"]
+
+
 def test_a_held_repetition_neither_shows_nor_strengthens():
     rows = [said("1"), said("2", gate="hold", author="assistant", confidence=1.0, priority="high")]
     memory = fold(rows, [edge("2", "1")])["1"]

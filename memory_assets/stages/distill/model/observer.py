@@ -170,6 +170,7 @@ def _candidate(fact: ParsedFact, evidence: FactEvidence | None, rows: Sequence[R
         message_ids=tuple(rows[row]["message_id"] for row in sorted(places)),
         quote=quote,
         segment=segment_of[first] if places else 0,
+        is_done=fact.is_done,
         hint=fact.gate or "missing",
         hint_confidence=fact.confidence,
         hint_category=fact.category,
