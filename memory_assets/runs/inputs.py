@@ -4,7 +4,7 @@ Each function takes the store and the table's declaration, and returns the input
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 import polars as pl
@@ -30,6 +30,9 @@ from memory_assets.store.store import Store
 from memory_assets.text.moments import event_time
 
 FLUSHED = "sessions.flushed"
+UNTIL = "~"
+"""Comes before the moment in `version_until`."""
+
 NOTES_AND_FEEDBACK = NOTES | {FEEDBACK}
 """Ledger events that make memories stale; recalls and uses wait for the next rebuild."""
 
@@ -135,9 +138,36 @@ def _windows(store: Store, statuses: Sequence[str]) -> dict[str, list[str]]:
 
 
 def embeddings(store: Store, table: Table) -> dict[str, str]:
-    """The day's observations, and its notes in the ledger and in the memories of harnesses."""
+    """The day's observations, and its notes in the ledger and in the memories of harnesses.
+
+    A day with texts that could not be encoded is stale again once they may be tried again.
+    """
     rules, observed, noted = rules_of(store, table), store.tables.parts("observations"), notes_by_day(store)
-    return {day: hash_of(*rules, fingerprint(observed, day), *noted.get(day, ())) for day in {*observed, *noted}}
+    found = {day: hash_of(*rules, fingerprint(observed, day), *noted.get(day, ())) for day in {*observed, *noted}}
+    return found | _waiting(store, table, found)
+
+
+def passages(store: Store, table: Table) -> dict[str, str]:
+    """The day's messages; a day with passages that could not be encoded is stale again once they may be tried again."""
+    parts = store.tables.parts("messages")
+    found = {day: hash_of(*rules_of(store, table), fingerprint(parts, day)) for day in parts}
+    return found | _waiting(store, table, found)
+
+
+def _waiting(store: Store, table: Table, versions: Mapping[str, str]) -> dict[str, str]:
+    """Returns the input versions of the partitions that have these, and wait for a moment that has not come."""
+    written, now = {part: info.inputs for part, info in store.tables.parts(table.name).items()}, store.settings.clock()
+    split = {part: inputs.partition(UNTIL) for part, inputs in written.items() if UNTIL in inputs}
+    return {
+        part: written[part]
+        for part, (version, _, until) in split.items()
+        if version == versions.get(part) and now < datetime.fromisoformat(until)
+    }
+
+
+def version_until(version: str, until: datetime | None) -> str:
+    """Returns the input version of a partition that is stale at the moment, whatever its inputs are by then."""
+    return f"{version.partition(UNTIL)[0]}{UNTIL}{until.isoformat()}" if until else version
 
 
 def notes_by_day(store: Store) -> dict[str, list[str]]:

@@ -38,9 +38,9 @@ class Run:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of one partition, with figures about them."""
+    """Rows of one partition, by table if there are several, with figures about them."""
 
-    frame: pl.DataFrame
+    frame: pl.DataFrame | Mapping[str, pl.DataFrame]
     figures: Mapping[str, Any] = field(default_factory=dict)
     version: str | None = None
     """Input version to note, where it is not that of the declaration."""
@@ -85,7 +85,7 @@ def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str]
             store.note(note_name(lead, part), wanted[part])
         return made
     report = Report(figures={"written": len(due), "unchanged": len(partitions) - len(due)} if lead.is_partitioned else {})
-    for part in track(due, JOBS[lead.jobs[0]].title):
+    for part in track(sorted(due, reverse=True) if lead.is_newest_first else due, JOBS[lead.jobs[0]].title):
         with store.lock():
             _write(store, tables, part, made(part), versions[part], report)
     return report

@@ -77,6 +77,8 @@ class Table:
     """Dagster pool that prevents two runs from writing the same files."""
     fresh_days: int | None = None
     """Days after which the UI shows it as overdue."""
+    is_newest_first: bool = False
+    """Whether the latest partitions are built first."""
     in_branch: bool = False
     """Whether a what-if branch builds it too."""
 
@@ -196,11 +198,14 @@ TABLES: dict[str, Table] = {
         _rows("evaluation", r.EvaluationRow, "quality", "evaluate", "evaluation/1", made_from=("windows", "observations"),
               settings=("gold",), inputs="evaluation"),
         # embed: vectors, merges, memories and their indexes
-        _rows("embeddings", r.Embedding, "embed", "process_days", "embed/1", grain="day",
-              made_from=("observations", "harness_memories"), settings=("embedding_model",), inputs="embeddings",
+        _rows("embedding_failures", r.EmbeddingFailure, "embed", "process_days", "embed/2", build="embeddings", grain="day",
+              made_from=("observations", "harness_memories"), settings=("embedding_model",), inputs="embeddings", follows=True,
               in_branch=True),
+        _rows("embeddings", r.Embedding, "embed", "process_days", "embed/2", grain="day",
+              made_from=("observations", "harness_memories"), settings=("embedding_model",), inputs="embeddings",
+              in_branch=True, is_newest_first=True),
         _rows("passages", r.Passage, "embed", "process_days", "passages/2", grain="day", made_from=("messages",),
-              settings=("embedding_model",)),
+              settings=("embedding_model",), inputs="passages", is_newest_first=True),
         _rows("merges", r.MergeEdge, "embed", _REBUILD, "merge/3", made_from=("observations", "embeddings"),
               settings=_STANDARDS, inputs=None, in_branch=True, plots=("reason",)),
         _rows("memories", r.Memory, "embed", _REBUILD, "fold/5",

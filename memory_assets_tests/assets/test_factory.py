@@ -19,7 +19,7 @@ from memory_assets_tests.generated import columns_of
 
 DAILY = {
     "messages", "sessions", "observer_answers", "segments", "observations", "verdicts", "triggers", "lessons", "quality", "daily_log",
-    "passages", "embeddings", "reflections", "proposals", "friction",
+    "passages", "embedding_failures", "embeddings", "reflections", "proposals", "friction",
 }  # fmt: skip
 ASKING = {"observer_answers", "reflections", "weekly_distillates", "monthly_distillates"}
 DISTILLED = {"weekly_distillates": dg.WeeklyPartitionsDefinition, "monthly_distillates": dg.MonthlyPartitionsDefinition}

@@ -1,8 +1,11 @@
-"""What makes the facts of a day stale: answers, the embedding model that compares them, and what later parts of a session replace."""
+"""What makes the facts of a day stale: answers, the embedding model, later parts of a session, and texts without a vector."""
 
 from datetime import timedelta
 
-from memory_assets.runs.inputs import observations, replaced_by_day
+import pytest
+
+from memory_assets.runs.inputs import observations, replaced_by_day, version_until
+from memory_assets.runs.staleness import input_versions, stale_partitions
 from memory_assets.schema.tables import TABLES
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
@@ -43,3 +46,20 @@ def test_another_session_replaces_nothing_here():
     write(store, "observer_answers", TODAY, answer(WINDOW))
     write(store, "observer_answers", TOMORROW, {**answer("f" * 64, replaced_ids=[REPLACED]), "session_id": "session-2"})
     assert TODAY not in replaced_by_day(store)
+
+
+@pytest.mark.parametrize("name", ["embeddings", "passages"])
+def test_a_day_with_texts_that_could_not_be_encoded_is_stale_after_five_minutes(name: str):
+    store = small_store()
+    (wanted,) = [version for day, version in input_versions(store, TABLES[name]).items() if day == TODAY]
+    now = store.settings.clock()
+    store.tables.write(name, TODAY, store.tables.read(name, [TODAY]), inputs=version_until(wanted, now + timedelta(minutes=5)))
+
+    def is_stale(after: timedelta) -> bool:
+        later = Store(store.settings.model_copy(update={"now": now + after}), store.root)
+        return TODAY in stale_partitions(later, TABLES[name])
+
+    assert not is_stale(timedelta(minutes=4, seconds=59))
+    assert is_stale(timedelta(minutes=5))
+    write(store, "observations" if name == "embeddings" else "messages", TODAY)
+    assert is_stale(timedelta())

@@ -20,12 +20,19 @@ from memory_assets.store.store import Store
 
 @check("embeddings")
 def every_text_has_a_vector(store: Store, days: Days) -> pl.DataFrame:
-    """The text of every observation and note has a vector."""
+    """The text of every observation and note has a vector, or a row that says why not."""
     columns, tables = ["id", "text_hash"], store.tables
     embedded = [date.fromisoformat(day) for day in tables.parts("embeddings", days)]
     noted = notes_of(store).filter(pl.col("day").is_in(embedded)).select(columns)
     found = pl.concat([tables.read("observations", days, columns=columns), noted])
-    return found.join(tables.read("embeddings", days, columns=["text_hash"]).unique(), on="text_hash", how="anti")
+    tried = (tables.read(name, days, columns=["text_hash"]) for name in ("embeddings", "embedding_failures"))
+    return found.join(pl.concat(tried).unique(), on="text_hash", how="anti")
+
+
+@check("embedding_failures", level="warn")
+def every_text_can_be_encoded(store: Store, days: Days) -> pl.DataFrame:
+    """No text waits for another attempt of the embedding model; until then it is found by its words alone."""
+    return store.tables.read("embedding_failures", days).select("text_hash", "day", "attempts", "problem", "failed_at")
 
 
 @check("memories")

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-from memory_assets.runs.inputs import merge_rules
+from memory_assets.runs.inputs import merge_rules, version_until
 from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of, per_partition
+from memory_assets.runs.staleness import input_versions
 from memory_assets.schema.frames import empty
 from memory_assets.schema.tables import WHOLE
 from memory_assets.services.corpus import open_embedder, open_texts, open_vectors, passages_to_index
-from memory_assets.stages.embed.encode import SPEAKERS, encode_day, make_passages
+from memory_assets.stages.embed.encode import COOL_DOWN, MOST_VECTORS, SPEAKERS, encode_day, make_passages, retry_at
 from memory_assets.stages.embed.evidence import EVIDENCE, families_of, plan_evidence
 from memory_assets.stages.embed.graph import build_entities, build_relations, render_picture
 from memory_assets.stages.embed.memories import fold_memories, read_present
@@ -32,14 +33,16 @@ APPENDED = (*EVIDENCE, USED, IGNORED)
 PICTURE_SVG = "graph.svg"
 
 
-def embeddings(store: Store, _: Run) -> Builder:
+def embeddings(store: Store, run: Run) -> Builder:
     """Encodes the texts of a day that have no vector yet; the model is loaded for the first of them."""
-    embedder, notes = open_embedder(store.settings.embedding_model), notes_of(store)
+    embedder, notes, now = open_embedder(store.settings.embedding_model), notes_of(store), store.settings.clock()
+    versions = input_versions(store, run.table)
 
-    def build(day: str) -> pl.DataFrame:
-        on = date.fromisoformat(day)
-        texts = pl.concat([store.tables.read("observations", [day]), notes.filter(pl.col("day") == on)])
-        return encode_day(on, texts, embedder, store.tables.read("embeddings", [day]))
+    def build(day: str) -> Rows:
+        on, read = date.fromisoformat(day), store.tables.read
+        texts = pl.concat([read("observations", [day]), notes.filter(pl.col("day") == on)])
+        made = encode_day(on, texts, embedder, read("embeddings", [day]), read("embedding_failures", [day]), now=now)
+        return Rows(made, version=version_until(versions.get(day, "-"), retry_at(made["embedding_failures"])))
 
     return build
 
@@ -50,12 +53,17 @@ def notes_of(store: Store) -> pl.DataFrame:
     return pl.concat([notes, store.tables.read("harness_memories")])
 
 
-def passages(store: Store, _: Run) -> Builder:
+def passages(store: Store, run: Run) -> Builder:
     """Cuts the messages of a day into passages and encodes them."""
-    tables, embedder = store.tables, open_embedder(store.settings.embedding_model)
-    return lambda day: make_passages(
-        date.fromisoformat(day), tables.read("messages", [day]), embedder, tables.read("passages", [day])
-    )
+    read, embedder, now = store.tables.read, open_embedder(store.settings.embedding_model), store.settings.clock()
+    versions = input_versions(store, run.table)
+
+    def build(day: str) -> Rows:
+        made = make_passages(date.fromisoformat(day), read("messages", [day]), embedder, read("passages", [day]))
+        lacking = made.filter(pl.col("vector").is_null() & (pl.col("number") < MOST_VECTORS))
+        return Rows(made, version=version_until(versions.get(day, "-"), None if lacking.is_empty() else now + COOL_DOWN))
+
+    return build
 
 
 @per_partition

@@ -27,6 +27,19 @@ class Embedding(Record):
     vector: list[float] = Field(description="Unit-length vector, float32.")
 
 
+class EmbeddingFailure(Record):
+    """A text that the embedding model could not encode; it is found by its words, and tried again after five minutes."""
+
+    key: ClassVar = ("text_hash", "model", "day")
+    text_hash: str = Field(description="SHA-256 of the text, in hex.")
+    day: date = Field(description="Local day of the observation.")
+    model: str = Field(description="Model that failed.")
+    model_version: str = Field(description="Hash of the model's weights, shortened.")
+    failed_at: datetime = Field(description="When it was last tried.")
+    attempts: Count = Field(description="Times it was tried.")
+    problem: str = Field(description="Name of the error, or that the vector was not usable.")
+
+
 class Passage(Record):
     """A few sentences of a person's or assistant's message, with a vector; messages are searched by passage."""
 

@@ -34,6 +34,7 @@ def erase_rows(tables: ParquetTables, tombstones: Tombstones, sources: Iterable[
     observed = pl.concat([tables.read("observations", columns=["id", "text_hash"]), notes.select("id", "text_hash")])
     sources_left = {
         "embeddings": observed["text_hash"],
+        "embedding_failures": observed["text_hash"],
         "passages": tables.read("messages", columns=["message_id"])["message_id"],
         "mentions": tables.read("memories", columns=["id"])["id"].alias("memory_id"),
     }

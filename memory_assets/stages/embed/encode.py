@@ -4,19 +4,25 @@ Each distinct text is encoded once; known vectors are reused by the hash of thei
 everything and near to nothing, so a message is found by its best passage. Only the words of people and assistants are cut; tool
 calls and outputs are not. A passage has the role of its message: a turn of the owner, the answer that ends the assistant's
 turn, or a step before it.
+
+A text that the model cannot encode keeps no other from its vector. Until its next attempt, after `COOL_DOWN` at the earliest,
+it is found by its words alone. High priority and newest come first. If none can be encoded, the model is at fault: an error.
 """
 
 import hashlib
 import re
-from collections.abc import Container, Iterator, Mapping
-from datetime import date
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
+from memory_assets.errors import ModelError
 from memory_assets.schema import frames as schemas
-from memory_assets.schema.protocols import Embedder
+from memory_assets.schema.protocols import Embedder, Read
+
+Made = TypeVar("Made")
 
 PASSAGE_CHARS = 500
 """About 125 tokens, half of what MiniLM reads. On questions about labelled sessions single sentences found less, and whole
@@ -25,30 +31,103 @@ messages much less."""
 MOST_VECTORS = 24
 """Passages of one message that get a vector; the rest of longer pastes is found by its words."""
 
+COOL_DOWN = timedelta(minutes=5)
+"""A text that could not be encoded is tried again no sooner (DUET)."""
+
+BATCH = 256
+"""Texts that are encoded together; those before a failure keep their vectors."""
+
 SPEAKERS = ("owner", "assistant", "subagent")
 
 _BREAK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)")
 
 
-def encode_day(day: date, observations: pl.DataFrame, embedder: Embedder, known: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Returns the embeddings of the day's texts; `known` holds reusable rows."""
-    texts = dict(observations.select("text_hash", "text").iter_rows())
+def encode_day(
+    day: date,
+    observations: pl.DataFrame,
+    embedder: Embedder,
+    known: pl.DataFrame | None = None,
+    failures: pl.DataFrame | None = None,
+    *,
+    now: datetime,
+) -> dict[str, pl.DataFrame]:
+    """Returns the tables `embeddings` and `embedding_failures` of the day's texts.
+
+    `known` holds reusable rows, `failures` the texts that could not be encoded before.
+    """
+    is_high = (pl.col("priority") != "high").cast(pl.Int8)
+    ranked = observations.sort(is_high, pl.col("event_at").dt.epoch("us").neg(), "id")
+    texts: dict[str, str] = {}
+    for text_hash, text in ranked.select("text_hash", "text").iter_rows():
+        texts.setdefault(text_hash, text)
     found = _reusable(known, embedder, "vector")
-    if missing := _missing(texts, found):
-        made = embedder.encode([texts[text_hash] for text_hash in missing])
-        found |= {text_hash: (vector.tolist(),) for text_hash, vector in zip(missing, made, strict=True)}
+    failed = {} if failures is None else {row["text_hash"]: row for row in failures.filter(_is_made_by(embedder)).to_dicts()}
+    waiting = {text_hash for text_hash, row in failed.items() if now - row["failed_at"] < COOL_DOWN}
+    due = [text_hash for text_hash in texts if text_hash not in found and text_hash not in waiting]
+    made, problems = _encode_each(embedder.encode, texts, due)
+    found |= {text_hash: (vector.tolist(),) for text_hash, vector in made.items()}
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}
-    vectors = ((text_hash, *found[text_hash]) for text_hash in sorted(texts))
+    vectors = ((text_hash, *found[text_hash]) for text_hash in sorted(texts.keys() & found.keys()))
     rows = ({"text_hash": h, **common, "dimension": len(vector), "vector": vector} for h, vector in vectors)
-    return schemas.frame_of("embeddings", rows)
+    left = [failed[text_hash] for text_hash in sorted(waiting & texts.keys() - found.keys())]
+    for text_hash, problem in sorted(problems.items()):
+        attempts = failed[text_hash]["attempts"] + 1 if text_hash in failed else 1
+        left.append({"text_hash": text_hash, **common, "failed_at": now, "attempts": attempts, "problem": problem})
+    return {
+        "embedding_failures": schemas.frame_of("embedding_failures", left),
+        "embeddings": schemas.frame_of("embeddings", rows),
+    }
+
+
+def retry_at(failures: pl.DataFrame) -> datetime | None:
+    """Returns when the first of the texts may be tried again; None if there is none."""
+    first = failures["failed_at"].min()
+    return first + COOL_DOWN if isinstance(first, datetime) else None
+
+
+def _encode_each(
+    encode: Callable[[list[str]], Iterable[Made]], texts: Mapping[str, str], hashes: Sequence[str]
+) -> tuple[dict[str, Made], dict[str, str]]:
+    """Returns what is made of each text, and the problem of each that cannot be encoded; raises if none can."""
+    made: dict[str, Made] = {}
+    problems: dict[str, str] = {}
+    waiting, cause = [list(hashes[start : start + BATCH]) for start in range(0, len(hashes), BATCH)], None
+    while waiting:
+        batch = waiting.pop(0)
+        try:
+            made |= dict(zip(batch, encode([texts[text_hash] for text_hash in batch]), strict=True))
+        except ModelError:
+            raise
+        except Exception as error:  # whatever a model does with one text, the others get their vectors
+            cause, half = error, len(batch) // 2
+            if half:
+                waiting[:0] = [batch[:half], batch[half:]]
+            else:
+                problems[batch[0]] = type(error).__name__
+    for text_hash in [text_hash for text_hash, one in made.items() if not _is_usable(one)]:
+        del made[text_hash]
+        problems[text_hash] = "no usable vector"
+    if len(problems) > 1 and not made:
+        raise ModelError(f"Cannot encode any of {len(problems)} texts: {cause or 'no vector is usable'}.") from cause
+    return made, problems
+
+
+def _is_usable(made: Any) -> bool:
+    """Returns whether the vector has finite numbers and a direction."""
+    vector = made.vector if isinstance(made, Read) else made
+    return bool(np.isfinite(vector).all() and np.any(vector))
 
 
 def _reusable(known: pl.DataFrame | None, embedder: Embedder, *columns: str) -> dict[str, tuple[Any, ...]]:
     """Returns the columns of the rows that the same model made, by the hash of their text."""
     if known is None:
         return {}
-    same = known.filter(model=embedder.name, model_version=embedder.version).drop_nulls(columns)
+    same = known.filter(_is_made_by(embedder)).drop_nulls(columns)
     return {text_hash: tuple(values) for text_hash, *values in same.select("text_hash", *columns).iter_rows()}
+
+
+def _is_made_by(embedder: Embedder) -> pl.Expr:
+    return (pl.col("model") == embedder.name) & (pl.col("model_version") == embedder.version)
 
 
 def _missing(texts: Mapping[str, str], found: Container[str]) -> list[str]:
@@ -140,12 +219,11 @@ def make_passages(day: date, messages: pl.DataFrame, embedder: Embedder, known: 
     hashes = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in cut["text"]]
     texts = {h: text for h, text, number in zip(hashes, cut["text"], cut["number"], strict=True) if number < MOST_VECTORS}
     found = _reusable(known, embedder, "vector", "words")
-    missing = _missing(texts, found)
-    read = embedder.read([texts[text_hash] for text_hash in missing])
-    found |= {h: (one.vector.tolist(), one.words.tobytes()) for h, one in zip(missing, read, strict=True)}
+    read, _ = _encode_each(embedder.read, texts, _missing(texts, found))
+    found |= {h: (one.vector.tolist(), one.words.tobytes()) for h, one in read.items()}
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}
     rows = []
     for row, text_hash in zip(cut.drop("text").iter_rows(named=True), hashes, strict=True):
-        vector, words = found[text_hash] if row["number"] < MOST_VECTORS else (None, None)
+        vector, words = found.get(text_hash, (None, None)) if row["number"] < MOST_VECTORS else (None, None)
         rows.append({**row, **common, "text_hash": text_hash, "vector": vector, "words": words})
     return schemas.frame_of("passages", rows)

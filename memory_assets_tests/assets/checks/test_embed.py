@@ -11,6 +11,7 @@ import pytest
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.assets.checks.common import REGISTERED
+from memory_assets.runs.steps import embed as steps
 from memory_assets.schema.requests import RememberRequest
 from memory_assets.schema.tables import TABLES
 from memory_assets.services.notes import remember
@@ -186,8 +187,35 @@ def test_a_note_is_part_of_one_memory_with_what_says_the_same(store: Store):
     noted = remember(store, RememberRequest(text=PORT, category="operations", project="shop"))
     other = remember(store, RememberRequest(text="Herons nest beside the reactor."))
     notes = note_rows(store.ledger.events())
-    vectors = encode_day(notes["day"][0], notes, LocalEmbedder())
+    vectors = encode_day(notes["day"][0], notes, LocalEmbedder(), now=START)["embeddings"]
     store.tables.write("embeddings", notes["day"][0].isoformat(), vectors)
     fold(store)
     found = dict(store.tables.read("memories", columns=["id", "observation_ids"]).iter_rows())
     assert found == {"1": ["1", *noted.memory_ids], other.memory_ids[0]: list(other.memory_ids)}
+
+
+def test_a_text_that_cannot_be_encoded_is_named_and_gets_its_vector_once_the_model_is_repaired(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    learn(store, said("1", PORT), said("2", OTHER_PORT))
+    bad = LocalEmbedder()
+    encode = bad.encode
+    monkeypatch.setattr(bad, "encode", lambda texts: 1 / 0 if PORT in texts else encode(texts))
+    write(store, "embeddings", DAY)
+    now = START + timedelta(days=30)
+
+    def built(embedder: LocalEmbedder, later: timedelta) -> dict[str, dg.AssetCheckEvaluation]:
+        monkeypatch.setattr(steps, "open_embedder", lambda _: embedder)
+        at = Store(store.settings.model_copy(update={"now": now + later}), store.root)
+        result = run_assets(at, "embedding_failures", "embeddings", days=(START.date(), START.date()))
+        return {check.check_name: check for check in result.get_asset_check_evaluations()}
+
+    found = built(bad, timedelta())
+    assert (found["every_text_has_a_vector"].passed, found["every_text_can_be_encoded"].passed) == (True, False)
+    assert "ZeroDivisionError" in str(found["every_text_can_be_encoded"].metadata["examples"].value)
+    assert store.tables.read("embeddings")["text_hash"].to_list() == [said("2", OTHER_PORT)["text_hash"]]
+
+    good = LocalEmbedder()
+    assert not built(good, timedelta(minutes=4))["every_text_can_be_encoded"].passed
+    assert built(good, timedelta(minutes=5))["every_text_can_be_encoded"].passed
+    assert store.tables.read("embeddings").height == 2

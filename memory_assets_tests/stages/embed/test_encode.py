@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 import numpy as np
 import polars as pl
+import pytest
 
-from memory_assets.stages.embed.encode import encode_day, matrix_of
-from memory_assets_tests.factories import START, ReadsWhole, frame, row
+from memory_assets.errors import ModelError
+from memory_assets.stages.embed import encode
+from memory_assets.stages.embed.encode import BATCH, COOL_DOWN, make_passages, matrix_of, retry_at
+from memory_assets_tests.factories import START, ReadsWhole, frame, message, row
 
 DAY = START.date()
 
@@ -33,36 +37,120 @@ def observed(*texts: str) -> pl.DataFrame:
     )
 
 
-def test_a_text_that_occurs_twice_is_encoded_once_and_short_ones_first():
+def embeddings_of(*given) -> pl.DataFrame:
+    return encode.encode_day(*given, now=START)["embeddings"]
+
+
+@dataclass
+class FailingEmbedder(CountingEmbedder):
+    """Fails for a batch with a bad text, and gives no usable vector for an odd one."""
+
+    bad: frozenset[str] = frozenset({"bad"})
+    odd: frozenset[str] = frozenset({"odd"})
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        made = super().encode(texts)
+        if not self.bad.isdisjoint(texts):
+            raise RuntimeError(f"cannot encode {texts}")
+        made[[text in self.odd for text in texts]] = np.nan
+        return made
+
+
+def failing(
+    texts: Sequence[str], known=None, *, now: datetime = START, **how
+) -> tuple[list[str], list[tuple], FailingEmbedder]:
+    embedder = FailingEmbedder(**how)
+    found = encode.encode_day(DAY, observed(*texts), embedder, *(known or ()), now=now)
+    failures = found["embedding_failures"].select("text_hash", "attempts", "problem", "failed_at").rows()
+    return found["embeddings"]["text_hash"].to_list(), failures, embedder
+
+
+def test_a_text_that_cannot_be_encoded_keeps_no_other_from_its_vector():
+    vectors, failures, _ = failing(["one", "bad", "two", "odd", "three"])
+    assert vectors == ["h-one", "h-three", "h-two"]
+    assert failures == [("h-bad", 1, "RuntimeError", START), ("h-odd", 1, "no usable vector", START)]
+
+
+def test_a_failed_text_is_tried_again_no_sooner_than_after_five_minutes():
+    texts = ["one", "bad"]
+    first = encode.encode_day(DAY, observed(*texts), FailingEmbedder(), now=START)
+    known = first["embeddings"], first["embedding_failures"]
+    assert retry_at(known[1]) == START + timedelta(minutes=5)
+
+    early, waiting, embedder = failing([*texts, "new"], known, now=START + COOL_DOWN - timedelta(seconds=1))
+    assert (early, waiting) == (["h-new", "h-one"], [("h-bad", 1, "RuntimeError", START)])
+    assert embedder.asked == ["new"]
+
+    again, failed, embedder = failing(texts, known, now=START + COOL_DOWN)
+    assert (again, failed) == (["h-one"], [("h-bad", 2, "RuntimeError", START + COOL_DOWN)])
+    assert embedder.asked == ["bad"]
+
+    repaired, left, _ = failing(texts, known, now=START + COOL_DOWN, bad=frozenset())
+    assert (repaired, left) == (["h-bad", "h-one"], [])
+    other, left, embedder = failing(texts, known, version="2", bad=frozenset())
+    assert (other, left, sorted(embedder.asked)) == (["h-bad", "h-one"], [], ["bad", "one"])
+
+
+def test_a_model_that_encodes_nothing_is_at_fault_itself():
+    with pytest.raises(ModelError, match="Cannot encode any of 3 texts: cannot encode"):
+        failing(["one", "two", "three"], bad=frozenset({"one", "two", "three"}))
+    vectors, failures, _ = failing(["bad"])
+    assert (vectors, len(failures)) == ([], 1)
+
+
+def test_high_priority_and_newest_come_first():
+    said = [("old", "high", 0), ("older", "medium", 1), ("new", "high", 5), ("newer", "low", 9)]
+    rows = [
+        row("observations", id=text, text=text, text_hash=text, priority=priority, event_at=START + timedelta(hours=hour))
+        for text, priority, hour in said
+    ]
     embedder = CountingEmbedder()
-    made = encode_day(DAY, observed("longer", "ab", "longer"), embedder)
-    assert embedder.asked == ["ab", "longer"]
+    encode.encode_day(DAY, frame("observations", *rows), embedder, now=START)
+    assert embedder.asked == ["new", "old", "newer", "older"]
+
+
+def test_texts_before_a_breakdown_keep_their_vectors():
+    texts = [f"text {n:04d}" for n in range(BATCH + 10)]
+    vectors, failures, _ = failing(texts, bad=frozenset(texts[BATCH:]))
+    assert (len(vectors), len(failures)) == (BATCH, 10)
+
+
+def test_a_passage_that_cannot_be_encoded_is_found_by_its_words():
+    said = [message("one", message_id="a"), message("bad", 1, message_id="b")]
+    made = make_passages(DAY, frame("messages", *said), FailingEmbedder())
+    assert made.select("message_id", pl.col("vector").is_null()).rows() == [("a", False), ("b", True)]
+
+
+def test_a_text_that_occurs_twice_is_encoded_once():
+    embedder = CountingEmbedder()
+    made = embeddings_of(DAY, observed("longer", "ab", "longer"), embedder)
+    assert sorted(embedder.asked) == ["ab", "longer"]
     assert made["text_hash"].to_list() == ["h-ab", "h-longer"]
     assert made["vector"].to_list() == [[1.0, 2.0], [1.0, 6.0]]
 
 
 def test_a_known_vector_is_not_made_again():
     first = CountingEmbedder()
-    known = encode_day(DAY, observed("one"), first)
+    known = embeddings_of(DAY, observed("one"), first)
     second = CountingEmbedder()
-    made = encode_day(DAY, observed("one", "three"), second, known)
+    made = embeddings_of(DAY, observed("one", "three"), second, known)
     assert second.asked == ["three"]
-    assert made.equals(encode_day(DAY, observed("three", "one"), CountingEmbedder()))
+    assert made.equals(embeddings_of(DAY, observed("three", "one"), CountingEmbedder()))
 
 
 def test_vectors_of_other_weights_are_made_again():
-    known = encode_day(DAY, observed("one"), CountingEmbedder(version="1"))
+    known = embeddings_of(DAY, observed("one"), CountingEmbedder(version="1"))
     embedder = CountingEmbedder(version="2")
-    assert encode_day(DAY, observed("one"), embedder, known)["model_version"].to_list() == ["2"]
+    assert embeddings_of(DAY, observed("one"), embedder, known)["model_version"].to_list() == ["2"]
     assert embedder.asked == ["one"]
 
 
 def test_a_day_without_observations_asks_nothing():
     embedder = CountingEmbedder()
-    assert encode_day(DAY, observed(), embedder).is_empty()
+    assert embeddings_of(DAY, observed(), embedder).is_empty()
     assert embedder.asked == []
 
 
 def test_a_text_without_a_vector_is_a_row_of_zeros():
-    made = encode_day(DAY, observed("one"), CountingEmbedder())
+    made = embeddings_of(DAY, observed("one"), CountingEmbedder())
     assert matrix_of(pl.Series(["h-one", "h-unknown", "h-one"]), made).tolist() == [[1.0, 3.0], [0.0, 0.0], [1.0, 3.0]]
