@@ -58,7 +58,7 @@ def learn(store: Store) -> None:
     """Runs what a change of the files asks for."""
     assert run_assets(store, "harness_memories").success
     for day in stale_days(store, "process_days"):
-        assert run_assets(store, "embeddings", days=(day, day)).success
+        assert run_assets(store, "embedding_failures", "embeddings", days=(day, day)).success
     assert memories_are_stale(store)
     assert run_assets(store, "merges", "memories", "vector_index", "text_index").success
 

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Sequence
 
 from memory_assets.schema.records import Category, Scope
-from memory_assets.stages.distill.rules.candidates import MOST_LINES, Candidate, Observed, tags_of
+from memory_assets.stages.distill.rules.candidates import MOST_LINES, Candidate, Observed
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.write_gate import GateResult
 from memory_assets.text.words import count_tokens, text_hash
@@ -33,6 +33,11 @@ def short_id(observation_id: str) -> str:
 def scope_of(category: Category) -> Scope:
     """Returns whether facts of the category apply to the person or the project."""
     return "person" if category in PERSONAL else "project"
+
+
+def tags_of(candidate: Candidate) -> list[str]:
+    """Returns the tags of the observation: what the fact does, if that is known."""
+    return [] if candidate.kind in ("fact", "narrative") else [candidate.kind]
 
 
 def candidate_id(candidate: Candidate, segments: Sequence[Row]) -> str:

@@ -84,12 +84,12 @@ def test_a_session_that_confirms_nothing_does_not_raise_the_confidence_by_repeat
 def test_a_memory_has_the_tags_of_what_may_be_kept_each_once_and_older_rows_have_none():
     rows = [
         said("1", tags=["decision"]),
-        said("2", tags=["decision", "done"]),
+        said("2", tags=["decision", "result"]),
         said("3", tags=["rule"], gate="hold"),
         said("4", tags=None),
     ]
     memory = fold(rows, [edge(str(n), "1") for n in (2, 3, 4)])["1"]
-    assert memory["tags"] == ["decision", "done"]
+    assert memory["tags"] == ["decision", "result"]
 
 
 def test_a_held_repetition_neither_shows_nor_strengthens():

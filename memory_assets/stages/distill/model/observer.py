@@ -170,7 +170,6 @@ def _candidate(fact: ParsedFact, evidence: FactEvidence | None, rows: Sequence[R
         message_ids=tuple(rows[row]["message_id"] for row in sorted(places)),
         quote=quote,
         segment=segment_of[first] if places else 0,
-        is_done=fact.is_done,
         hint=fact.gate or "missing",
         hint_confidence=fact.confidence,
         hint_category=fact.category,
@@ -180,8 +179,10 @@ def _candidate(fact: ParsedFact, evidence: FactEvidence | None, rows: Sequence[R
 
 
 def _kind(fact: ParsedFact, author: str) -> FactKind:
-    """Returns the kind of the fact, from the model's category and its author."""
+    """Returns the kind of the fact, from the model's category and mark, and its author."""
     category = category_named(fact.category)
     if category == "preferences":
         return "preference"
-    return "rule" if category == "rules-conventions" and author == "owner" else "fact"
+    if category == "rules-conventions" and author == "owner":
+        return "rule"
+    return "result" if fact.is_done else "fact"

@@ -56,16 +56,8 @@ class Candidate:
     """Clock times in the text that occur in no source."""
     fault: str = ""
     """Why the evidence of a model's fact is not enough: unsupported, unknown name, or contradicted."""
-    is_done: bool = False
-    """Finished work, according to the model."""
     observer: str | None = None
     """Set if another observer than the window's found it."""
-
-
-def tags_of(candidate: Candidate) -> list[str]:
-    """Returns the tags of the observation: what the fact does, and whether it is finished work."""
-    said = [] if candidate.kind in ("fact", "narrative") else [str(candidate.kind)]
-    return [*said, *(["done"] if candidate.is_done else [])]
 
 
 def candidate_of(

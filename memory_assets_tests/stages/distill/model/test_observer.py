@@ -2,7 +2,8 @@
 
 from memory_assets.stages.distill.model.observer import observe_window, trim
 from memory_assets.stages.distill.model.parser import parse_answer
-from memory_assets.stages.distill.rules.candidates import Candidate, Observed, tags_of
+from memory_assets.stages.distill.rows import tags_of
+from memory_assets.stages.distill.rules.candidates import Candidate, Observed
 from memory_assets.text.words import count_tokens
 from memory_assets_tests.stages.distill.models import answered
 from memory_assets_tests.stages.distill.sessions import messages, said
@@ -56,11 +57,11 @@ def test_a_models_fact_is_grounded_in_the_owners_words():
     assert 4 in fact.lines
 
 
-def test_an_observation_is_tagged_with_what_it_does_and_finished_work():
+def test_an_observation_is_tagged_with_what_it_does_and_finished_work_as_a_result():
     wanted = facts()["The owner wants uv for installing here, never pip"]
     done = facts(ANSWER.replace("- 🟡 [gate=allow confidence=0.8", "- ✅ [gate=allow confidence=0.8"))
     work = done["`uv sync` installs everything from `uv.lock`"]
-    assert (tags_of(wanted), tags_of(work)) == (["rule"], ["done"])
+    assert (tags_of(wanted), tags_of(work)) == (["rule"], ["result"])
     assert tags_of(facts()["The deploy at 09:41 broke"]) == []
 
 
