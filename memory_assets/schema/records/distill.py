@@ -117,8 +117,8 @@ class Observation(Record):
     person: str = Field(description="The human of the session.")
     folder: str = Field(description="Working folder.")
     tags: list[str] = Field(
-        description="What it does (rule, preference, correction, decision, root_cause, state_change, result, gotcha); of a note "
-        "the tags that it was saved with, and `correction` if it corrects a memory."
+        description="What it does (rule, preference, correction, decision, root_cause, state_change, result, gotcha), of a"
+        " note the tags that it was saved with, and `correction` if it corrects a memory."
     )
     entities: list[str] = Field(description="Files, commands, packages, services, people and ids that it names.")
     event_at: datetime = Field(description="When it was said.")

@@ -70,8 +70,9 @@ def _handoff(session: Row, narratives: Sequence[str]) -> Iterator[str]:
     yield f"**Session**: {session['harness']}, {minutes} min, {counts}, {session['folder']}{branch}"
     for title, files in (("Modified", session["files_modified"]), ("Read", session["files_read"])):
         if files:
+            named = (f"`{squeezed(file.removeprefix(session['folder'] + '/'))}`" for file in files[:MOST_FILES])
             more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
-            yield f"**{title}**: {', '.join(f'`{squeezed(file)}`' for file in files[:MOST_FILES])}{more}"
+            yield f"**{title}**: {', '.join(named)}{more}"
     if narratives:
         yield f"**Last**: {squeezed(narratives[-1]).replace('*', '')}"
 

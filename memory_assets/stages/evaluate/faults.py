@@ -76,10 +76,11 @@ _CHANGED = re.compile(
 )
 _BEFORE = re.compile(
     r"\b(?:from|instead|rather|replac\w+|no longer|used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|old|before|not"
-    r"|dropp\w+|remov\w+|supersed\w+|in place of)\b|n't\b|→|[-=]>|\b(?:if|when|whenever|once|unless|until)\b",
+    r"|dropp\w+|remov\w+|supersed\w+|in place of)\b|n't\b|→|[-=]>|\b(?:if|when|whenever|once|unless|until"
+    r"|(?:can|could|should|must|may|might|will|would|to) (?:not )?be)\b",
     re.I,
 )
-"""Names what was there before, or says that the change is a condition."""
+"""Names what was there before, or says that the change is a condition or a wish."""
 
 _QUESTION = re.compile(
     r"\?\W*$|^(?:what|why|how|where|which|who|is|are|does|did|can|could|would|should|shall) (?!.*[.!](?:\s|$))", re.I

@@ -409,7 +409,7 @@ def test_a_filter_that_nothing_can_have_is_not_understood(run: Run):
     assert (code, err) == (
         2,
         "✗ category must be one of preferences, rules-conventions, system-architecture, operations, memory-system, projects, "
-        "people-relationships, not 'cooking'.\n",
+        "people-relationships, health, hobbies, not 'cooking'.\n",
     )
 
 

@@ -69,7 +69,7 @@ def test_a_section_reads_as_the_seeds_show_it():
 
 HANDED_OVER = row(
     "sessions", name="Package managers", harness="codex", duration_seconds=2_520.0, user_turn_count=6, message_count=40,
-    folder="/work/shop", branch="main", files_modified=[f"src/{n}.py" for n in range(10)], files_read=["uv.lock"],
+    folder="/work/shop", branch="main", files_modified=[f"src/{n}.py" for n in range(10)], files_read=["/work/shop/uv.lock", "/etc/hosts"],
 )  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def test_the_last_section_of_a_session_hands_it_over():
         "#### Handoff\n"
         "**Session**: codex, 42 min, 6 turns, 40 messages, /work/shop, branch main\n"
         "**Modified**: `src/0.py`, `src/1.py`, `src/2.py`, `src/3.py`, `src/4.py`, `src/5.py`, `src/6.py`, `src/7.py` and 2 more\n"
-        "**Read**: `uv.lock`\n"
+        "**Read**: `uv.lock`, `/etc/hosts`\n"
         "**Last**: The owner: “use uv, never pip” Switched to uv.\n"
         "**In progress**: Move the build to uv\n"
         "<!-- /window a1b2c3d4e5f6 -->\n"

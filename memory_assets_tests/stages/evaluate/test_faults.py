@@ -158,6 +158,7 @@ def test_a_fact_that_is_ascribed_to_the_owner_needs_them_too():
         ("`queue_size` → `queue_limit` in the settings.", False),
         ("If the schema was changed, `make migrate` has to run.", False),
         ("The queue is limited to 500 jobs for now.", False),
+        ("Subcommands can be moved to the docs.", False),
     ],
 )
 def test_a_change_names_what_was_there_before(text: str, is_unnamed: bool):
