@@ -6,6 +6,7 @@ Begins with the answers written by hand; stops at the first answer that makes th
 import argparse
 import html
 import inspect
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -16,6 +17,8 @@ from memory_assets_tests.stages.distill.answer_seeds import SEEDS
 
 MODULES = (parser,)
 PATHS = {"segments", "structured", "flat", "list", "raw", "empty"}
+WHOLE_ESCAPE = re.compile(r"&(?:lt|gt|amp|quot|apos|#39|#x27);")
+"""What is unescaped within a fact; `html.unescape` also takes escapes without their end."""
 
 
 def check(raw: str) -> None:
@@ -27,7 +30,8 @@ def check(raw: str) -> None:
     forms = [raw.replace("\x00", "").replace("\ufeff", "")]
     for _ in range(UNESCAPES + 1):
         forms.append(html.unescape(forms[-1]))
-    said = encodable("\n".join(forms)).replace("**", "")
+    whole = [WHOLE_ESCAPE.sub(lambda found: html.unescape(found[0]), form) for form in forms]
+    said = encodable("\n".join([*forms, *whole])).replace("**", "")
     for fact in answer.facts:
         fact.text.encode()
         assert fact.text.strip() and (fact.confidence is None or 0 <= fact.confidence <= 1)

@@ -38,8 +38,8 @@ OWNER = "soph"
 """Whose stores `ingest` fills."""
 
 
-def ingest(home: Path, sources: Path) -> float:
-    """Runs `memory ingest` on the store below `home` and returns how long the process took."""
+def ingest(home: Path, sources: Path, **variables: str) -> float:
+    """Runs `memory ingest` on the store below `home` and returns how long the process took; `variables` name further settings."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "DAGSTER_"))}
     environ |= {
         "HOME": str(home),
@@ -47,6 +47,7 @@ def ingest(home: Path, sources: Path) -> float:
         "MEMORY_SOURCES": str(sources),
         "MEMORY_TIMEZONE": "UTC",
         "MEMORY_OWNER": OWNER,
+        **variables,
     }
     started = time.perf_counter()
     run([sys.executable, "-m", "memory_assets.interfaces.entry", "ingest"], environ)

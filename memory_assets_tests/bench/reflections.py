@@ -1,12 +1,15 @@
 """How much of what mattered is still told by day, week and month, and how short that is.
 
-Of the labels of high priority that the store's observations hold, by the scorer of `evaluate` and with one fact a line, the
-share that the reflections of days and the distillates of weeks and months still hold, beside their tokens. The limit is
-against everything that was observed; the share of the facts that the gate allowed stands beside it. Where there are no
-labelled sessions on the machine there are no rows.
+The store holds the labelled sessions as a model observed them: its recorded answers go through the whole pipeline, and the
+reflections are made by rules. Of the labels of high priority that the observations hold, by the scorer of `evaluate` and with
+one fact a line, the share that the reflections of days and the distillates of weeks and months still hold, beside their tokens.
+The limit is against everything that was observed; the share of the facts that the gate allowed stands beside it. Where there are
+no labelled sessions on the machine there are no rows.
 """
 
-from collections.abc import Iterable, Mapping
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 import polars as pl
 
@@ -16,9 +19,11 @@ from memory_assets.stages.evaluate.score import Fact, score
 from memory_assets.stages.reflect.bullets import parse_bullets
 from memory_assets.stages.reflect.subjects import MONTH, SMALL_TOKENS, SPANS, TABLE_OF
 from memory_assets.store.parquet_tables import ParquetTables
+from memory_assets_tests.bench.pipeline import ingest
 from memory_assets_tests.bench.row import Row
-from memory_assets_tests.bench.transcripts import LABELS
-from memory_assets_tests.bench.whole_store import whole_store
+from memory_assets_tests.bench.transcripts import FEW, LABELS, SHARED, folder
+from memory_assets_tests.messages_api import KEY, MODELS, serve
+from memory_assets_tests.recorded import RecordedAnswers
 
 STILL_HELD = {"day": 0.85, "week": 0.75, "month": 0.60}
 
@@ -31,24 +36,44 @@ def reflections(small: bool = False) -> list[Row]:
     if not LABELS.is_dir():
         print(f"reflections: no labelled sessions; {LABELS} does not exist on this machine")
         return []
-    labelled, tables = read_labels(LABELS), whole_store(small).store.tables
+    with tempfile.TemporaryDirectory(prefix="bench-reflections-") as home:
+        return list(_rows(read_labels(LABELS), observed_by_model(Path(home), small)))
+
+
+def observed_by_model(home: Path, small: bool) -> ParquetTables:
+    """Returns the tables of a store of the labelled sessions, of few if small, observed with the recorded answers."""
+    files = sorted((SHARED / "recorded").glob("*.answer.xml"), key=lambda path: path.stat().st_size)
+    recorded = RecordedAnswers(files[-FEW:] if small else files, folder(), home / "transcripts")
+    with serve(recorded.answer) as api:
+        model = {
+            "MEMORY_MODEL": MODELS[0],
+            "MEMORY_REFLECTOR_MODEL": "rules",
+            "MEMORY_MODEL_URL": api.url,
+            "ANTHROPIC_API_KEY": KEY,
+        }
+        ingest(home, home / "transcripts", **model)
+    return ParquetTables(home / "store" / "tables")
+
+
+def _rows(labelled: tuple[LabelledSession, ...], tables: ParquetTables) -> Iterator[Row]:
     observations = tables.read("observations")
     wanted = _high(labelled, facts_of(tables, [one.session for one in labelled]))
     observed = int(observations["tokens"].sum())
     may_be_told = int(observations.filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow"))["tokens"].sum())
-    rows, curve = [_grown(tables)], [f"observed {observed:,} tokens, of them {may_be_told:,} in facts to tell"]
+    yield _grown(tables)
+    curve = [f"observed {observed:,} tokens, of them {may_be_told:,} in facts to tell"]
     for span in SPANS:
         told = tables.read(TABLE_OF[span.name])
         held = _high(labelled, _facts_told(told, observations)) & wanted
         tokens = int(told["output_tokens"].sum())
         share = len(held) / len(wanted)
         figures = f"{len(held)} of {len(wanted)} labels of high priority that the observations hold"
-        rows.append(Row(f"reflections: still held by {span.name}", share, figures, floor=STILL_HELD[span.name]))
+        yield Row(f"reflections: still held by {span.name}", share, figures, floor=STILL_HELD[span.name])
         figures = f"{tokens:,} tokens, {tokens / may_be_told:.2f} of the facts to tell; {told.height} rows"
-        rows.append(Row(f"reflections: tokens of a {span.name} / observed", tokens / observed, figures, limit=span.limit))
+        yield Row(f"reflections: tokens of a {span.name} / observed", tokens / observed, figures, limit=span.limit)
         curve.append(f"{span.name} {tokens:,} ({share:.2f} held)")
     print(f"reflections: {' → '.join(curve)}")
-    return [*rows, _dropped(tables)]
+    yield _dropped(tables)
 
 
 def _high(labelled: tuple[LabelledSession, ...], facts: Iterable[Fact]) -> set[Label]:

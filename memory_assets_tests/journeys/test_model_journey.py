@@ -7,7 +7,6 @@ import signal
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from memory_assets.store.store import Store, open_store
 from memory_assets_tests.conftest import NOW, SHARED
 from memory_assets_tests.messages_api import KEY, Fault, MessagesApi, Said, serve
 from memory_assets_tests.once import sampled
+from memory_assets_tests.recorded import RecordedAnswers
 from memory_assets_tests.story import all_tables, assert_same_tables, delete_derived, lay_out_sample, run, start
 
 pytestmark = pytest.mark.slow
@@ -252,20 +252,10 @@ RECORDED = sampled(sorted((SHARED / "recorded").glob("*.answer.xml")), 5)
 
 @pytest.mark.skipif(not RECORDED, reason=f"no recorded answers: {SHARED / 'recorded'} does not exist")
 def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real_transcripts: Path):
-    sessions = {path.name.removesuffix(".answer.xml"): path.read_text("utf-8") for path in RECORDED}
     chosen, data = tmp_path / "transcripts", tmp_path / "store"
-    said = {session: _lay_out(session, real_transcripts, chosen) for session in sessions}
-    twice = {line for line, count in Counter(line for lines in said.values() for line in lines).items() if count > 1}
-    unknown: list[str] = []
-
-    def recorded(body: dict[str, Any]) -> str:
-        material = material_of(body)
-        held = {session: sum(line in material for line in lines - twice) for session, lines in said.items()}
-        if "quoted transcript" in material and not any(held.values()):
-            unknown.append(material)
-        return sessions[max(held, key=lambda session: held[session])]
-
-    with serve(recorded) as api:
+    recorded = RecordedAnswers(RECORDED, real_transcripts, chosen)
+    sessions = recorded.sessions
+    with serve(recorded.answer) as api:
         how = {"MEMORY_SHORT_TURNS": "1"}
         count = iter(range(1, 1_000))
         assert killed_at(api, data, chosen, lambda entry: next(count) == 4, **how)
@@ -274,7 +264,7 @@ def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real
         answers = store.tables.read("observer_answers")
         asked = Counter(about_windows(api))
         assert sum(count - 1 for count in asked.values()) <= 4  # those under way when it was killed
-    assert not unknown
+    assert not recorded.unknown
     assert set(answers["session_id"]) == set(sessions)
     # Recorded answers are about whole sessions: of one with several windows, the answer may be mostly about another window.
     alone = answers.filter(pl.col("window_id").n_unique().over("session_id") == 1)
@@ -290,22 +280,3 @@ def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real
         fact = facts.filter(pl.col("session_id") == session).sort("id").row(0, named=True)
         assert session in [result.session for result in agent.recall(fact["text"], probe=True).results]
         assert '"is_unchanged": true, "holds_quote": true' in json.dumps(agent.explain(fact["id"]), default=vars)
-
-
-def _lay_out(session: str, root: Path, into: Path) -> set[str]:
-    """Copies the session's transcript as the harness lays it out, and returns lines of the texts in it."""
-    (path,) = (found for found in root.rglob("*.jsonl") if session in found.name)
-    target = into / path.relative_to(root)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(path.read_bytes())
-    texts = chain.from_iterable(_strings(json.loads(line)) for line in target.read_text("utf-8").splitlines())
-    return {line.strip()[:100] for text in texts for line in text.splitlines() if len(line.strip()) >= 20}
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """Yields the strings in a record."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _strings(inner)
