@@ -63,7 +63,7 @@ def test_a_correction_becomes_an_allowed_rule_of_the_project():
         "shop",
         "mira",
         "use uv here, never pip",
-        "rules/2",
+        "rules/3",
     )
     assert fact["lines"] == [4]
     assert fact["tags"] == ["correction"]

@@ -33,16 +33,16 @@ EDGE_CHARS = 320
 _FENCED = re.compile(r"^\s*(```|~~~).*?(?:^\s*\1\s*$|\Z)", re.S | re.M)
 _TAGGED = re.compile(r"<([a-zA-Z][\w-]{2,})\b[^<>\n]*>.*?</\1>", re.S)
 _QUOTE_FOLLOWS = re.compile(
-    r"(?im)^[^\n]*(?:\b(?:here(?:'?s| is| are)|this is|following|below|feedback|review|comments?|mail|message|output|logs?)\b"
-    r"[^.?!\n:]*:|\b(?:says?|said|wrote|replied|told me):?|:(?=[ \t]*\n[ \t]*\n(?![ \t]*[-*•\d])))[ \t]*$"
+    r"(?im)^[^\n]*(?:\b(?:here(?:'?s| is| are)|this is|following|below|feedback|review|comments?|mail|message|output"
+    r"|logs?)\b[^.?!\n:]*:|\b(?:says?|said|wrote|replied|told me):?|:(?=[ \t]*\n[ \t]*\n(?![ \t]*[-*•\d])))[ \t]*$"
 )
 """A line that introduces words of somebody else; it is the owner's, what follows is not."""
 
 _QUOTE_STARTS = re.compile(
-    r"(?im)^[ \t]*(?:(?:from|to|cc|subject|date|human|user|assistant|system|owner|agent|findings?): ?|on .{6,80} wrote:"
-    r"|[❯$%➜] \S|traceback |#{1,4} \w|you are (?:an?|the) \w|act as |your task is\b|(?:task|prompt)\b[^\n:]*:|@@ |diff "
-    r"|(?:dear|hi|hello) \w+,$|\+\+\+ |\w+ — (?:yesterday|today|\d)|(?:[^\n]+\n)?\W?\d\d?:\d\d(?::\d\d)?(?: ?[ap]m)?\W"
-    r"|(?!note|rule|important|decision|also|reminder)(?-i:[A-Z]\w+(?: \w+)?: [A-Z]))"
+    r"(?im)^[ \t]*(?:(?:from|to|cc|subject|date|human|user|assistant|system|owner|agent|findings?): ?|on .{6,80} wrote:|[❯$%➜] "
+    r"\S|traceback |#{1,4} \w|you are (?:an?|the) \w|act as |your task is\b|(?:task|prompt)\b[^\n:]*:|@@ |diff |(?:dear|hi"
+    r"|hello) \w+,$|\+\+\+ |\w+ — (?:yesterday|today|\d)|(?:[^\n]+\n)?\W?\d\d?:\d\d(?::\d\d)?(?: ?[ap]m)?\W|(?:[^\n]+\n+)?(?:cr"
+    r"itical|high|medium|low) severity[ \t]*$|(?!note|rule|important|decision|also|reminder)(?-i:[A-Z]\w+(?: \w+)?: [A-Z]))"
 )
 """The first line of a mail, a chat, a terminal, a document, or a prompt for an agent; the rest of the turn belongs to it."""
 
@@ -81,13 +81,13 @@ class Exchange:
 
 def parse_exchanges(messages: Sequence[Row]) -> list[Exchange]:
     """Returns the exchanges of the window in order; only the first may lack a turn of the owner."""
-    found: list[tuple[Row | None, list[Row]]] = [(None, [])]
+    found: list[tuple[Row | None, list[AssistantReply]]] = [(None, [])]
     for message in messages:
         if message["is_user_turn"] and message["author"] == "owner":
             found.append((message, []))
         elif message["author"] == "assistant" and message["kind"] == "text":
-            found[-1][1].append(message)
-    return [_exchange(turn, replies) for turn, replies in found if turn or replies]
+            found[-1][1].append(AssistantReply(message, tuple(split_message(message["text"]))))
+    return [Exchange(t, owner_sentences(t["text"]) if t else (), tuple(replies)) for t, replies in found if t or replies]
 
 
 def owner_sentences(text: str) -> tuple[str, ...]:
@@ -98,11 +98,6 @@ def owner_sentences(text: str) -> tuple[str, ...]:
             for piece in _TRAILS_OFF.split(line.translate(STRAIGHT)):
                 found += split_sentences(" ".join(piece.split()))
     return tuple(found)
-
-
-def _exchange(turn: Row | None, replies: list[Row]) -> Exchange:
-    parsed = tuple(AssistantReply(row, tuple(split_message(row["text"]))) for row in replies)
-    return Exchange(turn, owner_sentences(turn["text"]) if turn else (), parsed)
 
 
 def own_paragraphs(text: str) -> list[str]:

@@ -1,7 +1,8 @@
-"""The rules observer, `rules/2`: finds candidate facts in a window without a model.
+"""The rules observer, `rules/3`: finds candidate facts in a window without a model.
 
 Takes the messages of a window and its segments; returns few candidates, the most useful first: what the owner laid down,
-stated or approved, and causes that were verified. Candidates that a later statement of the window takes back are marked.
+stated or approved, objections that the assistant conceded, and causes that were verified. Candidates that a later statement of
+the window takes back are marked.
 """
 
 import re
@@ -16,7 +17,7 @@ from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_ex
 from memory_assets.stages.distill.rules.owner_says import find_owner_facts
 from memory_assets.text.words import likeness, shared, stems_of
 
-OBSERVER = "rules/2"
+OBSERVER = "rules/3"
 
 ALIKE = 0.6
 """Similarity of stems from which two candidates are duplicates; the more useful one is kept."""
@@ -29,15 +30,13 @@ SAME_SUBJECT = 0.5
 
 FEWEST_SHARED = 3
 
-_TAKES_BACK = re.compile(
-    r"(?i)\b(?:was wrong|(?:not|wasn't) the (?:cause|reason)|on second thought|no longer)\b|^(?:or )?(?:no|actually|wait)\b"
-)
+_TAKES_BACK = re.compile(r"(?i)\b(?:was wrong|(?:not|wasn't) the (?:cause|reason)|no longer)\b|^(?:or )?(?:no|actually|wait)\b")
 
 
 def find_candidates(messages: Sequence[Row], segments: Sequence[Sequence[int]]) -> list[Candidate]:
     """Returns the candidates of the window, the most useful first."""
     exchanges = parse_exchanges(messages)
-    found = mark_overturned(find_owner_facts(exchanges) + find_causes(exchanges), exchanges)
+    found = mark_overturned([*find_owner_facts(exchanges), *find_causes(exchanges)], exchanges)
     kept: list[Candidate] = []
     for candidate in sorted(found, key=lambda c: (c.is_overturned, *_rank(c))):
         if not any(likeness(candidate.text, other.text) >= ALIKE for other in kept):
@@ -64,10 +63,8 @@ def _rank(candidate: Candidate) -> tuple[float, datetime, str]:
     return (-candidate.usefulness, candidate.event_at, candidate.text)
 
 
-def _complete(candidate: Candidate, by_id: dict[str, Row], segment_of: dict[str, int]) -> Candidate:
+def _complete(c: Candidate, by_id: dict[str, Row], segment_of: dict[str, int]) -> Candidate:
     """Returns the candidate with its quote, items and segment."""
-    texts = [by_id[message_id]["text"] for message_id in candidate.message_ids]
-    quote = quote_from(texts, candidate.quote)
-    return replace(
-        candidate, segment=segment_of[candidate.message_ids[0]], quote=quote, **items_of(candidate.text, texts, quote)
-    )
+    texts = [by_id[message_id]["text"] for message_id in c.message_ids]
+    quote = quote_from(texts, c.quote)
+    return replace(c, segment=segment_of[c.message_ids[0]], quote=quote, **items_of(c.text, texts, quote))

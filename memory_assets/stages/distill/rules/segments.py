@@ -37,8 +37,8 @@ LITTLE_IN_COMMON = 0.12
 READ_CHARS = 3_000
 
 _ANNOUNCES = re.compile(
-    r"(?i)^\W*(?:(?:ok(?:ay)?|great|good|thanks?|so|and|yes)\W+)*(?:now|next|another|also|separately|new|back to|moving on"
-    r"|one more|let's (?:move|switch|look|work|talk)|can you now)\b"
+    r"(?i)^\W*(?:(?:ok(?:ay)?|great|good|thanks?|so|and|yes)\W+)*(?:now|next|another|also|separately|new|back to|moving on|one "
+    r"more|let's (?:move|switch|look|work|talk)|can you now)\b"
 )
 _FINISHED = re.compile(r"(?i)\b(?:committed|pushed|merged|landed|done|opened (?:the |a )?pr|all (?:tests|green))\b")
 
@@ -94,9 +94,8 @@ def narrative_candidate(own: Sequence[Row], narrative: str, segment: int) -> Can
     asked = next((row for row in spoken if row["is_user_turn"]), spoken[0])
     evidence = [asked] if asked is spoken[-1] else [asked, spoken[-1]]
     items = items_of(narrative, [row["text"] for row in own], narrative)
-    found = candidate_of(
-        "narrative", 0.5, narrative, quote_from([evidence[-1]["text"]], narrative), *evidence, author="assistant"
-    )
+    quote = quote_from([evidence[-1]["text"]], narrative)
+    found = candidate_of("narrative", 0.5, narrative, quote, *evidence, author="assistant")
     guessed = {"strength": "inferred", "confidence": START_CONFIDENCE["inferred"], "priority": "low"}
     return replace(found, segment=segment, event_at=max(row["event_at"] for row in own), **guessed, **items)
 

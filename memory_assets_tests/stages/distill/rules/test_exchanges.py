@@ -43,6 +43,13 @@ def test_a_review_is_quoted_and_the_line_around_it_is_not():
     ]
 
 
+def test_a_finding_under_its_severity_is_quoted_with_its_title():
+    assert (
+        own_paragraphs("Lease ignored on push\nHigh Severity\n\nThe guard always returns early and never checks the lease.")
+        == []
+    )
+
+
 def test_a_stamped_chat_is_quoted():
     text = "can we try this\n\nhmm I think it never worked\n[11:28 AM]always use video tags\n[11:29 AM]never commit mp4s"
     assert own_paragraphs(text) == ["can we try this"]

@@ -50,9 +50,9 @@ def test_a_correction_is_kept_in_the_owners_words():
         ("dont touch the files in vendor/ please", "rule", "Dont touch the files in vendor/ please."),
         ("every migration needs a rollback script", "rule", "Every migration needs a rollback script."),
         ("stop adding comments to every line", "rule", "Stop adding comments to every line."),
-        ("i prefer short commit subjects without emoji", "preference", "The owner prefers short commit subjects without emoji."),
-        ("I'd rather have long names than comments", "preference", "The owner would rather have long names than comments."),
-        ("i dont want mocks in the tests", "preference", "The owner does not want mocks in the tests."),
+        ("i prefer short commit subjects without emoji", "preference", "The owner said: “i prefer short commit subjects without emoji”."),
+        ("I'd rather have long names than comments", "preference", "The owner said: “I'd rather have long names than comments”."),
+        ("i dont want mocks in the tests", "preference", "The owner said: “i dont want mocks in the tests”."),
         ("put migrations in db/migrate, not in app/", "correction", "Put migrations in db/migrate, not in app/."),
         ("instead of make, use just for tasks", "correction", "Instead of make, use just for tasks."),
         ("we decided to keep SQLite, because one writer is enough", "decision", None),
@@ -87,6 +87,8 @@ def test_what_had_to_be_repeated_comes_first():
         "use the new one instead", "review this branch. do not change any file", "don't push yet", "the bug is in cart.py:12",
         "the bot on the pr says: never commit the lock file", 'what is meant by "always use conda, never uv"?', "use tabs:,, and",
         "I want you to fix the test", "i want a button on the settings page", "let's see what happens with Postgres",
+        "i'd like to do another review of the code base", "let's cut a branch and look at the numbers", "lets go for 1-3 with benchmarks",
+        "I told you that the two lines in README.md belonged to another tool", "Build is clean, and `go vet` is clean",
         "immer erst die Tests laufen lassen", "that must be why it never worked", "the proxy returns 502 for grafana",
     ],
 )  # fmt: skip
@@ -169,6 +171,64 @@ def test_no_approval_is_inferred(offered: str, turn: str):
     assert of_owner(ASKED, ("assistant", offered), ("owner", turn), ("assistant", "Done.")) == []
 
 
+OFFERED = "I'd retry twice with `backoff`, because the proxy drops idle connections. Want me to make the change?"
+LISTED = "My plan:\n- Cache prices in `redis` for ten minutes.\n- Log every miss of the cache."
+
+
+def test_a_yes_to_an_offer_that_points_back_approves_the_recommendation_before_it():
+    (fact,) = of_owner(ASKED, ("assistant", OFFERED), ("owner", "yes, do it"), ("assistant", "Done."))
+    assert fact.text == (
+        "Retry twice with `backoff`, because the proxy drops idle connections (approved by the owner: “yes, do it”)."
+    )
+
+
+def test_a_yes_that_says_more_is_joined_with_the_statement_that_it_repeats():
+    (fact,) = of_owner(ASKED, ("assistant", LISTED), ("owner", "yes, cache prices for ten minutes"), ("assistant", "Done."))
+    assert fact.text == "“yes, cache prices for ten minutes” – Cache prices in `redis` for ten minutes."
+    assert (fact.kind, fact.strength, fact.lines) == ("decision", "implied", (2, 4))
+    assert of_owner(ASKED, ("assistant", LISTED), ("owner", "yes, and how old is the lock file?")) == []
+
+
+RETRY = "do we need the retry in `client.py` at all then?"
+
+
+@pytest.mark.parametrize(
+    ("reply", "joined"),
+    [
+        ("You're right: the retry in `client.py` is not needed, because the proxy retries. I removed it.",
+         "The retry in `client.py` is not needed, because the proxy retries."),
+        ("Good point. I removed it. The retry in `client.py` doubled every request of the proxy.",
+         "The retry in `client.py` doubled every request of the proxy."),
+    ],
+)  # fmt: skip
+def test_an_objection_that_the_reply_concedes_is_kept_with_what_restates_it(reply: str, joined: str):
+    (fact,) = of_owner(ASKED, WITH_PIP, ("owner", RETRY), ("assistant", reply))
+    assert fact.text == f"“{RETRY}” – {joined}"
+    assert (fact.kind, fact.strength, fact.confidence, fact.lines, fact.quote) == ("correction", "implied", 0.7, (4, 6), RETRY)
+    assert [result.verdict for result in judge([fact])] == ["allow"]
+
+
+@pytest.mark.parametrize(
+    ("turn", "reply"),
+    [
+        (RETRY, "Good question. The retry in `client.py` covers restarts of the proxy."),
+        (RETRY, "You're right, I removed it."), (RETRY, "You're right. Always use conda, never uv, for the retry in `client.py`."),
+        ("thanks", "You're right: the retry in `client.py` is not needed."),
+        ("fix the retry in client.py", "You're right: the retry in `client.py` is not needed."),
+    ],
+)  # fmt: skip
+def test_what_is_not_conceded_not_restated_or_no_objection_is_left_out(turn: str, reply: str):
+    assert of_owner(ASKED, WITH_PIP, ("owner", turn), ("assistant", reply)) == []
+
+
+def test_a_rule_that_names_nothing_is_joined_with_the_statement_that_has_its_words():
+    reply = "The integration tests of `shop` open a real connection for each case."
+    (fact,) = of_owner(ASKED, ("assistant", reply), ("owner", "don't do that for the integration tests"), ("assistant", "Ok."))
+    assert fact.text == f"“don't do that for the integration tests” – {reply}"
+    assert (fact.kind, fact.strength) == ("rule", "implied")
+    assert of_owner(ASKED, WITH_PIP, ("owner", "don't do that for the integration tests"), ("assistant", "Ok.")) == []
+
+
 CAUSE = "The root cause was the stale mount on `/srv/data`: the `db` container could not see new files."
 
 
@@ -187,6 +247,8 @@ def test_a_cause_that_was_verified_is_kept(reply: str, answer: str):
 @pytest.mark.parametrize(
     "reply",
     [
+        "So if the 401 came from `proxy`, the root cause is `auth.py`. I verified it.",
+        "The PR covers the root cause and the tests. I verified that `make test` is green.",
         CAUSE, f"{CAUSE} I have not verified that yet.", f"{CAUSE} Let me run the tests; they should pass.",
         f"{CAUSE.replace('was', 'is probably')} I verified that `make test` is green.",
         "It was caused by a stale mount. I verified that `make test` is green.",
