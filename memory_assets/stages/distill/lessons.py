@@ -19,7 +19,7 @@ from memory_assets.stages.distill.rules.owner_says import find_owner_facts
 from memory_assets.stages.distill.rules.rules import mark_overturned
 from memory_assets.stages.distill.write_gate import judge
 
-_WHAT, _REST = r"[^,;.!?]{1,30}?", r"[^,;.!?]{1,30}(?![^,;.!?])"
+_WHAT, _REST = r"[^,;.!?]{1,30}?", r"[^,;.!?”]{1,30}(?![^,;.!?”])"
 """Names of tools are short; longer texts are narration."""
 
 _INSTEAD = (

@@ -41,7 +41,7 @@ LOOSE_START = re.compile(rf"(?i)^(?:its?|he|she|they|their|both|which|there|here
 """The subject is somewhere else."""
 
 _OPENING = re.compile(
-    r"(?i)^(?:[-*•]\s+|(?:ok(?:ay)?|oh|so|and|but|also|yes|yeah|please|sorry|good|thanks?|btw|actually|now|then)\b[\s,.:;!-]*"
+    r"(?i)^(?:[-*•]\s+|(?:ok(?:ay)?|hm+|so|and|but|also|yes|yeah|please|sorry|good|thanks?|btw|actually|now|then)\b[\s,.:;!-]*"
     r"|(?:note that|[\w ]{0,20}\b(?:record|thing|note|rule):) |no(?:pe)?\b(?:\s*[,.:;!]+\s*|\s+(?=(?:it|we|use|not)\b)))+(?=\S)"
 )
 _REPEATS = re.compile(
@@ -52,7 +52,7 @@ _ASIDE = re.compile(r"(?i)(?:[,;]\s*(?:and |but |so )?|\s+(?:and|but|so) )(?=ple
 """Where an errand or a question follows a statement."""
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
-_QUESTION = re.compile(r"(?i)(?<!, right)\?\s*$|^(?:what|why|how|where|is|are|do|does|did|can|could|would|should)\b(?!.*[.!]$)")
+_QUESTION = re.compile(r"(?i)(?<!, right)\?\s*$|^(?:what|why|how|where|is|are|does|did|can|could|would|should)\b(?!.*[.!]$)")
 _UNCLEAR = re.compile(
     r"(?i)[,:;–—-]$|^`[^`]*`$|^[^\w`\"'(~/.@#$]|,\s*[,:;]|:\s*,|\b(?:above|below)$|\bthe following\b|^\w+s (?:the|an?|its|back"
     r"|no)\b|\b(?:and|or|the|an?|to|of|with|for|because|but|in|on|by|from|instead)$"
