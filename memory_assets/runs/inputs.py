@@ -106,6 +106,14 @@ def reflector_and_prompt(settings: Settings) -> str:
     return "" if model == RULES else f"{model}:{questions.prompt_hash()}"
 
 
+def reflector_and_pair_prompt(settings: Settings) -> str:
+    """Returns the model that decides pairs in doubt and the hash of its prompt; empty without a model."""
+    from memory_assets.stages.embed import pair_questions
+
+    model = settings.model_of("reflector")
+    return "" if model == RULES else f"{model}:{pair_questions.prompt_hash()}"
+
+
 def observations(store: Store, table: Table) -> dict[str, str]:
     """Messages, answers, the standards of the write gate, and the number of facts that each window may add.
 

@@ -11,6 +11,7 @@ from datetime import date
 
 from memory_assets.runs.staleness import input_versions
 from memory_assets.runs.steps.condensing import Condenser, days_of
+from memory_assets.runs.steps.embed import pair_questions_of
 from memory_assets.schema.tables import TABLES
 from memory_assets.services.model_budget import Budget
 from memory_assets.services.model_offers import ModelOverview, overview_of
@@ -41,6 +42,8 @@ def costs_of(store: Store, days: Iterable[str]) -> Costs:
 def _other_steps(store: Store, days: list[str]) -> Iterable[StepCost]:
     if (model := store.settings.model_of("reflector")) != RULES:
         budget = Budget(store, model)
+        pairs = pair_questions_of(store, store.tables.read("merges"), model)
+        yield _step("pairs of facts", "reflector", budget, [one.request().estimated_tokens() for one in pairs])
         yield _step("reflections", "reflector", budget, reflection_tokens(store, days))
         yield _step("reviews", "reflector", budget, [one.request.estimated_tokens() for one in review_questions(store, model)])
         sources = count_tokens(read_prompt("recall", "cited_answer")) + cited_answer.PROMPT_TOKENS

@@ -1,7 +1,7 @@
 """Counts the tokens and the cost of questions to a model, and stops what would cost more than the settings allow.
 
-Windows, reflections and reviews are checked here before they are sent. The limit holds for one run, which is a process: a
-command, a run of Dagster. What its answers cost so far is added.
+Windows, pairs of facts, reflections and reviews are checked here before they are sent. The limit holds for one run, which is a
+process: a command, a run of Dagster. What its answers cost so far is added.
 """
 
 import time
@@ -23,7 +23,7 @@ ANSWER_TOKENS = 1_100
 STARTED_AT = time.time()
 """When this process began to ask."""
 
-ANSWER_FOLDERS = ("", "triage")
+ANSWER_FOLDERS = ("", "triage", "pairs")
 """Folders of answers, below `answers/`."""
 
 

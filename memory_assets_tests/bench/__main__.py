@@ -23,6 +23,7 @@ from memory_assets_tests.bench.leaving_out import leaving_out
 from memory_assets_tests.bench.locomo import locomo
 from memory_assets_tests.bench.material import material
 from memory_assets_tests.bench.more_memories import more_memories
+from memory_assets_tests.bench.pairs import pairs
 from memory_assets_tests.bench.pipeline import pipeline
 from memory_assets_tests.bench.questions import questions
 from memory_assets_tests.bench.reading import masking, reading
@@ -45,6 +46,7 @@ ROWS: dict[str, Callable[[bool], list[Row]]] = {
     "remaking": remaking,
     "gold": gold,
     "replay": replay,
+    "pairs": pairs,
     "material": material,
     "reflections": reflections,
     "doors": doors,

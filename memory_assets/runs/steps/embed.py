@@ -1,19 +1,25 @@
 """Builds vectors, passages, merges, memories, the entity graph and the two indexes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
 
 import polars as pl
 
+from memory_assets.errors import ModelError
 from memory_assets.runs.inputs import merge_rules, version_until
 from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of, per_partition
 from memory_assets.runs.staleness import input_versions
 from memory_assets.schema.frames import empty
+from memory_assets.schema.protocols import Model
 from memory_assets.schema.tables import WHOLE
 from memory_assets.services.corpus import open_embedder, open_texts, open_vectors, passages_to_index
+from memory_assets.services.model_budget import Budget
+from memory_assets.services.models import at_once, open_model
+from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.asking import ask_each
 from memory_assets.stages.embed.encode import COOL_DOWN, MOST_VECTORS, SPEAKERS, encode_day, make_passages, retry_at
 from memory_assets.stages.embed.evidence import EVIDENCE, families_of, plan_evidence
 from memory_assets.stages.embed.graph import build_entities, build_relations, render_picture
@@ -21,6 +27,7 @@ from memory_assets.stages.embed.memories import fold_memories, read_present
 from memory_assets.stages.embed.mentions import read_mentions
 from memory_assets.stages.embed.merge import find_edges
 from memory_assets.stages.embed.notes import note_rows, with_notes, without_corrected
+from memory_assets.stages.embed.pair_questions import FOLDER, PairQuestion, decide, plan_questions
 from memory_assets.stages.embed.project import RETRIEVABLE, IndexPlan, hashes_of, plan_texts, plan_vectors, text_rows
 from memory_assets.stages.embed.uses import SHOWING, find_echoes, plan_uses, sessions_shown, suspects
 from memory_assets.store.ledger import IGNORED, NOTES, RECALLED, USED, Event
@@ -66,19 +73,61 @@ def passages(store: Store, run: Run) -> Builder:
     return build
 
 
-@per_partition
-def merges(store: Store, _: str) -> Rows:
-    """Finds pairs that say the same; only new observations are compared, unless the rules changed."""
+def merges(store: Store, _: Run) -> Builder:
+    """Finds pairs that say the same; the configured model is asked about those in doubt first."""
+    answers, model = pair_answers(store), open_model(store, "reflector")
+    waiting = pair_questions_of(store, find_pairs(store), model.name) if model else []
+    warnings = [problem] if model and (problem := _ask_about_pairs(store, waiting, model)) else []
+
+    def build(_: str) -> Rows:
+        frame = decide(find_pairs(store), _all_observations(store), answers.every())
+        return Rows(frame, {"asked": len(waiting)}, version=merge_rules(store), warnings=warnings)
+
+    return build
+
+
+def _ask_about_pairs(store: Store, waiting: Sequence[PairQuestion], model: Model) -> str | None:
+    """Asks about the pairs, and returns why some have no answer: the decision of the rules stands then."""
+    answers = pair_answers(store)
+
+    def ask(question: PairQuestion) -> None:
+        answers.write(StoredAnswer(question.key, model.ask(question.request()), store.settings.clock()))
+
+    try:
+        Budget(store, model.name).check([question.request().estimated_tokens() for question in waiting])
+        failures = ask_each(
+            {one.key.name: partial(ask, one) for one in waiting}, at_once(store.settings, model.name), model.name
+        )
+    except ModelError as error:
+        return f"Pairs of facts in doubt stay apart: {error}"
+    return next((f"{len(failures)} pairs of facts stay apart: {error}" for error in failures.values()), None)
+
+
+def find_pairs(store: Store) -> pl.DataFrame:
+    """Returns the edges by the rules; only new observations are compared, unless the rules changed."""
     present, rules = store.tables.parts("merges").get(WHOLE), merge_rules(store)
     is_current = present is not None and present.inputs == rules
     compared = store.tables.read("memories", columns=["observation_ids"])["observation_ids"].explode().drop_nulls()
-    frame = find_edges(
-        with_notes(store.tables.read("observations"), store.ledger.events(NOTES)),
+    return find_edges(
+        _all_observations(store),
         store.tables.read("embeddings"),
         store.tables.read("merges") if is_current else empty("merges"),
         compared.to_list() if is_current else (),
     )
-    return Rows(frame, version=rules)
+
+
+def _all_observations(store: Store) -> pl.DataFrame:
+    return with_notes(store.tables.read("observations"), store.ledger.events(NOTES))
+
+
+def pair_answers(store: Store) -> AnswerStore:
+    """Returns the stored answers of models about pairs of facts."""
+    return AnswerStore(store.answers / FOLDER)
+
+
+def pair_questions_of(store: Store, edges: pl.DataFrame, model: str) -> list[PairQuestion]:
+    """Returns the open questions to the model about the edges in doubt."""
+    return plan_questions(edges, _all_observations(store), model, pair_answers(store), store.settings.may_send)
 
 
 @per_partition

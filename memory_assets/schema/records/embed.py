@@ -63,14 +63,16 @@ class Passage(Record):
 
 
 class MergeEdge(Record):
-    """Two observations that say the same or contradict each other; memories are built from these edges."""
+    """Two observations that say the same or contradict each other, or are in doubt; memories are built from these edges."""
 
     key: ClassVar = ("newer_id", "older_id")
     newer_id: str = Field(description="The later observation, by event time.")
     older_id: str = Field(description="The earlier observation.")
     similarity: float = Field(description="Cosine of the two vectors.")
-    relation: Literal["same", "conflict"] = Field(description="`same`: they merge; `conflict`: they contradict each other.")
-    reason: str = Field(description="Why they merge, or how they conflict: replaced, opposite or other value.")
+    relation: Literal["same", "conflict", "doubtful"] = Field(
+        description="`same`: they merge; `conflict`: they contradict each other; `doubtful`: near, a model may decide."
+    )
+    reason: str = Field(description="Why they merge, how they conflict (replaced, opposite, other value), or why not.")
 
 
 class Memory(Record):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memory_assets.text.opposites import NEGATING, opposites_by
 from memory_assets.text.words import STOP, stem, stems_of, word_set
 
 ALIGNED, FEWEST = 0.6, 3
@@ -42,33 +43,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+|\\n")
 _PART = re.compile(r";\s|,\s(?:and|but|so)\s|\s(?:and|but|because|since)\s|\s[–—]\s")
 _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 
-_OPPOSITES = tuple(
-    frozenset(map(stem, pair.split()))
-    for pair in (
-        "read-only read-write, readonly writable, readonly read-write, read-only writable, enable disable,"
-        " enabled disabled, switched-on switched-off, allow deny, allow forbid, allows forbids, allowed forbidden,"
-        " allowed denied, permit forbid,"
-        " required optional, mandatory optional, true false, include exclude, included excluded, public private,"
-        " add remove, added removed, start stop, starts stops, open close, opened closed, increase decrease, raise lower,"
-        " raised lowered, min max, minimum maximum, at-least at-most, sync async, synchronous asynchronous, local remote,"
-        " first last, above below, upper lower, accept reject, accepts rejects, accepted rejected, keep drop, keeps drops,"
-        " kept dropped, keep delete, keeps deletes, keep remove, succeed fail, succeeds fails, pass fail, passes fails,"
-        " safe unsafe, success failure, encrypted plaintext, ascending descending, newest oldest, latest earliest, fast slow,"
-        " faster slower, more fewer, more less, internal external, upload download, push pull, lock unlock, mount unmount,"
-        " serial parallel, sequential parallel, strict lenient, tabs spaces, manual automatic, manually automatically,"
-        " single double, inclusive exclusive, mutable immutable, stateless stateful, blocking non-blocking,"
-        " persistent ephemeral, large small, larger smaller, longer shorter, long short,"
-        " uppercase lowercase, source target, approve reject, approved rejected,"
-        " create delete, creates deletes, install uninstall, shared separate, direct indirect, online offline"
-    ).split(", ")
-)
-_OPPOSITE_OF: dict[str, frozenset[str]] = {}
-for _pair in _OPPOSITES:
-    for _word in _pair:
-        _OPPOSITE_OF[_word] = _OPPOSITE_OF.get(_word, frozenset()) | (_pair - {_word})
-
-_NEGATING = ("un", "in", "im", "ir", "non", "non-", "dis", "de")
-"""Prefixes that turn a word round; only compared with the same word without them."""
+_OPPOSITE_OF = opposites_by(stem)
 
 _RELATION = re.compile(
     r"(?i)\b(?P<before>before)\b|\b(?P<after>after)\b|\b(?P<not>instead of|rather than|not|never|over)\b"
@@ -142,8 +117,8 @@ def _is_opposite(a: _Statement, b: _Statement) -> bool:
 
 
 def _opposites(word: str) -> frozenset[str]:
-    bare = {word.removeprefix(prefix) for prefix in _NEGATING if word.startswith(prefix) and len(word) - len(prefix) >= 3}
-    negated = {prefix + word for prefix in _NEGATING} if len(word) >= 3 else set()
+    bare = {word.removeprefix(prefix) for prefix in NEGATING if word.startswith(prefix) and len(word) - len(prefix) >= 3}
+    negated = {prefix + word for prefix in NEGATING} if len(word) >= 3 else set()
     return _OPPOSITE_OF.get(word, frozenset()) | bare | negated
 
 

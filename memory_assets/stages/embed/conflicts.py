@@ -1,11 +1,11 @@
 """Decides whether two statements about one subject contradict each other, and how.
 
-Invalidating facts by similarity hits unrelated ones, so a conflict is read from the words; in doubt there is none:
+Invalidating facts by similarity hits unrelated ones, so a conflict is read from the claims; in doubt there is none:
 
     replaced      the newer one says that what the older one asserts was replaced by something else
     opposite      the same words, one with and one without a "not" (or enabled and disabled, required and optional)
     other value   the same words around another value, in a place that holds one value at a time: a port, a limit, a
-                  version something runs on, one of several tools that exclude each other
+                  version something runs on, an owner, one of several tools that exclude each other
 
 Flags, paths, positions in a list, measurements, momentary states and statements about the past conflict with nothing. Who said
 it, and which of the two holds, is decided in `memories`.
@@ -16,9 +16,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memory_assets.stages.embed.claims import Change, Claim, clauses, is_past, read_changes, read_claim, stem_pairs, tokens_of
+from memory_assets.stages.embed.changes import Change, clauses, read_changes
+from memory_assets.stages.embed.claims import (
+    LIGHT,
+    Claim,
+    form_of,
+    is_momentary,
+    is_past,
+    opposition,
+    read_claim,
+    root,
+    tokens_of,
+    without_introduction,
+)
 from memory_assets.stages.embed.project import concept_words
-from memory_assets.text.words import stem, word_set
+from memory_assets.text.words import word_set
 
 REPLACED, OPPOSITE, OTHER_VALUE = "replaced", "opposite", "other value"
 
@@ -26,69 +38,70 @@ CONSIDERED_FROM = 0.5
 """Cosine from which two statements are compared by their words."""
 
 _HALF, _NEARLY_ALL = 0.5, 0.8
-"""Shares of common words: with the subject of a change, and between two statements that differ in a negation."""
+"""Shares of common words: with the subject of a change, and between two statements that contradict each other."""
 
 _ALTERNATIVES = tuple(map(word_set, (
     "tabs spaces", "uv pip poetry conda pipenv pdm", "npm pnpm yarn bun", "pytest unittest nose", "jest vitest mocha",
-    "squash rebase merge", "main master trunk", "postgres postgresql mysql mariadb sqlite", "redis memcached",
+    "squash rebase merge", "main master trunk", "postgres postgresql mysql mariadb sqlite redis memcached",
     "heroku fly hetzner render vercel netlify", "jenkins buildkite circleci", "snake_case camelcase kebab-case",
     "single double", "light dark", "sync async synchronous asynchronous", "sha1 sha256", "http https", "british american",
-    "monday tuesday wednesday thursday friday saturday sunday", "mondays tuesdays wednesdays thursdays fridays",
+    "monday tuesday wednesday thursday friday saturday sunday",
+    "mondays tuesdays wednesdays thursdays fridays saturdays sundays",
+    "english german french spanish italian portuguese dutch", "past present",
 )))  # fmt: skip
 """Exclusive choices: choosing one of a group rejects the others."""
 
-_OPPOSED = stem_pairs(
-    "enable disable, enabled disabled, allow deny, allowed denied, allow forbid, allowed forbidden, required optional, "
-    "mandatory optional, true false, include exclude, public private, before after"
+_OPPOSED = tuple(frozenset(map(root, pair.split())) for pair in ("before after", "on off"))
+_TAKING = frozenset(
+    map(
+        root,
+        LIGHT - {"another", "other"}
+        | word_set("""run choose switch switched move moving moved migrate migrated replace replaced
+    now second minute hour day re ve ll still already raise lower increase decrease change rename bump currently"""),
+    )
 )
+"""Words of using and changing, which are not the subject."""
 
-
-def _stem_set(words: str) -> frozenset[str]:
-    """Returns the stems of the words, which are separated by white space."""
-    return frozenset(map(stem, words.split()))
-
-
-_NEGATIONS = _stem_set("""not no never none without cannot nor avoid stop don't doesn't isn't aren't won't can't shouldn't
-    didn't wasn't mustn't don doesn isn aren won can shouldn mustn""")
-_FILLING = _stem_set("""always must should shall please ok okay fine allowed may can do does ever just also still already only
-    we the an""")
-_TAKING = _stem_set("""always use run prefer choose switch switched move moving moved migrate migrated replace replaced now with
-    for please must every second minute hour day s re ve ll""")
-_MOMENTARY = word_set("""pass passes passing fail fails failing failed failure green red broken fixed done running stuck
-    finished ready pushed merged committed open opened closed clean dirty found work works working needed necessary sure left
-    today currently""")
-"""Momentary states: both statements can be right at different moments."""
-
+_HAPPENED = re.compile(r"(?i)\b(?:took|ran|went|got|came|saw|found|made|did|gave|began|became|cost|lasted|grew|fell|rose)\b")
 _EPISODE = word_set("""problem issue error bug fix change commit task coverage count total size duration speed latency
     throughput score ratio progress remaining status result""")
 """Belongs to one piece of work, or is measured again each time."""
 
-_EACH = re.compile(r"\b(?:every|each|any|all|no)\b", re.IGNORECASE)
+_NORM = re.compile(r"\b(?:every|each|any|all|no|must|should|shall|needs?|requires?|at least|at most)\b", re.IGNORECASE)
 _LISTED = word_set("""step item point phase option adr issue pr line lines chapter section milestone part row case round attempt
     task rule question figure table commit ticket story level day week example batch test tests""")
 """Words before a number that is only an index."""
 
-_PLAIN_FILLING = word_set("the our now always please must should currently")
+_PLAIN_FILLING = word_set("the our a an now always please must should currently")
 _SEVERAL = re.compile(
     r"(?i)\b(?:also|or|either|both|such as|for example|e\.g\.|one of|another|some|besides|as well|including|sometimes|usually|"
     r"(?:^|\s)an?\s+\w+\s+(?:is|are))\b"
 )
-_HEDGED = re.compile(r"\?\W*$|\b(?:could|might|maybe|perhaps|probably|consider|what if|will|would|going to|wonder)\b", re.I)
+_HEDGED = re.compile(
+    r"\?\W*$|\b(?:could|might|maybe|perhaps|probably|consider|what if|will|would|going to|wonder|i can|"
+    r"if you (?:want|like|prefer))\b",
+    re.I,
+)
 _BE = word_set("is are be stays remains equals = :")
 _HOLDS_ONE = word_set("""port version region zone timeout limit branch default deadline interval budget threshold width length
     name tag model maximum minimum max min retries reviewers replicas workers dimension owner maintainer license""")
 _SET = re.compile(
-    r"(?:\b(?:runs?|runs? only|listens?|lives?|hosted|deployed|pinned|set|defaults?|default|limited|capped|bound|expires?|"
-    r"times out|retries|retry|stays|based|written|deploys?|released?|happens?|due)\s+(?:on|in|at|to|after|every|by|within|"
-    r"up to|with)(?:\s+(?:port|version|python|node|go|region))?|\b(?:needs?|requires?|takes?|waits?|keeps?|uses?|use|using|"
-    r"prefers?|prefer|wants?|with|for|in|by|on|via)|\b(?:at least|at most|up to|exactly))$"
+    r"(?:\b(?:runs?|runs? only|listens?|lives?|hosted|deployed|pinned|set|defaults?|default|limited|capped|bound|expires?|kept|"
+    r"raised?|lowered?|times out|retries|retry|stays|based|written|deploys?|released?|happens?|due|limit|timeout)\s+"
+    r"(?:on|in|at|to|after|every|by|within|up to|with|for)(?:\s+(?:port|version|python|node|go|region))?"
+    r"|\b(?:needs?|requires?|takes?|waits?|keeps?|uses?|use|using|target|supports?|"
+    r"prefers?|prefer|wants?|with|for|in|by|on|via|under|below|over|above|after|within)|\b(?:at least|at most|up to|exactly))$"
 )
 _CHOICE = re.compile(r"\b(?:use|uses|using|prefer|prefers|with|in|by|on|via|to|is|are|wants?|like|likes|choose|runs on)$")
+_ONE_NAME_BEFORE = re.compile(
+    r"\b(?:called|named|hosted (?:at|on)|deployed (?:to|on)|defaults to|owned by|led by|maintained by)$"
+)
+_ONE_NAME_AFTER = re.compile(r"^(?:owns|leads|maintains|(?:is|remains) (?:the|our)\b)")
 _USE = (
     r"\b(?:use[sd]?|using|deploy\w*(?:\s+[\w-]+){0,3}\s+(?:to|on)|runs?\s+on|hosted\s+(?:on|at)|built\s+(?:with|on)|"
     r"based\s+on|lives?\s+(?:on|in)|stored\s+in|managed\s+(?:with|by)|tests?\s+with)\s+"
 )
-_NUMBER_OR_CODE = re.compile(r"^v?\d[\w.]*$|^[a-z]{2}-[a-z]+-\d$|^\d+(?:ms|s|m|h|d|kb|mb|gb)$")
+_VALUE = re.compile(r"^v?\d[\w.:]*%?$|^[a-z]{2}-[a-z]+-\d$|^\d+(?:ms|s|m|h|d|kb|mb|gb)$")
 
 
 @dataclass(frozen=True)
@@ -98,28 +111,34 @@ class _Features:
     claim: Claim
     changes: tuple[Change, ...]
     asserted: tuple[str, ...]
-    """Its sentences about the present."""
+    """Its sentences about the present: no questions, guesses and plans, with which a turn may begin."""
     plain: tuple[str, ...]
     """Its words in order, lower case, without articles and filler words."""
+    forms: dict[str, str]
+    """What each of these words counts as."""
     core: frozenset[str]
-    """Stems of its subject: no negations, no filler words."""
+    """Roots of its subject: no words of using and changing."""
     is_settled: bool
     """It is about the present, and no question, guess, plan, momentary state or one of several."""
-    is_of_each: bool
+    is_norm: bool
 
 
 @lru_cache(maxsize=65_536)
 def _read(text: str) -> _Features:
-    claim, tokens = read_claim(text), [token.lower().replace("’", "'").strip("`'\"") for token in tokens_of(text)]
-    stems = {stem(token) for token in tokens} | claim.words
+    asserted = tuple(clause for clause in clauses(text) if not is_past(clause) and not _HEDGED.search(clause))
+    changes, text = read_changes(text), " ".join(asserted) or text
+    claim, tokens = read_claim(text), tokens_of(without_introduction(text).lower().replace("’", "'"))
     return _Features(
         claim=claim,
-        changes=read_changes(text),
-        asserted=tuple(clause for clause in clauses(text) if not is_past(clause) and not _HEDGED.search(clause)),
+        changes=changes,
+        asserted=asserted,
         plain=tuple(token for token in tokens if token not in _PLAIN_FILLING),
-        core=frozenset(word for word in stems if word not in _NEGATIONS | _FILLING | _TAKING and len(word) > 1),
-        is_settled=not (_HEDGED.search(text) or is_past(text) or _SEVERAL.search(text) or _MOMENTARY.intersection(tokens)),
-        is_of_each=_EACH.search(text) is not None,
+        forms={token: form_of(token) for token in tokens},
+        core=(claim.words | {root(token) for token in tokens if token in ("on", "off", "before", "after")}) - _TAKING,
+        is_settled=not (
+            _HEDGED.search(text) or is_past(text) or _SEVERAL.search(text) or is_momentary(text) or _HAPPENED.search(text)
+        ),
+        is_norm=_NORM.search(text) is not None,
     )
 
 
@@ -145,17 +164,17 @@ def _replaces(change: Change, older: str, before: Sequence[Change]) -> bool:
     if asserted.is_negated or _holds(older, change.came):
         return False
     about, subject = (_subject(claim, change) - _TAKING for claim in (asserted, said))
-    about -= _stems(concept_words(change.gone))
+    about -= _roots(concept_words(change.gone))
     if not about or not subject:
         return not about or _relies_on(older, change.gone)
-    opening = next((word for word in map(stem, older.lower().split()) if word in asserted.words - _FILLING), "")
+    opening = next((word for word in map(root, older.lower().split()) if word in asserted.words), "")
     names = {name for name in asserted.specifics | asserted.names if not _is_part(name, change)}
     names |= {opening} & about  # a statement begins with its subject
     return names <= said.specifics | said.names | said.words and len(about & subject) >= _HALF * len(about)
 
 
 def _subject(claim: Claim, change: Change) -> frozenset[str]:
-    return claim.words - _stems(change.gone) - _stems(change.came) - _NEGATIONS - _FILLING
+    return claim.words - _roots(change.gone) - _roots(change.came)
 
 
 def _is_part(name: str, change: Change) -> bool:
@@ -163,8 +182,8 @@ def _is_part(name: str, change: Change) -> bool:
     return first in change.gone.split() or first in change.came.split()
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(token.lower()) for token in tokens_of(text))
+def _roots(text: str) -> frozenset[str]:
+    return frozenset(root(token.lower()) for token in tokens_of(text))
 
 
 def _relies_on(text: str, name: str) -> bool:
@@ -177,32 +196,40 @@ def _holds(text: str, name: str) -> bool:
 
 
 def _are_opposite(newer: _Features, older: _Features) -> bool:
-    """Returns whether both say the same about the same subject, one of them negated."""
+    """Returns whether both say the same about the same subject, and an odd number of things turns the one into the other."""
     a, b = newer.claim, older.claim
     if a.specifics != b.specifics or not a.names <= b.names | b.words or not b.names <= a.names | a.words:
         return False
     said, before = newer.core, older.core
     flips = [pair for pair in _OPPOSED if len(pair & (said - before)) == 1 == len(pair & (before - said))]
-    if (a.is_negated != b.is_negated) == (len(flips) % 2 == 1):
+    found = [*opposition(a, b, of_states=True), *flips]
+    if len(found) % 2 == 0:
         return False
-    said, before = said.difference(*flips), before.difference(*flips)
-    return bool(said) and len(said & before) >= _NEARLY_ALL * len(said | before)
+    opposite = frozenset().union(*(pair for pair in found if not pair <= said & before))
+    said, before = said - (opposite - before), before - (opposite - said)
+    return bool(said & before) and len(said & before) >= _NEARLY_ALL * len(said | before)
 
 
 def _differ_in_a_value(newer: _Features, older: _Features) -> bool:
     """Returns whether the two are the same words around different values, in a place for one value."""
     a, b = newer.plain, older.plain
-    places = [n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y]
-    if len(a) != len(b) or len(places) != 1:
+    only, other = (
+        [word for word in x.plain if x.forms.get(word, "") in x.core - y.core] for x, y in ((newer, older), (older, newer))
+    )
+    if len(only) != 1 or len(other) != 1 or not newer.core & older.core:
         return False
-    head, one, other, tail = a[: places[0]], a[places[0]], b[places[0]], a[places[0] + 1 :]
-    if not {stem(word) for word in head + tail} & newer.claim.words or (head and head[-1] in _LISTED):
+    places = [(one[: one.index(value)], one[one.index(value) + 1 :]) for one, value in ((a, only[0]), (b, other[0]))]
+    if any((head and head[-1] in _LISTED) for head, _ in places):
         return False
-    if not newer.is_of_each and {*head, *tail} & _EPISODE:
+    if not newer.is_norm and {*a, *b} & _EPISODE:
         return False
-    if any({one, other} <= group for group in _ALTERNATIVES):
-        return _CHOICE.search(" ".join(head)) is not None
-    return bool(_NUMBER_OR_CODE.match(one) and _NUMBER_OR_CODE.match(other)) and _takes_one_value(head, tail)
+    if any({only[0], other[0]} <= group for group in _ALTERNATIVES):
+        return any(_CHOICE.search(" ".join(head)) for head, _ in places)
+    if _VALUE.match(only[0]) and _VALUE.match(other[0]):
+        return any(_takes_one_value(head, tail) for head, tail in places)
+    return any(
+        _ONE_NAME_BEFORE.search(" ".join(head)) or (not head and _ONE_NAME_AFTER.match(" ".join(tail))) for head, tail in places
+    )
 
 
 def _takes_one_value(head: Sequence[str], tail: Sequence[str]) -> bool:

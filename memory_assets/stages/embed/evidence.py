@@ -19,7 +19,7 @@ import polars as pl
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.embed.locator import MemoryLocator, references
-from memory_assets.stages.embed.merge import CONFLICT, NORMS, find_roots
+from memory_assets.stages.embed.merge import CONFLICT, NORMS, SAME, find_roots
 from memory_assets.store.ledger import CONFIRMED, CONTRADICTED, Event, Planned
 
 RAISED, LOWERED = 0.1, 0.2
@@ -165,7 +165,7 @@ def _confirmations(
     facts: pl.DataFrame, merges: pl.DataFrame, roots: Mapping[str, str], evidence: Evidence, echoes: Collection[str]
 ) -> list[Planned]:
     """Returns the confirmations; the `session_id` of each fact is that of its source."""
-    same = merges.filter(pl.col("relation") != CONFLICT).sort(["similarity", "older_id"], descending=[True, False])
+    same = merges.filter(pl.col("relation") == SAME).sort(["similarity", "older_id"], descending=[True, False])
     edges = same.select("newer_id", "older_id", "similarity", "reason").rows()
     rows = _rows(facts, {id for edge in edges for id in edge[:2]})
     clusters: dict[str, list[Row]] = defaultdict(list)

@@ -21,9 +21,18 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.embed.evidence import Conflict, Evidence, allowed_facts, find_conflicts, weigh_evidence
 from memory_assets.stages.embed.merge import find_roots
-from memory_assets.stages.embed.notes import NoteEffects, apply_corrections, note_id, note_rows, with_notes, without_corrected
+from memory_assets.stages.embed.notes import (
+    Moment,
+    NoteEffects,
+    apply_corrections,
+    note_id,
+    note_rows,
+    with_notes,
+    without_corrected,
+)
 from memory_assets.stages.embed.uses import boosts
 from memory_assets.store.ledger import CORRECTED, FORGOTTEN, NOTES, RECALLED, USED, Event, Ledger
 from memory_assets.store.parquet_tables import ParquetTables
@@ -31,7 +40,7 @@ from memory_assets.store.parquet_tables import ParquetTables
 _PRIORITY = {"high": 0, "medium": 1, "low": 2}
 _STRENGTH = {"explicit": 0, "implied": 1, "inferred": 2}
 _OF_THE_NEWEST = "kind text text_hash category sentiment scope project person event_at session_id path lines".split()
-_NEVER = datetime.min.replace(tzinfo=UTC)
+_NEVER = (datetime.min.replace(tzinfo=UTC), "")
 
 Clusters = dict[str, list[dict[str, Any]]]
 """Memory → its observations, in order of time."""
@@ -83,12 +92,12 @@ def _relate(
 ) -> _Relations:
     forgotten = frozenset(root for root, rows in clusters.items() if effects.is_forgotten([row["id"] for row in rows]))
     said = {root: _last_said_by_owner(clusters[root]) for one in conflicts for root in (one.newer_root, one.older_root)}
-    superseded = {
-        one.older_root: one.newer_root  # in order of time, so the last of several remains
-        for one in conflicts
-        if one.newer["author"] == "owner" and one.newer["event_at"] >= said[one.older_root]
-    }
-    superseded |= _corrected(effects, roots, clusters)
+    superseded: dict[str, str] = {}
+    for one in conflicts:
+        if one.newer["author"] == "owner" and _moment(one.newer) > said[one.older_root]:
+            _supersede(superseded, one.older_root, one.newer_root)
+    for older, newer in _corrected(effects, roots, clusters).items():
+        _supersede(superseded, older, newer)
     held: set[str] = set()
     against: dict[str, set[str]] = defaultdict(set)
     for one in evidence.conflicts:
@@ -102,6 +111,15 @@ def _relate(
     return _Relations(superseded, frozenset(held), against, forgotten)
 
 
+def _supersede(superseded: dict[str, str], older: str, newer: str) -> None:
+    """Notes that the newer one replaces the older; what said the reverse before no longer does, so there are no cycles."""
+    last = newer
+    while (following := superseded.get(last)) not in (None, older):
+        last = following
+    superseded.pop(last, None)
+    superseded[older] = newer
+
+
 def _corrected(effects: NoteEffects, roots: Mapping[str, str], clusters: Clusters) -> dict[str, str]:
     """Returns what the last correction of each memory replaces: the memory and the earlier corrections.
 
@@ -110,14 +128,19 @@ def _corrected(effects: NoteEffects, roots: Mapping[str, str], clusters: Cluster
     replaced: dict[str, str] = {}
     for root, one in apply_corrections(effects.corrections, roots).items():
         replaced |= dict.fromkeys(one.earlier, one.by)
-        is_said_again = _last_said_by_owner(clusters[root]) > one.at
+        is_said_again = _last_said_by_owner(clusters[root])[0] > one.at
         replaced |= {one.by: root} if is_said_again else {root: one.by}
     return replaced
 
 
-def _last_said_by_owner(members: Sequence[dict[str, Any]]) -> datetime:
+def _last_said_by_owner(members: Sequence[dict[str, Any]]) -> Moment:
     """Returns when the owner last stated it; repetition by tools and assistants does not restore what the owner replaced."""
-    return max((row["event_at"] for row in members if row["author"] == "owner" and row["gate"] == "allow"), default=_NEVER)
+    return max((_moment(row) for row in members if row["author"] == "owner" and row["gate"] == "allow"), default=_NEVER)
+
+
+def _moment(row: Row) -> Moment:
+    """Returns the place of a statement in the order of all, which decides between statements of one time."""
+    return row["event_at"], row["id"]
 
 
 def _moments(events: Sequence[Event], kind: str, roots: Mapping[str, str]) -> dict[str, list[datetime]]:

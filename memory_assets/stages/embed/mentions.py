@@ -14,7 +14,7 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
-from memory_assets.stages.embed.claims import read_changes
+from memory_assets.stages.embed.changes import read_changes
 from memory_assets.stages.embed.entities import ENTITIES_VERSION, LOCAL_KINDS, mentions_in, mentions_of_name
 from memory_assets.stages.embed.names import Name, code_spans
 

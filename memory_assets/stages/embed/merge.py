@@ -1,9 +1,10 @@
-"""Finds pairs of observations that say the same, or that contradict each other.
+"""Finds pairs of observations that say the same, or that contradict each other, and those in doubt.
 
 An edge is a fact about two texts, so it does not depend on the order of arrival: the newer of a pair is the later by event
 time. Only pairs with an observation that was not compared before are examined, within one project, or within what one person
 says of their own. A conflict also needs the same scope, and the same category unless the newer one states the change.
-Narratives merge only with the same text. `memories` and `evidence` decide what an edge does to a memory.
+Narratives merge only with the same text. A near pair of one scope that is neither is in doubt: a model may decide it
+(`pair_questions`), without one nothing follows. `memories` and `evidence` decide what an edge does to a memory.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -12,14 +13,11 @@ import numpy as np
 import polars as pl
 
 from memory_assets.schema import frames as schemas
-from memory_assets.stages.embed.claims import same_claim
+from memory_assets.stages.embed.claims import NEAR, same_claim
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, REPLACED, find_conflict
 from memory_assets.stages.embed.encode import matrix_of
 
-SAME, CONFLICT = "same", "conflict"
-CANDIDATE = 0.75
-"""Cosine from which a pair may merge; measured paraphrases lie at 0.85 and 0.90, the lowest that read the same at 0.75."""
-
+SAME, CONFLICT, DOUBTFUL = "same", "conflict", "doubtful"
 BLOCK_ROWS = 2_000
 NORMS = frozenset({"preferences", "rules-conventions"})
 """Categories of wishes and rules; the same wish can have either."""
@@ -69,9 +67,9 @@ def _judge(newer: dict, older: dict, cosine: float) -> dict[str, str] | None:
     how = find_conflict(newer["text"], older["text"]) if newer["scope"] == older["scope"] else None
     if how and (how == REPLACED or _are_filed_alike(newer, older)):
         return {"relation": CONFLICT, "reason": how}
-    if cosine >= CANDIDATE and (why := same_claim(newer["text"], older["text"], cosine)):
+    if why := same_claim(newer["text"], older["text"], cosine):
         return {"relation": SAME, "reason": why}
-    return None
+    return {"relation": DOUBTFUL, "reason": "near"} if cosine >= NEAR and newer["scope"] == older["scope"] else None
 
 
 def _share_scope(a: dict, b: dict) -> bool:

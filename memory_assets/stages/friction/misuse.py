@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory_assets.stages.embed.claims import read_changes
+from memory_assets.stages.embed.changes import read_changes
 from memory_assets.stages.friction.commands import CommandStep, parse_steps
 from memory_assets.stages.friction.finding import RULES_SECTION, Occurrence, RecurringProblem
 from memory_assets.stages.friction.week import ToolCall, Utterance, Week

@@ -6,6 +6,7 @@ Each pair is judged as the pipeline judges it: with its scope and category, and 
 from datetime import timedelta
 from typing import NamedTuple
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,6 +93,9 @@ UNRELATED = [
     (Said("Let's poll every 600 s instead of 60."), Said("A claim times out after 60 seconds.")),
     (Said("Leith should warn at 5.2 m, not 5.4 m."), Said("Whitby should warn at 5.4 m.")),
     (Said("Redis is used for sessions."), Said("Redis is used for rate limits.")),
+    (Said("It lists the refs of the target."), Said("It lists the refs of the source.")),
+    (Said("The reader skips rows without checking them."), Said("The reader skips rows with no check.")),
+    (Said("The import of the test data took 38 seconds."), Said("The import of the test data took 41 seconds.")),
 ]
 
 OTHERWISE = [
@@ -134,6 +138,17 @@ OTHERWISE = [
         filed("rules-conventions", "So we move: the dev Postgres listens on port 5433 instead of 5432. The README says so."),
         filed("projects", "The dev Postgres listens on port 5432, database shop. Put it in compose.yaml."),
     ),
+    # Whatever the turn begins with.
+    (Said("Hm, I wonder why that failed. The api listens on port 8190."), Said("The api listens on port 8090.")),
+    (Said("What? No! The timeout is 60 seconds."), Said("The timeout is 30 seconds.")),
+    (Said("Sorry, never force-push to main."), Said("Always force-push to main.")),
+    # In another construction.
+    (Said("Emojis are forbidden in the changelog."), Said("Emojis are allowed in the changelog.")),
+    (Said("No emojis in the changelog."), Said("Please add emojis to the changelog.")),
+    (Said("We raised the upload limit to 50 MB."), Said("The upload limit is 20 MB.")),
+    (Said("Use pnpm for the frontend, not npm."), Said("Use npm for the frontend.")),
+    (Said("Priya owns the checkout."), Said("Omar owns the checkout.")),
+    (Said("Letters are written in French."), Said("Letters are written in German.")),
     (filed("preferences", "Use spaces for indentation."), filed("rules-conventions", "Use tabs for indentation.")),
     (wanted_by("ann", "I prefer spaces over tabs."), wanted_by("ann", "I prefer tabs over spaces.")),
 ]
@@ -177,7 +192,7 @@ def edges(embedder: LocalEmbedder, newer: Said, older: Said) -> list[tuple[str, 
         for text in sorted({newer.text, older.text})
     ]
     found = find_edges(frame("observations", *rows), frame("embeddings", *vectors), empty("merges"), ())
-    return found.select("relation", "reason").rows()
+    return found.filter(pl.col("relation") != "doubtful").select("relation", "reason").rows()
 
 
 @pytest.mark.parametrize(("newer", "older"), UNRELATED, ids=lambda said: said.text)

@@ -1,13 +1,15 @@
 """The fold: the oldest id, the newest allowed wording, every wording kept, and nothing that depends on the order of rows."""
 
 import random
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memory_assets.stages.embed.evidence import plan_evidence
 from memory_assets.stages.embed.memories import RECALLED, fold_memories
-from memory_assets.store.ledger import USED, Event
+from memory_assets.store.ledger import CORRECTED, USED, Event
 from memory_assets_tests.factories import START, frame, row
 
 
@@ -25,6 +27,19 @@ def edge(newer: str, older: str, relation: str = "same", similarity: float = 0.9
 
 def against(newer: str, older: str) -> dict:
     return edge(newer, older, "conflict")
+
+
+def correction(id: str, at: datetime, target: str) -> Event:
+    """The owner's correction of an observation."""
+    said_ = {
+        "text": f"corrected {id}",
+        "priority": "high",
+        "category": "operations",
+        "sentiment": "neutral",
+        "scope": "project",
+    }
+    names = {"observation_ids": [target], "text_hashes": ["x"], "message_ids": [[]], "session": "", "taxonomy": "1"}
+    return Event(id, at, "owner", CORRECTED, target, {**said_, **names, "project": "x", "person": "x"})
 
 
 def fold(rows: list[dict], edges: list[dict] = (), events: list[Event] = ()) -> dict[str, dict]:  # type: ignore[assignment]
@@ -156,6 +171,39 @@ def test_what_an_assistant_repeats_does_not_bring_back_what_the_owner_replaced()
 def test_the_latest_replacement_counts():
     folded = fold([said("1"), said("2"), said("3")], [against("2", "1"), against("3", "1")])
     assert folded["1"]["superseded_by"] == "3"
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["owner", "owner", "assistant"])), min_size=2, max_size=8),
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from(["same", "conflict"])), max_size=14),
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 2)), max_size=3),
+)
+@settings(max_examples=300, deadline=None)
+def test_supersession_has_no_cycles_even_at_equal_times(
+    said_: list[tuple[int, str]], related: list[tuple[int, int, str]], corrected: list[tuple[int, int]]
+):
+    rows = [said(str(n), event_at=START + timedelta(hours=hour), author=author) for n, (hour, author) in enumerate(said_)]
+    order = sorted(range(len(rows)), key=lambda n: (rows[n]["event_at"], rows[n]["id"]))
+    chosen = {(max(a, b), min(a, b)): how for a, b, how in related if a != b and max(a, b) < len(rows)}
+    edges = [edge(rows[order[b]]["id"], rows[order[a]]["id"], how) for (b, a), how in chosen.items()]
+    events = [
+        correction(f"c{n}", START + timedelta(hours=hour), str(target))
+        for n, (target, hour) in enumerate(corrected)
+        if target < len(rows)
+    ]
+    folded = fold(rows, edges, events)
+    for id in folded:
+        seen = [id]
+        while following := folded[seen[-1]]["superseded_by"]:
+            assert following not in seen
+            seen.append(following)
+
+
+def test_what_the_owner_said_last_holds_at_equal_times_too():
+    """Of two statements of one time the one with the later id is the last."""
+    rows = [said("1"), said("2", event_at=START + timedelta(hours=1))]
+    folded = fold(rows, [against("2", "1")])
+    assert (folded["1"]["superseded_by"], folded["2"]["state"]) == ("2", "active")
 
 
 def test_every_voice_counts_from_where_the_ones_before_it_left_the_confidence():

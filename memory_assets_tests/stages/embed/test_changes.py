@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.embed.claims import read_changes
+from memory_assets.stages.embed.changes import read_changes
 
 STATED = [
     ("The api now uses Redis, not Memcached.", "memcached", "redis"),
@@ -13,6 +13,7 @@ STATED = [
     ("CI no longer uses Jenkins; it runs on Buildkite.", "jenkins", "buildkite"),
     ("Use uv for dependencies instead of pip.", "pip", "uv"),
     ("Always use `uv`, never `pip`.", "pip", "uv"),
+    ("Use pnpm for the frontend, not npm.", "npm", "pnpm"),
     ("I prefer tabs over spaces.", "spaces", "tabs"),
     ("We replaced Webpack with Vite.", "webpack", "vite"),
     ("Webpack was replaced by Vite.", "webpack", "vite"),
@@ -37,6 +38,7 @@ def test_a_stated_change_names_what_is_gone_and_what_came(text: str, gone: str, 
         "I wonder whether to use uv rather than pip.",
         "If the api used Redis, not Memcached, it would be faster.",
         "The port is not 5432.",
+        "In the release notes, never mention the tools.",
         "Do not restart Memcached at noon.",
         "Make it fast, not just correct.",
         "It reads from the queue and writes to the log.",

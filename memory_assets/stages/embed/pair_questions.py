@@ -1,0 +1,103 @@
+"""Asks a model about pairs of facts that the rules leave in doubt, and reads its stored answers.
+
+Takes the edges of `merge` and the observations; returns one question for each doubtful pair without an answer, and the edges
+with the doubtful ones decided. An answer is found by the two texts, whichever model gave it, so a pair is paid for once. A pair
+without a usable answer stays in doubt: it neither merges nor conflicts.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from memory_assets.schema.protocols import ModelRequest
+from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.material import fenced, read_prompt
+from memory_assets.stages.embed.conflicts import OPPOSITE, OTHER_VALUE
+from memory_assets.stages.embed.merge import CONFLICT, DOUBTFUL, SAME
+from memory_assets.text.words import text_hash
+
+SERIALISER_VERSION = "pairs/1"
+MAX_TOKENS = 200
+FOLDER = "pairs"
+"""Folder of the answers, below `answers/`."""
+
+_VERDICT = re.compile(r"(?i)<verdict>\s*(same|different|opposite|changed)\s*</verdict>")
+_EDGE_OF = {
+    "same": (SAME, "same claim by a model"),
+    "opposite": (CONFLICT, OPPOSITE),
+    "changed": (CONFLICT, OTHER_VALUE),
+    "different": (DOUBTFUL, "different by a model"),
+}
+"""Verdict → relation and reason."""
+
+
+@dataclass(frozen=True)
+class PairQuestion:
+    """One question about two facts."""
+
+    older: str
+    newer: str
+    model: str
+
+    @property
+    def key(self) -> AnswerKey:
+        """What the answer depends on: the two texts, the prompt and the model."""
+        return AnswerKey(
+            _content(self.older, self.newer), prompt_hash(), self.model, f"max_tokens={MAX_TOKENS}", SERIALISER_VERSION
+        )
+
+    def request(self) -> ModelRequest:
+        """Returns what the model is sent."""
+        material = f"{fenced('older fact', self.older)}\n\n{fenced('newer fact', self.newer)}"
+        return ModelRequest(read_prompt("embed", "pair_questions"), material, MAX_TOKENS)
+
+
+def plan_questions(
+    edges: pl.DataFrame, observations: pl.DataFrame, model: str, answers: AnswerStore, may_send: Callable[[str], bool]
+) -> list[PairQuestion]:
+    """Returns the questions about doubtful pairs of allowed facts that have no answer and may be sent."""
+    facts = observations.filter(pl.col("gate") == "allow").select("id", "text", "project")
+    texts = {id: text for id, text, project in facts.iter_rows() if may_send(project)}
+    known = {kept.key.content for kept in answers.every()}
+    found = {
+        PairQuestion(texts[older], texts[newer], model): None
+        for newer, older in edges.filter(pl.col("relation") == DOUBTFUL).select("newer_id", "older_id").iter_rows()
+        if newer in texts and older in texts and _content(texts[older], texts[newer]) not in known
+    }
+    return list(found)
+
+
+def decide(edges: pl.DataFrame, observations: pl.DataFrame, answers: Iterable[StoredAnswer]) -> pl.DataFrame:
+    """Returns the edges, those in doubt decided by the stored answers."""
+    verdicts = dict(_verdicts(answers))
+    if not verdicts:
+        return edges
+    texts = dict(observations.select("id", "text").iter_rows())
+    return pl.DataFrame([_decided(row, texts, verdicts) for row in edges.iter_rows(named=True)], schema=edges.schema)
+
+
+def _decided(row: dict, texts: Mapping[str, str], verdicts: Mapping[str, str]) -> dict:
+    content = _content(texts.get(row["older_id"], ""), texts.get(row["newer_id"], ""))
+    if row["relation"] != DOUBTFUL or content not in verdicts:
+        return row
+    relation, reason = _EDGE_OF[verdicts[content]]
+    return row | {"relation": relation, "reason": reason}
+
+
+def _verdicts(answers: Iterable[StoredAnswer]) -> Iterator[tuple[str, str]]:
+    """Yields the content of each question with its verdict, the latest answer last; what is no single verdict is left out."""
+    for kept in sorted(answers, key=lambda kept: kept.asked_at):
+        said = {verdict.lower() for verdict in _VERDICT.findall(kept.answer.text)} if kept.is_whole else set()
+        if len(said) == 1:
+            yield kept.key.content, said.pop()
+
+
+def _content(older: str, newer: str) -> str:
+    return text_hash(f"{text_hash(older)} {text_hash(newer)}")
+
+
+def prompt_hash() -> str:
+    """Returns the hash of the prompt that travels with what it produced."""
+    return text_hash(read_prompt("embed", "pair_questions"))[:12]
