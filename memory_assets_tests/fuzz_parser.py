@@ -31,7 +31,8 @@ def check(raw: str) -> None:
     for _ in range(UNESCAPES + 1):
         forms.append(html.unescape(forms[-1]))
     whole = [WHOLE_ESCAPE.sub(lambda found: html.unescape(found[0]), form) for form in forms]
-    said = encodable("\n".join([*forms, *whole])).replace("**", "")
+    marked = encodable("\n".join([*forms, *whole]))
+    said = marked + "\n" + marked.replace("**", "")
     for fact in answer.facts:
         fact.text.encode()
         assert fact.text.strip() and (fact.confidence is None or 0 <= fact.confidence <= 1)
