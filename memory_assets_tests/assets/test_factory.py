@@ -21,7 +21,8 @@ DAILY = {
     "messages", "sessions", "observer_answers", "segments", "observations", "verdicts", "triggers", "lessons", "quality", "daily_log",
     "passages", "embedding_failures", "embeddings", "reflections", "proposals", "friction",
 }  # fmt: skip
-ASKING = {"observer_answers", "reflections", "weekly_distillates", "monthly_distillates"}
+REFLECTING = {"reflections", "weekly_distillates", "monthly_distillates"}
+ASKING = {"observer_answers", "merges"} | REFLECTING
 DISTILLED = {"weekly_distillates": dg.WeeklyPartitionsDefinition, "monthly_distillates": dg.MonthlyPartitionsDefinition}
 
 
@@ -118,7 +119,7 @@ def test_another_model_or_prompt_marks_answers_as_stale_and_nothing_else(
     monkeypatch.undo()
     monkeypatch.setattr(reflect_questions, "prompt_hash", lambda: "another prompt")
     changed = versions("claude-haiku-4-5")
-    assert {name for name in asked if asked[name] != changed[name]} == ASKING - {"observer_answers"}
+    assert {name for name in asked if asked[name] != changed[name]} == REFLECTING
 
 
 def test_every_asset_is_in_a_job(specs: dict[str, dg.AssetSpec]):

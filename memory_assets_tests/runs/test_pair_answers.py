@@ -38,6 +38,8 @@ def build(
     store: Store, model: ScriptedModel | None, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """Returns the edges between the two facts, and the warnings."""
+    if model:
+        model.name = "large"
     monkeypatch.setattr(embed, "open_model", lambda *_: model)
     rows = embed.merges(store, Run(TABLES["merges"], [WHOLE], [WHOLE]))(WHOLE)
     assert isinstance(rows, Rows)
@@ -67,7 +69,6 @@ def test_a_failure_leaves_the_rules_decision_and_says_so(store: Store, monkeypat
 
 def test_what_costs_more_than_allowed_is_not_asked(store: Store, monkeypatch: pytest.MonkeyPatch):
     model = ScriptedModel("<verdict>same</verdict>")
-    model.name = "large"
     edges, (warning,) = build(with_reflector(store, model_most_usd=0.0001), model, monkeypatch)
     assert (edges, model.asked) == ([("doubtful", "near")], [])
     assert "MEMORY_MODEL_MOST_USD" in warning
