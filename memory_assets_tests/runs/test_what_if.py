@@ -207,7 +207,7 @@ def test_a_model_is_asked_once_about_these_days_and_adopting_asks_nobody(
     adopted = what_if.adopt(store, "model")
     assert (len(api.questions()), adopted.cost.calls) == (asked, 0)
     observers = store.tables.read("observations").select("day", "observer").unique().sort("day")
-    assert observers.rows() == [(day, MODEL), (later, "rules/3")]
+    assert observers.rows() == [(day, MODEL), (later, "rules/4")]
 
 
 def test_a_variable_that_would_go_on_to_say_something_else_is_told_before_anything_changes(

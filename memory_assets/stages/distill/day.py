@@ -20,7 +20,8 @@ from memory_assets.stages.distill.model.established import established_id
 from memory_assets.stages.distill.model.observer import Answered, observe_window
 from memory_assets.stages.distill.rows import candidate_id, candidate_row, segment_row
 from memory_assets.stages.distill.rules.candidates import OWNERS_KINDS, Candidate, Observed
-from memory_assets.stages.distill.rules.exchanges import Row
+from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
+from memory_assets.stages.distill.rules.rules import mark_overturned
 from memory_assets.stages.distill.rules.segments import EMPTY, narrative_candidate
 from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, Standards, plan_allowances
 from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS, category_named
@@ -82,12 +83,16 @@ def find_in_windows(
 ) -> Iterator[WindowFindings]:
     """Yields the findings of each window that is read, by window id; the embedder compares facts with the owner's words."""
     by_window = {window_id: own for (window_id,), own in messages.group_by("window_id", maintain_order=True)}
+    sessions: dict[str, list[Exchange]] = {}
     for window in windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("window_id").iter_rows(named=True):
         if (own := by_window.get(window["window_id"])) is None:
             continue
         rows = own.sort("ordinal").to_dicts()
         answered = answers.get(window["window_id"], ())
         observed = observe_window(rows, answered, embedder)
+        if (session_id := window["session_id"]) not in sessions:
+            sessions[session_id] = parse_exchanges(messages.filter(session_id=session_id).sort("event_at", "line").to_dicts())
+        observed = replace(observed, candidates=_looked_up(observed.candidates, sessions[session_id]))
         groups = [[rows[row] for row in group] for group in observed.segments]
         texts = [_safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)]
         segments = [segment_row(window, group, n, texts[n], observed.observer) for n, group in enumerate(groups)]
@@ -96,6 +101,12 @@ def find_in_windows(
             continue
         narratives = [narrative_candidate(group, texts[n], n) for n, group in enumerate(groups) if texts[n] != EMPTY]
         yield WindowFindings(window, segments, replace(observed, candidates=(*observed.candidates, *narratives)))
+
+
+def _looked_up(candidates: Sequence[Candidate], session: Sequence[Exchange]) -> list[Candidate]:
+    """Returns the candidates, those of the rules marked that another window of the session on this day takes back."""
+    by_rules = iter(mark_overturned([one for one in candidates if one.hint is None], session))
+    return [next(by_rules) if one.hint is None else one for one in candidates]
 
 
 def _overturned(found: WindowFindings, replaced: Collection[str]) -> WindowFindings:

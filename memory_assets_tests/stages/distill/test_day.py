@@ -1,6 +1,7 @@
 """A day distilled: rows that fit their tables, ids from content, evidence that resolves."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 import polars as pl
 import pytest
@@ -63,7 +64,7 @@ def test_a_correction_becomes_an_allowed_rule_of_the_project():
         "shop",
         "mira",
         "use uv here, never pip",
-        "rules/3",
+        "rules/4",
     )
     assert fact["lines"] == [4]
     assert fact["tags"] == ["correction"]
@@ -97,6 +98,21 @@ def test_the_same_day_gives_the_same_rows_whatever_else_is_there():
         assert getattr(first, table).equals(getattr(again, table))
         assert getattr(both, table).filter(mine).equals(getattr(first, table))
     assert both.observations["id"].is_unique().all()
+
+
+def test_a_later_window_of_the_session_takes_back_what_an_earlier_one_laid_down():
+    early = said(("owner", "let's name the binary `shopctl` in cmd/shop"), ("assistant", "Renamed the binary."))
+    late = said(("owner", "no, let's name the binary `cartctl` in cmd/shop"), window_id="f" * 64)
+    for number, one in enumerate(late, start=len(early)):
+        one |= {
+            "message_id": f"late-{number}",
+            "ordinal": number,
+            "line": 2 * number,
+            "event_at": one["event_at"] + timedelta(hours=1),
+        }
+    day = distilled(window(early), window(late), rows=[*early, *late])
+    facts = day.observations.filter(kind="fact")
+    assert dict(facts.select(pl.col("lines").list.first(), "gate").rows()) == {0: "hold", 4: "allow"}
 
 
 def test_an_open_window_leaves_nothing():

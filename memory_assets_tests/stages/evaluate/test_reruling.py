@@ -23,7 +23,7 @@ RULE = "Always run `make check` before you commit."
 
 
 def found(*candidates: Candidate) -> WindowFindings:
-    observed = Observed("rules/3", "rules", ("",), ((0,),), candidates)
+    observed = Observed("rules/4", "rules", ("",), ((0,),), candidates)
     return WindowFindings(WINDOW, [SEGMENT], observed)
 
 

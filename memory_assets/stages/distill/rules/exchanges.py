@@ -15,7 +15,9 @@ from memory_assets.text.sentences import STRAIGHT, Sentence, split_message, spli
 
 Row = dict[str, Any]
 
-_TRAILS_OFF = re.compile(r"…|(?<=[a-z]{3}[.!?])(?<!etc\.)\s+(?=[a-z])|(?<=[a-z ])\.{2,}(?=[a-z]|\s|$)|\.{3,}(?=\s|$)")
+_TRAILS_OFF = re.compile(
+    r"…|(?<=[a-z]{3}[.!?]|\s-[a-z][.!?])(?<!etc\.)\s+(?=[a-z])|(?<=[a-z ])\.{2,}(?=[a-z]|\s|$)|\.{3,}(?=\s|$)"
+)
 """People end a thought with two dots, or go on with a small letter; but not in a path such as "../docs"."""
 
 _WRAPPED = re.compile(r"(?<=[^\n]{60})\n[ \t]{2,}(?=\S)")
@@ -41,7 +43,8 @@ _QUOTE_FOLLOWS = re.compile(
 _QUOTE_STARTS = re.compile(
     r"(?im)^[ \t]*(?:(?:from|to|cc|subject|date|human|user|assistant|system|owner|agent|findings?): ?|on .{6,80} wrote:|[❯$%➜] "
     r"\S|traceback |#{1,4} \w|you are (?:an?|the) \w|act as |your task is\b|(?:task|prompt)\b[^\n:]*:|@@ |diff |(?:dear|hi"
-    r"|hello) \w+,$|\+\+\+ |\w+ — (?:yesterday|today|\d)|(?:[^\n]+\n)?\W?\d\d?:\d\d(?::\d\d)?(?: ?[ap]m)?\W|(?:[^\n]+\n+)?(?:cr"
+    r"|hello) \w+,$|\W*\d+\. \W?(?:critical|high|medium|low)\b"
+    r"|\+\+\+ |\w+ — (?:yesterday|today|\d)|(?:[^\n]+\n)?\W?\d\d?:\d\d(?::\d\d)?(?: ?[ap]m)?\W|(?:[^\n]+\n+)?(?:cr"
     r"itical|high|medium|low) severity[ \t]*$|(?!note|rule|important|decision|also|reminder)(?-i:[A-Z]\w+(?: \w+)?: [A-Z]))"
 )
 """The first line of a mail, a chat, a terminal, a document, or a prompt for an agent; the rest of the turn belongs to it."""
@@ -105,6 +108,7 @@ def own_paragraphs(text: str) -> list[str]:
     bare = _TAGGED.sub("\n\n", _FENCED.sub("\n\n", text))
     ends = [found.end() for found in _QUOTE_FOLLOWS.finditer(bare)] + [found.start() for found in _QUOTE_STARTS.finditer(bare)]
     typed, whole = _paragraphs(bare[: min(ends, default=None)]), _paragraphs(bare)
+    typed = [part for part in typed if not part.startswith("  ")]  # a terminal indents what an agent says
     if len(bare) > LONG_TURN_CHARS or _HARD_WRAP.search(bare):
         typed = [*filter(_is_line, typed[:1]), *takewhile(lambda part: _is_line(part) and part[0].islower(), typed[1:])]
     if typed and len(typed) + 1 < len(whole) and _CLOSES.match(whole[-1]):
@@ -114,7 +118,7 @@ def own_paragraphs(text: str) -> list[str]:
 
 
 def _paragraphs(text: str) -> list[str]:
-    return [part.strip("\n") for part in re.split(r"\n\s*\n", text) if part.strip()]
+    return [part.strip("\n") for part in re.split(r"\n(?:[ \t]*\n)+", text) if part.strip()]
 
 
 def _is_line(paragraph: str) -> bool:

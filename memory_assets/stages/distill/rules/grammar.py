@@ -27,7 +27,10 @@ class SpeechAct(NamedTuple):
     words: str
 
 
-_TASKS = r"commit|push|merge|open|create|run|check|look|tell|review|test|try|fix|find|add|write|update|change|remove|make|lets?"
+_TASKS = (
+    r"commit|push|merge|rebase|squash|open|create|run|check|look|tell|read|review|test|try|fix|find|add|apply|write|rewrite|port"
+    r"|update|change|remove|make|cover|mention|adjust|lets?"
+)
 ERRAND = re.compile(
     rf"(?i)^(?:{_TASKS}|stop(?! \w+ing)|do(?! not| it| that| we| you)|c(?:an|ould) you|i(?:'d like| want| need) to)\b"
 )
@@ -37,16 +40,20 @@ RELAYS = re.compile(r"(?i)(?<!\bi )(?<!\bwe )\b(?:says|said|wrote|told|recommend
 """Words of somebody else."""
 
 _DEIXIS = r"(?:this|these|those)\b(?! (?:repo\w*|project|codebase|package|service|app|team)\b)"
-LOOSE_START = re.compile(rf"(?i)^(?:its?|he|she|they|their|both|which|there|here|that|{_DEIXIS}|(?:the )?(?:same|other))\b")
-"""The subject is somewhere else."""
+LOOSE_START = re.compile(
+    rf"(?i)^(?:needs?|is|are|has|was|should|its?|he|she|they|their|both|which|there(?! (?:should|must|may) be no\b)|here"
+    rf"|that|{_DEIXIS}|(?:the )?(?:same|other))\b"
+)
+"""The subject is missing, or somewhere else."""
 
 _OPENING = re.compile(
-    r"(?i)^(?:[-*•]\s+|(?:ok(?:ay)?|hm+|so|and|but|also|yes|yeah|please|sorry|good|thanks?|btw|actually|now|then)\b[\s,.:;!-]*"
+    r"(?i)^(?:[-*•]\s+|(?:ok(?:ay)?|al?right|hm+|so|and|but|also|yes|yeah|please|sorry|good|thanks?|btw|actually|now|then)\b[\s,.:;!-]*"
     r"|(?:note that|[\w ]{0,20}\b(?:record|thing|note|rule):) |no(?:pe)?\b(?:\s*[,.:;!]+\s*|\s+(?=(?:it|we|use|not)\b)))+(?=\S)"
 )
 _REPEATS = re.compile(
     r"(?i)^(?:(?:i(?:'ve| have)?(?: already)? (?:told you|said)|as i said)(?: (?:again|before|already|twice)\b)*\s*[:,;.-]+\s*"
-    r"|i(?:'ve| have)?(?: already)? (?:told|asked) you (?:that |to )?|how (?:often|many times)\b[^:?]*[:?]\s*)(?=\S)"
+    r"|i(?:'ve| have)?(?: already)? (?:told|asked) (?:every ?one of |all of )?you(?: (?:that|to)\b|:)? ?"
+    r"|i said that [^:]+: ?|how (?:often|many times)\b[^:?]*[:?]\s*)(?=\S)"
 )
 _ASIDE = re.compile(r"(?i)(?:[,;]\s*(?:and |but |so )?|\s+(?:and|but|so) )(?=please\b|(?:did|do|is|are|why)\b[^,;]*\?$)")
 """Where an errand or a question follows a statement."""
@@ -59,13 +66,18 @@ _UNCLEAR = re.compile(
 )
 """Begins or ends in the middle of a sentence, or points to another text."""
 
-_POINTS = re.compile(rf"(?i)\b(?:it|them|they|the (?:first|(?:\w+ )?ones?)|{_DEIXIS}|that(?=\W*$|,| [–—]| again| for))\b")
+_POINTS = re.compile(
+    rf"(?i)\b(?:it|them|they|the (?:first|(?:\w+ )?ones?)|{_DEIXIS}|accordingly|the same (?:spot|place|way|thing)"
+    r"|the (?:previous|last|next) (?:commit|change|step|pr|run)"
+    r"|that(?=\W*$|,| [–—]| again| for)|(?:in|on|at|to|for|with|of|do|make) that)\b"
+)
 """A word that stands for something, which has to come before it in the sentence, in another clause."""
 
-_CLAUSE = re.compile(r"(?i)[,;:.] |\b(?:without|and|or|but|before|after|when|if|unless|until|so|because|while)\b")
+_CLAUSE = re.compile(r"(?i)[,;:.] |\b(?:without|and|or|but|before|after|when|if|unless|until|so|that|because|while)\b")
 
 _UNREAL = re.compile(
-    r"(?i)^(?:suppose|imagine|say|let's say)\b|(?<!\bi )\bwould(?! (?:rather|prefer))\b|^if\b(?!.*\b(?:always|never)\b)"
+    r"(?i)^(?:suppose|imagine|say|let's say)\b|(?<!\bi )\bwould(?! (?:rather|prefer))\b"
+    r"|^if\b(?!.*\b(?:always|never)\b)"
     r"|\b(?:for now|right now|this time|just this once|today|tonight|tomorrow|yesterday|yet|until (?:i|we))\b"
 )
 """Is supposed, or holds for the moment."""
@@ -77,11 +89,11 @@ _TROUBLE = re.compile(
 )
 """In a statement: a report of what happens at the moment."""
 
-_NOT_TOLD = r"(?!(?:mind|again|have to|heard|seen|been|had|got|knew|saw|did|was|\w{3,}ed)\b)[a-z]+"
+_NOT_TOLD = r"(?!(?:mind|again|happen|have to|heard|seen|been|had|got|knew|saw|did|was|\w{3,}ed)\b)[a-z]+"
 """After always or never: no past tense, which tells a story."""
 
 _CHOOSE = r"(?:use|prefer|call|name|put|keep|write|go with|stick (?:to|with))\b"
-_NOT = r"(?:,? (?:and )?(?:not|never)(?! (?:yet|now|sure|only|just|too|because)\b)|,? instead of|,? rather than) \S"
+_NOT = r"(?:,? (?:and )?(?:not|never)(?! (?:yet|now|sure|only|just|too|because)\b)|,? instead of|,? rather than|, no) \S"
 _CORRECTS = re.compile(
     rf"(?i)(?:^|[,;:.] ){_CHOOSE}[^;]{{1,60}}?{_NOT}|^(?:instead of|rather than|not(?! (?:now|yet|only))|don'?t {_CHOOSE}) "
     rf"[^,;.]+[,;.] (?:but |just )?{_CHOOSE}"
@@ -89,16 +101,27 @@ _CORRECTS = re.compile(
 _ORDERS = re.compile(
     rf"(?i)\bfrom now on\b|(?:^|[,;:.] |\b(?:and|but|so|please|we|must|should) )(?:always|never(?: ever)?) {_NOT_TOLD}"
 )
+_GENERAL = r"\b(?:every|each|all|any|only|no|not|without)\b"
+_OF_THINGS = r"(?!have\b|be (?:an?|the)\b)\w+"
+_NO_TASK = rf"(?!(?:not )?(?:work|pass|ask|{_TASKS}|be (?:fine|good|done))\b){_OF_THINGS}"
+"""After should: no single task."""
+
 _FORBIDS = re.compile(
-    rf"(?i)^(?:(?:do not|don'?t) (?:ever )?(?!worry|forget|mind|know|think|see)(?!.*\b(?:just|any)\b)\w+ \S|avoid \w|stop "
-    rf"\w+ing \S|no more \w|no \w[^,;.]*,? (?:ever|anywhere)\b)|^(?!i\b|must\b).*\b(?:must|may (?:not|only)|(?:should(?:n'?t)?"
-    rf"|(?:needs?|has|have) to)(?! (?:not )?(?:work|pass|ask|{_TASKS}|be (?:fine|good|done))\b)) (?!have\b|be (?:an?|the)\b)\w+"
+    rf"(?i)^(?:(?:do not|don'?t) (?:ever )?(?!worry|forget|mind|know|think|see)(?!.*\b(?:just|any)\b)\w+ \S|avoid \w"
+    rf"|stop \w+ing \S|no more \w|no \w[^,;.]*,? (?:ever|anywhere)\b"
+    rf"|no (?!\w+ne\b|idea|problem|need|rush|worries)\w+(?: \w+){{0,3}}!+$)"
+    rf"|^(?!i\b|must\b).*\b(?:must|may (?:not|only)) {_OF_THINGS}|^(?!(?:i|we|you) )[^,;:(]*\bshould(?:n'?t)? {_NO_TASK}"
+    rf"|^(?=.*{_GENERAL})(?!i\b)[^,;:(]*\b(?:should|(?:needs?|has|have) to) {_NO_TASK}"
 )
-"""Forbids or demands; in a turn that gives an errand, it says how this errand is done."""
+"""Forbids or demands; in a turn that gives an errand, it says how this errand is done.
+
+What we should or need to do is a task, unless it is said of all, of any, of none, or of one thing only.
+"""
 
 _PREFERS = re.compile(
-    r"(?i)^(?!.*\b(?:want|like) (?:you|an?|it|this|that|one)\b)(?:i|we)(?:(?:'d| would)? (?:really )?(?:prefer(?! if\b)|rather"
-    r"|(?:do not|don'?t) want|want(?! to\b)|(?<='d )like(?! to\b))| would(?:n'?t| not| just) (?!say|know|mind|think|be)\w+) \S"
+    r"(?i)^(?!.*\b(?:want (?:you|an?|it|this|that|one)|like (?:you|an?|it|this|one))\b)(?:(?:i|we)(?:(?:'d| would)? "
+    r"(?:really )?(?:prefer(?! if\b)|rather|(?:do not|don'?t) (?:want|like(?= (?:that|how|when) \w+ \w))|want(?! to\b)"
+    r"|(?<='d )like(?! to\b))| would(?:n'?t| not| just| only) (?!say|know|mind|think|be)\w+)) \S"
 )
 _DECIDES = re.compile(
     rf"(?i)^(?:i|we|the team)(?: have|'ve)? (?:decided|agreed|chose) |^we(?:'re)? (?:mov|renam|replac)(?:ed|ing) |^(?:(?:let'?s"
@@ -106,8 +129,9 @@ _DECIDES = re.compile(
 )
 _LAYS_DOWN = re.compile(
     rf"(?i)\b(?:\w+[^s]s (?:always|never) {_NOT_TOLD}|(?:is|are) (?:always|never|not allowed|forbidden)\b|(?:before|after|on"
-    rf"|with|for) (?:each|every) (?:push|commit|pr|merge|release|deploy\w*|(?:\w+ )?change|session|build)\b)|^(?:each|every|all"
-    rf"|no|nobody)\b[^,;:]*? (?:must|needs?|gets?|ha(?:s|ve) to|should|goes|may|belongs?) \S|^(?:(?:in|for|on) [\w .`/-]+ |[\w "
+    rf"|with|for) (?:each|every) (?:push|commit|pr|merge|release|deploy\w*|(?:\w+ )?change|session|build)\b)"
+    rf"|^(?:each|every|all|no(?! need)|nobody)\b[^,;:]*? (?:must|needs?|gets?|ha(?:s|ve) to|should|goes|may|belongs?) \S"
+    rf"|^(?:(?:in|for|on) [\w .`/-]+ |[\w "
     rf"]+: )?we (?:also |still |now )?(?:(?:do not |don'?t |have )?(?:used?|support|follow)|don'?t (?:do|need)|are (?:also|only"
     rf"|not|an?) |deploy|store|only (?!have|need|got)\w+) \S|^(?:whenever|(?:every|each) time|when) (?:you|\w+ing) [^,]+, "
     rf"(?!(?:it|the|we|there|an?)\b)\w"
@@ -134,8 +158,9 @@ def acts_in(sentence: str, *, is_errand: bool = False, is_named: bool = True) ->
         words = _OPENING.sub("", part).strip()
         bare = _REPEATS.sub("", words)
         is_said = is_whole(bare) and (is_clear(bare) or not is_named) and not _is_unreal(bare)
-        if act := _act(bare, is_errand) if is_said else None:
-            yield act if bare == words else SpeechAct("rule", 1.0, bare)  # nothing is worth more than what had to be repeated
+        is_repeated = bare != words
+        if act := (_act(bare, is_errand) or (is_repeated and re.match(rf"(?i){_CHOOSE}", bare))) if is_said else None:
+            yield SpeechAct("rule", 1.0, bare) if is_repeated else act  # nothing is worth more than what had to be repeated
 
 
 def is_question(sentence: str) -> bool:
@@ -153,7 +178,8 @@ def is_clear(words: str) -> bool:
     points = _POINTS.search(words)
     before = words[: points.start()] if points else ""
     is_named = points is None or (bool(_CLAUSE.search(before)) and len(stems_of(before)) > 1)
-    is_about = is_named and len(stems_of(words)) + min(specifics_in(words), 1) >= LEAST_NAMED
+    is_ban = re.match(r"(?i)no .+!$", words) is not None
+    is_about = is_named and len(stems_of(words)) + min(specifics_in(words), 1) + is_ban >= LEAST_NAMED
     return is_about and is_whole(words) and not LOOSE_START.match(words)
 
 

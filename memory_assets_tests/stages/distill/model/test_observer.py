@@ -120,7 +120,7 @@ def test_a_flat_answer_keeps_the_segments_that_the_words_show():
 
 def test_messages_that_no_answer_is_about_are_observed_by_the_rules():
     observed = observe(ANSWER, None)
-    assert {candidate.observer for candidate in observed.candidates} == {None, "rules/3"}
+    assert {candidate.observer for candidate in observed.candidates} == {None, "rules/4"}
     ruled = [candidate for candidate in observed.candidates if candidate.observer]
     assert all(candidate.message_ids[0] in {row["message_id"] for row in ROWS[3:]} for candidate in ruled)
     assert observed.observer == "scripted-1"
@@ -137,5 +137,5 @@ def test_ids_of_memories_that_an_answer_cites_are_no_part_of_its_facts():
 
 def test_without_a_model_the_rules_observe():
     observed = observe()
-    assert (observed.observer, observed.parse_path, observed.prompt_hash) == ("rules/3", "rules", None)
+    assert (observed.observer, observed.parse_path, observed.prompt_hash) == ("rules/4", "rules", None)
     assert any("Use uv here, never pip" in candidate.text for candidate in observed.candidates)

@@ -69,7 +69,8 @@ def score(part: str) -> Score:
     """What the rules observer makes of all conversations of a part, each as one window."""
     right, wrong, missed = [], [], []
     for one in conversations(part):
-        texts = [fact.text for fact in find_candidates(one.rows, [list(range(len(one.rows)))])]
+        facts = find_candidates(one.rows, [list(range(len(one.rows)))])
+        texts = [fact.text for fact in facts if not fact.is_overturned]
         found = {text: [wanted for wanted in one.wanted if _says(text, wanted)] for text in texts}
         right += [f"{one.name}: {text}" for text in texts if found[text]]
         wrong += [f"{one.name}: {text}" for text in texts if not found[text]]

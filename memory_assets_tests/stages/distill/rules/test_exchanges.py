@@ -50,6 +50,11 @@ def test_a_finding_under_its_severity_is_quoted_with_its_title():
     )
 
 
+def test_a_numbered_finding_is_quoted_and_so_is_what_a_terminal_indented():
+    assert own_paragraphs("2. (Medium) The defer deletes the target\n\nload accepts a folder that exists.") == []
+    assert own_paragraphs("can we do this?\n\n  The check lives in auth.go. It never runs.") == ["can we do this?"]
+
+
 def test_a_stamped_chat_is_quoted():
     text = "can we try this\n\nhmm I think it never worked\n[11:28 AM]always use video tags\n[11:29 AM]never commit mp4s"
     assert own_paragraphs(text) == ["can we try this"]

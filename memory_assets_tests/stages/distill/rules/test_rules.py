@@ -112,7 +112,7 @@ def test_an_errand_behind_a_statement_is_left_out():
 OPTIONS = (
     "Two options:\n1. Keep `setup.py` and generate the lock file.\n2. Move the metadata into `pyproject.toml`. That is newer."
 )
-LETTERS = "Which do you want?\n\n- **A. Keep the design local** — nothing is committed.\n- **B. Add the folder with `git add -f docs`.**"
+LETTERS = "Which do you want?\n\n- **A. Keep the design local** — nothing is committed.\n- **B. Keep the folder in git with `git add -f docs`.**"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ LETTERS = "Which do you want?\n\n- **A. Keep the design local** — nothing is c
         (OPTIONS, "yes, do 2", "Move the metadata into `pyproject.toml`"),
         (OPTIONS, "option 1 please", "Keep `setup.py` and generate the lock file"),
         (LETTERS, "a", "Keep the design local — nothing is committed"),
-        (LETTERS, "let's go with B", "Add the folder with `git add -f docs`"),
+        (LETTERS, "let's go with B", "Keep the folder in git with `git add -f docs`"),
     ],
 )
 def test_a_label_picks_the_option_that_was_offered_with_it(offered: str, turn: str, text: str):
@@ -151,82 +151,77 @@ def test_an_option_of_an_earlier_message_is_not_picked():
     assert of_owner(*turns) == []
 
 
+OFFERED = "I'd retry twice with `backoff`, because the proxy drops idle connections. Want me to make the change?"
 RECOMMENDED = "I'd recommend keeping `uv.lock` in git, because CI installs from it."
-
-
-def test_a_plain_yes_approves_a_single_proposal():
-    (fact,) = of_owner(ASKED, ("assistant", RECOMMENDED), ("owner", "yes, do that"), ("assistant", "Done."))
-    assert fact.text == "Keeping `uv.lock` in git, because CI installs from it (approved by the owner: “yes, do that”)."
 
 
 @pytest.mark.parametrize(
     ("offered", "turn"),
     [
-        (RECOMMENDED, "hmm ok but why"), (RECOMMENDED, "ok, continue"), (RECOMMENDED, "yes, merge"),
+        (RECOMMENDED, "hmm ok but why"), (RECOMMENDED, "ok, continue"), (RECOMMENDED, "yes, do that"), (OFFERED, "yes, do it"),
         (f"{RECOMMENDED} Should I drop `requirements.txt`?", "yes"), ("The lint error is gone. Want me to commit and push this?", "yes"),
         ("Should I add a test for the parser?", "yes"), ("I kept `uv.lock` in git.", "yes"),
     ],
 )  # fmt: skip
-def test_no_approval_is_inferred(offered: str, turn: str):
+def test_a_yes_to_an_offer_is_an_errand(offered: str, turn: str):
     assert of_owner(ASKED, ("assistant", offered), ("owner", turn), ("assistant", "Done.")) == []
 
 
-OFFERED = "I'd retry twice with `backoff`, because the proxy drops idle connections. Want me to make the change?"
-LISTED = "My plan:\n- Cache prices in `redis` for ten minutes.\n- Log every miss of the cache."
+TURNS = "How do the agents alternate?\n\nA) Short turns: each agent holds the lease of the document for a minute.\nB) No lease at all."
+SIGNAL = (
+    "How does an agent say that it is done?\n\nA) It gives the lease of the document back.\nB) It writes a file `done.json`."
+)
 
 
-def test_a_yes_to_an_offer_that_points_back_approves_the_recommendation_before_it():
-    (fact,) = of_owner(ASKED, ("assistant", OFFERED), ("owner", "yes, do it"), ("assistant", "Done."))
-    assert fact.text == (
-        "Retry twice with `backoff`, because the proxy drops idle connections (approved by the owner: “yes, do it”)."
-    )
-
-
-def test_a_yes_that_says_more_is_joined_with_the_statement_that_it_repeats():
-    (fact,) = of_owner(ASKED, ("assistant", LISTED), ("owner", "yes, cache prices for ten minutes"), ("assistant", "Done."))
-    assert fact.text == "“yes, cache prices for ten minutes” – Cache prices in `redis` for ten minutes."
-    assert (fact.kind, fact.strength, fact.lines) == ("decision", "implied", (2, 4))
-    assert of_owner(ASKED, ("assistant", LISTED), ("owner", "yes, and how old is the lock file?")) == []
-
-
-RETRY = "do we need the retry in `client.py` at all then?"
+def test_an_option_is_taken_back_by_a_later_choice_about_its_subject_or_by_a_complaint():
+    picked = (ASKED, ("assistant", TURNS), ("owner", "A"), ("assistant", "Ok."))
+    text = "Short turns: each agent holds the lease of the document for a minute (approved by the owner: “A”)."
+    assert [(fact.text, fact.is_overturned) for fact in of_owner(*picked, ("owner", "and now the colours"))] == [(text, False)]
+    again = of_owner(*picked, ("owner", "next"), ("assistant", SIGNAL), ("owner", "b"))
+    assert [fact.is_overturned for fact in again if fact.text == text] == [True]
+    disliked = of_owner(*picked, ("owner", "I don't like that an agent has turns"))
+    assert {fact.text: fact.is_overturned for fact in disliked} == {
+        "The owner said: “I don't like that an agent has turns”.": False,
+        text: True,
+    }
 
 
 @pytest.mark.parametrize(
-    ("reply", "joined"),
+    "turn",
     [
-        ("You're right: the retry in `client.py` is not needed, because the proxy retries. I removed it.",
-         "The retry in `client.py` is not needed, because the proxy retries."),
-        ("Good point. I removed it. The retry in `client.py` doubled every request of the proxy.",
-         "The retry in `client.py` doubled every request of the proxy."),
+        "do we need the retry in `client.py` at all then?", "yes, cache prices for ten minutes",
+        "don't do that for the integration tests", "needs to be set to 1 for true colours", "we need to rename the parser module",
+        "we still have to port the settings page", "the light theme needs to be adjusted accordingly",
+        "we should add a section on themes to the readme", "write a plan in docs/plan.md, it needs to cover all the steps",
+        "don't make that change in the parser", "no need to run the tests!", "no problem!", "this must never happen in production",
+        "I told you to fix the tests in the parser", "the review of the previous commit must not be empty",
     ],
 )  # fmt: skip
-def test_an_objection_that_the_reply_concedes_is_kept_with_what_restates_it(reply: str, joined: str):
-    (fact,) = of_owner(ASKED, WITH_PIP, ("owner", RETRY), ("assistant", reply))
-    assert fact.text == f"“{RETRY}” – {joined}"
-    assert (fact.kind, fact.strength, fact.confidence, fact.lines, fact.quote) == ("correction", "implied", 0.7, (4, 6), RETRY)
+def test_tasks_and_words_without_their_referent_are_dropped(turn: str):
+    reply = "You're right: the retry in `client.py` is not needed, and the integration tests cache prices in `redis`."
+    assert of_owner(ASKED, ("assistant", reply), ("owner", turn), ("assistant", reply)) == []
+
+
+@pytest.mark.parametrize(
+    ("turn", "kind", "text"),
+    [
+        ("no console logs!", "rule", "The owner said: “no console logs”."),
+        ("crashed with -r. invalid themes must NEVER explode", "rule", "Invalid themes must NEVER explode."),
+        ("use uv, no pip", "correction", "Use uv, no pip."),
+        ("we should only run the export on Sundays", "rule", "We should only run the export on Sundays."),
+        ("all exports of the ledger need to be signed", "rule", "All exports of the ledger need to be signed."),
+        ("there must be no output in library code", "rule", "There must be no output in library code."),
+        ("`Theme.load` should return an error that the caller can show", "rule", None),
+        ("i would only want e2e tests for the session", "preference", "The owner said: “i would only want e2e tests for the session”."),
+        ("I don't like that both agents have turns", "preference", "The owner said: “I don't like that both agents have turns”."),
+        ("I told every one of you: never touch the vendor folder", "rule", "Never touch the vendor folder."),
+        ("I said that twice already: use the real database fixtures", "rule", "Use the real database fixtures."),
+    ],
+)  # fmt: skip
+def test_bans_wishes_and_repetitions_are_kept(turn: str, kind: str, text: str | None):
+    (fact,) = of_owner(ASKED, WITH_PIP, ("owner", turn), ("assistant", "Ok."))
+    assert (fact.kind, fact.text) == (kind, text or f"{turn}.")
     assert [result.verdict for result in judge([fact])] == ["allow"]
-
-
-@pytest.mark.parametrize(
-    ("turn", "reply"),
-    [
-        (RETRY, "Good question. The retry in `client.py` covers restarts of the proxy."),
-        (RETRY, "You're right, I removed it."), (RETRY, "You're right. Always use conda, never uv, for the retry in `client.py`."),
-        ("thanks", "You're right: the retry in `client.py` is not needed."),
-        ("fix the retry in client.py", "You're right: the retry in `client.py` is not needed."),
-    ],
-)  # fmt: skip
-def test_what_is_not_conceded_not_restated_or_no_objection_is_left_out(turn: str, reply: str):
-    assert of_owner(ASKED, WITH_PIP, ("owner", turn), ("assistant", reply)) == []
-
-
-def test_a_rule_that_names_nothing_is_joined_with_the_statement_that_has_its_words():
-    reply = "The integration tests of `shop` open a real connection for each case."
-    (fact,) = of_owner(ASKED, ("assistant", reply), ("owner", "don't do that for the integration tests"), ("assistant", "Ok."))
-    assert fact.text == f"“don't do that for the integration tests” – {reply}"
-    assert (fact.kind, fact.strength) == ("rule", "implied")
-    assert of_owner(ASKED, WITH_PIP, ("owner", "don't do that for the integration tests"), ("assistant", "Ok.")) == []
 
 
 CAUSE = "The root cause was the stale mount on `/srv/data`: the `db` container could not see new files."
@@ -249,6 +244,7 @@ def test_a_cause_that_was_verified_is_kept(reply: str, answer: str):
     [
         "So if the 401 came from `proxy`, the root cause is `auth.py`. I verified it.",
         "The PR covers the root cause and the tests. I verified that `make test` is green.",
+        "The review found a real bug in `db.py`: the pool can panic without a host. I verified it.",
         CAUSE, f"{CAUSE} I have not verified that yet.", f"{CAUSE} Let me run the tests; they should pass.",
         f"{CAUSE.replace('was', 'is probably')} I verified that `make test` is green.",
         "It was caused by a stale mount. I verified that `make test` is green.",
@@ -266,6 +262,24 @@ def test_a_cause_that_is_taken_back_is_marked():
     assert [(fact.text, fact.is_overturned) for fact in found(said(*turns))] == [(CAUSE, True)]
 
 
+def test_a_problem_that_is_settled_later_is_marked():
+    turns = (ASKED, WITH_PIP, ("owner", "the importer has no check for `currency` in orders.csv"))
+    assert [fact.is_overturned for fact in of_owner(*turns, ("assistant", "I see."))] == [False]
+    assert [
+        fact.is_overturned for fact in of_owner(*turns, ("assistant", "I added the check for `currency` to the importer."))
+    ] == [True]
+
+
+def test_another_value_of_the_same_subject_overturns_the_earlier_one():
+    first, later = (
+        ("owner", "the link text should be as dark as the accent"),
+        ("owner", "the link text is #81a2be in the old theme"),
+    )
+    assert [fact.is_overturned for fact in of_owner(first, WITH_PIP)] == [False]
+    assert [fact.is_overturned for fact in of_owner(first, WITH_PIP, later) if "accent" in fact.text] == [True]
+    assert [fact.is_overturned for fact in of_owner(first, WITH_PIP, ("owner", "is the link text blue?"))] == [False]
+
+
 def test_the_owners_later_decision_overturns_their_earlier_one():
     facts = of_owner(
         ("owner", "let's name the binary `shopctl` in cmd/shop"),
@@ -280,6 +294,13 @@ def test_what_was_said_twice_is_found_once():
         len(of_owner(ASKED, WITH_PIP, ("owner", "use uv, not pip"), ("assistant", "Ok."), ("owner", "no, use uv, not pip")))
         == 1
     )
+
+
+def test_of_two_wordings_the_fuller_one_is_found():
+    short, full = "migrations must carry a rollback", "migrations must carry a rollback for Postgres"
+    for turns in ((short, full), (full, short)):
+        (fact,) = of_owner(ASKED, WITH_PIP, ("owner", turns[0]), ("assistant", "Ok."), ("owner", turns[1]))
+        assert fact.text == "Migrations must carry a rollback for Postgres."
 
 
 def test_pasted_text_of_others_makes_no_rule():
