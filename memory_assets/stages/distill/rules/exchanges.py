@@ -36,9 +36,9 @@ _FENCED = re.compile(r"^\s*(```|~~~).*?(?:^\s*\1\s*$|\Z)", re.S | re.M)
 _TAGGED = re.compile(r"<([a-zA-Z][\w-]{2,})\b[^<>\n]*>.*?</\1>", re.S)
 _QUOTE_FOLLOWS = re.compile(
     r"(?im)^[^\n]*(?:\b(?:here(?:'?s| is| are)|this is|following|below|feedback|review|comments?|mail|message|output"
-    r"|logs?)\b[^.?!\n:]*:|\b(?:says?|said|wrote|replied|told me):?|:(?=[ \t]*\n[ \t]*\n(?![ \t]*[-*•\d])))[ \t]*$"
+    r"|logs?)\b[^.?!\n:]*:|\b(?:says?|said|wrote|replied|told me):?|\bif:|:(?=[ \t]*\n[ \t]*\n(?![ \t]*[-*•\d])))[ \t]*$"
 )
-"""A line that introduces words of somebody else; it is the owner's, what follows is not."""
+"""A line that introduces words of somebody else, or a supposition; it is the owner's, what follows is not."""
 
 _QUOTE_STARTS = re.compile(
     r"(?im)^[ \t]*(?:(?:from|to|cc|subject|date|human|user|assistant|system|owner|agent|findings?): ?|on .{6,80} wrote:|[❯$%➜] "

@@ -78,7 +78,7 @@ _CLAUSE = re.compile(r"(?i)[,;:.] |\b(?:without|and|or|but|before|after|when|if|
 _UNREAL = re.compile(
     r"(?i)^(?:suppose|imagine|say|let's say)\b|(?<!\bi )\bwould(?! (?:rather|prefer))\b"
     r"|^if\b(?!.*\b(?:always|never)\b)"
-    r"|\b(?:for now|right now|this time|just this once|today|tonight|tomorrow|yesterday|yet|until (?:i|we))\b"
+    r"|\b(?:for now|right now|this time|just this once|today|tonight|tomorrow|yesterday|immediately|yet|until (?:i|we))\b"
 )
 """Is supposed, or holds for the moment."""
 

@@ -2,7 +2,7 @@
 
 Takes exchanges; returns candidates with the owner as author. A fact is the sentence as it was typed, without the words that
 only open a turn. Words that do not say what they are about ("it must never be renamed") are kept with the owner's sentence
-before, if that is clear, else dropped: the search over what was said finds them.
+before, if that is clear, else dropped: the search over what was said finds them. So is what repeats the assistant's words.
 
 A label picks an option only if the message before offered options with labels of that form, once, and the turn is nothing but
 the pick. A yes to an offer to do something is an errand, and so is an option that begins as one (commit, push, fix this).
@@ -16,7 +16,7 @@ from memory_assets.stages.distill.rules.candidates import FACT_CHARS, Candidate,
 from memory_assets.stages.distill.rules.exchanges import AssistantReply, Exchange, Row
 from memory_assets.stages.distill.rules.grammar import ERRAND, LEAST_NAMED, acts_in, is_clear, strip_opening
 from memory_assets.text.sentences import plain, split_sentences
-from memory_assets.text.words import stems_of
+from memory_assets.text.words import squeezed, stems_of
 
 PICKED = 0.8
 """Worth of an option that the owner picked."""
@@ -36,7 +36,8 @@ def find_owner_facts(exchanges: Sequence[Exchange]) -> list[Candidate]:
     for before, exchange in zip([None, *exchanges], exchanges, strict=False):
         if exchange.said and (turn := exchange.message):
             found += [one for reply in (before.replies[-1:] if before else ()) for one in _picked(exchange.said, turn, reply)]
-            found += _laid_down(exchange, turn)
+            shown = [plain(squeezed(reply.message["text"])) for reply in (before.replies if before else ())]
+            found += [one for one in _laid_down(exchange, turn) if not any(one.quote in text for text in shown)]
     return [candidate for candidate in found if len(candidate.text) <= FACT_CHARS]
 
 

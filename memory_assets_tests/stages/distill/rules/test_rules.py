@@ -102,6 +102,18 @@ def test_a_rule_about_it_takes_the_sentence_that_says_what_it_is():
     assert of_owner(ASKED, WITH_PIP, ("owner", "It must never be renamed in scripts.")) == []
 
 
+def test_a_supposition_and_a_quotation_of_the_assistant_are_nobodys_rule():
+    turn = "what could be simpler if:\n- the target is read only, we never merge in `sync.go`\n- bandwidth is free"
+    assert of_owner(ASKED, WITH_PIP, ("owner", turn)) == []
+    reply = "Two steps:\n- Never drop the fallback of `sync.go` without a test. It is used by old targets."
+    assert (
+        of_owner(
+            ASKED, ("assistant", reply), ("owner", "- Never drop the fallback of `sync.go` without a test. what would that be")
+        )
+        == []
+    )
+
+
 def test_an_errand_behind_a_statement_is_left_out():
     (fact,) = of_owner(
         ASKED, ("owner", "rows without an amount are dropped, never filled, and please document that in the readme")
