@@ -47,7 +47,7 @@ LOOSE_START = re.compile(
 """The subject is missing, or somewhere else."""
 
 _OPENING = re.compile(
-    r"(?i)^(?:[-*•]\s+|(?:ok(?:ay)?|al?right|hm+|so|and|but|also|yes|yeah|please|sorry|good|thanks?|btw|actually|now|then)\b[\s,.:;!-]*"
+    r"(?i)^(?:[-*•]\s+|(?:ok(?:ay)?|al?right|hm+|omf?g|ffs|so|and|but|also|yes|yeah|please|sorry|good|thanks?|btw|actually|now|then)\b[\s,.:;!-]*"
     r"|(?:note that|[\w ]{0,20}\b(?:record|thing|note|rule):) |no(?:pe)?\b(?:\s*[,.:;!]+\s*|\s+(?=(?:it|we|use|not)\b)))+(?=\S)"
 )
 _REPEATS = re.compile(
@@ -158,9 +158,11 @@ def acts_in(sentence: str, *, is_errand: bool = False, is_named: bool = True) ->
         words = _OPENING.sub("", part).strip()
         bare = _REPEATS.sub("", words)
         is_said = is_whole(bare) and (is_clear(bare) or not is_named) and not _is_unreal(bare)
-        is_repeated = bare != words
-        if act := (_act(bare, is_errand) or (is_repeated and re.match(rf"(?i){_CHOOSE}", bare))) if is_said else None:
-            yield SpeechAct("rule", 1.0, bare) if is_repeated else act  # nothing is worth more than what had to be repeated
+        act = _act(bare, is_errand) if is_said else None
+        if bare != words and is_said and (act or re.match(rf"(?i){_CHOOSE}", bare)):
+            yield SpeechAct("rule", 1.0, bare)  # nothing is worth more than what had to be repeated
+        elif act:
+            yield act
 
 
 def is_question(sentence: str) -> bool:
