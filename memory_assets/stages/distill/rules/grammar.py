@@ -95,7 +95,8 @@ _NOT_TOLD = r"(?!(?:mind|again|happen|have to|heard|seen|been|had|got|knew|saw|d
 _CHOOSE = r"(?:use|prefer|call|name|put|keep|write|go with|stick (?:to|with))\b"
 _NOT = r"(?:,? (?:and )?(?:not|never)(?! (?:yet|now|sure|only|just|too|because)\b)|,? instead of|,? rather than|, no) \S"
 _CORRECTS = re.compile(
-    rf"(?i)(?:^|[,;:.] ){_CHOOSE}[^;]{{1,60}}?{_NOT}|^(?:instead of|rather than|not(?! (?:now|yet|only))|don'?t {_CHOOSE}) "
+    rf"(?i)^let'?s \w+ [^;]{{1,60}}? (?:instead of|rather than) \S|(?:^|[,;:.] ){_CHOOSE}[^;]{{1,60}}?{_NOT}"
+    rf"|^(?:instead of|rather than|not(?! (?:now|yet|only))|don'?t {_CHOOSE}) "
     rf"[^,;.]+[,;.] (?:but |just )?{_CHOOSE}"
 )
 _ORDERS = re.compile(

@@ -220,6 +220,7 @@ def test_tasks_and_words_without_their_referent_are_dropped(turn: str):
         ("no console logs!", "rule", "The owner said: “no console logs”."),
         ("crashed with -r. invalid themes must NEVER explode", "rule", "Invalid themes must NEVER explode."),
         ("omg use uv, no pip", "correction", "Use uv, no pip."),
+        ("let's poll every 600 s instead of 60", "correction", "Let's poll every 600 s instead of 60."),
         ("we should only run the export on Sundays", "rule", "We should only run the export on Sundays."),
         ("all exports of the ledger need to be signed", "rule", "All exports of the ledger need to be signed."),
         ("there must be no output in library code", "rule", "There must be no output in library code."),
