@@ -18,6 +18,7 @@ from memory_assets.stages.distill.items import items_of, strength_of
 from memory_assets.stages.distill.model.material import without_citations
 from memory_assets.stages.distill.model.parser import ParsedAnswer, ParsedFact, ParsePath, parse_answer
 from memory_assets.stages.distill.model.questions import MAX_TOKENS
+from memory_assets.stages.distill.model.split import split_facts
 from memory_assets.stages.distill.rules.candidates import START_CONFIDENCE, Candidate, FactKind, Observed
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.rules import OBSERVER, find_candidates
@@ -68,7 +69,8 @@ def _observe_with_model(
 ) -> Observed:
     """Returns what the model found; a long window has several answers."""
     source = next(answer for answer in answered if answer.text is not None)
-    parsed = [trim(parse_answer(without_citations(answer.text))) for answer in answered if answer.text is not None]
+    texts = [without_citations(answer.text) for answer in answered if answer.text is not None]
+    parsed = [split_facts(trim(parse_answer(text))) for text in texts]
     grounding = Grounding(rows, source.zone, embedder)
     proposed = [segment for answer in parsed for segment in answer.segments]
     grounded = [[(fact, _evidence(fact, grounding)) for fact in segment.facts] for segment in proposed]
