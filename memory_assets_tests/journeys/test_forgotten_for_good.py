@@ -40,7 +40,7 @@ def test_twenty_forgotten_facts_are_nowhere_after_a_rebuild_a_backfill_and_anoth
     sources, data = lay_out_sample(tmp_path / "transcripts", "/codex/", "/pi/"), tmp_path / "store"
     run("ingest", data, sources)
     agent = MemoryAgent(read_settings(data=data, sources=str(sources), owner="mira", timezone="UTC", now=NOW))
-    facts = facts_of(agent)
+    facts, known = facts_of(agent), agent.store.tables.read("memories").height
     phrases = [normal(text) for _, text in facts]
     plant(data, facts[0][1])
     for number, (id, text) in enumerate(facts):
@@ -58,7 +58,7 @@ def test_twenty_forgotten_facts_are_nowhere_after_a_rebuild_a_backfill_and_anoth
     run("data backfill", data, sources)
     capture_again(data, sources)
     assert found_in(data, phrases) == []
-    assert agent.store.tables.read("memories").height > COUNT
+    assert agent.store.tables.read("memories").height >= known - COUNT > 0
     shutil.rmtree(data / "spool" / "aside")  # what was planted in the spool is no event, and was read
     assert run("doctor", data, sources)["is_well"]
 

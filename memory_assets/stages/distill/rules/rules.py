@@ -40,6 +40,9 @@ _TAKES_BACK = re.compile(
     r"|not what i|(?:doesn'?t|not) (?:look )?right)\b|^(?:or )?(?:no|actually|wait)\b"
 )
 _SUBJECT = re.compile(r"(?i)^(?P<subject>[^,;:]+?) (?:is|are|has|have|should|must|needs?|may|uses?|lives?)\b(?P<value>.+)")
+_LIMIT = re.compile(r"(?i)\b(?:for|in|on|at|when|if|with|under)\s+(?:the\s+|an?\s+)?([`\w./-]+)")
+"""What a statement is limited to: "for Riga", "in CI", "on Fridays"."""
+
 _IS_OPEN = re.compile(r"(?i)\b(?:there (?:is|are) no|(?:has|have) no|lacks?|missing|not yet|can (?:fail|crash|panic|hang))\b")
 _IS_DONE = re.compile(r"(?i)\b(?:fixed|added|implemented|closed|resolved|done)\b")
 
@@ -50,7 +53,7 @@ def find_candidates(messages: Sequence[Row], segments: Sequence[Sequence[int]]) 
     found = mark_overturned([*find_owner_facts(exchanges), *find_causes(exchanges)], exchanges)
     kept: list[Candidate] = []
     for candidate in sorted(found, key=lambda c: (not c.is_overturned, len(stems_of(c.text)), c.event_at), reverse=True):
-        if not any(likeness(candidate.text, other.text) >= ALIKE for other in kept):
+        if not any(_are_alike(candidate.text, other.text) for other in kept):
             kept.append(candidate)
     by_id = {message["message_id"]: message for message in messages}
     segment_of = {messages[row]["message_id"]: number for number, rows in enumerate(segments) for row in rows}
@@ -79,12 +82,24 @@ def mark_overturned(candidates: Sequence[Candidate], exchanges: Sequence[Exchang
 
 
 def _replaces(said: str, later: str) -> bool:
-    """Returns whether the later sentence takes back what was said, or names another value of its subject."""
-    if later.endswith("?"):
+    """Returns whether the later sentence takes back what was said, or names another value of its subject.
+
+    Statements that are limited to different things leave each other as they are.
+    """
+    if later.endswith("?") or _are_limited_apart(said, later):
         return False
     if (stated := _SUBJECT.match(said)) and _SUBJECT.match(later) and _is_about(stated["subject"], later, least=1):
         return not stems_of(stated["value"]) <= stems_of(later)
     return bool(_TAKES_BACK.search(later)) and _is_about(said, later)
+
+
+def _are_alike(one: str, other: str) -> bool:
+    return likeness(one, other) >= ALIKE and not _are_limited_apart(one, other)
+
+
+def _are_limited_apart(one: str, other: str) -> bool:
+    limits, others = (set(_LIMIT.findall(text.lower())) for text in (one, other))
+    return bool(limits and others) and limits.isdisjoint(others)
 
 
 def _is_about(said: str, later: str, least: float = SAME_SUBJECT) -> bool:

@@ -293,6 +293,14 @@ def test_another_value_of_the_same_subject_overturns_the_earlier_one():
     assert [fact.is_overturned for fact in of_owner(first, WITH_PIP, ("owner", "is the link text blue?"))] == [False]
 
 
+def test_statements_that_are_limited_to_different_things_leave_each_other():
+    riga, turku = (f"No, for {port} always use `dock-{port.lower()}`, never the crane script." for port in ("Riga", "Turku"))
+    facts = of_owner(("owner", riga), WITH_PIP, ("owner", turku))
+    assert [fact.is_overturned for fact in facts] == [False, False]
+    again = of_owner(("owner", riga), WITH_PIP, ("owner", "No, for Riga never use the crane script, always `dock-east`."))
+    assert [fact.is_overturned for fact in again if "dock-riga" in fact.text] == [True]
+
+
 def test_the_owners_later_decision_overturns_their_earlier_one():
     facts = of_owner(
         ("owner", "let's name the binary `shopctl` in cmd/shop"),
