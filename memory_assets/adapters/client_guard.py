@@ -1,8 +1,8 @@
 """Runs a command that ends with the process that started it, whatever ends that: `client_guard.py FOLDER COMMAND...`.
 
-The command reads `question.txt` in FOLDER as its input. The guard's own input is a pipe that its parent never writes to: when
-it is closed, the parent is gone or gives up, and the command is killed with all its children and FOLDER is deleted. Standard
-library only: it is started as a file, without the package.
+The command reads `question.txt` in FOLDER through a pipe, since some clients read nothing from a file. The guard's own input is
+a pipe that its parent never writes to: when it is closed, the parent is gone or gives up, and the command is killed with all its
+children and FOLDER is deleted. Standard library only: it is started as a file, without the package.
 """
 
 import os
@@ -17,10 +17,11 @@ import threading
 def main() -> int:
     """Runs the command and returns its exit code; 128 and the number of the signal if it was killed."""
     folder, *command = sys.argv[1:]
-    with pathlib.Path(folder, "question.txt").open("rb") as opened:
-        client = subprocess.Popen(command, stdin=opened, start_new_session=os.name == "posix")
+    question = pathlib.Path(folder, "question.txt").read_bytes()
+    client = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=os.name == "posix")
     threading.Thread(target=_watch_parent, args=(client, folder), daemon=True).start()
-    code = client.wait()
+    client.communicate(question)
+    code = client.returncode
     _kill(client)  # what it left running
     return 128 - code if code < 0 else code
 
