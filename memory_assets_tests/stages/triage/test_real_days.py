@@ -1,7 +1,6 @@
 """The busiest real days, reviewed as people do: every proposal ends in one state, every line explains itself."""
 
 import os
-import shutil
 from pathlib import Path
 
 import polars as pl
@@ -17,27 +16,33 @@ from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
+from memory_assets_tests.conftest import SHARED
+from memory_assets_tests.messages_api import KEY, MODELS, serve
 from memory_assets_tests.once import SEED, TEST_ALL, sampled
+from memory_assets_tests.recorded import RecordedAnswers
 from memory_assets_tests.stages.triage.real_days import Days, copy_learnt
 
 DAYS = 30 if TEST_ALL else 12
-TRANSCRIPTS = 30
-"""Transcripts that are read where not all of them are."""
+RECORDED = sorted((SHARED / "recorded").glob("*.answer.xml"))
+SESSIONS = 8
+"""Recorded sessions that are read where not all of them are."""
 
 
 @pytest.fixture
 def learnt(real_transcripts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store that has learnt everything but passages, which only recall reads; REAL_STORE may name one that is ready."""
+    """A store of sessions that a model observed, without passages, which only recall reads; REAL_STORE may name one that is ready."""
     if ready := os.environ.get("REAL_STORE"):
         return copy_learnt(Path(ready), tmp_path / "learnt")
+    if not RECORDED:
+        pytest.skip(f"no recorded answers: {SHARED / 'recorded'} does not exist")
     monkeypatch.setattr(embed, "make_passages", lambda *_: empty("passages"))
     chosen = tmp_path / "transcripts"
-    for path in sampled(sorted(real_transcripts.rglob("*.jsonl")), TRANSCRIPTS):
-        copy = chosen / path.relative_to(real_transcripts)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(path, copy)
-    store = open_store(read_settings(data=tmp_path / "built", sources=str(chosen)))
-    launch.ingest(store)
+    recorded = RecordedAnswers(sampled(RECORDED, SESSIONS), real_transcripts, chosen)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    with serve(recorded.answer) as api:
+        model = {"model": MODELS[0], "model_url": api.url, "reflector_model": "rules"}
+        store = open_store(read_settings(data=tmp_path / "built", sources=str(chosen), **model))
+        launch.ingest(store)
     return copy_learnt(store.root, tmp_path / "learnt")
 
 
