@@ -85,7 +85,8 @@ def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str]
             store.note(note_name(lead, part), wanted[part])
         return made
     report = Report(figures={"written": len(due), "unchanged": len(partitions) - len(due)} if lead.is_partitioned else {})
-    for part in track(sorted(due, reverse=True) if lead.is_newest_first else due, JOBS[lead.jobs[0]].title):
+    title = f"{JOBS[lead.jobs[0]].title} ({lead.name})"
+    for part in track(sorted(due, reverse=True) if lead.is_newest_first else due, title):
         with store.lock():
             _write(store, tables, part, made(part), versions[part], report)
     return report
