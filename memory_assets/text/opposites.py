@@ -14,7 +14,7 @@ _STATES = """
     keep delete, keeps deletes, keep remove, safe unsafe, encrypted plaintext, ascending descending, serial parallel,
     sequential parallel, strict lenient, tabs spaces, manual automatic, manually automatically, inclusive exclusive,
     mutable immutable, stateless stateful, blocking non-blocking, persistent ephemeral, uppercase lowercase, shared separate,
-    online offline
+    online offline, hide show, hidden visible
 """
 """Of one thing only one can be said."""
 

@@ -17,7 +17,7 @@ _NAME = rf"(?:(?:the|a|an|our|version|port)\s+)?[`'\"“]?({_TOKEN}(?:\s+(?-i:[A
 _WITHIN = r"[^.;!?]{0,60}?"
 _IN = r"(?:(?:on|in|with|by|at|after|every|within|via|using|under)\s+)?"
 _TAKE = (
-    r"\b(?:use[sd]?|using|prefers?|runs?|run on|choose|take|wants?|is|are|goes|go|on|in|with|to|at|after|every|within)\s+"
+    r"\b(?:use[sd]?|using|prefers?|runs?|run on|choose|take|wants?|is|are|(?-i:goes|go)|on|in|with|to|at|after|every|within)\s+"
     r"(?:now\s+)?"
 )
 _MOVED = r"\b(?:mov|switch|migrat|chang|renam|upgrad|downgrad|port|convert|bump)\w*"
@@ -48,7 +48,7 @@ _PATTERNS = tuple(
     )
 )
 _IDEA = re.compile(
-    r"(?i)\?|\b(?:if|whether|could|would|might|may|maybe|perhaps|consider|wonder|should we|shall we|could we|propose|suggest|"
+    r"(?i)\?|\b(?:if|whether|could|would|might|(?<!you )may|maybe|perhaps|consider|wonder|should we|shall we|could we|propose|suggest|"
     r"option|alternativ\w+|for example|e\.g\.|imagine|plan(?:s|ned)? to|later|someday)\b"
 )
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=[\"“`A-Z(—-])|\n+|\s—\s")
@@ -59,6 +59,9 @@ _EMPTY = word_set("""a all an and any be because been being by do doing done eac
     primarily really same she so some something that the their them then there these they thing this those to up us use using we
     what which who with you your yet""")
 """Words that name nothing: "not only", "rather than that"."""
+
+
+_ADVERB = re.compile(r"[a-z]{4,}ly")
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,6 @@ def clauses(text: str) -> tuple[str, ...]:
 
 
 def _name(phrase: str) -> str:
-    """Returns the name in lower case without article and quotes; empty if the phrase begins with an empty word."""
+    """Returns the name in lower case without article and quotes; empty if it begins with an empty word, or is an adverb."""
     name = " ".join(_LEADING.sub("", _TRAILING.sub("", phrase.strip())).lower().rstrip(".,:;-").split())
-    return "" if not name or name.split()[0] in _EMPTY else name
+    return "" if not name or name.split()[0] in _EMPTY or _ADVERB.fullmatch(name) else name

@@ -1,20 +1,22 @@
 """Reads what a sentence claims, and decides whether two sentences make the same claim.
 
-A claim has a subject and a relation (its content words), values (numbers with units, identifiers, names), a polarity (which of
-its words it denies), a time and conditions. Similarity alone cannot decide: MiniLM ranks near-misses above paraphrases (5432
-against 5433: 0.955; never against always force-push: 0.970; a true paraphrase: 0.849 or 0.599), so cosine only finds
-candidates. Two claims are the same if
+Similarity alone cannot decide: MiniLM ranks near-misses above paraphrases (5432 against 5433: 0.955; never against always
+force-push: 0.970; a true paraphrase: 0.849 or 0.599), so cosine only finds candidates. Two claims are the same if they share
+most of their words, and agree in
 
-- every value of the older one is in the newer one, and no number, command, condition or direction ("before", "depends on")
-  differs,
-- none denies, or has the opposite of, what the other one says, and both are of one time and one mood: a guess, an order and a
-  report of the same thing are three claims,
-- one has the other's words, or most of them in another construction. The same construction around another word is another
-  claim: "The upload failed because the disk was full" and "The download failed because the disk was full".
+- values: the newer one has every number, identifier, name and command of the older one, and no other number or flag,
+- polarity: none denies, replaces, or has the opposite of, what the other one says,
+- mood and time: an order, a guess, a report, a question, and a state of the moment are five claims,
+- conditions: neither has a condition or a limit ("only", "unless") that the other one lacks,
+- roles: what is before, after, from or by something, and who does it to whom.
+
+Words are shared with synonyms and relatives ("fail", "failure"). The nearer the two are, the fewer words have to be shared, but
+no word may stand in the place of another: "The upload failed because the disk was full" and "The download failed because the
+disk was full".
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -22,35 +24,65 @@ from itertools import pairwise
 
 from memory_assets.stages.embed.changes import read_changes
 from memory_assets.text.opposites import NEGATING, opposites_by
+from memory_assets.text.word_forms import (
+    IRREGULAR,
+    LIGHT_ROOTS,
+    NUMBERS,
+    SPECIFIC,
+    family_of,
+    form_of,
+    root,
+    tokens_of,
+    value_of,
+)
 from memory_assets.text.words import squeezed, word_set
 
-_NO_CLAIM = re.compile(
-    r"(?i)^\W*(?:(?:(?:no|yes)(?=\s*[,:!.–—])|ok(?:ay)?|so|well|and|but|again|also|please|let['’]?s|actually|wait|hm+|oh|"
-    r"sorry|by the way|btw|i (?:have )?(?:told|said)(?: \w+){0,2}(?=:)|(?:remember|note|reminder)(?: that|(?=:)))"
-    r"\b[\s,:!.–—-]+)+|\bfrom now on\b"
+_INTRODUCTION = re.compile(
+    r"(?i)^\W*(?:(?:(?:no|yes)(?=\s*[,:!.–—])|ok(?:ay)?|so|well|and|but|again|also|please|let['’]?s|actually|wait|hm+|oh|sorry|"
+    r"by the way|btw|(?:the |our )?(?:i|we|team|owner|user)(?:['’]ve| have)? (?:asked|decided|requested|insist(?:s|ed)|expects?|"
+    r"agreed|told|said)(?:(?: you| me| us)?(?: already| again)?(?: that| for| to)?)|(?:remember|note|reminder)(?: that|(?=:)))"
+    r"\b[\s,:!.–—-]+)+|\b(?:from now on|pls|plz|thx|thanks)\b"
 )
-"""How a statement is introduced."""
+"""How a statement is introduced, and politeness."""
 
-_TOKEN = re.compile(r"[\w./:@#~+-]*\w[\w./:@#~+-]*", re.UNICODE)
-_SPECIFIC = re.compile(r"\d|[/_@#~]|\w\.\w|[a-z][A-Z]|^--?\w")
-_DENIAL = re.compile(
-    r"(?i)\b(?:not|no|never|none|nobody|nothing|without|cannot|nor|avoid|stop|(?:do|does|did|is|are|was|were|wo|ca|should|must|"
-    r"need|could|would|has|have)n['’]?t)\b(?! (?:only|just)\b)"
-)
-_OF_NOUNS = word_set("no without none nobody nothing")
-_CLAUSE_END = re.compile(r"[;:–—]\s|[()]|[.!?](?:\s|$)|,\s|\s(?:but|because|since|while|so|unless|and)\s", re.I)
-_CONDITION = re.compile(r"(?i)\b(?:if|unless|only|except|without|but|by default)\b")
-_ASIDE = re.compile(r"\([^()]*\)")
-_TIME = re.compile(r"(?i)\b(?:until|when|whenever|while)\b")
 _CODE = re.compile(r"`([^`]+)`")
 _QUOTATION = re.compile(r"\"[^\"]*\s[^\"]*\"|“[^”]*”|(?<!\w)'(?:[^']|(?<=\w)'(?=\w))*\s(?:[^']|(?<=\w)'(?=\w))*'(?!\w)")
+_CLAUSE_END = re.compile(r"[;:–—]\s|[()]|[.!?](?:\s|$)|,\s|\s(?:but|because|since|while|so|unless|and)\s", re.I)
+_AT_LEAST = re.compile(r"(?i)\b(?:over|above|more than|at least|not less than)\s+(?=\d)")
+_AT_MOST = re.compile(
+    r"(?i)\b(?:under|below|less than|fewer than|at most|up to|not (?:be )?(?:more|longer|larger) than)\s+(?=\d)"
+)
+_ONE = re.compile(
+    r"(?i)(?<!the )(?<!no )\b(?:one|single)(?= (?!(?:of|or|and|is|was|are|can|that|who|more|another|at|to)\b)[a-z])"
+)
+_UNITS = word_set("ms second minute hour day week month quarter year byte kb mb gb tb percent character line token time")
+
+_DENIAL = re.compile(
+    r"(?i)\b(?:not|no|never|none|nobody|nothing|without|(?:instead of|rather than)(?= \w+ing\b)|cannot|nor|avoid|stop|forbidden|forbids?|prohibited|"
+    r"banned|(?:do|does|did|is|are|was|were|wo|ca|should|must|need|could|would|has|have)n['’]?t)\b(?! (?:only|just)\b)"
+)
+_OF_NOUNS = frozenset({"no", "without", "none", "nobody", "nothing", "instead of", "rather than"})
+_OF_SUBJECTS = word_set("forbidden prohibited banned")
+_DEMAND = re.compile(
+    r"(?i)^(?!\W*(?:need|have)\b).*\b(?:without|unless|except|until|before (?:i|you|we|he|she|they|it|the|all))\b"
+)
+"""Behind a denial: "never deploy without a backup" demands the backup."""
+
+_CONDITION = re.compile(r"(?i)\b(?:if|unless|only|except|without|but|by default|until|when|whenever|while)\b")
+_LIMIT = re.compile(r"(?i)\b(?:only|unless|except|solely|exclusively)\b")
+_DIRECTION = re.compile(
+    r"(?i)\b(?:before|after|over|(?<!rather )than|from|into|to|by|depends? on|calls?|imports?|extends|owns|blocks)\b"
+)
+_ACROSS = {"befor": "after", "after": "befor", "from": "to", "to": "from"}
+_PASSIVE = re.compile(r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:\w+ly\s+)?\w+(?:ed|en|wn|pt|lt|nt|ne|de)\b")
 _PAST = re.compile(
     r"(?i)\b(?:was|were|had|used to|previously|formerly|earlier|originally|at first|back then|yesterday|ago|until|"
     r"last (?:week|month|year|night|time)|didn['’]?t|wasn['’]?t|weren['’]?t)\b"
 )
 _PRESENT = re.compile(r"(?i)\b(?:is|are|isn['’]?t|aren['’]?t|does|doesn['’]?t|now)\b")
-_PASSIVE = re.compile(r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:\w+ly\s+)?\w+(?:ed|en|wn|pt|lt|nt|ne|de)\b")
-_FINITE_S = re.compile(r"(?i)\b([a-z]{3,}s)\b")
+_NO_FINITE = word_set("is are be been being was were not get gets must should can the a an our its any each every of in to has")
+"""Words before a participle that is no verb in the past."""
+
 _MOMENT = (
     r"(?:pass|passes|passing|fails?|failing|failed|failure|green|red|broken|fixed|done|running|stuck|finished|ready|pushed|merged|"
     r"committed|open|opened|closed|clean|dirty|found|works?|working|needed|necessary|sure|left|today|currently)"
@@ -59,121 +91,98 @@ _MOMENTARY = re.compile(
     rf"(?i)\b(?:is|are|isn't|aren't|be|been|not|still|now|all|tests?|ci|build|it)\s+(?:not\s+|still\s+|all\s+|now\s+)?{_MOMENT}\b"
     rf"|\b{_MOMENT}\W*$"
 )
-_STATE_AT_END = re.compile(rf"(?i)(?<!must be )(?<!should be )\b{_MOMENT}(?:\s+(?:now|again|too|clean|cleanly))?\W*$")
-_INTENTION = re.compile(
-    r"(?i)^\W*(?:now|next|then|let me|let us|i['’]ll|i['’]m|i['’]d|can you|could you|"
-    r"[a-z]{3,}ing (?:for|on|the|and|now|that|it|a|my|your|all|to))\b|:\s*$"
+_MOMENT_AT_END = re.compile(
+    rf"(?i)(?<!must be )(?<!should be )\b(?:{_MOMENT}|(?:is|are) (?:in|back|made|created|completed?|in place|staged))(?:\s+(?:now|again|too|clean|cleanly))?\W*$"
 )
-"""What is about to be done, and a line that only introduces what follows."""
+_MOODS = {
+    "guess": re.compile(r"(?i)\b(?:could|might|maybe|perhaps|probably|likely|(?:must|may|should) have|seems?|wonder)\b"),
+    "request": re.compile(r"(?i)^\W*(?:can|could|would) you\b|\?[\s*\"')]*$"),
+    "introduction": re.compile(r"(?i)^\W*here(?:['’]s| is| are)\b"),
+    "intention": re.compile(
+        r"(?i)^\W*(?:now(?! we)|next|then|let me|let us|i['’](?:d|ll|m|ve)|(?:we|they|it|you) will|we['’]ll|"
+        r"i (?!(?:(?:always|never|do|not|don['’]?t|would|only|also) )*(?:want|prefer|like|need|expect|use|write|read|own)\b)|"
+        r"[a-z]{3,}ing (?:for|on|the|and|now|that|it|a|my|your|all|to))\b|:[\s*\"')]*$"
+    ),
+}
+"""What is no statement: supposed, asked, announced, about to be done or reported of one's own work."""
 
-_GUESS = re.compile(r"(?i)\b(?:could|might|maybe|perhaps|probably|likely|(?:must|may|should) have|seems?)\b")
-_DIRECTION = re.compile(
-    r"(?i)\b(?:before|after|over|(?<!rather )than|from|into|to|by|depends? on|calls?|imports?|extends|owns|blocks)\b"
-)
-_ACROSS = {"befor": "after", "after": "befor", "from": "to", "to": "from"}
-STOP = word_set("""a an and are as at be been being but by do does did for from had has have if in into is it its of on or
-    our so than that the their then there these they this those to was we were when which who will with you your i me my he
-    she his her us them also just all any every each both always please must should shall may might can could would need
-    want like prefer owner user ok okay now let lets not no never none nothing nobody cannot nor avoid stop without only
-    don't doesn't didn't isn't aren't wasn't weren't won't can't shouldn't mustn't needn't couldn't wouldn't hasn't haven't
-    don doesn didn isn aren wasn weren won shouldn mustn needn couldn wouldn hasn haven ll ve re ever while because since
-    instead rather over before after such merely simply actually basically explicitly clearly currently get gets bitte""")
-"""Words without content of their own: grammar, politeness, modality and denial (which is read separately)."""
+NEAREST, NEAR, REWORDED, FARTHEST = 0.9, 0.85, 0.6, 0.5
+"""Cosines from which the least share of words suffices; from which a word of content may be unshared; from which few words
+suffice; and of any candidate."""
 
-LIGHT = word_set("""use make get put take give keep go goes come appear belong mean say tell add set live stay hold store write
-    show touch access thing people person part way one kind case very really directly straight still above below other
-    another require allow""")
-"""Words of general meaning, which a rewording exchanges freely."""
+LEAST_COMMON, ALL_COMMON = 0.6, 0.95
+"""Least share of common words, by weight, in one of the two: of the nearest and of the farthest candidates."""
 
-_AT_LEAST = re.compile(r"(?i)\b(?:over|above|more than|at least|not less than)\s+(?=\d)")
-_AT_MOST = re.compile(r"(?i)\b(?:under|below|less than|fewer than|at most|up to|not more than)\s+(?=\d)")
-_NUMBERS: dict[str, str] = dict(
-    zip("two three four five six seven eight nine ten eleven twelve".split(), map(str, range(2, 13)), strict=True)
-)
-_UNITS = word_set("""ms second minute hour day week month quarter year byte kb mb gb tb percent character line token time""")
-NEAREST, NEAR, REWORDED = 0.9, 0.85, 0.75
-"""Cosines from which most words in common suffice, nearly all do, and two equal ones do; below, three equal ones are needed."""
+LEAST_OF_BOTH, LEAST_OF_DETAILED = 0.7, 0.5
+"""Least share in both together, and where only one has more detail."""
 
-DENIED_NOUNS = 2
-"""Words that "no" and "without" deny."""
+LIGHT_WEIGHT, VALUE_WEIGHT, LEAST_WEIGHT = 0.3, 2.0, 1.9
+"""Of a word of general meaning, of a value, and of all common words together; a word weighs 1."""
 
-HALF, MOST, NEARLY_ALL = 0.5, 0.6, 0.75
-"""Shares of common words: with more detail in one of the two, in a long or very near rewording, and in any other rewording."""
-
-LEAST_OF_BOTH = 0.55
-"""Twice the common words by the words of both, in a very near rewording."""
+HALF = 0.5
+"""Share of the words outside of code that are common in one of the two."""
 
 MOST_EXCHANGED = 0.15
-"""Share of words that may stand in another word's place; with less than seven words none may."""
+"""Share of words that may stand in another word's place, none of them among the first ones."""
+
+FIRST = 3
+"""Words at the beginning, which name the subject."""
 
 LONG = 8
-"""Content words from which a claim is long; a number that only the newer one has is then a detail."""
+"""Content words from which a claim is long: a number, a condition or a word of only one of the two is then a detail."""
 
+WORDS_BEHIND, DENIED_NOUNS = 3, 2
+"""Words that belong to a word of direction, and that "no" and "without" deny."""
 
-def root(word: str) -> str:
-    """Returns the word without its inflection: "adding", "added" and "adds" are "add"."""
-    if not word.isalpha():
-        return word
-    word = _IRREGULAR.get(word, word)
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    ending = next((end for end, least in _ENDINGS if word.endswith(end) and len(word) - len(end) >= least), "")
-    bare = word if word.endswith("ss") else word.removesuffix(ending)
-    if ending in ("ing", "ed") and len(bare) > 3 and bare[-1] == bare[-2] and bare[-1] not in "sl":
-        bare = bare[:-1]
-    return bare.removesuffix("e") if len(bare) > 3 else bare
-
-
-_IRREGULAR_FORMS = """
-    made:make done:do ran:run written:write wrote:write kept:keep sent:send held:hold built:build chosen:choose
-    chose:choose taken:take took:take given:give gave:give shown:show began:begin begun:begin found:find left:leave
-    said:say told:tell thrown:throw drawn:draw known:know broken:break spoken:speak brought:bring bought:buy
-    spent:spend
-"""
-_IRREGULAR: dict[str, str] = {past: verb for past, _, verb in (pair.partition(":") for pair in _IRREGULAR_FORMS.split())}
-_AUXILIARIES = word_set("is are be been being was were not get gets must should can")
-_ENDINGS = (("ations", 5), ("ation", 5), ("ing", 3), ("ed", 3), ("es", 3), ("ly", 4), ("s", 3))
-_STOP_ROOTS = frozenset(map(root, STOP)) | STOP
-_LIGHT_ROOTS = frozenset(map(root, LIGHT))
 _OPPOSITES, _STATES = opposites_by(root), opposites_by(root, of_states=True)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The parts of a sentence that identify its claim."""
+    """The parts of a sentence that identify its claim; words are roots."""
 
     normal: str
     """Its words in lower case, without marks and introduction."""
     content: tuple[str, ...]
-    """Roots of its content words and its values, in order."""
+    """Its content words and values, in order."""
+    families: Mapping[str, str]
+    """The family of each of them; of a path that of the file."""
+    told: frozenset[str]
+    """Those outside of code."""
+    opening: str
+    """The verb of an order: the first word."""
     specifics: frozenset[str]
     """Identifiers, numbers, and numbers with their units."""
     names: frozenset[str]
-    denied: frozenset[str]
-    """Roots that it denies."""
-    denials: tuple[frozenset[str], ...]
-    conditions: frozenset[str]
-    """Roots in its conditions."""
-    times: frozenset[str]
-    """Roots in its clauses of time."""
-    behind: frozenset[tuple[str, str]]
-    """Words of direction, each with the next word."""
-    is_past: bool | None
-    """Whether it is about the past; None if its verb does not say."""
-    is_passive: bool
-    is_momentary: bool
-    """Whether it is about a state of the moment: saying it again later is another statement."""
     commands: frozenset[str]
-    """Its code spans of several words."""
-    plain: frozenset[str]
-    """Its content words that are no values and not in code."""
-    size: int
-    """Number of its content words and values outside of commands."""
+    """Code spans of several words."""
+    gone: frozenset[str]
+    """Names that it says were replaced or are rejected."""
+    denials: tuple[frozenset[str], ...]
+    """The words that each denial denies."""
+    conditions: frozenset[str]
+    is_limited: bool
+    mood: str
+    """A name in `_MOODS`, moment, or nothing for a plain statement or order."""
+    is_past: bool | None
+    """None if its verb does not say."""
+    finished: frozenset[str]
+    """Verbs in a past form."""
+    present: frozenset[str]
+    """Words that can be verbs in the present."""
+    is_passive: bool
+    behind: frozenset[tuple[str, str]]
+    """Words of direction, each with the words behind it."""
 
     @property
     def words(self) -> frozenset[str]:
-        """Its content words, without order."""
-        return frozenset(self.content)
+        """Its content words and values, without order."""
+        return frozenset(self.families)
+
+    @property
+    def denied(self) -> frozenset[str]:
+        """All words that it denies."""
+        return frozenset().union(*self.denials)
 
     @property
     def is_negated(self) -> bool:
@@ -186,43 +195,43 @@ def read_claim(text: str) -> Claim:
     """Returns the parts of the sentence."""
     bare = without_introduction(text)
     tokens = tokens_of(bare)
-    content = tuple(form for token in tokens if (form := form_of(token)))
-    names = {
-        token.lower()
-        for token in tokens[1:]
-        if token[:1].isupper() and (not token.isupper() or (len(token) == 1 and token != "I"))
-    }
+    lower = [token.lower() for token in tokens]
+    content = tuple(filter(None, map(form_of, tokens)))
     first = _CLAUSE_END.split(bare, maxsplit=1)[0]
-    commands = [squeezed(code) for code in _CODE.findall(text) if " " in code.strip()]
-    denials = tuple(_denials(bare, frozenset(change.gone for change in read_changes(text))))
+    gone = frozenset(change.gone for change in read_changes(text))
+    codes = _CODE.findall(text)
+    opening = "" if not tokens or _is_finished("", lower[0]) or lower[0].endswith("ing") else form_of(tokens[0])
     return Claim(
-        normal=" ".join(token.lower() for token in tokens if token.lower() not in ("please", "always")),
+        normal=" ".join(word for word in lower if word not in ("please", "always")),
         content=content,
-        specifics=frozenset(_plain(token) for token in tokens if _SPECIFIC.search(token)) | _quantities(tokens),
-        names=frozenset(names),
-        denied=frozenset().union(*denials),
-        denials=denials,
-        conditions=_words_behind(_CONDITION, _ASIDE.sub(" ", bare)),
-        times=_words_behind(_TIME, bare),
-        behind=_behind(bare),
-        is_past=_tense(first),
+        families={word: family_of(word.rsplit("/", 1)[-1]) for word in content},
+        told=frozenset(filter(None, map(form_of, tokens_of(_CODE.sub(" ", text))))),
+        opening=opening,
+        specifics=frozenset(value_of(token) for token in tokens if SPECIFIC.search(token)) | _quantities(lower),
+        names=frozenset(token.lower() for token in tokens[1:] if _is_name(token))
+        | frozenset(form_of(code) for code in codes if code.isalpha() and form_of(code)),
+        commands=frozenset(squeezed(code) for code in codes if " " in code.strip()),
+        gone=gone,
+        denials=tuple(_denials(bare, gone)),
+        conditions=_words_behind(_CONDITION, bare),
+        is_limited=_LIMIT.search(bare) is not None,
+        mood=next((mood for mood, pattern in _MOODS.items() if pattern.search(text)), _moment(first)),
+        is_past=True if _PAST.search(first) else False if _PRESENT.search(first) else None,
+        finished=frozenset(root(word) for before, word in pairwise(["", *lower]) if _is_finished(before, word)),
+        present=frozenset({opening, *(root(word) for word in lower if word.endswith("s"))} - {""}),
         is_passive=_PASSIVE.search(bare) is not None,
-        is_momentary=_STATE_AT_END.search(first) is not None,
-        commands=frozenset(commands),
-        size=len(content) - sum(bool(form_of(token)) for code in commands for token in tokens_of(code)),
-        plain=frozenset(form for token in tokens_of(_CODE.sub(" ", text)) if (form := form_of(token)) and form.isalpha()),
+        behind=frozenset(
+            (root(match[0].lower().removesuffix(" on")), word)
+            for match in _DIRECTION.finditer(bare)
+            for word in _words_of(_DIRECTION.split(bare[match.end() :], maxsplit=1)[0])[:WORDS_BEHIND]
+        ),
     )
 
 
 def without_introduction(text: str) -> str:
     """Returns the statement without "no,", "please", "I told you:" and back-ticks, its limits in one form."""
-    bare = _NO_CLAIM.sub(" ", text).replace("`", "")
+    bare = _ONE.sub("1", _INTRODUCTION.sub(" ", text).replace("`", ""))
     return _AT_MOST.sub("below ", _AT_LEAST.sub("above ", bare))
-
-
-def tokens_of(text: str) -> list[str]:
-    """Returns the words, numbers and identifiers of the text in order, as they are written."""
-    return [token for token in (found.strip(".,:;+~").rstrip("-/") for found in _TOKEN.findall(text)) if token]
 
 
 def is_past(text: str) -> bool:
@@ -235,39 +244,38 @@ def is_momentary(text: str) -> bool:
     return _MOMENTARY.search(text) is not None
 
 
-def _tense(clause: str) -> bool | None:
-    return True if _PAST.search(clause) else False if _PRESENT.search(clause) else None
+def _moment(clause: str) -> str:
+    return "moment" if _MOMENT_AT_END.search(_CONDITION.split(clause)[0]) else ""
 
 
-def _plain(token: str) -> str:
-    """Returns the identifier in lower case; a version without its "v"."""
-    return re.sub(r"^v(?=\d)", "", token.lower())
+def _is_name(token: str) -> bool:
+    return token[:1].isupper() and (not token.isupper() or (len(token) == 1 and token != "I"))
 
 
-def form_of(token: str) -> str:
-    """Returns what a token counts as in a claim: a value as it is, a word by its root, nothing if it has no content."""
-    low = token.lower().replace("’", "'")
-    if _SPECIFIC.search(token):
-        return _plain(token)
-    form = _NUMBERS.get(low) or root(low)
-    return "" if low in STOP or form in _STOP_ROOTS or (len(form) < 2 and not form.isdigit()) else form
+def _is_finished(before: str, word: str) -> bool:
+    is_past_form = (word.endswith("ed") and not word.endswith("eed")) or word in IRREGULAR
+    return is_past_form and before not in _NO_FINITE
 
 
 def _words_of(clause: str) -> list[str]:
     """Returns the content words of a clause, without those of general meaning."""
-    return [form for token in tokens_of(clause) if (form := form_of(token)) and form not in _LIGHT_ROOTS]
+    return [form for token in tokens_of(clause) if (form := form_of(token)) and form not in LIGHT_ROOTS]
 
 
-def _denials(text: str, rejected: frozenset[str]) -> Iterable[frozenset[str]]:
+def _denials(text: str, rejected: frozenset[str]) -> Iterator[frozenset[str]]:
     """Yields the words of each denial: of its clause, or what follows "no" and "without".
 
-    "Use uv, not pip" rejects a name and denies nothing.
+    "Use uv, not pip" rejects a name and denies nothing, and "never without" demands.
     """
     for clause in _CLAUSE_END.split(_QUOTATION.sub(" ", text)):
         for match in _DENIAL.finditer(clause):
-            follow = _words_of(clause[match.end() :])
-            if follow and not any(follow[0] == root(name.split()[0]) for name in rejected):
-                yield frozenset(follow[:DENIED_NOUNS] if match[0].lower() in _OF_NOUNS else _words_of(clause))
+            word, follow, whole = match[0].lower(), _words_of(clause[match.end() :]), _words_of(clause)
+            if _DEMAND.search(clause[match.end() :]):
+                return
+            denied = follow[:DENIED_NOUNS] if word in _OF_NOUNS else whole
+            is_rejection = any(root(name.split()[0]) == follow[0] for name in rejected) if follow else word not in _OF_SUBJECTS
+            if denied and not is_rejection:
+                yield frozenset(denied)
 
 
 def _words_behind(pattern: re.Pattern[str], text: str) -> frozenset[str]:
@@ -276,22 +284,14 @@ def _words_behind(pattern: re.Pattern[str], text: str) -> frozenset[str]:
     return frozenset(word for end in ends for word in _words_of(_CLAUSE_END.split(text[end:], maxsplit=1)[0]))
 
 
-def _quantities(tokens: Sequence[str]) -> set[str]:
+def _quantities(lower: list[str]) -> set[str]:
     """Returns number words in digits, and every number together with its unit."""
-    found = {_NUMBERS[token.lower()] for token in tokens if token.lower() in _NUMBERS}
-    for token, after in pairwise([*tokens, ""]):
-        number, unit = _NUMBERS.get(token.lower(), token), after.lower().removesuffix("s") if after != "ms" else after
+    found = {NUMBERS[word] for word in lower if word in NUMBERS}
+    for word, after in pairwise([*lower, ""]):
+        number, unit = NUMBERS.get(word, word), after.removesuffix("s") if after != "ms" else after
         if number[:1].isdigit() and unit in _UNITS:
             found.add(f"{number} {unit}")
     return found
-
-
-def _behind(text: str) -> frozenset[tuple[str, str]]:
-    found = set()
-    for match in _DIRECTION.finditer(text):
-        if word := next(iter(_words_of(text[match.end() :])), None):
-            found.add((root(match.group().lower().removesuffix(" on")), word))
-    return frozenset(found)
 
 
 def same_claim(newer: str, older: str, similarity: float) -> str | None:
@@ -299,106 +299,97 @@ def same_claim(newer: str, older: str, similarity: float) -> str | None:
     a, b = read_claim(newer), read_claim(older)
     if newer == older or (a.normal and a.normal == b.normal):
         return "same words"
-    if similarity < REWORDED and 2 * len(a.words & b.words) < len(a.words | b.words):
-        return None  # before the costlier comparisons
-    ours, theirs = _left(a, b), _left(b, a)
-    covers, is_covered = theirs <= _LIGHT_ROOTS, ours <= _LIGHT_ROOTS
-    common = max(len(a.words) - len(ours), len(b.words) - len(theirs))
-    if similarity < REWORDED and not (covers and is_covered and common > 2):
-        return None
-    if not (a.plain and b.plain) or _differ_in_mood(a, b, newer, older):
-        return None
-    if not (_has_values_of(a, b, covers) and not opposition(a, b)) or _differ_in_relation(a, b, newer, older):
+    least = _least_common(similarity)
+    common = frozenset(a.families.values()) & frozenset(b.families.values())
+    if not (a.told and b.told) or len(common) < least * min(len(a.families), len(b.families)) / 2:
+        return None  # before the costlier comparisons; a value can be in the other claim in another form
+    ours, theirs = _missing(a, b), _missing(b, a)
+    if not _share_words(a, b, ours, theirs, similarity) or any(differ(a, b) for differ in _DIFFERENCES):
         return None
     if a.words == b.words:
         return "same words in another order"
-    if covers and is_covered and common > 1:
+    if ours | theirs <= LIGHT_ROOTS:
         return "same words but for general ones"
-    if similarity < NEAR or _opening(newer) in ours - _LIGHT_ROOTS or _opening(older) in theirs - _LIGHT_ROOTS:
-        return None
-    if (covers or is_covered) and common >= HALF * max(len(a.words), len(b.words)):
-        return "same claim, one with more detail" if common > 2 or _state_one_change(newer, older) else None
-    is_nearest, unshared = similarity >= NEAREST, (ours | theirs) - _LIGHT_ROOTS
-    least = MOST if is_nearest or _are_long(a, b) else NEARLY_ALL
-    of_both = LEAST_OF_BOTH if is_nearest else least
-    is_shared = common >= least * min(len(a.words), len(b.words)) and 2 * common >= of_both * (len(a.words) + len(b.words))
-    is_told = len(a.plain & b.plain) >= HALF * min(len(a.plain), len(b.plain))
-    return "same claim in other words" if is_shared and is_told and _exchanged(a, b, unshared) <= MOST_EXCHANGED else None
+    return "same claim in other words" if ours and theirs else "same claim, one with more detail"
 
 
-def _are_long(a: Claim, b: Claim) -> bool:
-    return min(len(a.words), len(b.words)) >= LONG
+def _least_common(similarity: float) -> float:
+    far = min(max((NEAREST - similarity) / (NEAREST - FARTHEST), 0), 1)
+    return LEAST_COMMON + far * (ALL_COMMON - LEAST_COMMON)
 
 
-def _differ_in_mood(a: Claim, b: Claim, newer: str, older: str) -> bool:
-    """Returns whether only one is a guess or an intention, or the two are about different moments."""
-    intended, guessed = ([pattern.search(text) is not None for text in (newer, older)] for pattern in (_INTENTION, _GUESS))
-    if intended[0] != intended[1] or guessed[0] != guessed[1]:
-        return True
-    is_momentary = a.is_momentary != b.is_momentary or (a.is_momentary and not _are_long(a, b))
-    return a.words != b.words and (any(intended) or is_momentary)
-
-
-def _has_values_of(a: Claim, b: Claim, covers: bool) -> bool:
-    """Returns whether the newer claim has every value of the older one, and no other number unless as a detail."""
-    has_all = all(_has(a, value) for value in b.specifics | b.names)
-    return has_all and (covers or _are_long(a, b) or _numbers(a) <= b.specifics)
-
-
-def _differ_in_relation(a: Claim, b: Claim, newer: str, older: str) -> bool:
-    """Returns whether the words of the two are related otherwise."""
-    if _states_replacement(newer, older) or _differ_in_time(a, b, newer, older):
-        return True
-    return _are_reversed(a, b) or _differ_in_condition(a, b) or _differ_in_command(a, b)
-
-
-def _state_one_change(newer: str, older: str) -> bool:
-    changes = ({(change.gone, change.came) for change in read_changes(text)} for text in (newer, older))
-    return bool(set.intersection(*changes))
-
-
-def _differ_in_time(a: Claim, b: Claim, newer: str, older: str) -> bool:
-    """Returns whether one is about the past and the other about the present: was and is, used and uses."""
-    texts = ((newer, older), (older, newer))
-    if any(_opening(one) in _finished(other) for one, other in texts):
-        return True
-    if None not in (a.is_past, b.is_past):
-        return a.is_past != b.is_past
-    return any(_finished(one) & frozenset(map(root, _FINITE_S.findall(other.lower()))) for one, other in texts)
-
-
-def _finished(text: str) -> frozenset[str]:
-    """Returns the roots of the verbs in a past form, apart from those of a passive."""
-    tokens = [token.lower() for token in tokens_of(without_introduction(text))]
-    return frozenset(root(one) for before, one in pairwise(["", *tokens]) if _is_finished(one) and before not in _AUXILIARIES)
-
-
-def _is_finished(word: str) -> bool:
-    return (word.endswith("ed") and not word.endswith("eed")) or word in _IRREGULAR
+def _missing(claim: Claim, other: Claim) -> frozenset[str]:
+    """Returns the words that the other claim lacks."""
+    known = frozenset(other.families.values())
+    return frozenset(word for word, family in claim.families.items() if family not in known and not _has(other, word))
 
 
 def _has(claim: Claim, value: str) -> bool:
     """Returns whether the claim has the value: itself, in a path, or in parts."""
-    paths = (f"/{one}/" for one in claim.specifics if "/" in one)
-    if value in claim.specifics or {value, root(value)} & claim.words or any(f"/{value}/" in path for path in paths):
+    if value in claim.specifics or value in claim.families or root(value) in claim.families:
+        return True
+    if any(f"/{value}/" in f"/{one}/" for one in claim.specifics if "/" in one):
         return True
     parts = [part for part in re.split(r"[/=]", value) if part]
-    return len(parts) > 1 and all(part in claim.specifics or root(part) in claim.words for part in parts)
+    return len(parts) > 1 and all(part in claim.specifics or root(part) in claim.families for part in parts)
 
 
-def _states_replacement(newer: str, older: str) -> bool:
-    """Returns whether the newer sentence says that something was replaced which the older one only names."""
-    gone = {change.gone for change in read_changes(newer)} - {change.gone for change in read_changes(older)}
-    return any(name in read_claim(older).normal for name in gone)
+def _share_words(a: Claim, b: Claim, ours: frozenset[str], theirs: frozenset[str], similarity: float) -> bool:
+    """Returns whether the two have enough words in common for their similarity, and none that stands in another's place."""
+    size, other_size, left, other_left = map(_weight, (a.words, b.words, ours, theirs))
+    if size - left < LEAST_WEIGHT + (similarity < REWORDED) or 1 - min(left / size, other_left / other_size) < _least_common(
+        similarity
+    ):
+        return False
+    is_detailed = not (ours - LIGHT_ROOTS and theirs - LIGHT_ROOTS)
+    ours, theirs = ours - LIGHT_ROOTS, theirs - LIGHT_ROOTS
+    if not (ours or theirs):
+        return True
+    if similarity < NEAR or a.opening in ours or b.opening in theirs:
+        return False
+    if max(len(a.told - ours) / len(a.told), len(b.told - theirs) / len(b.told)) < HALF:
+        return False
+    of_both = 1 - (left + other_left) / (size + other_size)
+    return (
+        of_both >= (LEAST_OF_DETAILED if is_detailed else LEAST_OF_BOTH) and _exchanged(a, b, ours | theirs) <= MOST_EXCHANGED
+    )
 
 
-def _numbers(claim: Claim) -> frozenset[str]:
-    return frozenset(token for token in claim.specifics if any(ch.isdigit() for ch in token))
+def _weight(words: Iterable[str]) -> float:
+    return sum(LIGHT_WEIGHT if word in LIGHT_ROOTS else 1 if word.isalpha() else VALUE_WEIGHT for word in words)
 
 
-def _left(claim: Claim, other: Claim) -> frozenset[str]:
-    """Returns the words that the other claim lacks."""
-    return frozenset(word for word in claim.words - other.words if not _has(other, word))
+def _exchanged(a: Claim, b: Claim, unshared: frozenset[str]) -> float:
+    """Returns the share of unshared words that stand in the place of another one, within one construction; 1 for the subject."""
+    families = [[claim.families[word] for word in claim.content] for claim in (a, b)]
+    steps = SequenceMatcher(None, *families, autojunk=False).get_opcodes()
+    spans = [(i1, a.content[i1:i2], b.content[j1:j2]) for what, i1, i2, j1, j2 in steps if what == "replace"]
+    least = 2 if min(len(a.families), len(b.families)) >= LONG else 1
+    contrasts = [
+        start
+        for start, one, other in spans
+        if max(len(one), len(other)) <= 2
+        and LIGHT_ROOTS.isdisjoint(one + other)
+        and sum(not unshared.isdisjoint(side) for side in (one, other)) >= least
+    ]
+    return 1.0 if any(start < FIRST for start in contrasts) else len(contrasts) / min(len(a.told), len(b.told))
+
+
+def _differ_in_values(a: Claim, b: Claim) -> bool:
+    """Returns whether the newer claim lacks a value, or has another number (unless as a detail), command or flag."""
+    numbers = {value for value in a.specifics if any(map(str.isdigit, value))}
+    is_detail = min(len(a.words), len(b.words)) >= LONG or _missing(b, a) <= LIGHT_ROOTS
+    if not all(_has(a, value) for value in b.specifics | b.names) or not (is_detail or numbers <= b.specifics):
+        return True
+    if any(one != other and one.split()[0] == other.split()[0] for one in a.commands for other in b.commands):
+        return True
+    flags, others = ({word for word in claim.content if word.startswith("-")} for claim in (a, b))
+    return flags != others and bool(flags and others)
+
+
+def _differ_in_polarity(a: Claim, b: Claim) -> bool:
+    """Returns whether the one denies or replaces what the other one asserts."""
+    return bool(opposition(a, b)) or any(name in b.normal for name in a.gone - b.gone)
 
 
 def opposition(a: Claim, b: Claim, *, of_states: bool = False) -> list[frozenset[str]]:
@@ -406,9 +397,10 @@ def opposition(a: Claim, b: Claim, *, of_states: bool = False) -> list[frozenset
     table = _STATES if of_states else _OPPOSITES
     only_a, only_b = a.words - b.words, b.words - a.words
     pairs = [frozenset({one, other}) for one in only_a for other in _opposites(one, table) & only_b]
+    found = [pair for pair in pairs if bool(pair & a.denied) == bool(pair & b.denied)]
     for one, other in ((a, b), (b, a)):
-        pairs += [denied for denied in one.denials if 2 * len(denied & (other.words - other.denied)) > len(denied)]
-    return pairs
+        found += [denied for denied in one.denials if 2 * len(denied & (other.words - other.denied)) > len(denied)]
+    return found
 
 
 def _opposites(word: str, table: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -416,19 +408,40 @@ def _opposites(word: str, table: Mapping[str, frozenset[str]]) -> frozenset[str]
     return table.get(word, frozenset()) | (prefixed - {word})
 
 
-def _are_reversed(a: Claim, b: Claim) -> bool:
+def _differ_in_mood(a: Claim, b: Claim) -> bool:
+    """Returns whether the two are of different moods, or no plain statements and of different words."""
+    is_long = min(len(a.words), len(b.words)) >= LONG
+    return a.mood != b.mood or (a.words != b.words and a.mood not in ("", "guess", "moment" if is_long else ""))
+
+
+def _differ_in_time(a: Claim, b: Claim) -> bool:
+    """Returns whether one is about the past and the other about the present: was and is, used and uses."""
+    if None not in (a.is_past, b.is_past):
+        return a.is_past != b.is_past
+    return not (a.finished.isdisjoint(b.present) and b.finished.isdisjoint(a.present))
+
+
+def _differ_in_conditions(a: Claim, b: Claim) -> bool:
+    """Returns whether one has a condition or a limit that the other one lacks, unless as a detail of the newer one."""
+    is_long = min(len(a.words), len(b.words)) >= LONG
+    pairs = [(b, a)] if is_long else [(a, b), (b, a)]
+    if any(2 * len(one.conditions & _missing(one, other)) > len(one.conditions) for one, other in pairs if one.conditions):
+        return True
+    return any(one.is_limited and not (other.is_limited or other.conditions) for one, other in pairs)
+
+
+def _differ_in_roles(a: Claim, b: Claim) -> bool:
     """Returns whether the same words stand on the other sides of a word.
 
     Different words follow the same word of direction, one word follows "before" and "after", or subject and object are
     exchanged.
     """
-    for one, other in ((a, b), (b, a)):
-        if any((_ACROSS.get(way), word) in other.behind for way, word in one.behind - other.behind):
-            return True
-    directions = {way for way, _ in a.behind} & {way for way, _ in b.behind} - {"to"}
+    if any((_ACROSS.get(way), word) in b.behind for way, word in a.behind - b.behind):
+        return True
     if a.is_passive == b.is_passive and _triples(a) & {triple[::-1] for triple in _triples(b)}:
         return True
-    return any({w for d, w in a.behind if d == one}.isdisjoint(w for d, w in b.behind if d == one) for one in directions)
+    ways = {way for way, _ in a.behind} & {way for way, _ in b.behind} - {"to"}
+    return any({w for d, w in a.behind if d == one}.isdisjoint(w for d, w in b.behind if d == one) for one in ways)
 
 
 def _triples(claim: Claim) -> frozenset[tuple[str, ...]]:
@@ -437,32 +450,11 @@ def _triples(claim: Claim) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(words, words[1:], words[2:], strict=False))
 
 
-def _opening(text: str) -> str:
-    """Returns the root of the first word, which in an order is its verb; empty if it has no content or is in the past."""
-    first = next(iter(tokens_of(without_introduction(text))), "")
-    return "" if _is_finished(first.lower()) or first.endswith("ing") else form_of(first)
-
-
-def _differ_in_command(a: Claim, b: Claim) -> bool:
-    """Returns whether one has a command that the other one has otherwise, or flags of its own beside the other's flags."""
-    pairs = ((one, other) for one in a.commands for other in b.commands)
-    if any(one != other and one.split()[0] == other.split()[0] for one, other in pairs):
-        return True
-    flags, others = ({word for word in claim.content if word.startswith("-")} for claim in (a, b))
-    return flags != others and bool(flags and others)
-
-
-def _differ_in_condition(a: Claim, b: Claim) -> bool:
-    """Returns whether one has a condition that the other one lacks, or the newer one lacks a clause of time."""
-    clauses = ((a.conditions, b), (b.conditions, a), (b.times, a))
-    if any(one.conditions and not (other.conditions or other.times) for one, other in ((a, b), (b, a))):
-        return True
-    return any(2 * len(words - other.words) > len(words) for words, other in clauses if words)
-
-
-def _exchanged(a: Claim, b: Claim, unshared: frozenset[str]) -> float:
-    """Returns the share of unshared words that stand in the place of another one, within one construction."""
-    steps = SequenceMatcher(None, a.content, b.content, autojunk=False).get_opcodes()
-    pairs = [(a.content[i1:i2], b.content[j1:j2]) for what, i1, i2, j1, j2 in steps if what == "replace"]
-    short = [pair for pair in pairs if max(map(len, pair)) <= 2]
-    return sum(min(len(unshared.intersection(side)) for side in pair) for pair in short) / max(min(a.size, b.size), 1)
+_DIFFERENCES = (
+    _differ_in_values,
+    _differ_in_polarity,
+    _differ_in_mood,
+    _differ_in_time,
+    _differ_in_conditions,
+    _differ_in_roles,
+)

@@ -17,19 +17,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memory_assets.stages.embed.changes import Change, clauses, read_changes
-from memory_assets.stages.embed.claims import (
-    LIGHT,
-    Claim,
-    form_of,
-    is_momentary,
-    is_past,
-    opposition,
-    read_claim,
-    root,
-    tokens_of,
-    without_introduction,
-)
+from memory_assets.stages.embed.claims import Claim, is_momentary, is_past, opposition, read_claim, without_introduction
 from memory_assets.stages.embed.project import concept_words
+from memory_assets.text.word_forms import LIGHT, LIGHT_ROOTS, form_of, root, tokens_of
 from memory_assets.text.words import word_set
 
 REPLACED, OPPOSITE, OTHER_VALUE = "replaced", "opposite", "other value"
@@ -39,6 +29,9 @@ CONSIDERED_FROM = 0.5
 
 _HALF, _NEARLY_ALL = 0.5, 0.8
 """Shares of common words: with the subject of a change, and between two statements that contradict each other."""
+
+_LONGEST_NAME = 3
+"""Words of a value that is a name."""
 
 _ALTERNATIVES = tuple(map(word_set, (
     "tabs spaces", "uv pip poetry conda pipenv pdm", "npm pnpm yarn bun", "pytest unittest nose", "jest vitest mocha",
@@ -90,17 +83,31 @@ _SET = re.compile(
     r"raised?|lowered?|times out|retries|retry|stays|based|written|deploys?|released?|happens?|due|limit|timeout)\s+"
     r"(?:on|in|at|to|after|every|by|within|up to|with|for)(?:\s+(?:port|version|python|node|go|region))?"
     r"|\b(?:needs?|requires?|takes?|waits?|keeps?|uses?|use|using|target|supports?|"
-    r"prefers?|prefer|wants?|with|for|in|by|on|via|under|below|over|above|after|within)|\b(?:at least|at most|up to|exactly))$"
+    r"prefers?|prefer|wants?|with|for|in|by|on|via|under|below|over|above|after|within)|\b(?:at least|at most|up to|exactly)"
+    r"|\b(?:needs?|requires?|runs?(?: on)?|targets?|(?:connected|wired|pinned) to) [\w-]+|\b(?:size|length|number) of)$"
 )
 _CHOICE = re.compile(r"\b(?:use|uses|using|prefer|prefers|with|in|by|on|via|to|is|are|wants?|like|likes|choose|runs on)$")
 _ONE_NAME_BEFORE = re.compile(
-    r"\b(?:called|named|hosted (?:at|on)|deployed (?:to|on)|defaults to|owned by|led by|maintained by)$"
+    r"\b(?:called|named|defaults to|(?:owned|led|maintained|handled|processed|managed|hosted|sent|built|reviewed) (?:by|with|via)|"
+    r"(?:hosted|deployed|stored|kept|archived|backed up|tracked) (?:at|on|in|to)|comes? from|written in|branch off|"
+    r"(?:host|store|keep|track|deploy|archive) [\w-]+ (?:on|in|to|at)|"
+    r"^(?:[\w-]+ )*(?:service|database|provider|registry|framework|language|license|host|owner|maintainer|editor|broker|engine)(?: of(?: [\\w-]+)+)? (?:is|are))$"
 )
 _ONE_NAME_AFTER = re.compile(r"^(?:owns|leads|maintains|(?:is|remains) (?:the|our)\b)")
+_ARTICLE = r"(?:(?:the|a|an|our|port|version)\s+)*"
+_PLACE = (
+    r"\b(?:in|on|with|to|via|by|at|after|every|through|from|uses?|using|used|is|are|prefers?|runs?|wants?|choose|install|needs?|"
+    r"requires?)\s+"
+)
 _USE = (
     r"\b(?:use[sd]?|using|deploy\w*(?:\s+[\w-]+){0,3}\s+(?:to|on)|runs?\s+on|hosted\s+(?:on|at)|built\s+(?:with|on)|"
     r"based\s+on|lives?\s+(?:on|in)|stored\s+in|managed\s+(?:with|by)|tests?\s+with)\s+"
 )
+_MEASURES = frozenset(
+    map(root, "time second minute hour day week month year byte kb mb gb ms m cm mm km percent fps approval".split())
+)
+"""What a number in a rule or a setting counts."""
+
 _VALUE = re.compile(r"^v?\d[\w.:]*%?$|^[a-z]{2}-[a-z]+-\d$|^\d+(?:ms|s|m|h|d|kb|mb|gb)$")
 
 
@@ -116,6 +123,8 @@ class _Features:
     """Its words in order, lower case, without articles and filler words."""
     forms: dict[str, str]
     """What each of these words counts as."""
+    words: frozenset[str]
+    """Roots of its words, without those of general meaning."""
     core: frozenset[str]
     """Roots of its subject: no words of using and changing."""
     is_settled: bool
@@ -125,21 +134,26 @@ class _Features:
 
 @lru_cache(maxsize=65_536)
 def _read(text: str) -> _Features:
-    asserted = tuple(clause for clause in clauses(text) if not is_past(clause) and not _HEDGED.search(clause))
+    asserted = tuple(filter(_asserts, clauses(text)))
     changes, text = read_changes(text), " ".join(asserted) or text
     claim, tokens = read_claim(text), tokens_of(without_introduction(text).lower().replace("’", "'"))
+    words = claim.words | {root(token) for token in tokens if token in ("on", "off", "before", "after")}
     return _Features(
         claim=claim,
         changes=changes,
         asserted=asserted,
         plain=tuple(token for token in tokens if token not in _PLAIN_FILLING),
         forms={token: form_of(token) for token in tokens},
-        core=(claim.words | {root(token) for token in tokens if token in ("on", "off", "before", "after")}) - _TAKING,
-        is_settled=not (
-            _HEDGED.search(text) or is_past(text) or _SEVERAL.search(text) or is_momentary(text) or _HAPPENED.search(text)
-        ),
+        words=words - LIGHT_ROOTS,
+        core=words - _TAKING,
+        is_settled=bool(asserted) and not (_SEVERAL.search(text) or is_momentary(text) or _HAPPENED.search(text)),
         is_norm=_NORM.search(text) is not None,
     )
+
+
+def _asserts(clause: str) -> bool:
+    """Returns whether the clause states or demands something: no question, wish, guess, plan or report of one's own work."""
+    return not (is_past(clause) or _HEDGED.search(clause) or read_claim(clause).mood)
 
 
 def find_conflict(newer: str, older: str) -> str | None:
@@ -166,7 +180,7 @@ def _replaces(change: Change, older: str, before: Sequence[Change]) -> bool:
     about, subject = (_subject(claim, change) - _TAKING for claim in (asserted, said))
     about -= _roots(concept_words(change.gone))
     if not about or not subject:
-        return not about or _relies_on(older, change.gone)
+        return _relies_on(older, change.gone)
     opening = next((word for word in map(root, older.lower().split()) if word in asserted.words), "")
     names = {name for name in asserted.specifics | asserted.names if not _is_part(name, change)}
     names |= {opening} & about  # a statement begins with its subject
@@ -192,7 +206,8 @@ def _relies_on(text: str, name: str) -> bool:
 
 
 def _holds(text: str, name: str) -> bool:
-    return re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", text, re.IGNORECASE) is not None
+    """Returns whether the name is the subject of the text, or stands where something in use is named."""
+    return re.search(rf"(?:^|{_PLACE}){_ARTICLE}[`'\"]?{re.escape(name)}(?![\w/-]|\.\w)", text, re.IGNORECASE) is not None
 
 
 def _are_opposite(newer: _Features, older: _Features) -> bool:
@@ -200,7 +215,9 @@ def _are_opposite(newer: _Features, older: _Features) -> bool:
     a, b = newer.claim, older.claim
     if a.specifics != b.specifics or not a.names <= b.names | b.words or not b.names <= a.names | a.words:
         return False
-    said, before = newer.core, older.core
+    said, before = newer.words, older.words
+    if said == before and _before(a) and _before(b) and _before(a).isdisjoint(_before(b)):
+        return True
     flips = [pair for pair in _OPPOSED if len(pair & (said - before)) == 1 == len(pair & (before - said))]
     found = [*opposition(a, b, of_states=True), *flips]
     if len(found) % 2 == 0:
@@ -210,31 +227,46 @@ def _are_opposite(newer: _Features, older: _Features) -> bool:
     return bool(said & before) and len(said & before) >= _NEARLY_ALL * len(said | before)
 
 
+def _before(claim: Claim) -> frozenset[str]:
+    return frozenset(word for way, word in claim.behind if way == "befor")
+
+
 def _differ_in_a_value(newer: _Features, older: _Features) -> bool:
     """Returns whether the two are the same words around different values, in a place for one value."""
     a, b = newer.plain, older.plain
-    only, other = (
-        [word for word in x.plain if x.forms.get(word, "") in x.core - y.core] for x, y in ((newer, older), (older, newer))
+    values = [_only_in(newer, older), _only_in(older, newer)]
+    if not (values[0] and values[1] and newer.core & older.core) or {"above", "below"} & {*a} ^ {"above", "below"} & {*b}:
+        return False
+    places = [(one[: one.index(value[0])], one[one.index(value[-1]) + 1 :]) for one, value in zip((a, b), values, strict=True)]
+    if any((head and head[-1] in _LISTED) for head, _ in places) or (not newer.is_norm and {*a, *b} & _EPISODE):
+        return False
+    one, other = (
+        " ".join(features.forms[word] for word in value) for features, value in zip((newer, older), values, strict=True)
     )
-    if len(only) != 1 or len(other) != 1 or not newer.core & older.core:
-        return False
-    places = [(one[: one.index(value)], one[one.index(value) + 1 :]) for one, value in ((a, only[0]), (b, other[0]))]
-    if any((head and head[-1] in _LISTED) for head, _ in places):
-        return False
-    if not newer.is_norm and {*a, *b} & _EPISODE:
-        return False
-    if any({only[0], other[0]} <= group for group in _ALTERNATIVES):
+    if any({values[0][0], values[1][0]} <= group for group in _ALTERNATIVES):
         return any(_CHOICE.search(" ".join(head)) for head, _ in places)
-    if _VALUE.match(only[0]) and _VALUE.match(other[0]):
+    if _VALUE.match(one) and _VALUE.match(other):
         return any(_takes_one_value(head, tail) for head, tail in places)
-    return any(
-        _ONE_NAME_BEFORE.search(" ".join(head)) or (not head and _ONE_NAME_AFTER.match(" ".join(tail))) for head, tail in places
-    )
+    return places[0] == places[1] and _takes_one_name(*places[0])
+
+
+def _only_in(one: _Features, other: _Features) -> tuple[str, ...]:
+    """Returns the words that only the one has, if they follow one another and are no more than a name has."""
+    at = [n for n, word in enumerate(one.plain) if one.forms.get(word, "") in one.core - other.core]
+    return one.plain[at[0] : at[-1] + 1] if at and at[-1] - at[0] == len(at) - 1 < _LONGEST_NAME else ()
 
 
 def _takes_one_value(head: Sequence[str], tail: Sequence[str]) -> bool:
     if not head:
-        return len(tail) > 2 and tail[0] in _BE and bool(_HOLDS_ONE & set(tail[:4]))
-    if head[-1] in _HOLDS_ONE or head[-1] in _BE:
+        is_needed = not {"needed", "required"}.isdisjoint(tail[:4])
+        return is_needed or (len(tail) > 2 and tail[0] in _BE and bool(_HOLDS_ONE & set(tail[:4])))
+    if head[-1] in _HOLDS_ONE or head[-1] in _BE or (tail and root(tail[0]) in _MEASURES):
         return len(head) > 1 and head[0] not in ("a", "an", "another", "some", "one")
     return _SET.search(" ".join(head)) is not None and len(head) > 1
+
+
+def _takes_one_name(head: Sequence[str], tail: Sequence[str]) -> bool:
+    """Returns whether only one name can stand between the two: "is hosted on", "owns"."""
+    if not head:
+        return _ONE_NAME_AFTER.match(" ".join(tail)) is not None
+    return not tail and _ONE_NAME_BEFORE.search(" ".join(head)) is not None

@@ -12,7 +12,6 @@ from datetime import date, datetime
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.embed.changes import read_changes
-from memory_assets.stages.embed.claims import tokens_of
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, OTHER_VALUE, REPLACED, find_conflict
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import similarities

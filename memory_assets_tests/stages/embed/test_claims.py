@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.stages.embed.claims import same_claim, tokens_of
+from memory_assets.stages.embed.claims import same_claim
 
 NEAR_MISSES = [
     ("The staging database listens on port 5433.", "The staging database listens on port 5432."),
@@ -115,7 +115,3 @@ def test_what_was_and_what_is_are_two_claims():
 def test_a_sentence_that_gives_something_up_is_not_the_one_that_asserted_it():
     assert same_claim("We moved from Jenkins to Buildkite for make check.", "Jenkins runs make check.", 0.95) is None
     assert same_claim("Always use uv, never pip.", "Use uv, not pip.", 0.95) == "same words in another order"
-
-
-def test_a_flag_keeps_its_dashes():
-    assert tokens_of("Run `pytest -x --ff`, then stop.") == ["Run", "pytest", "-x", "--ff", "then", "stop"]

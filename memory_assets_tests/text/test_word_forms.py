@@ -1,0 +1,46 @@
+"""A word counts as its root, a value as itself; synonyms and relatives are of one family."""
+
+import pytest
+
+from memory_assets.text.word_forms import family_of, form_of, root, tokens_of
+
+
+def test_a_flag_keeps_its_dashes():
+    assert tokens_of("Run `pytest -x --ff`, then stop.") == ["Run", "pytest", "-x", "--ff", "then", "stop"]
+
+
+@pytest.mark.parametrize(
+    ("token", "form"),
+    [
+        ("adding", "add"),
+        ("retries", "retry"),
+        ("wrote", "write"[:-1]),
+        ("v2.1", "2.1"),
+        ("three", "3"),
+        ("please", ""),
+        ("-x", "-x"),
+    ],
+)
+def test_a_token_counts_as_its_root_or_value(token: str, form: str):
+    assert form_of(token) == form
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("failure", "crashes"),
+        ("removal", "deleted"),
+        ("config", "configuration"),
+        ("repo", "repository"),
+        ("decision", "decided"),
+    ],
+)
+def test_synonyms_relatives_and_abbreviations_are_one_family(one: str, other: str):
+    assert family_of(root(one)) == family_of(root(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("import", "export"), ("read", "write"), ("server", "service"), ("deploy", "release")]
+)
+def test_other_words_are_not(one: str, other: str):
+    assert family_of(root(one)) != family_of(root(other))
