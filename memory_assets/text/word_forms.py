@@ -13,15 +13,17 @@ SPECIFIC = re.compile(r"\d|[/_@#~]|\w\.\w|[a-z][A-Z]|^--?\w")
 NUMBERS: dict[str, str] = dict(
     zip("two three four five six seven eight nine ten eleven twelve".split(), map(str, range(2, 13)), strict=True)
 )
-STOP = word_set("""a an and are as at be been being but by do does did for from had has have if in into is it its of on or
-    our so than that the their then there these they this those to up was we were when which who will with you your i me my he
-    she his her us them also just all any every each both always please must should shall may might can could would need
+STOP = word_set("""
+    a an and are as at be been being but by do does did for from had has have if in into is it its of on or our so than
+    that the their then there these they this those to up was we were when which who will with you your i me my he she
+    his her us them also just all any every each both always please must should shall may might can could would need
     want like prefer owner user ok okay now let lets not no never none nothing nobody cannot nor avoid stop without only
-    don't doesn't didn't isn't aren't wasn't weren't won't can't shouldn't mustn't needn't couldn't wouldn't hasn't haven't
-    don doesn didn isn aren wasn weren won shouldn mustn needn couldn wouldn hasn haven ll ve re ever while because since
-    dont doesnt didnt isnt arent wasnt wont cant shouldnt mustnt instead rather over before after until unless such merely simply
-    actually basically clearly currently get gets bitte forbidden forbid prohibited banned anything something anymore
-    whenever exclusively solely already longer""")
+    don't doesn't didn't isn't aren't wasn't weren't won't can't shouldn't mustn't needn't couldn't wouldn't hasn't
+    haven't don doesn didn isn aren wasn weren won shouldn mustn needn couldn wouldn hasn haven ll ve re ever while
+    because since dont doesnt didnt isnt arent wasnt wont cant shouldnt mustnt instead rather over before after until
+    unless such merely simply actually basically clearly currently get gets bitte forbidden forbid prohibited banned
+    anything something anymore whenever exclusively solely already longer
+""")
 """Words without content of their own: grammar, politeness, modality and denial."""
 
 LIGHT = word_set("""use make get put take give keep go come appear belong mean say tell add set live stay hold store write
@@ -39,19 +41,21 @@ IRREGULAR: dict[str, str] = {past: verb for past, _, verb in (pair.partition(":"
 _INFLECTIONS = (("ations", 5), ("ation", 5), ("ing", 3), ("ed", 3), ("es", 3), ("ly", 4), ("s", 3))
 """Endings, with the letters that remain at least."""
 
-_DERIVATIONS = """ibility ability ation ement ition ment ness ance anc enc sion tion abl ibl ibly ion ity ur iv ing ful al er or ly y""".split()
+_DERIVATIONS = """
+    ibility ability ation ement ition ment ness ance anc enc sion tion abl ibl ibly ion ity ur iv ing ful al er or ly y
+""".split()
 """Endings that make another kind of word, the longest first, without a silent "e"."""
 
 _LEAST = 4
 """Letters that remain without such an ending."""
 
 _SYNONYMS = """
-    remove delete erase, show display, start begin launch, need require, create generate, fix solve resolve repair, crash break fail,
-    end finish, change edit modify alter, run execute, choose pick select, check verify, permit allow, build compile,
-    reject refuse, maximum most, minimum least, big large, tiny small, quick fast, wrong incorrect, convert transform,
-    error bug, mail email e-mail, own maintain responsible charge responsibility, answer reply respond, look search, limit cap,
-    store save keep, reuse existing, expose publish, move relocate, ask approval permission confirm approve, every per,
-    expire timeout, obsolete outdated, host deploy, decide decision, time once
+    " remove delete erase, show display, start begin launch, need require, create generate, fix solve resolve repair,
+    crash break fail, end finish, change edit modify alter, run execute, choose pick select, check verify, permit allow,
+    build compile, reject refuse, maximum most, minimum least, big large, tiny small, quick fast, wrong incorrect,
+    convert transform, error bug, mail email e-mail, own maintain responsible charge responsibility, answer reply
+    respond, look search, limit cap, store save keep, reuse existing, expose publish, move relocate, ask approval
+    permission confirm approve, every per, expire timeout, obsolete outdated, host deploy, decide decision, time once
 """
 """Groups of words that exchange one another without a change of the claim."""
 
@@ -73,7 +77,8 @@ def form_of(token: str) -> str:
     if SPECIFIC.search(token):
         return value_of(token)
     form = NUMBERS.get(low) or root(low.removesuffix("'s"))
-    return "" if low in STOP or form in _STOP_ROOTS or (len(form) < 2 and not form.isdigit()) else form
+    is_stop = low in STOP or (form in _STOP_ROOTS and low != f"{form}e")  # "theme" is no form of "them"
+    return "" if is_stop or (len(form) < 2 and not form.isdigit()) else form
 
 
 def root(word: str) -> str:
@@ -94,7 +99,7 @@ def root(word: str) -> str:
 def family_of(form: str) -> str:
     """Returns a name for the word, its abbreviation, its synonyms and its relatives: "fail", "failure" and "crash"."""
     full = names_of(form)[0]
-    word = root(full) if _is_abbreviation(form, full) else form
+    word = root(full) if full != form and _is_abbreviation(form, full) else form
     return _GROUP_OF.get(word) or _GROUP_OF.get(stem := _stem(word)) or stem
 
 

@@ -38,6 +38,7 @@ _PATTERNS = tuple(
         rf"\b(?:use[sd]?|using|choose|take)\s+{_CAME}\s+(?-i:[a-z])[^.;,!?]{{0,40}}?,?\s+{_INSTEAD}{_IN}{_GONE}",
         rf"{_TAKE}{_CAME},?\s+(?:and\s+)?(?:not|never)\s+{_IN}{_GONE}{_NO_VERB}",
         rf"\b(?:use[sd]?|using|choose|take)\s+{_CAME}\s+(?-i:[a-z])[^.;,!?]{{0,40}}?,\s+(?:and\s+)?(?:not|never)\s+{_GONE}{_NO_VERB}",
+        rf"\b(?:never|don['’]?t|do not|stop)\s+(?:use|using)\s+{_GONE},?\s+(?:but\s+)?(?:always\s+|please\s+)?use\s+{_CAME}",
         rf"\bprefers?\s+{_CAME}\s+(?:over|to)\s+{_GONE}",
         rf"\bno longer\s+(?:(?:use[sd]?|using|needs?|runs?)\s+)?{_IN}{_GONE}[;,:]?\s+(?:[—–-]\s+)?(?:but\s+|and\s+)?"
         rf"{_IT}(?:now\s+)?(?:use[sd]?|runs?|is|are|lives?)\s+(?:now\s+)?{_IN}{_CAME}",
@@ -48,8 +49,8 @@ _PATTERNS = tuple(
     )
 )
 _IDEA = re.compile(
-    r"(?i)\?|\b(?:if|whether|could|would|might|(?<!you )may|maybe|perhaps|consider|wonder|should we|shall we|could we|propose|suggest|"
-    r"option|alternativ\w+|for example|e\.g\.|imagine|plan(?:s|ned)? to|later|someday)\b"
+    r"(?i)\?|\b(?:if|whether|could|would|might|(?<!you )may|maybe|perhaps|consider|wonder|should we|shall we|could we|"
+    r"propose|suggest|option|alternativ\w+|for example|e\.g\.|imagine|plan(?:s|ned)? to|later|someday)\b"
 )
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=[\"“`A-Z(—-])|\n+|\s—\s")
 _LEADING = re.compile(r"^(?:the|a|an|our|version|port)\s+|[`'\"“”]", re.IGNORECASE)

@@ -39,8 +39,9 @@ from memory_assets.text.words import squeezed, word_set
 
 _INTRODUCTION = re.compile(
     r"(?i)^\W*(?:(?:(?:no|yes)(?=\s*[,:!.–—])|ok(?:ay)?|so|well|and|but|again|also|please|let['’]?s|actually|wait|hm+|oh|sorry|"
-    r"by the way|btw|(?:the |our )?(?:i|we|team|owner|user)(?:['’]ve| have)? (?:asked|decided|requested|insist(?:s|ed)|expects?|"
-    r"agreed|told|said)(?:(?: you| me| us)?(?: already| again)?(?: that| for| to)?)|(?:remember|note|reminder)(?: that|(?=:)))"
+    r"by the way|btw|(?:the |our )?(?:i|we|team|owner|user)(?:['’]ve| have)? (?:asked|decided|requested|insist(?:s|ed)|"
+    r"expects?|agreed|told|said)(?:(?: you| me| us)?(?: already| again)?(?: that| for| to)?)|"
+    r"(?:remember|note|reminder)(?: that|(?=:)))"
     r"\b[\s,:!.–—-]+)+|\b(?:from now on|pls|plz|thx|thanks)\b"
 )
 """How a statement is introduced, and politeness."""
@@ -58,8 +59,9 @@ _ONE = re.compile(
 _UNITS = word_set("ms second minute hour day week month quarter year byte kb mb gb tb percent character line token time")
 
 _DENIAL = re.compile(
-    r"(?i)\b(?:not|no|never|none|nobody|nothing|without|(?:instead of|rather than)(?= \w+ing\b)|cannot|nor|avoid|stop|forbidden|forbids?|prohibited|"
-    r"banned|(?:do|does|did|is|are|was|were|wo|ca|should|must|need|could|would|has|have)n['’]?t)\b(?! (?:only|just)\b)"
+    r"(?i)\b(?:not|no|never|none|nobody|nothing|without|(?:instead of|rather than)(?= \w+ing\b)|cannot|nor|avoid|stop|"
+    r"forbidden|forbids?|prohibited|banned|(?:do|does|did|is|are|was|were|wo|ca|should|must|need|could|would|has|have)n['’]?t)"
+    r"\b(?! (?:only|just)\b)"
 )
 _OF_NOUNS = frozenset({"no", "without", "none", "nobody", "nothing", "instead of", "rather than"})
 _OF_SUBJECTS = word_set("forbidden prohibited banned")
@@ -92,7 +94,8 @@ _MOMENTARY = re.compile(
     rf"|\b{_MOMENT}\W*$"
 )
 _MOMENT_AT_END = re.compile(
-    rf"(?i)(?<!must be )(?<!should be )\b(?:{_MOMENT}|(?:is|are) (?:in|back|made|created|completed?|in place|staged))(?:\s+(?:now|again|too|clean|cleanly))?\W*$"
+    rf"(?i)(?<!must be )(?<!should be )\b(?:{_MOMENT}|(?:is|are) (?:in|back|made|created|completed?|in place|staged))"
+    r"(?:\s+(?:now|again|too|clean|cleanly))?\W*$"
 )
 _MOODS = {
     "guess": re.compile(r"(?i)\b(?:could|might|maybe|perhaps|probably|likely|(?:must|may|should) have|seems?|wonder)\b"),
@@ -101,12 +104,12 @@ _MOODS = {
     "intention": re.compile(
         r"(?i)^\W*(?:now(?! we)|next|then|let me|let us|i['’](?:d|ll|m|ve)|(?:we|they|it|you) will|we['’]ll|"
         r"i (?!(?:(?:always|never|do|not|don['’]?t|would|only|also) )*(?:want|prefer|like|need|expect|use|write|read|own)\b)|"
-        r"[a-z]{3,}ing (?:for|on|the|and|now|that|it|a|my|your|all|to))\b|:[\s*\"')]*$"
+        r"[a-z]{3,}ing (?:for|on|the|and|now|that|it|a|one|my|your|all|to))\b|:[\s*\"')]*$"
     ),
 }
 """What is no statement: supposed, asked, announced, about to be done or reported of one's own work."""
 
-NEAREST, NEAR, REWORDED, FARTHEST = 0.9, 0.85, 0.6, 0.5
+NEAREST, NEAR, REWORDED, FARTHEST = 0.9, 0.85, 0.75, 0.5
 """Cosines from which the least share of words suffices; from which a word of content may be unshared; from which few words
 suffice; and of any candidate."""
 
@@ -114,13 +117,13 @@ LEAST_COMMON, ALL_COMMON = 0.6, 0.95
 """Least share of common words, by weight, in one of the two: of the nearest and of the farthest candidates."""
 
 LEAST_OF_BOTH, LEAST_OF_DETAILED = 0.7, 0.5
-"""Least share in both together, and where only one has more detail."""
+"""Least share in both together, and where only the newer one has more detail."""
 
 LIGHT_WEIGHT, VALUE_WEIGHT, LEAST_WEIGHT = 0.3, 2.0, 1.9
 """Of a word of general meaning, of a value, and of all common words together; a word weighs 1."""
 
 HALF = 0.5
-"""Share of the words outside of code that are common in one of the two."""
+"""Share of the words outside of code that are common, too."""
 
 MOST_EXCHANGED = 0.15
 """Share of words that may stand in another word's place, none of them among the first ones."""
@@ -341,18 +344,16 @@ def _share_words(a: Claim, b: Claim, ours: frozenset[str], theirs: frozenset[str
         similarity
     ):
         return False
-    is_detailed = not (ours - LIGHT_ROOTS and theirs - LIGHT_ROOTS)
     ours, theirs = ours - LIGHT_ROOTS, theirs - LIGHT_ROOTS
     if not (ours or theirs):
         return True
     if similarity < NEAR or a.opening in ours or b.opening in theirs:
         return False
-    if max(len(a.told - ours) / len(a.told), len(b.told - theirs) / len(b.told)) < HALF:
+    told, other_told = ({claim.families.get(word, word) for word in claim.told} for claim in (a, b))
+    if len(told & other_told) < HALF * min(len(told), len(other_told)):
         return False
     of_both = 1 - (left + other_left) / (size + other_size)
-    return (
-        of_both >= (LEAST_OF_DETAILED if is_detailed else LEAST_OF_BOTH) and _exchanged(a, b, ours | theirs) <= MOST_EXCHANGED
-    )
+    return of_both >= (LEAST_OF_BOTH if theirs else LEAST_OF_DETAILED) and _exchanged(a, b, ours | theirs) <= MOST_EXCHANGED
 
 
 def _weight(words: Iterable[str]) -> float:
@@ -360,7 +361,7 @@ def _weight(words: Iterable[str]) -> float:
 
 
 def _exchanged(a: Claim, b: Claim, unshared: frozenset[str]) -> float:
-    """Returns the share of unshared words that stand in the place of another one, within one construction; 1 for the subject."""
+    """Returns the share of unshared words that stand in the place of another one, in one construction; 1 for the subject."""
     families = [[claim.families[word] for word in claim.content] for claim in (a, b)]
     steps = SequenceMatcher(None, *families, autojunk=False).get_opcodes()
     spans = [(i1, a.content[i1:i2], b.content[j1:j2]) for what, i1, i2, j1, j2 in steps if what == "replace"]
@@ -369,7 +370,7 @@ def _exchanged(a: Claim, b: Claim, unshared: frozenset[str]) -> float:
         start
         for start, one, other in spans
         if max(len(one), len(other)) <= 2
-        and LIGHT_ROOTS.isdisjoint(one + other)
+        and not (LIGHT_ROOTS.issuperset(one) or LIGHT_ROOTS.issuperset(other))
         and sum(not unshared.isdisjoint(side) for side in (one, other)) >= least
     ]
     return 1.0 if any(start < FIRST for start in contrasts) else len(contrasts) / min(len(a.told), len(b.told))
@@ -396,7 +397,12 @@ def opposition(a: Claim, b: Claim, *, of_states: bool = False) -> list[frozenset
     """Returns what in the one is the opposite of the other: pairs of opposite words, and words that one of them denies."""
     table = _STATES if of_states else _OPPOSITES
     only_a, only_b = a.words - b.words, b.words - a.words
-    pairs = [frozenset({one, other}) for one in only_a for other in _opposites(one, table) & only_b]
+    pairs = [
+        frozenset({one, other})
+        for one in only_a
+        for other in _opposites(one, table) & only_b
+        if (one == a.opening) == (other == b.opening)
+    ]
     found = [pair for pair in pairs if bool(pair & a.denied) == bool(pair & b.denied)]
     for one, other in ((a, b), (b, a)):
         found += [denied for denied in one.denials if 2 * len(denied & (other.words - other.denied)) > len(denied)]

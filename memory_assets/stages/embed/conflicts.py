@@ -88,10 +88,11 @@ _SET = re.compile(
 )
 _CHOICE = re.compile(r"\b(?:use|uses|using|prefer|prefers|with|in|by|on|via|to|is|are|wants?|like|likes|choose|runs on)$")
 _ONE_NAME_BEFORE = re.compile(
-    r"\b(?:called|named|defaults to|(?:owned|led|maintained|handled|processed|managed|hosted|sent|built|reviewed) (?:by|with|via)|"
-    r"(?:hosted|deployed|stored|kept|archived|backed up|tracked) (?:at|on|in|to)|comes? from|written in|branch off|"
-    r"(?:host|store|keep|track|deploy|archive) [\w-]+ (?:on|in|to|at)|"
-    r"^(?:[\w-]+ )*(?:service|database|provider|registry|framework|language|license|host|owner|maintainer|editor|broker|engine)(?: of(?: [\\w-]+)+)? (?:is|are))$"
+    r"\b(?:called|named|defaults to|(?:owned|led|maintained|handled|processed|managed|hosted|sent|built|reviewed) "
+    r"(?:by|with|via)|(?:hosted|deployed|stored|kept|archived|backed up|tracked) (?:at|on|in|to)|comes? from|"
+    r"written in|branch off|(?:host|store|keep|track|deploy|archive) [\w-]+ (?:on|in|to|at)|"
+    r"^(?:[\w-]+ )*(?:service|database|provider|registry|framework|language|license|host|owner|maintainer|editor|"
+    r"broker|engine)(?: of(?: [\w-]+)+)? (?:is|are))$"
 )
 _ONE_NAME_AFTER = re.compile(r"^(?:owns|leads|maintains|(?:is|remains) (?:the|our)\b)")
 _ARTICLE = r"(?:(?:the|a|an|our|port|version)\s+)*"

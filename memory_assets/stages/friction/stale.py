@@ -16,6 +16,7 @@ from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, OTHER_VALUE, R
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import similarities
 from memory_assets.stages.friction.week import SessionInfo, Week
+from memory_assets.text.word_forms import tokens_of
 
 _WHOLE = r"(?<![\w./-]){}(?![\w-])"
 _OPENING = re.compile(r"^(?:(?:also|and|so|but|oh|ok(?:ay)?|by the way|btw|fyi|note|yes|no)[\s,:]+)+", re.I)

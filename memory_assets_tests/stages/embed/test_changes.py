@@ -12,6 +12,7 @@ STATED = [
     ("The project was upgraded from Python 3.11 to Python 3.12.", "python 3.11", "python 3.12"),
     ("CI no longer uses Jenkins; it runs on Buildkite.", "jenkins", "buildkite"),
     ("Use uv for dependencies instead of pip.", "pip", "uv"),
+    ("Dont use pip, use uv.", "pip", "uv"),
     ("Always use `uv`, never `pip`.", "pip", "uv"),
     ("Use pnpm for the frontend, not npm.", "npm", "pnpm"),
     ("I prefer tabs over spaces.", "spaces", "tabs"),
@@ -44,6 +45,7 @@ def test_a_stated_change_names_what_is_gone_and_what_came(text: str, gone: str, 
         "It reads from the queue and writes to the log.",
         "The default value changed.",
         "We use it rather than that.",
+        "The hook is allegedly never attached.",
     ],
 )
 def test_an_idea_a_denial_and_a_figure_of_speech_change_nothing(text: str):

@@ -39,6 +39,10 @@ NEAR_MISSES = [
     ("Added a test for the empty basket.", "Add a test for the empty basket."),
     ("The nightly build passes again.", "The nightly build of the shop passes."),
     ("The importer used SQLite.", "The importer uses SQLite."),
+    # A request and an announcement, one command in two remarks, a word that stands on both sides.
+    ("I'll review the changes of the importer.", "Can you review the changes of the importer?"),
+    ("If it prints nothing, log in again: `acme whoami --host lab`", "For the lab you can use: `acme whoami --host lab`"),
+    ("The main branch is called main.", "The main branch is called trunk."),
 ]
 REPETITIONS = [
     ("Never force-push to main.", "never force-push to main"),
@@ -55,6 +59,13 @@ REPETITIONS = [
     ("A summary has at most 200 words.", "Keep a summary under 200 words."),
     ("The retries are configured in conf/queue.toml.", "The retries are configured in `queue.toml`."),
     ("If the owner agrees, push to main.", "Push to main when the owner agrees."),
+    # Synonyms and relatives, who asked for it, a denial that demands, a noun that contains a denial.
+    ("The importer refuses blank lines.", "The importer rejects blank lines."),
+    ("A failure of the importer stops the nightly report.", "If the importer fails, the nightly report stops."),
+    ("The owner asked for the compact layout to be the default.", "The compact layout should be the default."),
+    ("Never restart the broker without asking me.", "Ask me before you restart the broker."),
+    ("A voucher expires after 90 days of inactivity.", "After 90 days without activity a voucher expires."),
+    ("dont translate the log messages pls", "Never translate the log messages."),
 ]
 
 
