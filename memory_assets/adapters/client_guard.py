@@ -1,8 +1,8 @@
 """Runs a command that ends with the process that started it, whatever ends that: `client_guard.py FOLDER COMMAND...`.
 
-The command reads `question.txt` in FOLDER through a pipe, since some clients read nothing from a file. The guard's own input is
-a pipe that its parent never writes to: when it is closed, the parent is gone or gives up, and the command is killed with all its
-children and FOLDER is deleted. Standard library only: it is started as a file, without the package.
+The command reads `question.txt` in FOLDER through a pipe, since some clients read nothing from a file. The guard's own input
+is a pipe that its parent never writes to: when it is closed, the parent is gone or gives up, and the command is killed with all
+its children and FOLDER is deleted. Standard library only: it is started as a file, without the package.
 """
 
 import os

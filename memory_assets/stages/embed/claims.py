@@ -171,6 +171,8 @@ class Claim:
     """None if its verb does not say."""
     finished: frozenset[str]
     """Verbs in a past form."""
+    is_report: bool
+    """Whether it begins with one of them: "Removed the flag"."""
     present: frozenset[str]
     """Words that can be verbs in the present."""
     is_passive: bool
@@ -221,6 +223,7 @@ def read_claim(text: str) -> Claim:
         mood=next((mood for mood, pattern in _MOODS.items() if pattern.search(text)), _moment(first)),
         is_past=True if _PAST.search(first) else False if _PRESENT.search(first) else None,
         finished=frozenset(root(word) for before, word in pairwise(["", *lower]) if _is_finished(before, word)),
+        is_report=bool(lower) and _is_finished("", lower[0]),
         present=frozenset({opening, *(root(word) for word in lower if word.endswith("s"))} - {""}),
         is_passive=_PASSIVE.search(bare) is not None,
         behind=frozenset(
@@ -421,7 +424,9 @@ def _differ_in_mood(a: Claim, b: Claim) -> bool:
 
 
 def _differ_in_time(a: Claim, b: Claim) -> bool:
-    """Returns whether one is about the past and the other about the present: was and is, used and uses."""
+    """Returns whether one is about the past and the other about the present: was and is, used and uses, report and order."""
+    if any(one.is_report and not (other.finished or other.is_past or other.is_passive) for one, other in ((a, b), (b, a))):
+        return True
     if None not in (a.is_past, b.is_past):
         return a.is_past != b.is_past
     return not (a.finished.isdisjoint(b.present) and b.finished.isdisjoint(a.present))

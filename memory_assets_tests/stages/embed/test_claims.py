@@ -39,6 +39,7 @@ NEAR_MISSES = [
     ("Added a test for the empty basket.", "Add a test for the empty basket."),
     ("The nightly build passes again.", "The nightly build of the shop passes."),
     ("The importer used SQLite.", "The importer uses SQLite."),
+    ("Remove the old parser in `src/queue.py`.", "Removed the old parser in `src/queue.py`."),
     # A request and an announcement, one command in two remarks, a word that stands on both sides.
     ("I'll review the changes of the importer.", "Can you review the changes of the importer?"),
     ("If it prints nothing, log in again: `acme whoami --host lab`", "For the lab you can use: `acme whoami --host lab`"),
