@@ -38,11 +38,18 @@ class Generations:
 
     def published(self) -> Path | None:
         """Returns the folder of the published generation, or None if there is none."""
+        before = None
+        while (name := self._pointer()) != before:  # else a generation that was replaced and removed meanwhile would be none
+            if name and (folder := self.folder / name).is_dir():
+                return folder
+            before = name
+        return None
+
+    def _pointer(self) -> str | None:
         try:
-            folder = self.folder / (self.folder / "current").read_text().strip()
+            return (self.folder / "current").read_text().strip()
         except (FileNotFoundError, NotADirectoryError):
             return None
-        return folder if folder.is_dir() else None
 
     def generation(self) -> str | None:
         """Returns the name of the published generation."""

@@ -1,5 +1,6 @@
 """Readers see whole generations only; a killed writer, a failed one and a broken generation leave the rest alone."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,17 @@ def test_a_generation_published_meanwhile_is_not_moved_for_the_failure_of_an_old
     old, new = publish(generations, "a"), publish(generations, "b")
     assert generations.quarantine(old) is None
     assert generations.published() == new
+
+
+def test_a_generation_that_is_replaced_and_removed_after_its_name_was_read_is_not_taken_for_none(
+    generations: Generations, monkeypatch: pytest.MonkeyPatch
+):
+    newest = publish(generations, "new")
+    read = iter(["000000", newest.name, newest.name])
+    monkeypatch.setattr(generations, "_pointer", lambda: next(read))
+    assert generations.published() == newest
+
+
+def test_a_pointer_to_nothing_publishes_nothing(generations: Generations, tmp_path: Path):
+    shutil.rmtree(publish(generations, "only"))
+    assert generations.published() is None

@@ -8,7 +8,6 @@ are marked. Of the same thing in several wordings the fullest is kept, or the la
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import pairwise
 
 from memory_assets.stages.distill.items import items_of, quote_from
@@ -53,11 +52,13 @@ def find_candidates(messages: Sequence[Row], segments: Sequence[Sequence[int]]) 
     found = mark_overturned([*find_owner_facts(exchanges), *find_causes(exchanges)], exchanges)
     kept: list[Candidate] = []
     for candidate in sorted(found, key=lambda c: (not c.is_overturned, len(stems_of(c.text)), c.event_at), reverse=True):
-        if not any(_are_alike(candidate.text, other.text) for other in kept):
+        alike = (other.text for other in kept if likeness(candidate.text, other.text) >= ALIKE)
+        if all(_are_limited_apart(candidate.text, other) for other in alike):
             kept.append(candidate)
     by_id = {message["message_id"]: message for message in messages}
     segment_of = {messages[row]["message_id"]: number for number, rows in enumerate(segments) for row in rows}
-    return [_complete(candidate, by_id, segment_of) for candidate in sorted(kept, key=_rank)[:MOST_CANDIDATES]]
+    kept.sort(key=lambda c: (-c.usefulness, c.event_at, c.text))
+    return [_complete(candidate, by_id, segment_of) for candidate in kept[:MOST_CANDIDATES]]
 
 
 def mark_overturned(candidates: Sequence[Candidate], exchanges: Sequence[Exchange]) -> list[Candidate]:
@@ -93,10 +94,6 @@ def _replaces(said: str, later: str) -> bool:
     return bool(_TAKES_BACK.search(later)) and _is_about(said, later)
 
 
-def _are_alike(one: str, other: str) -> bool:
-    return likeness(one, other) >= ALIKE and not _are_limited_apart(one, other)
-
-
 def _are_limited_apart(one: str, other: str) -> bool:
     limits, others = (set(_LIMIT.findall(text.lower())) for text in (one, other))
     return bool(limits and others) and limits.isdisjoint(others)
@@ -104,10 +101,6 @@ def _are_limited_apart(one: str, other: str) -> bool:
 
 def _is_about(said: str, later: str, least: float = SAME_SUBJECT) -> bool:
     return shared(said, later) >= least and len(stems_of(said) & stems_of(later)) >= FEWEST_SHARED
-
-
-def _rank(candidate: Candidate) -> tuple[float, datetime, str]:
-    return (-candidate.usefulness, candidate.event_at, candidate.text)
 
 
 def _complete(c: Candidate, by_id: dict[str, Row], segment_of: dict[str, int]) -> Candidate:
