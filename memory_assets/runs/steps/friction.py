@@ -9,14 +9,15 @@ import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.runs.inputs import observations_until
+from memory_assets.runs.inputs import friction_days, friction_version, observations_until
 from memory_assets.runs.materialise import Builder, Report, Rows, Run
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.friction.detect import detect, number, rows_of
+from memory_assets.schema.tables import TABLES
+from memory_assets.stages.friction.detect import detect, follow, number, rows_of
 from memory_assets.stages.friction.stale import MemoryLine, Statement
-from memory_assets.stages.friction.week import DAYS, SessionInfo, Week, read_week
+from memory_assets.stages.friction.week import SessionInfo, Week, read_week
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage.decisions import APPROVED, REJECTED
 from memory_assets.stages.triage.memory_md import Entry, read_entries
@@ -32,7 +33,9 @@ def friction(store: Store, _: Run) -> Builder:
     def build(day: str) -> Rows:
         count = observations_until(store, day)
         if count >= least:
-            return Rows(find_frictions(store, day, embedder()), {"skipped": dict(skipped)})
+            rows = find_frictions(store, day, embedder())
+            version = friction_version(store, TABLES["friction"], day, is_found=not rows.is_empty())
+            return Rows(rows, {"skipped": dict(skipped)}, version=version)
         skipped[day] = f"{count} observations; frictions are looked for from {least} on"
         return Rows(empty("friction"), {"skipped": dict(skipped)})
 
@@ -48,19 +51,31 @@ def worst(store: Store, table: str, partitions: Sequence[str]) -> Report:
 def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
     """Returns the frictions of the day, after their numbers are written to the ledger."""
     last, zone = date.fromisoformat(day), store.settings.zone
-    days = [(last - timedelta(days=back)).isoformat() for back in range(DAYS)]
+    days = friction_days(day)
     week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
     entries, lines = _entries_at_end_of(store, last)
-    is_said = pl.col("author").is_in(["owner", "assistant"])
-    facts = store.tables.read("observations", days).filter(is_said, kind="fact", gate="allow")
     dated = [MemoryLine(entry.on, entry.section, entry.text) for entry in entries]
+    facts = _facts(store, days)
     findings = detect(week, dated, _statements(facts, week), embedder, owner=store.settings.owner)
     numbered, new = number(last, findings, store.ledger.events(), zone)
     for id, payload in new:
         store.ledger.append(NUMBERED, id, payload, actor="friction")
+    if numbered and (later := [one for one in friction_days(day, is_found=True) if one > day and _has_rows(store, one)]):
+        days = [*days, *later]
+        week, facts = read_week(store.tables.read("messages", days), store.tables.read("sessions", days)), _facts(store, days)
+        numbered = follow(numbered, detect(week, dated, _statements(facts, week), embedder, owner=store.settings.owner))
     observed = {message: id for id, ids in facts.select("id", "message_ids").iter_rows() for message in ids}
     rows = rows_of(last, numbered, session_count=len(week.sessions), entries=lines, observed=observed, zone=zone)
     return pl.concat([rows, _decided(store, day, rows)]).sort("proposal_id")
+
+
+def _facts(store: Store, days: Sequence[str]) -> pl.DataFrame:
+    is_said = pl.col("author").is_in(["owner", "assistant"])
+    return store.tables.read("observations", days).filter(is_said, kind="fact", gate="allow")
+
+
+def _has_rows(store: Store, day: str) -> bool:
+    return any(info.rows for info in store.tables.parts("messages", [day]).values())
 
 
 def _decided(store: Store, day: str, rows: pl.DataFrame) -> pl.DataFrame:

@@ -14,11 +14,14 @@ from memory_assets.text.words import word_set
 LONGEST_KEY = 4
 """Words of a key; the words after them are arguments."""
 
-_TOKEN = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'";|&\\])+|&&|\|\||[;|&\n]""")
+_TOKEN = re.compile(r"""\d?>&\d|&>>?|(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'";|&\\])+|&&|\|\||[;|&\n]""")
 _SEPARATORS = frozenset(("&&", "||", ";", "|", "&", "\n"))
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _PLAIN = re.compile(r"[a-z][a-z_.:-]*$")
-_REDIRECTION = re.compile(r"\d?[<>]")
+_FILE = re.compile(r"\w\.(?!(?:py|sh|m?[jt]s|rb|exs?|pl|php|lua|r)$)[a-z]{1,5}$")
+"""A file that is worked on; a script is part of what is run."""
+
+_REDIRECTION = re.compile(r"\d?&?[<>]")
 _WRAPPERS = frozenset(("sudo", "command", "time", "env", "exec", "nohup", "builtin"))
 _RUNNERS = re.compile(r"(?:\S*/)?(?:python|pip|node)[\d.]+$")
 _ROUTINE = word_set("""ls cat cd pwd echo head tail sed awk grep egrep rg ag find fd wc sort uniq tree which type file stat diff
@@ -59,9 +62,15 @@ class CommandStep:
         return self.words[2] if bare == "python" and self.words[1:2] == ("-m",) and len(self.words) > 2 else bare
 
     @property
+    def arguments(self) -> tuple[str, ...]:
+        """The words after the program, also where another program runs it."""
+        return self.words[3:] if self.words[1:3] == ("-m", self.program) else self.words[1:]
+
+    @property
     def key(self) -> str:
         """The program and the plain words after it."""
-        return " ".join([self.words[0], *takewhile(_PLAIN.match, self.words[1:LONGEST_KEY])])
+        plain = takewhile(lambda word: _PLAIN.match(word) and not _FILE.search(word), self.words[1:LONGEST_KEY])
+        return " ".join([self.words[0], *plain])
 
     @property
     def text(self) -> str:

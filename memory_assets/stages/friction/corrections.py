@@ -20,6 +20,7 @@ from memory_assets.stages.distill.rules.grammar import LOOSE_START, RELAYS, acts
 from memory_assets.stages.friction.finding import AGENTS_MD, RULES_SECTION, Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import cluster, similarities
 from memory_assets.stages.friction.week import Utterance, Week
+from memory_assets.text.word_forms import family_of
 from memory_assets.text.words import stems_of
 
 SAME = 0.4
@@ -32,7 +33,9 @@ FEWEST_SESSIONS, FEWEST_SAYINGS = 2, 3
 """Two sessions alone are chance, unless a line of MEMORY.md says it, or the person says that it was said before."""
 
 MOST_CHARS = 240
-CORRECTING_SHARE = 0.5
+CORRECTING_SHARE, IN_MANY_SESSIONS = 0.5, 1 / 3
+"""Of a group, the share that corrects or says how something should be; in three sessions a third is enough."""
+
 ALREADY_SAID = 0.6
 """Likeness to a line of MEMORY.md with the same meaning."""
 
@@ -53,8 +56,45 @@ _IS_RULE = re.compile(
 )
 _OPENING = re.compile(
     r"(?i)^(?:(?:no|nope)[,.:!;]+\s*|(?:again|please|sorry|ok(?:ay)?|and|also|but|so|well|hmm|wait|then|good|thanks|two things"
-    r"|one thing|I told you(?: to)?|I(?:'ve| have) told you)\b[\s,:.!-]*)+"
+    r"|one thing|I(?:'ve| have)? told you(?: to)?|I said(?: that| to)?(?! so\b)"
+    r"|I(?:'d| would) (?:rather|prefer)(?: (?:have|that))?)\b[\s,:.!-]*)+"
 )
+_REQUESTS = re.compile(
+    r"(?i)^(?:(?:can|could|would|will) (?:you|we) (?:(?:please|maybe|just|also) )*"
+    r"(?=(?:stop|not|never|always|avoid|only|keep|leave|use|prefer)\b)"
+    r"|(?:(?:did|have)n'?t (?:I|we)|(?:did|have) (?:I|we) not)(?: (?:already|just))? (?:say|said|tell you|told you"
+    r"|ask(?:ed)?(?: you)?|mention(?:ed)?|agreed?)(?: (?:that|to|for|on))* )"
+)
+"""Words that make a question of a rule: "could you not …?", "didn't I say …?"."""
+
+_COMPLAINS = re.compile(r"(?i)^why (?:are|do|did|have) you\b.*\b(?:again|still|instead)\b")
+"""A question that says what went wrong."""
+_DIRECTS = re.compile(
+    r"(?i)^(?:use|keep|write|put|prefer|avoid|leave|name|begin|start|end|ask|include|separate|split|log|give|say|drop|remove"
+    r"|answer|reply|wrap|store|move|return|format|call|quote|pass|round|sort|handle|validate|escape|document)\b"
+    r"|\bplease\b|\btoo (?:long|short|big|small|much|many|verbose|wide)\b|\bwrong\b|\bnot\b|\bwithout\b|\binstead\b"
+    r"|\b(?:is|are) (?:enough|plenty|sufficient)\b|\b(?:needs?|belongs?|goes|go|lives?|begins?|ends?|stays?)\b"
+)
+"""Says how it should be: what three sessions say so is a rule, though none of them says always or never."""
+
+_CONSENT = re.compile(
+    r"(?i)\b(?:ask(?:ing)?|tell(?:ing)?|check(?:ing)? with|consult(?:ing)?|warn(?:ing)?) me\b"
+    r"|\bmy (?:ok(?:ay)?|consent|approval|permission|yes|go-ahead)\b"
+    r"|\b(?:before|unless|until) I(?:'ve| have)? (?:see|seen|approved?|agreed?|say|said|read|asked?|tell|told)\b"
+    r"|^I (?:(?:do(?:n'?t| not)|never) (?:want|like|need)|prefer|hate)\b"
+)
+"""The person is named as the one who decides or dislikes, in general."""
+
+_STANDING = re.compile(r"(?i)\bbefore (?:you|any|every|each|a)\b|\bwhenever\b|\b(?:every|each) time\b|\bfrom now on\b")
+"""What is to be done each time is a rule, also where it begins as a task does."""
+
+_JUDGES = re.compile(
+    r"(?i)^(?:this|that|these|those) (?!(?:is|are|was|one)\b)[a-z]+(?: [a-z]+)? (?:is|are|has|lives?|needs?|does|goes|do|lacks?"
+    r"|tells?|isn'?t|aren'?t|doesn'?t|don'?t|hasn'?t)\b"
+)
+"""Names what is wrong: "this pull request is too big"."""
+
+_PIECES = re.compile(r"[;:,]\s+|\s+[-–—]\s+")
 _OF_THE_MOMENT = re.compile(
     r"(?i)^(?:\d+|[a-h])[.)]\s|\b(?:I|I'(?:m|d|ll|ve)|my|me|let's|lets|maybe|would|could|now|currently|yet|here it is)\b|[:,]$"
 )
@@ -75,13 +115,21 @@ _IMPERATIVE = re.compile(
 
 _TASK = re.compile(
     r"(?i)^(?:commit|push|merge|rebase|open|create|run|rerun|check|look|show|tell|explain|review|read|test|try|fix|start"
-    r"|stop(?! \w+ing)|see|find|verify|help|continue|do(?! not)|implement|deploy|wait|draft|list|describe|debug|investigate)\b"
+    r"|stop(?! (?:\w+ing|with)\b)|see|find|verify|help|continue|do(?! not)|implement|deploy|wait|draft|list|describe|debug"
+    r"|investigate)\b"
 )
+_IS_ABOUT = re.compile(
+    r"(?i)^\w+ (?!(?:the|an?|this|that|these|those|it|if|whether|my|your|our|all|any|every|each)\b)\w+(?: \w+)? "
+    r"(?:is|are|must|should|may|go(?:es)?|belongs?|needs?|have|has|stays?|lives?|begins?|starts?|ends?|never|always)\b"
+)
+"""Its first word is part of its subject: "commit messages are …", "test names must …"."""
+
 _REFERS = re.compile(r"^(?:why (?:did|do|are) )?you\b|\b(?:it|this|that|them)\b", re.I)
 """Says what went wrong instead of the rule, or refers to an earlier sentence."""
 
 _ASIDE = re.compile(
-    r"(?i),? (?:I (?:keep saying (?:it|that|this)|have said (?:that|this|it) before|said so)|as (?:I said|always)|again"
+    r"(?i)(?<! unless)(?<! until)(?<! if),? (?:I (?:keep saying (?:it|that|this)|have said (?:that|this|it) before|said so)"
+    r"|as (?:I said|always)|again"
     r"|please)\b"
 )
 
@@ -95,6 +143,8 @@ class Instruction:
     """The person's turn before it: the agent has worked since then."""
     words: str
     is_correcting: bool = False
+    is_directing: bool = False
+    """It says how something should be."""
     is_again: bool = False
     """It says that it was said before."""
 
@@ -132,16 +182,26 @@ def _groups(said: Sequence[Instruction], least: float, embedder: Embedder) -> li
 
 def likeness(texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
     """Returns how alike all pairs of sentences are: the mean of the cosine and the share of common words."""
-    stems = [stems_of(text) for text in texts]
-    shared = np.array([[len(a & b) / max(min(len(a), len(b)), 1) for b in stems] for a in stems])
+    stems = [stems_of(text.replace("-", " ")) for text in texts]
+    families = [frozenset(map(family_of, words)) for words in stems]
+    shared = np.array([[len(a & b) / max(min(len(a), len(b)), 1) for b in families] for a in families])
     return (1 - SHARED_WEIGHT) * similarities(vectors) + SHARED_WEIGHT * np.minimum(shared, 1.0)
 
 
 def _instructions(turns: Sequence[Utterance]) -> Iterator[Instruction]:
     for before, turn in pairwise(turns):
+        is_again = bool(_AGAIN.search(turn.text))
         for sentence in owner_sentences(turn.text):
-            if words := _rule_in(sentence):
-                yield Instruction(turn, before, words, _is_correcting(sentence), bool(_AGAIN.search(turn.text)))
+            whole = _rule_in(sentence)
+            for words in [whole] if whole else filter(None, map(_rule_in, _pieces(sentence))):
+                said = sentence if whole else words
+                is_correcting = _is_correcting(said)
+                yield Instruction(turn, before, words, is_correcting, is_correcting or bool(_DIRECTS.search(said)), is_again)
+
+
+def _pieces(sentence: str) -> list[str]:
+    """Returns the parts of a sentence that is no rule as a whole: in "this one waits; tests must not sleep" the second is."""
+    return [] if sentence.endswith("?") else _PIECES.split(sentence)
 
 
 def _wishes(turns: Sequence[Utterance]) -> Iterator[Instruction]:
@@ -160,12 +220,24 @@ def _clauses(sentence: str) -> list[str]:
 
 def _rule_in(sentence: str) -> str:
     """Returns the instruction of the sentence without its opening; empty for a question, a nod or a task."""
-    words = _OPENING.sub("", sentence).strip()
-    if len(stems_of(words)) < 2 or len(words) > MOST_CHARS or is_question(sentence):
+    stated = _stated(sentence)
+    words = _OPENING.sub("", stated).strip()
+    is_short = len(stems_of(words)) < (1 if _AGAIN.search(sentence) else 2)
+    if is_short or len(words) > MOST_CHARS or (is_question(stated) and not _COMPLAINS.match(words)):
         return ""
-    if _TASK.match(words) or RELAYS.search(words) or LOOSE_START.match(words):
+    is_no_task = _CONSENT.match(words) or _STANDING.search(words) or _IS_ABOUT.match(words)
+    is_task = _TASK.match(words) and not is_no_task
+    if is_task or RELAYS.search(words) or (LOOSE_START.match(words) and not _JUDGES.match(words)):
         return ""
-    return "" if _OF_THE_MOMENT.search(_ASIDE.sub("", words)) else words[:1].upper() + words[1:]
+    return "" if _OF_THE_MOMENT.search(_CONSENT.sub("", _ASIDE.sub("", words))) else words[:1].upper() + words[1:]
+
+
+def _stated(sentence: str) -> str:
+    """Returns the sentence, or the rule that it asks for as a question."""
+    rule = _REQUESTS.sub("", _OPENING.sub("", sentence))
+    if rule == _OPENING.sub("", sentence):
+        return sentence
+    return re.sub(r"(?i)^not (?!to )", "Don't ", rule.rstrip("? ")) + "."
 
 
 def _is_correcting(sentence: str) -> bool:
@@ -178,14 +250,19 @@ def _names(words: str, programs: Collection[str]) -> bool:
 
 
 def _correction(group: Sequence[Instruction], embedder: Embedder, entries: Sequence[str]) -> RecurringProblem | None:
-    correcting = [one for one in group if one.is_correcting]
     sessions = len({one.turn.session.id for one in group})
-    if sessions < FEWEST_SESSIONS or len(correcting) < CORRECTING_SHARE * len(group):
+    is_often = sessions >= FEWEST_SAYINGS
+    correcting = [one for one in group if one.is_correcting or (is_often and one.is_directing)]
+    if sessions < FEWEST_SESSIONS or len(correcting) < (IN_MANY_SESSIONS if is_often else CORRECTING_SHARE) * len(group):
         return None
-    rule = _plainest(correcting)
+    stating = [one for one in correcting if not _COMPLAINS.match(one.words)]
+    if not stating:
+        return None
+    rule = _plainest(stating)
     is_known = _is_known(rule, embedder, entries)
-    is_often = sessions + is_known + any(one.is_again for one in group) >= FEWEST_SAYINGS
-    return _problem(rule, group, is_known=is_known) if is_often and _IS_RULE.search(rule) else None
+    is_enough = sessions + is_known + any(one.is_again for one in group) >= FEWEST_SAYINGS
+    is_rule = is_often or _IS_RULE.search(rule)
+    return _problem(rule, group, is_known=is_known) if is_enough and is_rule else None
 
 
 def _wish(group: Sequence[Instruction], embedder: Embedder, entries: Sequence[str]) -> RecurringProblem | None:

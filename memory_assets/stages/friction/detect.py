@@ -7,6 +7,7 @@ change did not help, or the problem remains.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 import polars as pl
@@ -79,6 +80,19 @@ def number(day: date, problems: Sequence[RecurringProblem], events: Sequence[Eve
     return list(own.items()), new
 
 
+def follow(numbered: Numbered, later: Sequence[RecurringProblem]) -> Numbered:
+    """Returns the problems with the occurrences that were found of them until `later`."""
+    return [(id, replace(one, occurrences=_latest(one, later).occurrences)) for id, one in numbered]
+
+
+def _latest(problem: RecurringProblem, later: Sequence[RecurringProblem]) -> RecurringProblem:
+    """Returns the same problem as it was found later: of that kind, with its subject or most of its messages."""
+    shown, least = set(problem.message_ids), len(problem.message_ids) / 2
+    of_kind = [one for one in later if one.kind == problem.kind]
+    same = [one for one in of_kind if one.subject == problem.subject or len(shown.intersection(one.message_ids)) > least]
+    return max([problem, *same], key=lambda one: len(one.occurrences))
+
+
 def _same(problem: RecurringProblem, known: Sequence[Event], closed: Mapping[str, date], day: date) -> Event | None:
     """Returns the event with the number that the problem has; None if it needs one."""
     key, shown = key_of(problem), set(problem.message_ids)
@@ -125,7 +139,7 @@ def rows_of(
                 "category": "rules-conventions" if problem.section == RULES_SECTION else "operations",
                 "priority": "high" if sessions > 2 else "medium",
                 "confidence": sessions / (sessions + 1),
-                "project": session.project,
+                "project": session.project if len(problem.projects) == 1 else "",
                 "person": session.person,
                 "author": "owner" if problem.kind in ("repeated_correction", "stale_memory") else "assistant",
                 "memory_id": "",

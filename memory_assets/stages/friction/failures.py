@@ -8,20 +8,25 @@ service that is down, an unset variable).
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from memory_assets.schema.protocols import Embedder
-from memory_assets.stages.friction.commands import parse_steps, words_of
+from memory_assets.stages.friction.commands import CommandStep, parse_steps, words_of
 from memory_assets.stages.friction.finding import TROUBLE_SECTION, Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import cluster, similarities
 from memory_assets.stages.friction.week import ToolCall, Week
 
 FEWEST_SESSIONS, IN_TWO_SESSIONS = 3, 4
-"""Twice is chance; two sessions count if it happened four times in them."""
+"""Twice is chance; two sessions count if it happened four times in them, or was cured three times in the same way."""
 
-SAME_FAILURE = 0.9
-"""Cosine of two error lines of one program: above it they differ in a name or a wording."""
+SAME_FAILURE, SAME_CURED = 0.9, 0.5
+"""Cosine of two error lines of one program: above it they differ in a name or a wording; of two with the same cure."""
+
+FEW_LINES = 4
+"""A failed call that prints no more says what went wrong in its first line, whatever its words."""
 
 NEXT_CALLS = 15
 """Calls after a failure in which a workaround is looked for."""
@@ -40,7 +45,7 @@ _ERROR = re.compile(
 )
 _WORK = re.compile(
     r"(?im)\bassert|--- FAIL|^\s*FAIL\b|error TS\d|undefined:|undeclared|cannot use |syntax ?error|expected\b.*\b(?:got"
-    r"|received|found|actual)|^\W*expected:|(?:Name|Type|Reference|Attribute|Key|Index|Value|Import|ModuleNotFound)Error|panic:"
+    r"|received|found|actual)|^\W*expected:|(?:Name|Type|Reference|Attribute|Key|Index|Value)Error|panic:"
     r"|cannot find name|imported and not|declared and not|build failed|\bcompil|error\[E\d+\]|mismatched types|:\d+:\d+: "
     r"|\bissues?:$|tests? failed|failing tests?|✗|× "
 )
@@ -75,6 +80,10 @@ _VOLATILE = (
     (re.compile(r"\s+"), " "),
 )
 _LONGEST_LINE = 160
+Cure = tuple[tuple[str, ...], tuple[str, ...]]
+"""Words that were added or ran before, and words that were removed."""
+
+_NO_COMMAND = re.compile(r"([\w.+-]+): (?:command )?not found|command not found: ([\w.+-]+)")
 _NAMES_FILE = re.compile(r"no such file or directory|file does not exist|cannot access|not a directory", re.I)
 
 
@@ -82,15 +91,17 @@ _NAMES_FILE = re.compile(r"no such file or directory|file does not exist|cannot 
 class Workaround:
     """What got a session past a failure: commands that ran in between, or other words; and the call that worked."""
 
-    first: tuple[str, ...]
+    first: tuple[CommandStep, ...]
     added: tuple[str, ...]
     removed: tuple[str, ...]
     success: ToolCall
 
     @property
-    def key(self) -> tuple[tuple[str, ...], ...]:
-        """Equal for workarounds that do the same."""
-        return (self.added, self.removed) if self.added or self.removed else (self.first,)
+    def keys(self) -> frozenset[Cure]:
+        """Equal for workarounds that do the same: the changed words, else each of the commands."""
+        if self.added or self.removed:
+            return frozenset(((self.added, self.removed),))
+        return frozenset(map(_key, self.first))
 
 
 @dataclass(frozen=True)
@@ -117,7 +128,7 @@ def find_failures(week: Week, embedder: Embedder) -> list[RecurringProblem]:
 def error_line(output: str) -> str | None:
     """Returns the line that says what went wrong; None if the output is that of normal work: tests, builds, searches."""
     lines = [line.strip() for line in output.splitlines() if line.strip() and not _GENERIC.match(line)]
-    errors = [line for line in lines if _ERROR.search(line)]
+    errors = [line for line in lines if _ERROR.search(line)] or (lines[:1] if len(lines) <= FEW_LINES else [])
     if not errors or _REJECTED.search(output) or _WORK.search(output):
         return None
     line = errors[-1] if lines[0].startswith("Traceback") else errors[0]
@@ -143,26 +154,34 @@ def _failures(calls: Sequence[ToolCall]) -> list[Failure]:
 
 
 def _workaround(failed: ToolCall, later: Sequence[ToolCall]) -> Workaround | None:
-    """Returns how the same was achieved later."""
+    """Returns how the same was achieved later: by the same words, else by words like them."""
     before = words_of(failed.command)
-    wanted = set(before)
-    for at, call in enumerate(later if wanted else ()):
-        after = words_of(call.command)
-        words = set(after)
-        if call.is_failed or len(wanted & words) < LIKE_BEFORE * min(len(wanted), len(words) or 1):
-            continue
-        ran = (step for one in later[:at] if not one.is_failed for step in parse_steps(one.command))
-        first = tuple(dict.fromkeys(step.text for step in ran if not step.is_routine))
-        added = tuple(word for word in after if word not in wanted)
-        removed = tuple(word for word in before if word not in words)
-        return Workaround(first, added, removed, call) if first or added or removed else None
-    return None
+    wanted = set(before) - {name for found in _NO_COMMAND.findall(failed.output) for name in found}
+    found = [(at, words_of(call.command)) for at, call in enumerate(later) if not call.is_failed] if wanted else []
+    same = [(at, words) for at, words in found if wanted.issubset(words)]
+    like = [(at, words) for at, words in found if len(wanted.intersection(words)) >= LIKE_BEFORE * _least(wanted, words)]
+    if not like:
+        return None
+    at, after = (same or like)[0]
+    ran = (step for one in later[:at] if not one.is_failed for step in parse_steps(one.command))
+    first = tuple({step.text: step for step in ran if not step.is_routine}.values())
+    added = tuple(word for word in after if word not in before)
+    removed = tuple(word for word in before if word not in after)
+    return Workaround(first, added, removed, later[at]) if first or added or removed else None
+
+
+def _least(wanted: Collection[str], words: Collection[str]) -> int:
+    return min(len(wanted), len(set(words)) or 1)
 
 
 def _same(failures: Sequence[Failure], embedder: Embedder) -> list[list[Failure]]:
-    """Returns the failures in groups of the same signature, or nearly."""
+    """Returns the failures in groups of the same signature, or nearly, or of like ones that the same got past."""
     signatures = sorted({failure.signature for failure in failures})
-    groups = cluster(similarities(embedder.encode(signatures)), SAME_FAILURE)
+    alike = similarities(embedder.encode(signatures))
+    ways = [[one.workaround for one in failures if one.signature == signature and one.workaround] for signature in signatures]
+    cures = [frozenset(_key(step) for way in each for step in way.first) for each in ways]
+    is_cured_alike = np.array([[bool(one & other) for other in cures] for one in cures])
+    groups = cluster(np.where(is_cured_alike & (alike >= SAME_CURED), 1.0, alike), SAME_FAILURE)
     return [[failure for failure in failures if failure.signature in {signatures[n] for n in group}] for group in groups]
 
 
@@ -176,28 +195,39 @@ def _problem(program: str, group: Sequence[Failure]) -> RecurringProblem | None:
         new=f"{remedy} (“{line}”).",
         occurrences=tuple(_occurrence(failure) for failure in group),
     )
-    sessions = len(problem.session_ids)
+    sessions, cured = len(problem.session_ids), _cures(group)
     is_often = sessions >= FEWEST_SESSIONS or (sessions == 2 and len(group) >= IN_TWO_SESSIONS)
-    return problem if is_often and remedy else None
+    is_cured = sessions == 2 and len(cured) >= FEWEST_SESSIONS
+    return problem if (is_often or is_cured) and remedy else None
+
+
+def _cures(group: Sequence[Failure]) -> list[tuple[Failure, Workaround, Cure]]:
+    """Returns the failures that were overcome by what most sessions did, two at least; of equal ones what ran last."""
+    found = [(failure, failure.workaround) for failure in group if failure.workaround]
+    counts = Counter(key for _, key in {(failure.call.session.id, key) for failure, way in found for key in way.keys})
+    order = [key for _, way in found for key in [*map(_key, way.first), *way.keys]]
+    key, count = max(counts.items(), key=lambda entry: (entry[1], -order[::-1].index(entry[0])), default=(None, 0))
+    return [(failure, way, key) for failure, way in found if key in way.keys] if key and count > 1 else []
 
 
 def _remedy(group: Sequence[Failure]) -> str | None:
     """Returns what to do instead, if it is known of the tool or two sessions found the same workaround."""
     if known := next((remedy for pattern, remedy in _KNOWN_REMEDIES.items() if re.search(pattern, group[-1].line, re.I)), None):
         return known
-    found = [(failure, failure.workaround) for failure in group if failure.workaround]
-    counts = Counter(key for _, key in {(failure.call.session.id, way.key) for failure, way in found})
-    key, count = max(counts.items(), key=lambda entry: (entry[1], str(entry[0])), default=((), 0))
-    if count < 2:
+    if not (cured := _cures(group)):
         return None
-    failure, way = next((failure, way) for failure, way in reversed(found) if way.key == key)
+    failure, way, key = cured[-1]
     failed = _short(failure.call.command)
     if not way.added and not way.removed:
-        first = " and ".join(f"`{_short(step)}`" for step in way.first)
-        return f"Before `{failed}`, run {first}: without it, it fails"
+        step = next(step for step in way.first if _key(step) == key)
+        return f"Before `{failed}`, run `{_short(step.text)}`: without it, it fails"
     if not way.removed and all("=" in word and not word.startswith("-") for word in way.added):
         return f"Run `{failed}` with `{' '.join(way.added)}` set: without it, it fails"
     return f"Run `{_short(way.success.command)}`, not `{failed}`, which fails"
+
+
+def _key(step: CommandStep) -> Cure:
+    return ((step.program, *step.arguments), ())
 
 
 def _occurrence(failure: Failure) -> Occurrence:

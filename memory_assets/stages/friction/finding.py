@@ -50,6 +50,11 @@ class RecurringProblem:
         return max(self.occurrences, key=lambda one: (folders.count(one.session.folder), one.at)).session
 
     @property
+    def projects(self) -> frozenset[str]:
+        """The projects in which it happened."""
+        return frozenset(one.session.project for one in self.occurrences)
+
+    @property
     def target(self) -> str:
         """`MEMORY.md`, or the path of another file."""
         return self.file if self.file == MEMORY_MD else str(PurePosixPath(self.session.folder or ".") / self.file)

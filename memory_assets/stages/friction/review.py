@@ -10,13 +10,13 @@ its line alone rejects it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 import polars as pl
 
+from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
 
 HEADING = "Friction Fixes (auto-detected {day})"
@@ -34,17 +34,21 @@ class FrictionItem:
     details: tuple[str, ...]
 
 
-def show_frictions(frictions: pl.DataFrame, days: Mapping[str, date]) -> dict[str, FrictionItem]:
-    """Returns the review item of each recurring problem by its id; `days` are the local days of sessions."""
-    return {row["proposal_id"]: _item(row, days) for row in frictions.iter_rows(named=True)}
+def show_frictions(frictions: pl.DataFrame, days: Mapping[str, date], home_of: Callable[[Row], str]) -> dict[str, FrictionItem]:
+    """Returns the review item of each recurring problem by its id; `days` are the local days of sessions.
+
+    `home_of` gives the file of entries for a new line.
+    """
+    return {row["proposal_id"]: _item(row, days, home_of) for row in frictions.iter_rows(named=True)}
 
 
-def _item(row: Mapping[str, Any], days: Mapping[str, date]) -> FrictionItem:
+def _item(row: Row, days: Mapping[str, date], home_of: Callable[[Row], str]) -> FrictionItem:
     each = f"{row['minutes']:.0f} minute{'' if round(row['minutes']) == 1 else 's'} each"
     size = f"{row['session_count']} of {row['week_session_count']} sessions, {each}: severity {row['severity']:.0f}"
     is_line = row["text"] == row["new"]
     why = size if not is_line else f"{row['title']}: {size}" if len(row["title"]) < 100 else size
-    where = f"Target: `{row['target']}`" + (f", {row['section']}" if row["section"] else "")
+    target = home_of(row) if row["target"] == MEMORY_MD and not row["entry"] else row["target"]
+    where = f"Target: `{target}`" + (f", {row['section']}" if row["section"] else "")
     patched = "" if row["target"] == MEMORY_MD else " (approved, it becomes a patch file)"
     seen = sorted({days[id].isoformat() for id in row["session_ids"] if id in days})[:MOST_DAYS]
     told = f"Evidence: sessions of {', '.join(seen) or row['event_on'].isoformat()}"

@@ -14,12 +14,13 @@ import numpy as np
 
 from memory_assets.schema.protocols import Embedder
 from memory_assets.stages.distill.rules.exchanges import owner_sentences
+from memory_assets.stages.distill.rules.grammar import strip_opening
 from memory_assets.stages.friction.commands import MANUALS, CommandStep, parse_steps
 from memory_assets.stages.friction.corrections import likeness
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import cluster
 from memory_assets.stages.friction.week import ToolCall, Utterance, Week
-from memory_assets.text.words import stems_of, word_set
+from memory_assets.text.words import shortened, stems_of, word_set
 
 FEWEST_SESSIONS, FEWEST_STEPS, FEWEST_OWN = 3, 3, 2
 """Sessions, steps in all, and steps that are not everyday ones."""
@@ -32,6 +33,9 @@ SAME_REQUEST = 0.33
 
 SAME_WORDS, FEWEST_WORDS = 0.7, 6
 """Likeness and content words of a request that is typed, or pasted, again each time."""
+
+TITLE_CHARS, STEP_CHARS, MOST_STEPS = 100, 60, 4
+"""Of the line that a person approves; the skill file has all of it."""
 
 _LINK = re.compile(r"https?://\S+")
 _WORD = re.compile(r"[A-Za-z][a-z]{3,}")
@@ -144,12 +148,22 @@ def _problem(group: Sequence[TaskRequest], subject: str, steps: Sequence[str]) -
     return RecurringProblem(
         kind="missing_skill",
         subject=subject,
-        title=f"The same steps are found out anew each time: {' '.join(words) or subject}",
+        title=title_of(group[-1].text, steps),
         file=f".claude/skills/{name}/SKILL.md",
         section="",
         new=_render(name, group[-1].text, steps),
         occurrences=tuple(_occurrence(request) for request in group),
     )
+
+
+def title_of(asked: str, steps: Sequence[str]) -> str:
+    """Returns what to do in one line: the steps for the request, or the request to keep."""
+    about = shortened(strip_opening(asked), TITLE_CHARS).rstrip(" .")
+    if not steps:
+        return f"Keep this request as a skill, instead of typing it each time: “{about}”"
+    own = [step for step in steps if not any(one.is_everyday for one in parse_steps(step))] or steps
+    shown = ", then ".join(f"`{shortened(step.partition('$(')[0].strip(), STEP_CHARS)}`" for step in own[:MOST_STEPS])
+    return f"When asked for something like “{about}”, run {shown}{', …' if len(own) > MOST_STEPS else ''}"
 
 
 def _render(name: str, asked: str, steps: Sequence[str]) -> str:

@@ -16,9 +16,24 @@ from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, OTHER_VALUE, R
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import similarities
 from memory_assets.stages.friction.week import SessionInfo, Week
-from memory_assets.text.word_forms import tokens_of
+from memory_assets.text.word_forms import family_of, form_of, tokens_of
+from memory_assets.text.words import specifics_in
 
 _WHOLE = r"(?<![\w./-]){}(?![\w-])"
+_CLOSING = re.compile(r"(?i),? (?:(?:by |from )?now(?: on)?|nowadays|these days|meanwhile|instead)(?=[.!]?$)")
+"""Says that it is new, and nothing of what it is."""
+
+_IS_NEWS = re.compile(
+    r"(?i)\b(?:is|are|was|were|has|have|we|\w+s) (?:\w+ ){0,6}now\b|\bnow (?:is|are|runs?|lives?|uses?|called)\b|\bno longer\b"
+    r"|\bany ?more\b|\b(?:moved|switched|migrated|upgraded|rewritten|replaced|renamed|raised|lowered|changed)\b|, not \w"
+    r"|\b(?:these days|nowadays|as of|since (?:yesterday|today|last|this|the|\w+day))\b|\binstead of\b"
+)
+"""Says that something is no longer as it was."""
+
+_DENIED = re.compile(r"(?i)(?:\bnot|\bno longer(?: \w+)?|\binstead of|\brather than)\s+([^,;.]+)")
+_SAME_SUBJECT = 0.5
+"""Share of a line's words in a statement about the same."""
+
 _OPENING = re.compile(r"^(?:(?:also|and|so|but|oh|ok(?:ay)?|by the way|btw|fyi|note|yes|no)[\s,:]+)+", re.I)
 
 
@@ -74,17 +89,40 @@ def corrected(line: str, statement: str, how: str) -> str:
                 came = re.search(rf"(?<![\w./-]){re.escape(change.came)}", statement, re.I)
                 template = (came.group() if came else change.came).replace("\\", r"\\")
                 return re.sub(_WHOLE.format(re.escape(change.gone)), template, line, flags=re.I)
-    if how == OTHER_VALUE and (value := _other_value(line, statement)):
+    if how == OTHER_VALUE and (value := _other_value(line, _CLOSING.sub("", statement))):
         return re.sub(_WHOLE.format(re.escape(value[0])), lambda _: value[1], line, count=1)
-    bare = _OPENING.sub("", statement).strip()
+    bare = _OPENING.sub("", _CLOSING.sub("", statement)).strip()
     return bare[:1].upper() + bare[1:]
 
 
 def _conflict(statement: str, line: str) -> str | None:
     """Returns how the statement contradicts the line; a person decides, so a replaced name need only be mentioned."""
     how = find_conflict(statement, line)
+    how = how or (OTHER_VALUE if _says_it_is_new(statement, line) or _is_news_of(statement, line) else None)
     gone = any(_find(line, change.gone) and not _find(line, change.came) for change in read_changes(statement))
     return how or (REPLACED if gone and not read_changes(line) else None)
+
+
+def _says_it_is_new(statement: str, line: str) -> bool:
+    """Returns whether the statement is the line with another name or number, and says that it is so now."""
+    value = _other_value(line, _CLOSING.sub("", statement)) if _CLOSING.search(statement) else None
+    return bool(value) and all(specifics_in(word) or "-" in word for word in value)
+
+
+def _is_news_of(statement: str, line: str) -> bool:
+    """Returns whether the statement says that the subject of the line is now otherwise."""
+    ours, theirs = _content(line), _content(statement)
+    about = [word for word in ours if word in theirs]
+    if not _IS_NEWS.search(statement) or not ours or ours[0] not in theirs or len(about) < _SAME_SUBJECT * len(ours):
+        return False
+    denied = {word for found in _DENIED.findall(statement) for word in _content(found)}
+    is_replaced = len(about) < len(ours) or not denied.isdisjoint(ours[1:])
+    return len(about) > 1 and is_replaced and any(word not in ours for word in theirs)
+
+
+def _content(text: str) -> list[str]:
+    """Returns what the words of the text count as, in order, without those of grammar."""
+    return [family_of(form) for token in tokens_of(text) if (form := form_of(token))]
 
 
 def _find(text: str, name: str) -> re.Match[str] | None:

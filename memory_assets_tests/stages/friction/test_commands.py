@@ -12,6 +12,8 @@ from memory_assets.stages.friction.commands import parse_steps
         ("JAVA_HOME=/opt/jdk sudo ./gradlew build | tail -3", ["./gradlew build", "tail"]),
         ("echo 'a && b'; docker compose up -d db", ["echo", "docker compose up"]),
         ("cat <<'EOF'\nrm -rf /\nEOF", ["cat"]),
+        ("./kiln mail may.csv --to ana", ["./kiln mail"]),
+        ("uv run manage.py migrate", ["uv run manage.py migrate"]),
         ("", []),
         ("&& ; |", []),
     ],
@@ -31,6 +33,11 @@ def test_a_step_is_known_by_its_program_and_the_plain_words_behind_it(command: s
 )
 def test_what_runs_is_told_without_folder_and_version(command: str, program: str):
     assert parse_steps(command)[0].program == program
+
+
+def test_the_arguments_are_the_same_whoever_runs_the_program():
+    asked = ("pip install x", "pip3 install x", "python3 -m pip install x")
+    assert {parse_steps(command)[0].arguments for command in asked} == {("install", "x")}
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,14 @@ import pytest
 
 from memory_assets.stages.friction.commands import parse_steps
 from memory_assets.stages.friction.drift import restarted
-from memory_assets.stages.friction.failures import error_line, signature_of
+from memory_assets.stages.friction.failures import error_line, find_failures, signature_of
 from memory_assets.stages.friction.groups import cluster
 from memory_assets.stages.friction.misuse import forbidden_in
-from memory_assets.stages.friction.stale import corrected
-from memory_assets.stages.friction.week import read_week
-from memory_assets_tests.factories import frame, message
+from memory_assets.stages.friction.skills import title_of
+from memory_assets.stages.friction.stale import MemoryLine, corrected, find_stale
+from memory_assets.stages.friction.week import SessionInfo, ToolCall, Utterance, Week, read_week
+from memory_assets_tests.factories import START, frame, message
+from memory_assets_tests.stages.friction.test_weeks import Light
 
 
 @pytest.mark.parametrize(
@@ -18,10 +20,16 @@ from memory_assets_tests.factories import frame, message
     [
         ("Exit code 2\nnats: no servers available\nmake: *** [x] Error 2", "nats: no servers available"),
         ("Traceback (most recent call last):\n  File x\nRuntimeError: ROOT is not set", "RuntimeError: ROOT is not set"),
+        (
+            "Traceback (most recent call last):\n  File x\nModuleNotFoundError: No module named 'yaml'",
+            "ModuleNotFoundError: No module named 'yaml'",
+        ),
         ("E   AssertionError: assert 1 == 2", None),
         ("error TS2304: Cannot find name 'Album'.", None),
         ("The user doesn't want to proceed with this tool use.", None),
         ("ls: x: No such file or directory", None),
+        ("Migrations are pending.\nTo resolve this issue, run: bin/rails db:migrate", "Migrations are pending."),
+        ("one\ntwo\nthree\nfour\nfive", None),
         ("", None),
     ],
 )
@@ -69,6 +77,94 @@ def test_a_stale_line_keeps_its_words_around_the_new_value():
     assert corrected("It listens on port 8090.", "It listens on port 9090.", "other value") == "It listens on port 9090."
 
 
+@pytest.mark.parametrize(
+    ("line", "said", "new"),
+    [
+        ("Backups are kept in /srv/old.", "Backups are kept in /srv/safe now.", "Backups are kept in /srv/safe."),
+        ("Logs go to the topic tides-raw.", "Logs go to the topic tides-clean now.", "Logs go to the topic tides-clean."),
+        ("Logs go to the topic tides-raw.", "Logs go to the topic tides-clean.", None),
+        ("Tests run with pytest.", "Tests run with pytest now.", None),
+        (
+            "The admin page is written in Vue.",
+            "The admin page was rewritten in Svelte.",
+            "The admin page was rewritten in Svelte.",
+        ),
+        ("Deploys run on Fridays.", "Deploys run on Tuesdays, not Fridays.", "Deploys run on Tuesdays, not Fridays."),
+        ("The API listens on port 8090.", "The client listens on port 9000 now.", None),
+        ("The API runs on Python 3.11.", "Now run the API tests again.", None),
+    ],
+)
+def test_another_name_contradicts_a_line_if_it_is_said_to_be_new(line: str, said: str, new: str | None):
+    session = SessionInfo("s", "shop", "/home/mira/shop", "mira")
+    week = Week((), (Utterance(session, 0, "m", START, said, True),), {})
+    found = find_stale(week, [MemoryLine(START.date(), "Patterns", line)], [], Light(), owner="mira")
+    assert [problem.new for problem in found] == ([new] if new else [])
+
+
+CURES = (
+    ("python3 -m pip install pyyaml", "make clean"),
+    ("pip3 install pyyaml",),
+    ("ls", "pip install pyyaml"),
+)
+
+
+def failed_and_cured(cures: tuple[tuple[str, ...], ...]) -> Week:
+    """A session for each cure: a script fails, the commands run, and it succeeds."""
+    calls = []
+    for number, cure in enumerate(cures):
+        session = SessionInfo(f"s{number}", "shop", "/home/mira/shop", "mira")
+        for place, command in enumerate(("python seed.py", *cure, "python seed.py")):
+            output = "" if place else "Traceback (most recent call last):\nModuleNotFoundError: No module named 'yaml'"
+            call = ToolCall(session, place, f"m{number}-{place}", START, "Bash", command, output=output, is_failed=not place)
+            calls.append(call)
+    return Week(tuple(calls))
+
+
+def test_a_cure_is_the_same_however_it_is_typed_and_whatever_else_ran():
+    (problem,) = find_failures(failed_and_cured(CURES), Light())
+    assert "pip install pyyaml`: without it, it fails" in problem.new and len(problem.session_ids) == 3
+    assert find_failures(failed_and_cured(CURES[:2]), Light()) == []
+    assert find_failures(failed_and_cured((*CURES[:1], ("make x",), ("make y",))), Light()) == []
+
+
+def ran(*sessions: tuple[tuple[str, str], ...]) -> Week:
+    """A session each: commands with their output; one that begins with "!" is that of a failed call."""
+    calls = []
+    for number, commands in enumerate(sessions):
+        session = SessionInfo(f"s{number}", "shop", "/home/mira/shop", "mira")
+        for place, (command, output) in enumerate(commands):
+            what = {"output": output.lstrip("!"), "is_failed": output.startswith("!")}
+            calls.append(ToolCall(session, place, f"m{number}-{place}", START, "Bash", command, **what))
+    return Week(tuple(calls))
+
+
+@pytest.mark.parametrize(
+    ("commands", "remedy"),
+    [
+        (
+            (("python seed.py", "!bash: python: command not found"), ("python3 seed.py", "")),
+            "Run `python3 seed.py`, not `python seed.py`",
+        ),
+        (
+            (("npx playwright test", "!Executable doesn't exist"), ("npx playwright install", ""), ("npx playwright test", "")),
+            "Before `npx playwright test`, run `npx playwright install`",
+        ),
+    ],
+)
+def test_what_worked_is_the_same_call_if_it_was_tried_again(commands: tuple[tuple[str, str], ...], remedy: str):
+    (problem,) = find_failures(ran(*[commands] * 3), Light())
+    assert problem.new.startswith(remedy)
+
+
+def test_like_errors_that_the_same_got_past_are_one_failure():
+    def session(error: str) -> tuple[tuple[str, str], ...]:
+        return ("pnpm test", f"!{error}"), ("docker compose up -d redis", ""), ("pnpm test", "")
+
+    errors = ("Error: connect refused redis", "Error: connect refused redis by host", "Retries: connect refused redis")
+    (problem,) = find_failures(ran(*map(session, errors)), Light())
+    assert len(problem.session_ids) == 3 and "`docker compose up -d redis`" in problem.new
+
+
 def test_groups_are_joined_while_their_mean_is_near():
     likeness = np.array([[1, 0.9, 0.5, 0], [0.9, 1, 0.1, 0], [0.5, 0.1, 1, 0], [0, 0, 0, 1]])
     assert cluster(likeness, 0.4) == [[0, 1], [2], [3]]
@@ -93,3 +189,17 @@ def test_results_belong_to_the_calls_of_their_tool_in_order():
         ("", "", False),
         ("two", "second", True),
     ]
+
+
+def test_a_missing_skill_is_proposed_with_its_own_steps_or_the_request():
+    steps = ["git add -A", "tide export --all --body $(cat notes)", "tide publish"]
+    assert title_of("Please publish the tide tables.", steps) == (
+        "When asked for something like “publish the tide tables”, run `tide export --all --body`, then `tide publish`"
+    )
+    assert title_of("Publish the tide tables of all harbors.", []) == (
+        "Keep this request as a skill, instead of typing it each time: “Publish the tide tables of all harbors”"
+    )
+
+
+def test_a_redirection_is_no_step():
+    assert [step.text for step in parse_steps("go test ./... 2>&1 | tee log")] == ["go test ./...", "tee log"]

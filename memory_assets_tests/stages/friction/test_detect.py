@@ -1,13 +1,15 @@
 """Numbers: given once; the same over a moving week; never again once rejected; anew when a change did not help."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from memory_assets.stages.friction.detect import number, rows_of
+from memory_assets.stages.friction.detect import follow, number, rows_of
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
 from memory_assets.stages.friction.week import SessionInfo
 from memory_assets.stages.reflect.proposals import Numbers
+from memory_assets.stages.triage.projects import project_of
 from memory_assets.store.ledger import Event
 
 DAY = date(2026, 8, 10)
@@ -62,6 +64,16 @@ def test_seen_again_on_the_next_day_it_belongs_to_the_first():
     assert ids(DAY + timedelta(days=1), [finding(messages=("m2", "m9"))], given(new)) == ([], [])
 
 
+def test_counts_and_evidence_follow_later_sessions_and_the_words_stay():
+    numbered, _ = number(DAY, [finding(), finding("run npm", messages=("m8", "m9"))], [], UTC)
+    later = [finding(messages=("m1", "m2", "m3"), new="Use uv everywhere."), finding("pip", kind="recurring_failure")]
+    ((first, grown), (_, other)) = follow(numbered, later)
+    assert (first, grown.message_ids, grown.new) == ("f-20260810-001", ("m1", "m2", "m3"), "Use uv.")
+    assert other.message_ids == ("m8", "m9")
+    (reworded,) = follow(numbered[:1], [finding("never pip", messages=("m1", "m2", "m4"))])
+    assert reworded[1].message_ids == ("m1", "m2", "m4")
+
+
 def test_in_other_words_it_is_the_same_where_a_message_is():
     _, new = number(DAY, [finding("Comments are sentences.", "repeated_correction")], [], UTC)
     assert ids(DAY + timedelta(days=1), [finding("Whole sentences!", "repeated_correction", ("m2", "m8"))], given(new)) == (
@@ -90,3 +102,12 @@ def test_severity_is_sessions_times_minutes():
     (row,) = frame.to_dicts()
     assert (row["session_count"], row["minutes"], row["severity"], row["week_session_count"]) == (2, 3.0, 6.0, 9)
     assert (row["text"], row["observation_ids"], row["folder"]) == ("Use uv.", ["o1"], "/home/mira/code/shop")
+
+
+def test_a_problem_is_of_its_project_unless_it_happens_in_several():
+    one, several = finding(), finding("run npm", messages=("m3", "m4"))
+    elsewhere = replace(several.occurrences[1].session, project="quay")
+    several = replace(several, occurrences=(several.occurrences[0], replace(several.occurrences[1], session=elsewhere)))
+    rows = rows_of(DAY, [("f-1", one), ("f-2", several)], session_count=2, entries={}, observed={}, zone=UTC)
+    assert rows["project"].to_list() == ["shop", ""]
+    assert [project_of(row) for row in rows.to_dicts()] == ["shop", ""]

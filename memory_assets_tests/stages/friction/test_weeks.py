@@ -39,7 +39,7 @@ def test_what_was_planted_is_found_with_target_change_and_evidence_and_nothing_e
     assert (found.missed, [(one.kind, one.new) for one in found.extra]) == ((), [])
 
 
-@pytest.mark.parametrize("part", ["dev", "held"])
+@pytest.mark.parametrize("part", ["dev", "held", "later"])
 def test_each_kind_is_planted_in_each_part_and_one_week_is_clean(part: str):
     assert {one.kind for week in weeks(part) for one in week.planted} == KINDS
     assert [week.name for week in weeks(part) if not week.planted]

@@ -2,7 +2,8 @@
 
 A week is a text: what it is about, `planted:` lines (kind | end of the target's path | words that the change holds | sessions
 that are its evidence), the MEMORY.md it begins with, and its sessions, each under `=== name harness project days-ago` in the
-turns of `transcripts`. The weeks of `held/` were written before any detector was, and none was tuned on them.
+turns of `transcripts`. The weeks of `held/` were written before any detector was, those of `later/` before the detectors were
+last changed; nothing is tuned on either.
 """
 
 import os
@@ -52,12 +53,12 @@ class SyntheticWeek:
 
 @cache
 def weeks(part: str) -> tuple[SyntheticWeek, ...]:
-    """The weeks of `dev` or `held`."""
+    """The weeks of `dev`, `held` or `later`."""
     return tuple(read_week(path) for path in sorted((HERE / part).glob("*.txt")))
 
 
 def week_named(name: str) -> SyntheticWeek:
-    """One week of either part."""
+    """One week of any part."""
     (path,) = HERE.glob(f"*/{name}.txt")
     return read_week(path)
 
