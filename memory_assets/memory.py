@@ -8,7 +8,7 @@ print them. It writes only to the ledger. Heavy modules are imported when they a
 import hashlib
 import hmac
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cached_property, partial
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from memory_assets.stages.brief.due import Trigger
     from memory_assets.stages.evaluate.gold import Evaluation, Shown
     from memory_assets.stages.recall.cited_answer import CitedAnswer
-    from memory_assets.stages.recall.neighbourhood import Neighbourhood
     from memory_assets.stages.recall.results import Answer
     from memory_assets.stages.triage.explain import Explanation
     from memory_assets.store.store import Store
@@ -87,6 +86,8 @@ class Pending:
     event_on: date
     expires_at: datetime | None
     session_ids: tuple[str, ...]
+    path: str
+    """The file of entries that the line is for, below the workspace."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,8 @@ class Review:
     pending: tuple[Pending, ...]
     warnings: tuple[str, ...] = ()
     """Problems of REVIEW.md; until they are fixed, it decides nothing."""
+    pending_count: int = 0
+    """All pending proposals, those that are not shown yet included."""
 
 
 @dataclass(frozen=True)
@@ -193,11 +196,17 @@ class MemoryAgent:
     def remember(self, text: str | requests.RememberRequest, **options: Any) -> "Noted":
         """Saves a fact of the owner, or replaces the text of the memory `instead_of`; when this returns, it is on disk.
 
-        Secrets are masked; a replaced memory keeps its wording and evidence. Raises `NoteError` for an invalid text.
+        The first fact creates the store, also before any transcript was read. Secrets are masked; a replaced memory keeps its
+        wording and evidence. Raises `NoteError` for an invalid text.
         """
         from memory_assets.services import notes
 
-        return notes.remember(self.store, requests.RememberRequest.of(text, **options))
+        noted = notes.remember(self._store_or_unopened(), requests.RememberRequest.of(text, **options))
+        if noted.replaces:
+            from memory_assets.services.review import take_along
+
+            take_along(self.store, noted.replaces, text=noted.text)
+        return noted
 
     def forget(self, target: str | requests.ForgetRequest, **options: Any) -> "Forgetting":
         """Returns everything that contains the memory or the words; `apply` erases it, `history` also from git's history.
@@ -207,7 +216,13 @@ class MemoryAgent:
         from memory_assets.services.forget import forget as forgetting
 
         request = requests.ForgetRequest.of(target, **options)
-        return forgetting.forget(self.store, request.target, apply=request.apply, history=request.history)
+        found = forgetting.forget(self.store, request.target, apply=request.apply, history=request.history)
+        if found.is_applied:
+            from memory_assets.services.review import take_along
+
+            for one in found.memories:
+                take_along(self.store, one.memory_id)
+        return found
 
     def feedback(self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any) -> "Noted":
         """Records that memories helped, or did not; the next update ranks them by it."""
@@ -233,7 +248,8 @@ class MemoryAgent:
         """Returns the proposals that wait for a decision, and problems of REVIEW.md."""
         from memory_assets.services.review import read_review
 
-        return Review(self.pending(), read_review(self.store).reading.warnings)
+        count = sum(1 for _ in self._waiting(is_asked=False))
+        return Review(self.pending(), read_review(self.store).reading.warnings, count)
 
     def decide(self, decision: str | requests.DecideRequest, **options: Any) -> Decided:
         """Approves, rejects or edits proposals and returns the state of each."""
@@ -245,23 +261,8 @@ class MemoryAgent:
         return Decided(self.edit(request.proposals[0], request.text))
 
     def pending(self) -> tuple[Pending, ...]:
-        """Returns the proposals that wait for a decision, in order of their ids, later events of the ledger included."""
-        from memory_assets.stages.triage.current import read_proposals
-
-        tables = self.store.tables
-        columns = ["proposal_id", "state", "reason", "expires_at", "section", "text", "entry"]
-        decisions = tables.read("decisions", columns=columns)
-        proposals = read_proposals(tables).drop("section", "text", "entry")
-        waiting = proposals.join(decisions.filter(pl.col("state") == "pending"), on="proposal_id").sort("proposal_id")
-        events = self.store.ledger.events(["proposal.approved", "proposal.rejected", "proposal.decided", "proposal.edited"])
-        edited = {event.target: event.payload["text"] for event in events if event.kind == "proposal.edited"}
-        decided = {event.target for event in events if event.kind != "proposal.edited"}
-        rows = waiting.select(list(Pending.__dataclass_fields__)).iter_rows(named=True)
-        return tuple(
-            Pending(**{**row, "session_ids": tuple(row["session_ids"]), "text": edited.get(row["proposal_id"], row["text"])})
-            for row in rows
-            if row["proposal_id"] not in decided
-        )
+        """Returns the proposals that you are asked about, the most useful first, later events of the ledger included."""
+        return tuple(self._waiting())
 
     def lost(self) -> tuple[str, ...]:
         """Returns the proposals that vanished from REVIEW.md, where so many at once may be an accident."""
@@ -305,6 +306,19 @@ class MemoryAgent:
         self._append("proposal.edited", proposal_id, {"text": wording})
         return self.run_triage(proposal_id) if triage else ()
 
+    def write_decided(self) -> tuple[str, ...]:
+        """Writes the lines of recorded decisions at once, without a whole triage, and returns what changed."""
+        from memory_assets.services.review import write_decided
+
+        events = write_decided(self.store)
+        return tuple(f"{one.payload['path']}: {one.payload['line'] or 'removed ' + one.payload['replaces']}" for one in events)
+
+    def take_back(self, proposal_id: str) -> None:
+        """Takes your last decision about a proposal back: it is pending again, and its edit of MEMORY.md undone."""
+        from memory_assets.services.review import take_back
+
+        take_back(self.store, proposal_id)
+
     def run_triage(self, *proposal_ids: str) -> tuple[Reviewed, ...]:
         """Carries out every recorded decision, and returns the state of these proposals."""
         from memory_assets.runs import launch
@@ -327,7 +341,7 @@ class MemoryAgent:
             if AN_ID.fullmatch(request.target.strip()):
                 raise
         found = self._why_not(request.target, None)
-        return self.origin_of(found.memory_id) if found.stage == "recalled" and found.memory_id else found
+        return self.origin_of(found.memory_id) if found.stage == "recalled" and found.memory_id and found.is_meant else found
 
     def origin_of(self, target: str) -> "Explanation":
         """Returns the provenance of a line, a proposal, a memory or an observation; raises `UnknownIdError` for others."""
@@ -340,21 +354,11 @@ class MemoryAgent:
 
     def _why_not(self, text: str, question: str | None) -> "WhyNot":
         store = self.store
-        from memory_assets.services.corpus import open_present
+        from memory_assets.services.corpus import open_present_with_embedder
         from memory_assets.services.why_not import why_not
 
         recall = partial(self.recall, probe=True)
-        return why_not(text, store, open_present(store, None), recall, question=question)
-
-    def graph(self, name: str | requests.GraphRequest) -> "Neighbourhood":
-        """Returns the entities of that name, their relations, and the memories that mention them."""
-        from memory_assets.stages.embed.memories import read_present
-        from memory_assets.stages.recall.neighbourhood import find_neighbourhood
-
-        tables = self.store.tables
-        graph = {table: tables.read(table) for table in ("entities", "relations", "mentions")}
-        memories = read_present(tables, self.store.ledger)
-        return find_neighbourhood(requests.GraphRequest.of(name).name, graph, memories, self.settings.aliases)
+        return why_not(text, store, open_present_with_embedder(store), recall, question=question)
 
     def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> Triggers:
         """Returns the dates due on the day or the day after it; without a day, every date ahead."""
@@ -368,9 +372,8 @@ class MemoryAgent:
     def status(self, request: requests.StatusRequest | None = None) -> "Status":
         """Returns the state of the store."""
         from memory_assets.services.health.status import status_of
-        from memory_assets.store.store import Store
 
-        return status_of(self.store if self.exists else Store(self.settings, self.settings.data), is_sample=self.is_sample)
+        return status_of(self._store_or_unopened(), is_sample=self.is_sample)
 
     def health(self) -> "Health":
         """Returns the report of the doctor: counts and checks."""
@@ -418,11 +421,24 @@ class MemoryAgent:
         """Whether the store is the bundled sample's."""
         return is_sample(self.settings)
 
+    def _store_or_unopened(self) -> "Store":
+        """Returns the store, which is not created where it is missing."""
+        from memory_assets.store.store import Store
+
+        return self.store if self.exists else Store(self.settings, self.settings.data)
+
     def _resolved(self, request: Asking) -> Asking:
         return request.at(self.settings.clock(), self.settings.zone)
 
+    def _waiting(self, *, is_asked: bool = True) -> Iterator[Pending]:
+        from memory_assets.services.review import read_pending
+
+        for row in read_pending(self.store, is_asked=is_asked):
+            known = {name: row[name] for name in Pending.__dataclass_fields__}
+            yield Pending(**{**known, "session_ids": tuple(row["session_ids"])})
+
     def _pending(self, proposal_ids: Sequence[str]) -> list[Pending]:
-        pending = {one.proposal_id: one for one in self.pending()}
+        pending = {one.proposal_id: one for one in self._waiting(is_asked=False)}
         for proposal_id in proposal_ids:
             if proposal_id not in pending:
                 known = self._decided([proposal_id])

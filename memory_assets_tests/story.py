@@ -15,6 +15,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from memory_assets.interfaces.entry import main
+from memory_assets.runs.steps.deliver import EMITTED, KINDS
 from memory_assets.schema.frames import key_of
 from memory_assets.schema.records import Harness
 from memory_assets.schema.tables import table_names
@@ -81,8 +82,14 @@ def open_at(data: Path, sources: Path) -> Store:
 
 
 def all_tables(store: Store) -> dict[str, pl.DataFrame]:
-    """Every table of the store, in key order."""
-    return {table: store.tables.read(table).sort(key_of(table)) for table in table_names()}
+    """Every table of the store, in key order, without the events that runs emit: the table of the next run holds those."""
+    tables = {table: store.tables.read(table).sort(key_of(table)) for table in table_names()}
+    return {**tables, "events": tables["events"].filter(~pl.col("event_id").str.starts_with(EMITTED))}
+
+
+def emitted(store: Store) -> list[str]:
+    """The ids of the events that runs emitted."""
+    return [event.id for event in store.ledger.events(KINDS) if event.id.startswith(EMITTED)]
 
 
 def assert_same_tables(found: dict[str, pl.DataFrame], expected: dict[str, pl.DataFrame]) -> None:

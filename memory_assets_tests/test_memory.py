@@ -84,15 +84,14 @@ def test_without_the_embedding_model_keywords_answer_and_say_so(monkeypatch: pyt
     index(small_store())
     monkeypatch.setenv("MEMORY_EMBEDDING_MODEL", "/nowhere")
     answer = MemoryAgent().recall("how do we install packages here")
-    assert [found.memory_id for found in answer.results] == [MEMORY]
+    assert answer.results[0].memory_id == MEMORY
     assert answer.degraded == "keyword"
     assert "There is no embedding model in '/nowhere'" in answer.notes[0]
 
 
 def test_raw_messages_are_found_when_asked_for_and_lead_back_to_their_line():
     index(small_store())
-    results = MemoryAgent().recall("use uv, never pip", profile="deep").results
-    assert results[0].kind == "fact"
+    results = MemoryAgent().recall("use uv, never pip", corpus=["messages"]).results
     (said,) = [result for result in results if result.lines[0] == 3 and result.kind == "message"]
     assert (said.session, said.path) == ("session-1", "x")
     assert said.text == " ⏎ ".join(TURNS)
@@ -104,6 +103,21 @@ def test_what_waits_is_told_with_what_it_rests_on():
     (one,) = MemoryAgent().pending()
     assert (one.proposal_id, one.section, one.text, one.reason) == (PROPOSAL, "Hard Rules", FACT, "a rule needs a person")
     assert (one.event_on, one.session_ids) == (DAY, ("session-1",))
+
+
+def test_a_correction_takes_the_pending_proposal_along_at_once():
+    small_store()
+    agent = MemoryAgent()
+    agent.remember("Use uv or pixi, never pip.", instead_of=MEMORY)
+    (one,) = agent.pending()
+    assert (one.proposal_id, one.text) == (PROPOSAL, "Use uv or pixi, never pip.")
+
+
+def test_a_forgotten_memory_takes_its_pending_proposal_along_at_once():
+    small_store()
+    agent = MemoryAgent()
+    agent.forget(MEMORY, apply=True)
+    assert agent.pending() == ()
 
 
 def test_an_approval_is_a_line_of_the_owner_and_is_carried_out(triaged: list[Path]):

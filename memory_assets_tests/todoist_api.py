@@ -34,6 +34,11 @@ class Fault:
     """The request is carried out, and the connection ends before the answer."""
 
 
+def proposed_in(content: str) -> str:
+    """The line that the text of a task proposes."""
+    return re.sub(r"^Promote: | → [^→]*$", "", content)
+
+
 @dataclass
 class TodoistApi:
     """The server's state."""
@@ -86,8 +91,8 @@ class TodoistApi:
         return [task for task in self.tasks.values() if not task["is_deleted"] and not task["completed_at"]]
 
     def named(self, content: str) -> dict[str, Any]:
-        """The one open task that says it."""
-        (found,) = [task for task in self.open() if task["content"] == content]
+        """The one open task with this text, or that proposes it."""
+        (found,) = [task for task in self.open() if content in (task["content"], proposed_in(task["content"]))]
         return found
 
     def complete(self, task: dict[str, Any]) -> None:
@@ -145,7 +150,10 @@ class TodoistApi:
         if body.get("auto_parse_labels", True):
             labels += re.findall(r"(?<!\S)@([\w-]+)", content)
             content = re.sub(r"(?<!\S)@[\w-]+\s?", "", content)
-        return self.add(content.strip(), body.get("description", ""), labels, body.get("project_id", INBOX))
+        made = self.add(content.strip(), body.get("description", ""), labels, body.get("project_id", INBOX))
+        if on := body.get("due_date"):
+            made["due"] = {"date": on, "string": on, "lang": "en", "is_recurring": False, "timezone": None}
+        return made
 
     def page(self, found: list[dict[str, Any]], field: str, query: dict[str, str]) -> dict[str, Any]:
         """One page of what was found."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memory_assets.adapters.word_codes import encode_words, unit
+from memory_assets.adapters.word_codes import encode_words, spellings, unit
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import Read
 
@@ -86,7 +86,7 @@ class LocalEmbedder:
         if self.name != DEFAULT_MODEL:
             return Read(self.encode_query(text))
         reading = self._light.read(self._query + text)
-        return Read(reading.vector, encode_words(reading.states, reading.pieces))
+        return Read(reading.vector, encode_words(reading.states, reading.pieces), spellings(reading.pieces))
 
     def _read(self, made: Mapping[str, Any]) -> Read:
         """Returns the output of sentence-transformers for one text."""

@@ -7,7 +7,7 @@ contains it, nor the text of a task.
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
@@ -25,6 +25,9 @@ T = TypeVar("T")
 
 TOKEN = "MEMORY_TODOIST_TOKEN"
 TOKEN_PAGE = "Todoist's settings, Integrations, Developer"
+AGENT_LABEL = "agent"
+"""Says that a program created the task."""
+
 PUBLIC_URL = "https://api.todoist.com"
 
 LARGEST_PAGE = 200
@@ -61,9 +64,14 @@ class TodoistTasks:
         tasks = self._all(lambda api: api.get_tasks(label=self._label, limit=LARGEST_PAGE))
         return [*map(_task, tasks), *(task for task in self._completed(since) if self._label in task.labels)]
 
-    def add(self, content: str, description: str) -> Task:
-        """Creates a task with the label, in the project of the settings."""
-        how = {"project_id": self._project_id, "labels": [self._label], "auto_parse_labels": False}  # the text may contain @
+    def add(self, content: str, description: str, due_on: date) -> Task:
+        """Creates a task with the label and that of agents, in the project of the settings."""
+        how = {
+            "project_id": self._project_id,
+            "labels": [self._label, AGENT_LABEL],
+            "due_date": due_on,
+            "auto_parse_labels": False,  # the text may contain @
+        }
         return _task(self._call(lambda api: api.add_task(content, description=description, **how)))
 
     def reword(self, task_id: str, content: str) -> Task:

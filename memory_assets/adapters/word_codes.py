@@ -19,12 +19,31 @@ FILE = Path(__file__).with_suffix(".npy")
 SCALE = 254.0
 """Coordinates of unit vectors in 48 dimensions are rarely beyond ±0.5, which becomes ±127."""
 
+CONTINUED = "##"
+"""Begins a piece that continues a word."""
+
 
 def encode_words(states: np.ndarray, pieces: Sequence[str]) -> np.ndarray:
     """Returns the codes of the content words (of all words if there are none), int8, shape (pieces, 48)."""
-    content = [place for place, piece in enumerate(pieces) if not _is_stop(piece)] or list(range(len(pieces)))
-    projected = unit(unit(states[content]) @ directions())
+    projected = unit(unit(states[_content(pieces)]) @ directions())
     return np.rint(np.clip(projected * SCALE, -127, 127)).astype(np.int8)
+
+
+def spellings(pieces: Sequence[str]) -> list[str]:
+    """Returns the whole word of each piece that has a code."""
+    words, numbers = list[str](), list[int]()
+    for piece in pieces:
+        if piece.startswith(CONTINUED) and words:
+            words[-1] += piece.removeprefix(CONTINUED)
+        else:
+            words.append(piece)
+        numbers.append(len(words) - 1)
+    return [words[numbers[place]] for place in _content(pieces)]
+
+
+def _content(pieces: Sequence[str]) -> list[int]:
+    """Returns the places of the pieces that have a code."""
+    return [place for place, piece in enumerate(pieces) if not _is_stop(piece)] or list(range(len(pieces)))
 
 
 def unit(rows: np.ndarray) -> np.ndarray:

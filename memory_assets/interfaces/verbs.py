@@ -28,6 +28,8 @@ class Verb:
     example: Mapping[str, Any] = field(default_factory=dict)
     is_writing: bool = False
     is_destructive: bool = False
+    tool_defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters whose defaults are others for agents than for people."""
 
     @property
     def tool(self) -> str:
@@ -46,7 +48,11 @@ class Verb:
 
     def schema(self) -> dict[str, Any]:
         """Returns the JSON Schema of its arguments."""
-        whole = {"type": "object", "properties": dict(self.parameters), "additionalProperties": False}
+        properties = {
+            name: one | ({"default": self.tool_defaults[name]} if name in self.tool_defaults else {})
+            for name, one in self.parameters.items()
+        }
+        whole = {"type": "object", "properties": properties, "additionalProperties": False}
         return whole | ({"required": self.required} if self.required else {})
 
 
@@ -58,9 +64,12 @@ RECALL = Verb(
     "Look up what is already known: the owner's rules and preferences, decisions and their reasons, root causes and their "
     "fixes, how things are built, deployed and named here. Use it before you start a task, before you ask the owner "
     "something, and when a name, an error or a convention comes up that may have been met before. Ask one specific question "
-    "in plain words. Returns at most ten memories, best first, each with confidence, age, category and session; an empty "
-    "list means that nothing is known. Returned memories count as used.",
+    "in plain words, or give the whole task: a long one is searched part by part. Returns at most three results, best first, "
+    "each with its source; messages of sessions only where the memories hardly have the answer; an empty list means that "
+    "nothing is remembered. The profile balanced returns up to seven, always from messages, too. Returned memories count as "
+    "used.",
     {"question": "how do we deploy", "category": ["operations"], "since": "2026-05-01"},
+    tool_defaults={"profile": "lean"},
 )
 ANSWER = Verb(
     "answer",
@@ -83,15 +92,6 @@ EXPLAIN = Verb(
     "held, merged, replaced or ranked too low. Use it when you doubt a memory, want to read what was said, or expected a "
     "memory that memory_recall did not return.",
     {"target": "Use uv, never pip"},
-)
-GRAPH = Verb(
-    "graph",
-    requests.GraphRequest,
-    "Show what is related to a name",
-    "Show what a file, command, package, service or person is related to, and the memories that mention it.",
-    "Look up a name (a file, command, package, service, person, ADR): what it is used with, part of or replaced by, and the "
-    "memories that say so. Use it when you know the name and want its context; use memory_recall for a question.",
-    {"name": "postgres"},
 )
 TRIGGERS = Verb(
     "triggers",
@@ -170,4 +170,4 @@ STATUS = Verb(
     "Show what the memory holds, how fresh it is, what is pending for review, and where its files are.",
 )
 
-VERBS = [RECALL, ANSWER, EXPLAIN, GRAPH, TRIGGERS, BRIEF, REMEMBER, FORGET, FEEDBACK, REVIEW, DECIDE, STATUS]
+VERBS = [RECALL, ANSWER, EXPLAIN, TRIGGERS, BRIEF, REMEMBER, FORGET, FEEDBACK, REVIEW, DECIDE, STATUS]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from memory_assets.errors import StoreError
 from memory_assets.runs import launch
@@ -87,18 +87,31 @@ def backfill(store: Store, first: date | None, last: date | None) -> Built:
     return fill(StoreChoice(store.settings, f"{len(days)} days asked about again"), lambda: launch.backfill(store, days))
 
 
-def rebuild(*, indexes_only: bool = False) -> Built:
-    """Deletes everything that is derived, or the indexes alone, and rebuilds it from the archive and the ledger."""
+RebuiltPart = Literal["all", "indexes", "reflections"]
+CONDENSED = ("reflections", "weekly_distillates", "monthly_distillates", "dropped_facts", "timeline")
+_REBUILT: dict[RebuiltPart, tuple[str, str]] = {
+    "all": ("Everything derived", "resources"),
+    "indexes": ("Both indexes", "tables"),
+    "reflections": ("All reflections and distillates", "tables"),
+}
+
+
+def rebuild(part: RebuiltPart = "all") -> Built:
+    """Deletes what is derived, or the named part of it, and rebuilds it from the archive, the ledger and stored answers."""
     settings = present_settings()
     store = Store(settings, settings.data)  # not `open_store`: a changed zone is a reason to rebuild
     if not (store.root / "VERSION").is_file():
         raise StoreError(f"There is no memory in {store.root} to rebuild. Run `memory up` to take in transcripts.")
     with store.lock():
-        if indexes_only:
+        if part == "indexes":
             shutil.rmtree(store.root / "index", ignore_errors=True)
+        elif part == "reflections":
+            for table in CONDENSED:
+                for partition in store.tables.parts(table):
+                    store.tables.drop(table, partition)
         else:
             remove_derived(store)
-    what, source = ("Both indexes", "tables") if indexes_only else ("Everything derived", "resources")
+    what, source = _REBUILT[part]
     return fill(StoreChoice(settings, f"{what}, rebuilt from {store.root / source}"))
 
 

@@ -14,7 +14,7 @@ from memory_assets.runs.staleness import fingerprint, rules_of, unpaid
 from memory_assets.schema.frames import empty, hash_of
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
-from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, lessons_of, open_work
+from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, expiring_on, lessons_of
 from memory_assets.services.harness_files import find_memory_files, memory_file_inputs
 from memory_assets.stages.brief.briefing import due_lines
 from memory_assets.stages.brief.lessons import render_lessons
@@ -261,15 +261,24 @@ def timeline(store: Store, table: Table) -> dict[str, str]:
 
 def friction(store: Store, table: Table) -> dict[str, str]:
     """The messages and observations of the seven days that end with the day; only the last seven days can be due."""
-    today, rules, least = store.settings.today(), rules_of(store, table), store.settings.friction_observations
+    today, found = store.settings.today(), store.tables.parts(table.name)
+    days = [day for day in store.tables.parts("messages") if (today - date.fromisoformat(day)).days <= FRICTION_DAYS]
+    return {day: friction_version(store, table, day, is_found=day in found and found[day].rows > 0) for day in days}
+
+
+def friction_version(store: Store, table: Table, day: str, *, is_found: bool) -> str:
+    """Returns the input version of the day: what was found there follows the messages of the six days after it."""
+    is_enough = observations_until(store, day) >= store.settings.friction_observations
     upstream = [store.tables.parts(name) for name in ("messages", "observations")]
+    read = (fingerprint(parts, one) for parts in upstream for one in friction_days(day, is_found=is_found))
+    return hash_of(*rules_of(store, table), is_enough, *(one for one in read if one != "-"))
 
-    def version(day: str) -> str:
-        days = [(date.fromisoformat(day) - timedelta(days=back)).isoformat() for back in range(FRICTION_DAYS)]
-        is_enough = observations_until(store, day) >= least
-        return hash_of(*rules, is_enough, *(fingerprint(parts, one) for parts in upstream for one in days))
 
-    return {day: version(day) for day in upstream[0] if (today - date.fromisoformat(day)).days <= FRICTION_DAYS}
+def friction_days(day: str, *, is_found: bool = False) -> list[str]:
+    """Returns the seven days that end with the day; where something is found, also the six days after it."""
+    last = date.fromisoformat(day)
+    back = range(-FRICTION_DAYS + 1, FRICTION_DAYS if is_found else 1)
+    return [(last + timedelta(days=days)).isoformat() for days in back]
 
 
 def observations_until(store: Store, day: str) -> int:
@@ -284,12 +293,17 @@ def lessons_md(store: Store, table: Table) -> dict[str, str]:
 
 
 def briefing(store: Store, table: Table) -> dict[str, str]:
-    """What changes without a triage: the memories, the calendar, the active lessons, work in progress, the owner's name."""
+    """What changes without a triage: memories, windows, answers, reflections, due and expiry dates, lessons, the owner."""
     upstream = [store.tables.parts(name) for name in ("memories", "session_reflections")]
     if WHOLE not in upstream[0]:
         return {}
     ahead = due_lines(due_triggers(store, empty("memories")))  # the memories recalled with a date do not matter here
     read = (fingerprint(parts, WHOLE) for parts in upstream)
-    tasks = map(repr, open_work(store))
-    version = hash_of(*rules_of(store, table), *read, render_lessons(lessons_of(store)), *tasks, *ahead)
+    ends = (
+        f"{day}={info.fingerprint}"
+        for name in ("windows", "observer_answers", "reflections")
+        for day, info in store.tables.parts(name).items()
+    )
+    ahead += map(str, expiring_on(store))
+    version = hash_of(*rules_of(store, table), *read, render_lessons(lessons_of(store)), *ends, *ahead)
     return dict.fromkeys(scopes_of(store), version)

@@ -173,11 +173,11 @@ def open_instance(store: Store) -> Iterator["dg.DagsterInstance"]:
 
 def make_home(store: Store) -> Path:
     """Makes DAGSTER_HOME with its configuration and database, or adds the event log to a configuration without a storage."""
-    import dagster as dg
-
     home = make_folder(store.dagster_home)
     path, content = home / "dagster.yaml", files("memory_assets.runs").joinpath("dagster.yaml").read_text("utf-8")
     if not path.is_file():
+        import dagster as dg
+
         with dg.DagsterInstance.from_config(str(home)):
             pass
         write_atomically(path, content.encode())
@@ -201,8 +201,19 @@ def serve(store: Store, port: int, environ: dict[str, str]) -> int:
         make_home(store)
     command = [sys.executable, "-m", "dagster", "dev", "-m", CODE_LOCATION, "-h", "127.0.0.1", "-p", str(port)]
     variables = {**os.environ, **environ, "DAGSTER_HOME": str(store.dagster_home), "PYTHONWARNINGS": "ignore"}
+    process: subprocess.Popen | None = None
+    is_asked_to_end = False
+
+    def end(*_: object) -> None:
+        nonlocal is_asked_to_end
+        is_asked_to_end = True
+        if process is not None:
+            process.terminate()  # Dagster stops its own processes
+
+    signal.signal(signal.SIGTERM, end)  # before the start, so that no process outlives a signal that arrives during it
     process = subprocess.Popen([*command, "--log-level", "warning"], env=variables, cwd=store.root)
-    signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # Dagster stops its own processes
+    if is_asked_to_end:
+        process.terminate()
     try:
         while True:
             try:

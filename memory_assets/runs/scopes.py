@@ -22,8 +22,8 @@ OWNER = "owner"
 
 
 def scopes_of(store: Store) -> list[str]:
-    """Returns the scopes of the store: the owner's, then those of projects with memories, proposals or a file, sorted."""
-    rows = pl.concat([store.tables.read(name, columns=["project"]) for name in ("memories", "proposals")])
+    """Returns the scopes of the store: the owner's, then those of projects with sessions, memories, proposals or a file."""
+    rows = pl.concat([store.tables.read(name, columns=["project"]) for name in ("windows", "memories", "proposals")])
     _, *own = memory_files(store.workspace)
     paths = {*own, *map(path_of, rows.filter(pl.col("project") != "")["project"].unique())}
     return [OWNER, *sorted(path.removesuffix(".md") for path in paths)]

@@ -5,7 +5,7 @@ Adapters implement them; stages depend on nothing else outside; tests pass fakes
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -113,6 +113,8 @@ class Read:
     """Unit length, float32, shape (dimension,)."""
     words: np.ndarray = field(default_factory=lambda: np.zeros((0, CODE_BYTES), dtype=np.int8))
     """Codes to compare by dot product, int8, shape (words, 48); none if the model has no codes."""
+    spellings: Sequence[str] = ()
+    """The word that each code is a piece of; only of a query."""
 
 
 class Embedder(Protocol):
@@ -279,8 +281,8 @@ class TaskList(Protocol):
         """Returns the open tasks with our label, and those with it that were completed since the moment."""
         ...
 
-    def add(self, content: str, description: str) -> Task:
-        """Creates a task with our label."""
+    def add(self, content: str, description: str, due_on: date) -> Task:
+        """Creates a task with our label, due on the day."""
         ...
 
     def reword(self, task_id: str, content: str) -> Task:

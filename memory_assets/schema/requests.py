@@ -25,6 +25,8 @@ CorpusName = Literal["memories", "segments", "messages"]
 MOST, MOST_DEEP = 10, 15
 """Maximum results of a recall, and of one with the profile `deep`; the block added to a prompt has at most ten lines."""
 
+MOST_LEAN = 3
+
 SHOWN_CHARS = 80
 
 
@@ -146,6 +148,11 @@ class Filters(Request):
         )
 
     @property
+    def are_a_selection(self) -> bool:
+        """Whether the filters name what is wanted, so that memories are listed though no word of the question matches."""
+        return bool(self.category or self.priority or self.tag)
+
+    @property
     def are_for_memories(self) -> bool:
         """Whether only memories can pass: messages have no category, priority, tag or state."""
         return bool(self.category or self.priority or self.tag or (self.kind and "message" not in self.kind))
@@ -160,17 +167,22 @@ class AnswerRequest(Filters, QuestionRequest):
 class RecallRequest(AnswerRequest):
     """Asks for the few memories that help with a question."""
 
-    profile: ProfileName = Field("balanced", description="lean: 3 results; balanced: 7; deep: 10, with messages; auto decides.")
+    profile: ProfileName = Field(
+        "balanced",
+        description="lean: 3, messages only if memories hardly help; balanced: 7, also messages; deep: 10; auto decides.",
+    )
     limit: Limit | None = Field(None, description=f"Maximum results: 1 to {MOST}, up to {MOST_DEEP} with the profile deep.")
     corpus: tuple[CorpusName, ...] = Field((), description="Search these instead of the profile's corpora.")
     own_session: str | None = Field(None, description="Id of the session you are in: its own messages are left out.")
     recent: tuple[str, ...] = Field((), description="Last messages of the conversation, oldest first, at most five.")
-    budget: bool = Field(False, description="Return at most five results in few tokens, without model or graph.")
+    budget: bool = Field(False, description="Return at most five results in few tokens, without a model.")
 
     @model_validator(mode="after")
     def _within_profile(self) -> Self:
         if self.profile != "deep" and (self.limit or 0) > MOST:
             raise ValueError(f"limit must be between 1 and {MOST} ({MOST_DEEP} with the profile deep), not {self.limit}")
+        if self.profile == "lean" and not self.corpus and (self.limit or 0) > MOST_LEAN:
+            raise ValueError(f"limit must be between 1 and {MOST_LEAN} with the profile lean, not {self.limit}")
         return self
 
 
@@ -182,12 +194,6 @@ class ExplainRequest(Request):
         examples=["Use uv, never pip"],
     )
     question: str | None = Field(None, description="Explain why this question does not return it.")
-
-
-class GraphRequest(Request):
-    """Asks what is related to a name."""
-
-    name: str = Field(description="A file, command, package, service, person or ADR, or another name for it.")
 
 
 class TriggersRequest(Request):

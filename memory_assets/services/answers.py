@@ -39,7 +39,7 @@ _models: dict[tuple[Path, str, str], Model | None] = {}
 def dependencies_of(store: Store, project: str | None = None) -> AnswerDependencies:
     """Returns what answers from the store use in the project; the model has no time for retries.
 
-    No model rewrites questions from a project that may not be sent, and no harness does: starting one takes too long.
+    No model rewrites questions from a project that may not be sent, or reranks, and no harness does: starting one is too slow.
     """
     settings, name = store.settings, store.settings.model_of("observer")
     if harness_of(name) or not settings.may_send(project or ""):
@@ -57,6 +57,8 @@ def _dependencies(store: Store, model: Model | None, deadline_seconds: float) ->
         read_summaries=lambda: store.tables.read("category_summaries"),
         frequency=lambda word: _frequency_of(store, word),
         deadline_seconds=deadline_seconds,
+        reranks=store.settings.rerank,
+        may_send=store.settings.may_send,
     )
 
 

@@ -1,47 +1,163 @@
-"""Reads what the briefing shows beside the memories: lessons that apply, triggers that are due, and work in progress.
+"""Reads what the briefing shows beside the memories: lessons that apply, triggers that are due, work that was left open, the
+names of active projects, and proposals that expire soon.
 
 The schedule `briefing_daily` renders the briefing at 00:05 in the owner's zone, and `memory ingest` does so when the due
 triggers differ from those in the briefing, so a new day needs no new transcript to show them.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
+from typing import Any
 
 import polars as pl
 
 from memory_assets.schema.protocols import Row
+from memory_assets.schema.records import READ_STATUSES
+from memory_assets.stages.brief.briefing import ActiveProject
 from memory_assets.stages.brief.due import Trigger, find_due
 from memory_assets.stages.brief.lessons import active_lessons
+from memory_assets.stages.distill.handoff import NOT_DONE, NOT_PUSHED, STOPPED, find_handoff, what_is_next
+from memory_assets.stages.distill.items import entities_of
 from memory_assets.stages.distill.model.answer_rows import OPEN_WORK, open_work_of
+from memory_assets.stages.distill.rules.grammar import ERRAND, is_clear, strip_opening
 from memory_assets.stages.embed.notes import hidden_sources
+from memory_assets.stages.triage.decisions import EXPIRES_SOON
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.store import Store
+from memory_assets.text.sentences import split_sentences
+from memory_assets.text.words import shared
 
 LESSONS_MD = "lessons.md"
 
 
+SESSIONS_SHOWN = 3
+"""Sessions of a project whose end is shown, one for each branch."""
+
+STILL_OPEN_FOR = timedelta(days=14)
+"""Before the project's last session; what was left open earlier is done or given up."""
+
+PROJECTS_SHOWN = 5
+"""Active projects, by their last session, in the briefing of a folder of none."""
+
+
+REQUEST_CHARS = 140
+"""A longer request costs more than it says."""
+
+SAME_STEP = 0.6
+"""Share of common stems from which the state says what the next step says."""
+
+_IS_DONE = re.compile(
+    r"(?i)(?:^|; )(?!also|secondary)(?:the|all|both|every\w*|this|it)\b[^;]*\b(?:is|are|was|were|has been|have been) (?:\w+ )?"
+    r"(?:committed|completed?|done|finished|merged|pushed)\b"
+)
+"""Says of a named task that it is over."""
+
+_POINTS_BACK = re.compile(
+    r"\b(?i:it|them|they|this|that|these|those|both|above|below|you (?:sugg|prop|list|said|ment)\w*)\b|…$"
+    r"|\b[B-F]\b|\bA\b(?=[,.]|$| (?:for|and|or)\b)"
+)
+"""Words for what was said before, also the letter of an option."""
+
+
 @dataclass(frozen=True)
 class OpenWork:
-    """What was in progress at the end of a session, according to the model that observed it."""
+    """What a session left open: the task and the next step that a model named, else the last request; and its state."""
 
     session_id: str
     project: str
     day: date
-    task: str
-    next_step: str
+    branch: str
+    title: str = ""
+    """What the session was about, as its harness named it."""
+    task: str = ""
+    next_step: str = ""
+    request: str = ""
+    """Empty if it cannot be understood alone."""
+    state: str = ""
+    """What of the assistant's last words leaves something open."""
 
 
 def open_work(store: Store) -> tuple[OpenWork, ...]:
-    """Returns what was open at the end of the last observed session of each of the owner's projects, the latest first."""
-    answered = store.tables.read("observer_answers", columns=["window_id", "ordinal", "answer", *OPEN_WORK])
-    if answered.is_empty():
-        return ()
-    found, latest = open_work_of(answered), dict[str, OpenWork]()
-    observed = store.tables.read("windows").filter(status="observed", person=store.settings.owner).drop_nulls("day")
-    for row in observed.sort("ended_at", "window_id", descending=True).iter_rows(named=True):
-        work = OpenWork(row["session_id"], row["project"], row["day"], *found.get(row["window_id"], ("", "")))
-        latest.setdefault(row["project"], work)
-    return tuple(work for work in latest.values() if work.task)
+    """Returns what the last sessions of each of the owner's projects left open, the latest first."""
+    windows = store.tables.read("windows").filter(pl.col("status").is_in(READ_STATUSES), person=store.settings.owner)
+    ended = windows.drop_nulls("day").sort("ended_at", "window_id", descending=True)
+    last = ended.unique("session_id", keep="first", maintain_order=True).unique(
+        ["project", "branch"], keep="first", maintain_order=True
+    )
+    near = last.filter(pl.col("ended_at") >= pl.col("ended_at").max().over("project") - STILL_OPEN_FOR)
+    shown = near.filter(pl.int_range(pl.len()).over("project") < SESSIONS_SHOWN)
+    days = sorted({day.isoformat() for day in shown["day"]})
+    named = open_work_of(store.tables.read("observer_answers", days, ["window_id", "ordinal", "answer", *OPEN_WORK]))
+    is_shown = pl.col("window_id").is_in(shown["window_id"].to_list()) & ~pl.col("message_id").is_in(list(_hidden(store)))
+    messages = store.tables.scan("messages", days).filter(is_shown)
+    said = {id: own.sort("ordinal").to_dicts() for (id,), own in messages.collect().group_by("window_id")}
+    found = (
+        _open_work(row, named.get(row["window_id"]), said.get(row["window_id"], [])) for row in shown.iter_rows(named=True)
+    )
+    return tuple(work for work in found if work.task or (work.state and (work.state != STOPPED or entities_of(work.request))))
+
+
+def _open_work(window: Row, named: tuple[str, str] | None, messages: Sequence[dict[str, Any]]) -> OpenWork:
+    task, next_step = named or ("", "")
+    own = {name: window[name] for name in ("session_id", "project", "day")}
+    branch, title = window["branch"] or "", window["title"] or ""
+    stopped, next_step = find_handoff(messages, branch), what_is_next(next_step)
+    if _IS_DONE.search(task):
+        task = ""
+    is_pushing = NOT_PUSHED in stopped.left and "push" in f"{task} {next_step}"
+    is_said = stopped.left == STOPPED or is_pushing or shared(stopped.left.removesuffix(NOT_DONE), next_step) >= SAME_STEP
+    state = "" if task and is_said else stopped.left
+    request = "" if task else _clear(stopped.request)
+    return OpenWork(**own, branch=branch, title=title, task=task, next_step=next_step, request=request, state=state)
+
+
+def active_projects(store: Store) -> tuple[ActiveProject, ...]:
+    """Returns the projects of the owner's last two weeks of work, the latest first."""
+    windows = store.tables.read("windows", columns=["person", "status", "project", "session_id", "day", "ended_at"])
+    own = windows.filter(pl.col("status").is_in(READ_STATUSES), pl.col("project") != "", person=store.settings.owner)
+    near = own.drop_nulls("day").filter(pl.col("ended_at") >= pl.col("ended_at").max() - STILL_OPEN_FOR)
+    projects = near.group_by("project").agg(
+        pl.col("session_id").n_unique(),
+        pl.col("day").min().alias("first"),
+        pl.col("day").max().alias("last"),
+        pl.max("ended_at"),
+    )
+    latest = projects.sort(["ended_at", "project"], descending=[True, False]).head(PROJECTS_SHOWN)
+    return tuple(ActiveProject(*row) for row in latest.select("project", "session_id", "first", "last").iter_rows())
+
+
+def reflected_memories(store: Store, memories: pl.DataFrame) -> frozenset[str]:
+    """Returns the memories with an observation that the reflection of its day cites."""
+    cited = store.tables.read("reflections", columns=["observation_ids"]).explode("observation_ids").drop_nulls()
+    known = memories.select("id", "observation_ids").explode("observation_ids")
+    return frozenset(known.join(cited, on="observation_ids", how="semi")["id"])
+
+
+def _clear(request: str) -> str:
+    """Returns the first sentence of a request, or its beginning, that says alone what is wanted; empty if none does."""
+    said = [strip_opening(one) for one in split_sentences(request)]
+    parts = [*said, *(one.split(", ")[0] for one in said)]
+    clear = (one for one in parts if ERRAND.match(one) and is_clear(one) and not _POINTS_BACK.search(one))
+    return next((one for one in clear if len(one) <= REQUEST_CHARS), "")
+
+
+def refused_lines(store: Store) -> dict[str, list[str]]:
+    """Returns the lines that were proposed for each project and refused, by whoever decided, as they were proposed and said."""
+    decided = store.tables.read("decisions", columns=["proposal_id", "state", "text"]).filter(state="rejected")
+    said = store.tables.read("proposals", columns=["proposal_id", "project", "text"]).rename({"text": "said"})
+    found: dict[str, list[str]] = {}
+    for project, *texts in decided.join(said, on="proposal_id").select("project", "text", "said").iter_rows():
+        found.setdefault(project, []).extend(texts)
+    return found
+
+
+def expiring_on(store: Store) -> list[date]:
+    """Returns the local days on which pending proposals that were asked about expire soon, one for each."""
+    waiting = store.tables.read("decisions", columns=["state", "expires_at"]).filter(state="pending").drop_nulls()
+    soon = waiting.filter(pl.col("expires_at") <= store.settings.clock() + EXPIRES_SOON).sort("expires_at")
+    return [at.astimezone(store.settings.zone).date() for at in soon["expires_at"]]
 
 
 def lessons_of(store: Store) -> list[Row]:

@@ -2,9 +2,10 @@
 
 The only place outside the assets where adapters are chosen. Without an embedder, questions are answered from keywords.
 
-Memories saved since the indexes were built are found at once: `FreshTexts` and `FreshVectors` wrap a published index and add
-the few memories that it lacks. Their words are added in memory, so that they are scored like the others; a vector is computed
-on first use. Both are cached while the process runs, until another generation is published or another note is saved.
+Memories saved since the indexes were built, or before there were any, are found at once: `FreshTexts` and `FreshVectors` wrap a
+published index and add the few memories that it lacks. Their words are added in memory, so that they are scored like the
+others; a vector is computed by the first process that needs it, and kept in `index/notes` until an index contains it. Both are
+cached while the process runs, until another generation is published or another note is saved.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,6 +20,7 @@ from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
 from memory_assets.adapters.text_index import CORPORA, TextIndex
+from memory_assets.adapters.vector_files import VectorFiles
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import Embedder, Hit, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
@@ -35,13 +37,17 @@ from memory_assets.store.store import Store
 
 MEMORIES = CORPORA[0]
 
+NOTES_ALONE = "notes"
+"""The generation of an index where there is nothing but notes yet, so that none had to be built."""
+
 
 class FreshTexts:
     """A text index extended by memories that it does not contain yet."""
 
-    def __init__(self, index: TextIndex, memories: pl.DataFrame) -> None:
+    def __init__(self, index: TextIndex, memories: pl.DataFrame, *, are_all: bool) -> None:
         self._index = index
         self._memories = memories
+        self._are_all = are_all
         self._open: tuple[Texts | None, Texts | None] | None = None
 
     def open(self, corpus: str) -> Texts | None:
@@ -54,8 +60,8 @@ class FreshTexts:
         return self._open[1]
 
     def generation(self) -> str | None:
-        """Returns the name of the published generation."""
-        return self._index.generation()
+        """Returns the name of the published generation, which only memories that were built before need."""
+        return self._index.generation() or (NOTES_ALONE if self._are_all else None)
 
     def _with_fresh(self, published: Texts | None) -> Texts | None:
         missing = _unindexed(self._memories["id"], published)
@@ -69,33 +75,53 @@ class FreshTexts:
 class FreshVectors:
     """A vector index extended by memories that it does not contain yet."""
 
-    def __init__(self, index: VectorIndex, texts: TextIndex, memories: pl.DataFrame, embedder: Embedder) -> None:
+    def __init__(
+        self,
+        index: VectorIndex,
+        texts: TextIndex,
+        memories: pl.DataFrame,
+        embedder: Embedder,
+        files: VectorFiles,
+        *,
+        are_all: bool,
+    ) -> None:
         self._index = index
         self._texts = texts
         self._memories = memories
         self._embedder = embedder
+        self._files = files
+        self._are_all = are_all
         self._made: dict[str, np.ndarray] = {}
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
         """Returns the nearest, best first, scored by cosine."""
         found = {hit.id: hit for hit in self._index.find(vector, limit)}
-        fresh = self._fresh()
+        fresh = self._fresh(len(vector))
         if fresh:
             scores = np.stack(list(fresh.values())) @ np.asarray(vector, dtype=np.float32)
             found |= {id: Hit(id, float(score)) for id, score in zip(fresh, scores, strict=True)}
         return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))[:limit]
 
     def generation(self) -> str | None:
-        """Returns the name of the published generation."""
-        return self._index.generation()
+        """Returns the name of the published generation, which only memories that were built before need."""
+        return self._index.generation() or (NOTES_ALONE if self._are_all else None)
 
-    def _fresh(self) -> dict[str, np.ndarray]:
+    def _fresh(self, dimension: int) -> dict[str, np.ndarray]:
         """Returns the vectors of the memories that the published generation lacks."""
-        rows = dict(self._memories.select("id", "text").iter_rows())
+        rows = {id: (text, text_hash) for id, text, text_hash in self._memories.select("id", "text", "text_hash").iter_rows()}
         for id in (missing := _unindexed(rows, self._texts.open(MEMORIES))):
             if id not in self._made:
-                self._made[id] = self._embedder.encode_query(rows[id])
+                text, key = rows[id]
+                self._made[id] = self._vector_of(text, key, dimension)
         return {id: self._made[id] for id in missing}
+
+    def _vector_of(self, text: str, text_hash: str, dimension: int) -> np.ndarray:
+        kept = self._files.read(self._embedder.name, text_hash)
+        if kept is not None and len(kept) == dimension:
+            return kept
+        made = self._embedder.encode_query(text)
+        self._files.write(self._embedder.name, text_hash, made)
+        return made
 
 
 def _unindexed(ids: Iterable[str], published: Texts | None) -> list[str]:
@@ -115,6 +141,11 @@ def open_vectors(store: Store) -> ChromaIndex:
 def open_texts(store: Store) -> TextIndex:
     """Returns the text index."""
     return _text_index(store.root / "index")
+
+
+def open_note_vectors(store: Store) -> VectorFiles:
+    """Returns the vectors of notes that are in no index yet."""
+    return VectorFiles(store.root / "index" / "notes")
 
 
 @cache
@@ -154,6 +185,7 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
         select_passages=lambda filters: select_passages(store.tables, filters),
         aliases=store.settings.aliases,
         factors=store.settings.recall_factors,
+        unmerged=present.unmerged,
     )
     return corpus, missing
 
@@ -169,12 +201,22 @@ class Present:
     memories: pl.DataFrame
     texts: TextIndex | FreshTexts
     vectors: ChromaIndex | FreshVectors
+    unmerged: frozenset[str]
+    """Ids of the memories that are notes since the last merge."""
     hidden: frozenset[str]
     """Messages that contain forgotten words."""
     embedder: Embedder | None = None
 
 
 _present: dict[Path, Present] = {}
+
+
+def open_present_with_embedder(store: Store) -> Present:
+    """Returns the present memories with the embedder, or without it where it is missing."""
+    try:
+        return open_present(store, open_embedder(store.settings.embedding_model))
+    except ModelError:
+        return open_present(store, None)
 
 
 def open_present(store: Store, embedder: Embedder | None) -> Present:
@@ -185,12 +227,16 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
     if known is None or lacks_embedder or known.stored is not stored or known.notes != ids:
         memories, texts, vectors = overlay(stored, notes), open_texts(store), open_vectors(store)
         fresh = memories.filter(pl.col("id").is_in([note_id(event) for event in notes if event.kind != FORGOTTEN]))
+        files, are_all = open_note_vectors(store), stored.is_empty()
         known = _present[store.root] = Present(
             stored=stored,
             notes=ids,
             memories=memories,
-            texts=FreshTexts(texts, fresh) if fresh.height else texts,
-            vectors=FreshVectors(vectors, texts, fresh, embedder) if fresh.height and embedder else vectors,
+            texts=FreshTexts(texts, fresh, are_all=are_all) if fresh.height else texts,
+            vectors=FreshVectors(vectors, texts, fresh, embedder, files, are_all=are_all)
+            if fresh.height and embedder
+            else vectors,
+            unmerged=frozenset(fresh["id"]).difference(stored["id"]),
             hidden=hidden_sources(notes),
             embedder=embedder,
         )

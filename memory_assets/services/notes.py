@@ -1,7 +1,7 @@
 """The facade's verbs `remember` and `feedback`: check the request, then append one event to the ledger.
 
-Each returns when its event is on disk; from then on every process overlays it on what it recalls. An invalid request writes
-nothing, and secrets are masked before the event is written.
+Each returns when its event is on disk; from then on every process overlays it on what it recalls. The first note creates the
+store. An invalid request writes nothing, and secrets are masked before the event is written.
 """
 
 import re
@@ -24,7 +24,7 @@ from memory_assets.stages.distill.taxonomy import categorise
 from memory_assets.stages.embed.memories import read_present
 from memory_assets.stages.embed.notes import note_id, note_rows
 from memory_assets.store.ledger import CORRECTED, FEEDBACK, NOTED, Event
-from memory_assets.store.store import Store
+from memory_assets.store.store import Store, open_store
 
 LONGEST = 2_000
 """Characters of a note; longer texts are documents, not facts."""
@@ -190,6 +190,7 @@ def _shown(word: str) -> str:
 
 def _write(store: Store, kind: str, target: str, payload: dict[str, Any], session: str | None, masked: int) -> Noted:
     whole = {**payload, "session": _name(session or "", "session"), "taxonomy": standards_of(store.settings).taxonomy.version}
+    open_store(store.settings)  # creates it, if this is its first note
     event = append_event(store, kind, target, whole)
     return Noted(
         event_id=event.id,

@@ -4,29 +4,42 @@ The rules are in `stages/triage`; the assets of that name apply them.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import filelock
+import numpy as np
 import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.adapters.todoist_tasks import TOKEN, TodoistTasks
-from memory_assets.errors import TaskListError
+from memory_assets.errors import ModelError, StoreBusyError, TaskListError
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import Task, TaskList
+from memory_assets.services.corpus import open_embedder
 from memory_assets.services.models import withheld_lines
 from memory_assets.services.which_store import is_sample
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.friction.review import FrictionItem
+from memory_assets.stages.embed.memories import read_present
+from memory_assets.stages.friction.review import FrictionItem, show_frictions
 from memory_assets.stages.reflect.proposals import section_of
+from memory_assets.stages.triage.auto import GIVEN_UP
 from memory_assets.stages.triage.batch import ReviewQuestion, plan_reviews, read_verdicts
+from memory_assets.stages.triage.comparison import StatementComparison
+from memory_assets.stages.triage.current import read_proposals
+from memory_assets.stages.triage.decisions import DECIDED, EDITED
 from memory_assets.stages.triage.human import put_back
 from memory_assets.stages.triage.memory_md import read_entries
-from memory_assets.stages.triage.run import REVIEW_MD, ReviewFile, Triage, TriageRules, waits_for_review
+from memory_assets.stages.triage.page import usefulness
+from memory_assets.stages.triage.projects import home_of, memory_files
+from memory_assets.stages.triage.promote import PROMOTED, RETIRED, read_lines, read_memory
+from memory_assets.stages.triage.run import REVIEW_MD, ReviewFile, Triage, TriageRules, session_days, waits_for_review
 from memory_assets.stages.triage.tasks import fetch_tasks, sync_tasks, unapplied_decisions
+from memory_assets.store.ledger import Event
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import replace_if_same
@@ -52,7 +65,17 @@ def workspace_of(store: Store) -> GitWorkspace:
 
 def triage_of(store: Store, workspace: GitWorkspace | None = None) -> Triage:
     """Returns a triage of the store, creating the workspace's repository if needed."""
-    return Triage(workspace or workspace_of(store), store.ledger, store.tables, store.archive, rules_of(store.settings))
+    comparison = StatementComparison(partial(_encode, store.settings.embedding_model))
+    parts = (workspace or workspace_of(store), store.ledger, store.tables, store.archive, rules_of(store.settings))
+    return Triage(*parts, comparison)
+
+
+def _encode(model: str, texts: Sequence[str]) -> np.ndarray | None:
+    """Returns the vectors of texts; None where the embedding model is missing."""
+    try:
+        return open_embedder(model).encode(texts)
+    except ModelError:
+        return None
 
 
 def triage_answers(store: Store) -> AnswerStore:
@@ -70,7 +93,11 @@ def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
     """Returns the requests to the model about the proposals that it has not reviewed and may be sent."""
     answers, withheld = triage_answers(store), withheld_lines(store)
     waiting = proposals_to_review(store, read_verdicts(answers.every()))
-    entries = [entry for entry in read_entries(store.memory_md()) if entry.text not in withheld] if waiting else []
+    workspace = GitWorkspace(store.workspace)
+    entries = {
+        path: [entry for entry in read_entries(read_memory(workspace, path)) if entry.text not in withheld]
+        for path in (memory_files(store.workspace) if waiting else ())
+    }
     return plan_reviews(waiting, entries, model, answers)
 
 
@@ -88,6 +115,72 @@ def restore_lost(store: Store) -> None:
             committed, present = (content.decode("utf-8", "surrogateescape") for content in (ours, surface.content))
             restored = put_back(committed, present, surface.reading.lost).encode("utf-8", "surrogateescape")
             replace_if_same(store.workspace / REVIEW_MD, surface.content, restored)
+
+
+def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]:
+    """Returns the proposals that a person is asked about, or all pending ones, the most useful first, by the present ledger.
+
+    Each is its proposal with the columns of its decision and the `path` of the file that its line is for.
+    """
+    triage, tables = triage_of(store, GitWorkspace(store.workspace)), store.tables
+    known = tables.read("decisions", columns=["proposal_id", "state", "reason", "expires_at"]).filter(state="pending")
+    reasons = dict(known.select("proposal_id", "reason").iter_rows())
+    proposals = triage.current()
+    asked = known.filter(pl.col("expires_at").is_not_null()) if is_asked else known
+    now = triage.read_decisions(reasons).filter(pl.col("state") == "pending").drop("expires_at")
+    waiting = now.join(asked.select("proposal_id", "expires_at"), on="proposal_id")
+    places = {line: path for path, lines in read_lines(triage.workspace).items() for line in lines}
+    rows = [{**proposals[row["proposal_id"]], **row} for row in waiting.iter_rows(named=True)]
+    return [{**row, "path": places.get(row["entry"]) or home_of(row)} for row in sorted(rows, key=usefulness)]
+
+
+def write_decided(store: Store) -> list[Event]:
+    """Writes the lines of decided proposals, without a whole triage, and returns the records of the edits."""
+    with store.lock():
+        triage = triage_of(store)
+        before = len(store.ledger.events([PROMOTED, RETIRED]))
+        triage.write_memory()
+        return store.ledger.events([PROMOTED, RETIRED])[before:]
+
+
+def take_back(store: Store, proposal_id: str) -> None:
+    """Reopens a decided proposal and takes its edit of a file of entries back."""
+    with store.lock():
+        triage_of(store).take_back(proposal_id)
+
+
+def take_along(store: Store, memory_id: str, *, text: str = "") -> None:
+    """Lets the pending proposals of a memory follow what was done to it: corrected to `text`, or else forgotten.
+
+    Waits for no other process: if one is writing, REVIEW.md follows with its next triage.
+    """
+    affected = _proposals_of(store, memory_id)
+    for id in affected:
+        decided = {"state": "rejected", "tier": 1, "reason": GIVEN_UP["forgotten"]}
+        kind, payload = (EDITED, {"text": text}) if text else (DECIDED, decided)
+        store.ledger.append(kind, id, payload, actor=store.settings.owner)
+    if store.tables.parts("decisions") and (affected or not text):  # forgetting erases proposals, too
+        with suppress(StoreBusyError), store.lock(wait_seconds=0):
+            triage_of(store).write_review(shown_frictions(store))
+
+
+def _proposals_of(store: Store, memory_id: str) -> list[str]:
+    """Returns the pending proposals of new lines that rest on the memory."""
+    if not store.tables.parts("decisions"):
+        return []
+    present = read_present(store.tables, store.ledger).filter(pl.col("id") == memory_id)
+    behind = {memory_id, *present["observation_ids"].explode()}
+    pending = (
+        triage_of(store, GitWorkspace(store.workspace)).read_decisions().filter(pl.col("entry").is_null(), state="pending")
+    )
+    waiting = pl.col("proposal_id").is_in(pending["proposal_id"].implode())
+    about = read_proposals(store.tables).filter(waiting).select("proposal_id", "observation_ids", "memory_id")
+    return [id for id, ids, memory in about.iter_rows() if not behind.isdisjoint([memory, *ids])]
+
+
+def shown_frictions(store: Store) -> Mapping[str, FrictionItem]:
+    """Returns the review items of recurring problems."""
+    return show_frictions(store.tables.read("friction"), session_days(store.tables), home_of)
 
 
 @dataclass(frozen=True)

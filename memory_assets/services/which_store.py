@@ -61,7 +61,7 @@ def store_to_fill(settings: Settings) -> StoreChoice:
     if named := settings.source_folders():
         return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
     if (settings.data / "VERSION").is_file() or find_sources(settings):
-        return StoreChoice(settings, "This machine's own transcripts, from " + ", ".join(map(str, places())))
+        return StoreChoice(settings, "This machine's own transcripts, from " + (", ".join(map(str, places())) or "nowhere yet"))
     return StoreChoice(
         sample_settings(settings), "No transcripts on this machine yet: the bundled sample, in a store of its own"
     )

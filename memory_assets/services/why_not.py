@@ -1,14 +1,20 @@
 """Explains why a fact is not recalled: finds the stage at which it stopped between the transcript and an answer.
 
 Takes words (or a memory's id) and searches the stages backwards: a memory that says it, a candidate that the gate discarded, a
-message, an archived record, a transcript that was not read yet. The first match is where it stopped.
+message, an archived record, a transcript that was not read yet. The first match is where it stopped. Texts match by words and
+by meaning, whatever their wording, case, back-ticks or quotation marks. Where none says it, the nearest one is named, marked as
+perhaps not what was meant.
 """
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from memory_assets.adapters.text_index import find_in
@@ -22,16 +28,28 @@ from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.recall.results import Answer
 from memory_assets.stages.recall.wording import one_line
 from memory_assets.store.store import Store
+from memory_assets.text.sentences import plain, split_sentences
 from memory_assets.text.terms import query_terms, text_terms
 from memory_assets.text.words import shortened, squeezed, text_hash
 
 ENOUGH = 0.75
-"""Share of the words that a text must contain to match."""
+"""Share of the words that two sentences in a row must contain to say it."""
 
-NEAREST = 30
+SAME_MEANING, RELATED = 0.7, 0.5
+"""Cosine from which a sentence says it in other words, and from which one with most of the words says it."""
+
+NEAR = 0.4
+"""Share of the words, or cosine, from which a text is named as the nearest."""
+
+NEAREST = 12
+MOST_SENTENCES = 200
+"""Of one text; outputs of tools may have thousands of lines."""
+
 LONGEST = 2_000
 LARGEST_FILE = 64 * 1024 * 1024
 """Bytes of an unread transcript that is searched."""
+
+_MARKS = re.compile(r"[`*\"'“”‘’]")
 
 Recall = Callable[..., Answer]
 """`MemoryAgent.recall` as a probe."""
@@ -57,6 +75,89 @@ class WhyNot:
     score: float | None = None
     last_in: float | None = None
     """Score of the last result that was returned."""
+    is_meant: bool = True
+    """False: nothing says it, and this is the nearest thing said."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """The place of a text that comes nearest to the wanted words, and how near it comes by words and by meaning."""
+
+    text: str
+    words: float
+    meaning: float
+
+    @property
+    def is_meant(self) -> bool:
+        """Whether it says what is wanted."""
+        return self.meaning >= SAME_MEANING or (self.words >= ENOUGH and self.meaning >= RELATED)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it is about what is wanted."""
+        return max(self.words, self.meaning) >= NEAR
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Orders matches, the best last."""
+        return self.is_meant, self.words + self.meaning
+
+
+class Wanted:
+    """The words that are looked for, and how near a text comes to them."""
+
+    def __init__(self, text: str, present: Present) -> None:
+        self.text, self.bare = text, bare(text)
+        self._present = present
+        self._terms = frozenset(query_terms(self.bare))
+
+    @cached_property
+    def vector(self) -> np.ndarray | None:
+        """The meaning of the words; None without an embedder."""
+        return self._present.embedder.encode_query(self.text) if self._present.embedder else None
+
+    def match(self, text: str) -> Match:
+        """Returns the place of the text, of at most two sentences, that comes nearest."""
+        sentences = _sentences(text)
+        if self.bare in bare(text):
+            return Match(next((one for one in sentences if self.bare in bare(one)), text), 1.0, 1.0)
+        if not self._terms or not sentences:
+            return Match("", 0.0, 0.0)
+        held = [self._terms & set(text_terms(bare(one))) for one in sentences]
+        places = [*zip(held, sentences, strict=True)]
+        places += [(a | b, f"{one} {two}") for (a, one), (b, two) in pairwise(places) if len(a | b) > max(len(a), len(b))]
+        words, place = max(((len(terms) / len(self._terms), one) for terms, one in places), key=lambda one: one[0])
+        return Match(place, words, self._meaning(place, words))
+
+    def nearest(self, corpus: str) -> list[str]:
+        """Returns the ids of the rows of the corpus that are nearest by their words, and by their meaning."""
+        try:
+            texts = self._present.texts.open(corpus)
+            ids = [hit.id for hit in find_in(texts, self.bare, NEAREST)]
+            if self.vector is not None and texts is not None and texts.vectors.shape[1] == len(self.vector):
+                scores = texts.vectors @ self.vector
+                ids += [texts.ids[int(row)] for row in np.argsort(-scores)[:NEAREST] if scores[row] >= NEAR]
+            elif self.vector is not None and corpus == "memories":
+                ids += [hit.id for hit in self._present.vectors.find(self.vector, NEAREST)]
+        except MemoryAssetsError:
+            return []  # without an index, verbatim matches are still found
+        return list(dict.fromkeys(ids))
+
+    def _meaning(self, text: str, words: float) -> float:
+        """Returns how near the meaning comes; without an embedder it is as near as the words."""
+        if self.vector is None or self._present.embedder is None:
+            return min(words, RELATED)
+        return float(self._present.embedder.encode_query(plain(text)[:LONGEST]) @ self.vector)
+
+
+def bare(text: str) -> str:
+    """Returns the words in small letters, without back-ticks, quotation marks and emphasis."""
+    return squeezed(_MARKS.sub("", text)).lower()
+
+
+def _sentences(text: str) -> list[str]:
+    lines = (squeezed(line) for line in text.splitlines() if line.strip())
+    return [one for line in lines for one in split_sentences(line)][:MOST_SENTENCES]
 
 
 def why_not(text: str, store: Store, present: Present, recall: Recall, *, question: str | None = None) -> WhyNot:
@@ -64,15 +165,21 @@ def why_not(text: str, store: Store, present: Present, recall: Recall, *, questi
     wanted = one_line(text)
     if not wanted or len(wanted) > LONGEST:
         raise QuestionError(f"Give 1 to {LONGEST:,} characters: words of what you missed, or the id of a memory (mem_…).")
-    return (
-        _in_memories(wanted, store, present, recall, question or wanted)
-        or _erased(wanted, store)
-        or _discarded(wanted, store)
-        or _in_messages(wanted, store, present)
-        or _in_records(wanted, store)
-        or _in_files(wanted, store)
-        or WhyNot(wanted, "not captured", "no transcript that was taken in says it, and none that waits does")
-    )
+    sought = Wanted(wanted, present)
+    memory, message = _nearest_memory(sought, present), _nearest_message(sought, store)
+    if memory and memory[1].is_meant:
+        return _in_memories(sought, *memory, store, present, recall, question)
+    if elsewhere := _erased(wanted, store) or _discarded(wanted, store):
+        return elsewhere
+    if message and message[1].is_meant:
+        return _in_messages(sought, *message, store, present)
+    if elsewhere := _in_records(sought, store) or _in_files(sought, store):
+        return elsewhere
+    if memory and (not message or memory[1].rank >= message[1].rank):
+        return _in_memories(sought, *memory, store, present, recall, question)
+    if message:
+        return _in_messages(sought, *message, store, present)
+    return WhyNot(wanted, "not captured", "nothing near it was said in a transcript that was taken in or waits")
 
 
 def _erased(wanted: str, store: Store) -> WhyNot | None:
@@ -81,45 +188,41 @@ def _erased(wanted: str, store: Store) -> WhyNot | None:
     return WhyNot(wanted, "forgotten", "somebody asked to forget these words; they are masked wherever they are captured again")
 
 
-def _in_memories(wanted: str, store: Store, present: Present, recall: Recall, question: str) -> WhyNot | None:
-    memory = _matching_memory(wanted, present)
-    if memory is None:
-        return None
+def _in_memories(
+    wanted: Wanted, memory: dict[str, Any], match: Match, store: Store, present: Present, recall: Recall, question: str | None
+) -> WhyNot:
     stopped = _by_state(memory, store, present)
-    stage, because, ranks = (*stopped, {}) if stopped else _by_rank(memory["id"], recall, question)
-    said = next((one for one in memory["wordings"] if _coverage(wanted, one) >= ENOUGH), memory["text"])
-    found = WhyNot(wanted, stage, because, memory["id"], said, memory["session_id"], memory["path"], tuple(memory["lines"]))
+    asked = question or (wanted.text if match.is_meant else match.text)
+    stage, because, ranks = (*stopped, {}) if stopped else _by_rank(memory["id"], recall, asked)
+    said, place = match.text, (memory["session_id"], memory["path"], tuple(memory["lines"]))
+    found = WhyNot(wanted.text, stage, because, memory["id"], said, *place, is_meant=match.is_meant)
     return replace(found, merged_into=memory["text"] if said != memory["text"] else None, **ranks)
 
 
-def _matching_memory(wanted: str, present: Present) -> dict[str, Any] | None:
+def _nearest_memory(wanted: Wanted, present: Present) -> tuple[dict[str, Any], Match] | None:
+    """Returns the memory of that id, else the one that comes nearest."""
     rows = present.memories
-    prefix = wanted.removeprefix("mem_").replace("-", "").lower()
+    prefix = wanted.text.removeprefix("mem_").replace("-", "").lower()
     named = rows.filter(pl.col("id").str.replace_all("-", "").str.starts_with(prefix)) if len(prefix) >= 6 else rows.clear()
     if named.height:
-        return named.row(0, named=True)
-    texts = pl.concat_str("text", pl.col("wordings").list.join("\n"), separator="\n").str.to_lowercase()
-    is_near = pl.col("id").is_in(_nearest(wanted, present, "memories"))
-    close = rows.filter(texts.str.contains(wanted.lower(), literal=True) | is_near | (pl.col("state") == "forgotten"))
-    scored = [
-        (max(_coverage(wanted, one) for one in [row["text"], *row["wordings"]]), row["state"] == "active", row["id"], row)
-        for row in close.iter_rows(named=True)
-    ]
-    best = max(scored, key=lambda one: one[:3], default=None)
-    return best[3] if best and best[0] >= ENOUGH else None
+        return (row := named.row(0, named=True)), Match(row["text"], 1.0, 1.0)
+    texts = _bare_column(pl.concat_str("text", pl.col("wordings").list.join("\n"), separator="\n"))
+    is_near = pl.col("id").is_in(wanted.nearest("memories"))
+    close = rows.filter(texts.str.contains(wanted.bare, literal=True) | is_near | (pl.col("state") == "forgotten"))
+    found = [(row, _match_of_memory(wanted, row)) for row in close.iter_rows(named=True)]
+    found = [one for one in found if one[1].is_near]
+    return max(found, key=lambda one: (*one[1].rank, one[0]["state"] == "active", one[0]["id"]), default=None)
 
 
-def _coverage(wanted: str, text: str) -> float:
-    """Returns the share of the wanted words that the text contains."""
-    terms, present = query_terms(wanted), set(text_terms(text))
-    return sum(term in present for term in terms) / len(terms) if terms else float(wanted.lower() in text.lower())
+def _match_of_memory(wanted: Wanted, row: dict[str, Any]) -> Match:
+    """Returns the wording of the memory that comes nearest."""
+    matches = [replace(wanted.match(text), text=text) for text in dict.fromkeys([row["text"], *row["wordings"]])]
+    return max(matches, key=lambda match: match.rank)
 
 
-def _nearest(wanted: str, present: Present, corpus: str) -> list[str]:
-    try:
-        return [hit.id for hit in find_in(present.texts.open(corpus), wanted, NEAREST)]
-    except MemoryAssetsError:
-        return []  # without an index, verbatim matches are still found
+def _bare_column(column: pl.Expr) -> pl.Expr:
+    """Returns `bare` of a column."""
+    return column.str.replace_all(_MARKS.pattern, "").str.replace_all(r"\s+", " ").str.to_lowercase()
 
 
 def _by_state(memory: dict[str, Any], store: Store, present: Present) -> tuple[str, str] | None:
@@ -170,20 +273,24 @@ def _discarded(wanted: str, store: Store) -> WhyNot | None:
     return WhyNot(wanted, "discarded", f"the write gate refused it: {row['reason']}", session=row["session_id"])
 
 
-def _in_messages(wanted: str, store: Store, present: Present) -> WhyNot | None:
-    tables = store.tables
-    messages = pl.concat([tables.scan("messages"), tables.scan("messages_open")])
-    is_verbatim = pl.col("text").str.to_lowercase().str.replace_all(r"\s+", " ").str.contains(wanted.lower(), literal=True)
-    close = messages.filter(is_verbatim | pl.col("message_id").is_in(_nearest(wanted, present, "messages"))).collect()
-    scored = [(_coverage(wanted, row["text"]), row) for row in close.sort("event_at").iter_rows(named=True)]
-    coverage, message = max(scored, key=lambda one: one[0], default=(0.0, {}))
-    if coverage < ENOUGH:
-        return None
-    windows = tables.scan("windows").filter(pl.col("window_id") == message["window_id"]).collect()
+def _nearest_message(wanted: Wanted, store: Store) -> tuple[dict[str, Any], Match] | None:
+    """Returns the message that comes nearest: of equal ones the first in which a person or assistant says it."""
+    messages = pl.concat([store.tables.scan("messages"), store.tables.scan("messages_open")])
+    passages = {id.partition("#")[0] for id in wanted.nearest("messages")}
+    is_verbatim = _bare_column(pl.col("text")).str.contains(wanted.bare, literal=True)
+    close = messages.filter(is_verbatim | pl.col("message_id").is_in(list(passages))).sort("event_at").collect()
+    found = [(row, wanted.match(row["text"])) for row in close.iter_rows(named=True)]
+    found = [one for one in found if one[1].is_near]
+    return max(found, key=lambda one: (*one[1].rank, one[0]["kind"] == "text"), default=None)
+
+
+def _in_messages(wanted: Wanted, message: dict[str, Any], match: Match, store: Store, present: Present) -> WhyNot:
+    windows = store.tables.scan("windows").filter(pl.col("window_id") == message["window_id"]).collect()
     window = windows.row(0, named=True) if windows.height else {"status": "observed", "path": ""}
     stage, because = _by_window(message, window, store, present)
     where = {"session": message["session_id"], "path": window["path"], "lines": (message["line"],)}
-    return WhyNot(wanted, stage, because, says=shortened(squeezed(message["text"]), 200), **where)
+    says = shortened(squeezed(match.text), 200)
+    return WhyNot(wanted.text, stage, because, says=says, is_meant=match.is_meant, **where)
 
 
 def _by_window(message: dict[str, Any], window: dict[str, Any], store: Store, present: Present) -> tuple[str, str]:
@@ -206,7 +313,7 @@ def _by_window(message: dict[str, Any], window: dict[str, Any], store: Store, pr
     return "not observed", f"{message['author']} said it, and the observer made no fact of it{others}"
 
 
-def _in_records(wanted: str, store: Store) -> WhyNot | None:
+def _in_records(wanted: Wanted, store: Store) -> WhyNot | None:
     """Returns the archived record that says it and is in no window: a new message, or a record of an unknown type."""
     windowed = store.tables.scan("windows").select(pl.col("message_ids").alias("message_id")).explode("message_id")
     lost = store.tables.scan("records").filter(pl.col("status").is_in(["message", "unknown", "broken"]))
@@ -221,20 +328,22 @@ def _in_records(wanted: str, store: Store) -> WhyNot | None:
         else:
             text = content.decode("utf-8", "replace")
             because = f"its record is archived, but is {row['status']} ({row['record_type']}): no message that is read"
-        if _coverage(wanted, text) >= ENOUGH:
+        match = wanted.match(text)
+        if match.is_meant:
             where = {"session": row["session_id"], "path": entry.path, "lines": (row["line"],)}
-            return WhyNot(wanted, "not windowed", because, says=shortened(squeezed(text), 200), **where)
+            return WhyNot(wanted.text, "not windowed", because, says=shortened(squeezed(match.text), 200), **where)
     return None
 
 
-def _in_files(wanted: str, store: Store) -> WhyNot | None:
-    needle = json.dumps(wanted, ensure_ascii=False)[1:-1].encode().lower()
+def _in_files(wanted: Wanted, store: Store) -> WhyNot | None:
     because = "its transcript waits to be taken in; `memory ingest` does it"
     try:
         waiting = changed_files(find_sources(store.settings), store.archive, store.settings.clock())
     except MemoryAssetsError:
         return None  # a folder of the settings cannot be read
     for path in (file.path for file in waiting):
-        if path.is_file() and path.stat().st_size <= LARGEST_FILE and needle in path.read_bytes().lower():
-            return WhyNot(wanted, "not taken in", because, path=str(path))
+        if path.is_file() and path.stat().st_size <= LARGEST_FILE:
+            raw = path.read_bytes().decode("utf-8", "replace").replace('\\"', '"').replace("\\n", " ")
+            if wanted.bare in bare(raw) or json.dumps(wanted.bare)[1:-1] in bare(raw):
+                return WhyNot(wanted.text, "not taken in", because, path=str(path))
     return None

@@ -4,7 +4,7 @@ import os
 
 BRIEFING = os.path.join("workspace", "briefing.md")
 BRIEFINGS = os.path.join("workspace", "briefings")
-"""Briefings of projects that have a file of entries; each includes the general one."""
+"""Briefings of projects; each includes the general one."""
 
 SESSIONS = os.path.join(BRIEFINGS, "sessions")
 """Summaries of long sessions, appended to the briefing when a session continues."""
@@ -61,15 +61,19 @@ def here() -> str:
 
 
 def briefing_path(root: str, folder: str) -> str:
-    """Returns the briefing of the folder's project, or of one named by a folder above it, else the general one."""
+    """Returns the briefing of the folder's project, or of one named by a folder above it, else the general one.
+
+    A folder of a repository belongs to that repository alone, whatever the folders above are called.
+    """
     names = os.listdir(os.path.join(root, BRIEFINGS)) if os.path.isdir(os.path.join(root, BRIEFINGS)) else []
+    repository = None
     if names:
         from memory_assets.store.projects import find_repository, project_of
 
-        project = project_of(find_repository(folder, os.path.expanduser("~")), folder)
-        if (name := f"{file_name(project)}.md") in names:
+        repository = find_repository(folder, os.path.expanduser("~"))
+        if (name := f"{file_name(project_of(repository, folder))}.md") in names:
             return os.path.join(root, BRIEFINGS, name)
-    while names and os.path.dirname(folder) != folder:
+    while names and not repository and os.path.dirname(folder) != folder:
         if (name := f"{file_name(os.path.basename(folder))}.md") in names:
             return os.path.join(root, BRIEFINGS, name)
         folder = os.path.dirname(folder)

@@ -62,11 +62,15 @@ SECTIONS = {
 _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 
 
+UTC_NAMES = tuple("Etc/UTC Etc/UCT Etc/Universal Etc/Zulu Etc/GMT Etc/Greenwich UCT Universal Zulu GMT Greenwich".split())
+"""Other names of UTC; a store must not become stale by another name of the same zone."""
+
+
 def local_zone() -> str:
     """Returns the name of the system's time zone."""
     from tzlocal import get_localzone_name
 
-    return get_localzone_name() or "UTC"
+    return _check_zone(get_localzone_name() or "UTC")
 
 
 def _check_zone(name: str) -> str:
@@ -74,7 +78,12 @@ def _check_zone(name: str) -> str:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         raise ValueError(f"'{name}' is not a time zone; use a name such as Europe/Berlin or UTC") from None
-    return name
+    return canonical_zone(name)
+
+
+def canonical_zone(name: str) -> str:
+    """Returns the name of the zone; one for all names of UTC."""
+    return "UTC" if name in UTC_NAMES else name
 
 
 def _check_model(name: str) -> str:
@@ -150,6 +159,9 @@ class Settings(BaseSettings):
     aliases: dict[str, OtherNames] = Field(default_factory=dict, description="Full name → other names for the same thing.")
     model: ModelName = Field(RULES, description="Model that observes and rewrites questions; `rules`: none; see docs/model.md.")
     reflector_model: OptionalModelName = Field("", description="Model that reflects and reviews; empty: that of `model`.")
+    rerank: bool = Field(
+        True, description="Whether the model also reranks what `balanced` and `deep` recall; see docs/recall.md."
+    )
     model_projects: ProjectNames = Field(
         default_factory=lambda: [ALL_PROJECTS],
         description="Projects that models may be sent; `*`: all.",

@@ -32,7 +32,7 @@ from memory_assets.schema.records import MEMORY_MD
 from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import Ledger
 from memory_assets.store.parquet_tables import ParquetTables
-from memory_assets.store.settings import Settings
+from memory_assets.store.settings import Settings, canonical_zone
 from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
 
 VERSION = 2
@@ -182,7 +182,7 @@ def _check_zone(store: Store) -> None:
     if not path.is_file():
         write_json(path, {"timezone": zone})
         return
-    frozen = json.loads(path.read_text())["timezone"]
+    frozen = canonical_zone(json.loads(path.read_text())["timezone"])
     if frozen != zone:
         raise SettingsError(
             f"The days of {store.root} use the zone {frozen}, but MEMORY_TIMEZONE is {zone}. "

@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from memory_assets_tests.todoist_api import INBOX, TOKEN, Fault, TodoistApi, ser
 
 NOW = datetime(2026, 9, 1, 12, 0, tzinfo=UTC)
 SINCE = NOW - timedelta(days=7)
+DUE = date(2026, 9, 6)
 LABEL = "memory-review"
 
 
@@ -32,18 +33,19 @@ def states(api: TodoistApi, *ids: str, project: str = INBOX) -> dict[str, str]:
 
 
 def test_a_task_is_made_as_it_is_worded_with_the_label(api: TodoistApi):
-    made = tasks_of(api).add("Ask @mira about *.md", "why")
-    assert (made.content, made.labels, made.project_id, made.state) == ("Ask @mira about *.md", (LABEL,), INBOX, "open")
-    assert api.named("Ask @mira about *.md")["description"] == "why"
+    made = tasks_of(api).add("Ask @mira about *.md", "why", DUE)
+    assert (made.content, made.labels, made.project_id, made.state) == ("Ask @mira about *.md", (LABEL, "agent"), INBOX, "open")
+    known = api.named("Ask @mira about *.md")
+    assert (known["description"], known["due"]["date"]) == ("why", "2026-09-06")
 
 
 def test_a_task_is_made_in_the_project_that_is_named(api: TodoistApi):
     api.page_size = 1
     home = api.add_project("Memory")
-    assert tasks_of(api, project="Memory").add("one", "").project_id == home
-    assert tasks_of(api, project=home).add("two", "").project_id == home
+    assert tasks_of(api, project="Memory").add("one", "", DUE).project_id == home
+    assert tasks_of(api, project=home).add("two", "", DUE).project_id == home
     with pytest.raises(TaskListError, match="no project 'Garden'.*MEMORY_TODOIST_PROJECT"):
-        tasks_of(api, project="Garden").add("three", "")
+        tasks_of(api, project="Garden").add("three", "", DUE)
 
 
 def test_a_task_is_open_whatever_became_of_its_label_and_project(api: TodoistApi):

@@ -31,7 +31,7 @@ def store(tmp_path: Path) -> Store:
 def test_a_correction_is_in_the_next_briefing_without_a_reflection(store: Store):
     ran = launch.ingest(store, reflect=False)
     assert "reflect" not in ran.jobs
-    assert "## Lessons\n- Use uv, not pip. [shop]" in (store.workspace / "briefing.md").read_text()
+    assert "## Lessons\n- Use uv, not pip.\n" in (store.workspace / "briefings" / "shop.md").read_text()
     assert "Use uv, not pip." in (store.workspace / "lessons.md").read_text()
     workspace = GitWorkspace(store.workspace)
     assert workspace.at_head("lessons.md") == (store.workspace / "lessons.md").read_bytes()

@@ -62,7 +62,7 @@ def test_a_proposal_becomes_a_task_and_the_completed_task_a_line(store: Store, a
     api.complete(task)
     assert asked(store) == ["triage"]
     launch.triage(store)
-    assert FACT in (store.workspace / "MEMORY.md").read_text()
+    assert FACT in (store.workspace / "projects/shop.md").read_text()
     assert asked(store) == ["No proposal, decision or edit since the last triage."]
     assert [check.found for check in MemoryAgent(store.settings).health().checks if check.name == "Todoist"] == ["0 wait"]
 
@@ -78,7 +78,7 @@ def test_a_wrong_token_is_named_and_review_md_goes_on(store: Store, api: Todoist
     monkeypatch.setattr("memory_assets.stages.triage.run.LOOK_AGAIN_SECONDS", 0.0)
     assert asked(store) == ["triage"]
     launch.triage(store)
-    assert FACT in (store.workspace / "MEMORY.md").read_text() and api.tasks == {}
+    assert FACT in (store.workspace / "projects/shop.md").read_text() and api.tasks == {}
 
 
 def test_while_todoist_is_down_nothing_is_lost(store: Store, api: TodoistApi):
@@ -93,7 +93,7 @@ def test_while_todoist_is_down_nothing_is_lost(store: Store, api: TodoistApi):
     api.fault = lambda method, path: None
     launch.triage(store)
     assert problem(store) == "none"
-    assert FACT in (store.workspace / "MEMORY.md").read_text()
+    assert FACT in (store.workspace / "projects/shop.md").read_text()
 
 
 def test_without_a_token_nobody_is_called(store: Store, api: TodoistApi, monkeypatch: pytest.MonkeyPatch):

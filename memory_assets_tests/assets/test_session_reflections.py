@@ -79,7 +79,7 @@ def test_a_session_compacted_ten_times_resumes_with_one_short_block_until_it_is_
     full = briefed(capsys, "--full", "--session", LONG)
     assert all(short_id(id) in full for id in reflection["observation_ids"])
     assert THIS_SESSION in full
-    assert "## What is known" in full
+    assert "## Active projects" in full
 
     agent = MemoryAgent()
     assert agent.brief(LONG).text.endswith(block)

@@ -79,13 +79,13 @@ def test_the_briefing_follows_the_calendar_without_new_transcripts(store: Store,
     sunday = at(SUNDAY, monkeypatch)
     assert due_runs(sunday, "brief")
     run_brief(sunday)
-    text = (sunday.workspace / "briefing.md").read_text()
+    text = (sunday.workspace / "briefings" / "x.md").read_text()
     assert "⏰ Mon 2026-08-10: “Remind me next Monday to rotate the keys.”" in text
     assert not due_runs(sunday, "brief")
     tuesday = at(TUESDAY, monkeypatch)
     assert due_runs(tuesday, "brief")
     run_brief(tuesday)
-    assert "⏰" not in (tuesday.workspace / "briefing.md").read_text()
+    assert "⏰" not in (tuesday.workspace / "briefings" / "x.md").read_text()
 
 
 def run_brief(store: Store) -> None:

@@ -21,6 +21,7 @@ from memory_assets_tests.bench.honesty import honesty
 from memory_assets_tests.bench.latency import latency
 from memory_assets_tests.bench.leaving_out import leaving_out
 from memory_assets_tests.bench.locomo import locomo
+from memory_assets_tests.bench.long_messages import long_messages
 from memory_assets_tests.bench.material import material
 from memory_assets_tests.bench.more_memories import more_memories
 from memory_assets_tests.bench.pairs import pairs
@@ -52,6 +53,7 @@ ROWS: dict[str, Callable[[bool], list[Row]]] = {
     "doors": doors,
     "leaving-out": leaving_out,
     "locomo": locomo,
+    "long-messages": long_messages,
     "honesty": honesty,
     "questions": questions,
     "factors": factors,

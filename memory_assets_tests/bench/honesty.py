@@ -3,7 +3,8 @@
 Asked are the store of all transcripts, of which the labelled questions are answered and those of `unknown.toml` are not, and
 the fifty facts of the leaving-out suite. An answerable question is lost when it is declared unknown, whatever was found. The
 share told is that of the unanswerable questions declared unknown at the threshold that loses at most 3 % of the answerable
-ones; the peer declares unknown what has no text near enough (the greatest cosine), with its own such threshold. The constants
+ones. The calibration error is the mean distance between the likelihood and the share of answerable questions in ten classes of
+likelihood, both kinds of questions weighing the same; the peer declares unknown what has no text near enough (the greatest cosine), with its own such threshold. The constants
 were fitted on `dev`; `held` is the third that they have not seen.
 """
 
@@ -26,6 +27,7 @@ from memory_assets_tests.stages.recall.leaving_out import build, cases, half_of
 from memory_assets_tests.stages.recall.unknown import unknown_questions
 
 LOST = 0.03
+CLASSES = 10
 SMALL_STEP = 10
 """The small row asks every tenth question."""
 
@@ -110,7 +112,28 @@ def _rows(name: str, told: Sequence[Told]) -> list[Row]:
         _row(f"honesty: {name}, ours, {half}", [one for one in told if one.half == half], lambda one: one.ours, is_ours=True)
         for half in ("dev", "held")
     ]
+    rows += [_calibration(name, told, half) for half in ("dev", "held")]
     return [*rows, _row(f"honesty: {name}, greatest cosine", told, lambda one: one.nearest)]
+
+
+def _calibration(name: str, told: Sequence[Told], half: str) -> Row:
+    own = [one for one in told if one.half == half]
+    error, classes = calibration_error([one.ours for one in own], [one.is_answerable for one in own])
+    told_as = ", ".join(f"{said:.2f} → {true:.2f}" for said, true in classes)
+    return Row(f"honesty: {name}, ours, {half}, calibration error", error, f"likelihood → share: {told_as}")
+
+
+def calibration_error(likelihoods: Sequence[float], is_true: Sequence[bool]) -> tuple[float, list[tuple[float, float]]]:
+    """Returns the expected calibration error, and the mean likelihood and the true share of each class that has questions."""
+    said, true = np.array(likelihoods), np.array(is_true, dtype=float)
+    weights = np.where(true > 0, 0.5 / max(true.sum(), 1), 0.5 / max((1 - true).sum(), 1))
+    places, error, found = np.minimum((said * CLASSES).astype(int), CLASSES - 1), 0.0, list[tuple[float, float]]()
+    for place in np.unique(places):
+        own = places == place
+        means = (float(np.average(said[own], weights=weights[own])), float(np.average(true[own], weights=weights[own])))
+        error += float(weights[own].sum()) * abs(means[0] - means[1])
+        found.append(means)
+    return error, found
 
 
 def _row(name: str, told: Sequence[Told], score: Callable[[Told], float], *, is_ours: bool = False) -> Row:

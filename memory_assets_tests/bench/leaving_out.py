@@ -2,7 +2,7 @@
 
 A case passes when all that must come back does and nothing that must not. Both halves of the suite and each kind are printed;
 the peers answer the same questions over the same texts with the same vectors: the five nearest of a bare Chroma collection, and
-the five best of SQLite's BM25 with porter stemming.
+the five best of SQLite's BM25 with porter stemming. Ten prompts of 60 to 120 words over the same facts carry several needs each.
 """
 
 import re
@@ -14,6 +14,7 @@ from pathlib import Path
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.stages.recall.leaving_out import Case, ask, build, cases, facts
+from memory_assets_tests.stages.recall.long_prompts import prompts
 
 TOP = 5
 SMALL_STEP = 10
@@ -27,12 +28,16 @@ def leaving_out(small: bool = False) -> list[Row]:
     asked = cases()[:: SMALL_STEP if small else 1]
     with tempfile.TemporaryDirectory(prefix="bench-leaving-out-") as folder:
         agent = build(Path(folder))
-        ours = _judge(asked, lambda case: [result.memory_id for result in ask(agent, case).results])
+        ours, long = (
+            _judge(cases, lambda case: [result.memory_id for result in ask(agent, case).results])
+            for cases in (asked, prompts())
+        )
     rows = [_row("leaving out: ours", ours, floor=1.0)]
     rows += [_row(f"leaving out: ours, {half}", [j for j in ours if j.case.half == half]) for half in ("dev", "held")]
     rows += [_row(f"leaving out: ours, {kind}", [j for j in ours if j.case.kind == kind]) for kind in _kinds(asked)]
     return [
         *rows,
+        _row("leaving out: prompts of several needs", long),
         _row(f"leaving out: bare Chroma, top {TOP}", _judge(asked, _chroma())),
         _row(f"leaving out: BM25 (FTS5), top {TOP}", _judge(asked, _bm25())),
     ]

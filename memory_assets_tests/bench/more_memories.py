@@ -15,7 +15,7 @@ from random import Random
 import numpy as np
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.runs.staleness import input_versions
+from memory_assets.runs.staleness import input_versions, note_name
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.tables import TABLES
 from memory_assets.store.settings import Settings
@@ -80,7 +80,7 @@ def _rows(store: Store, table: str, parts: Iterable[str] | None = None) -> int:
 
 
 def fill(store: Store, count: int, seed: int) -> list[str]:
-    """Writes that many observations with vectors around topics, 200 a day, measured and reflected already; returns their days."""
+    """Writes that many observations with vectors around topics, 200 a day, measured, logged and reflected already; returns their days."""
     random, numbers = Random(seed), np.random.default_rng(seed)
     embedder = LocalEmbedder()
     topics = _unit(numbers.standard_normal((TOPICS, DIMENSION)))
@@ -95,6 +95,8 @@ def fill(store: Store, count: int, seed: int) -> list[str]:
         for day, version in input_versions(store, TABLES[name]).items():
             rows = store.tables.read(name, [day])
             store.tables.write(name, day, rows, inputs=version)
+    for day, version in input_versions(store, TABLES["daily_log"]).items():
+        store.note(note_name(TABLES["daily_log"], day), version)
     return list(store.tables.parts("observations"))
 
 

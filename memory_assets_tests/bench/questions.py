@@ -2,13 +2,15 @@
 
 Ours is the listing of `MemoryAgent` over memories and what was said; beside it stand keywords, vectors and
 their fusions over whole messages of owners and assistants, as most would build it, each result shown by the 600 characters
-that hold most words of the question. The scorer of the labels decides what answers; the default profile is told by how many
-results it returns and how many of them answer.
+that hold most words of the question. The scorer of the labels decides what answers; the profiles `lean` and `balanced` are told
+by how many results they return and how many of them answer.
 """
 
 import importlib.util
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import polars as pl
 
 from memory_assets.adapters.text_arrays import change_arrays, empty_arrays
 from memory_assets.memory import MemoryAgent
+from memory_assets.schema.protocols import Embedder
 from memory_assets.services.corpus import open_embedder
 from memory_assets.stages.recall.results import Answer
 from memory_assets.text.terms import query_terms
@@ -57,16 +60,17 @@ def questions(small: bool = False) -> list[Row]:
     rows = [Row(f"questions: {name}", one["hit@5"], _figures(one)) for name, one in found.items()]
     ahead = found[OURS]["hit@5"] - best
     rows.append(Row("questions: ours ahead, hit@5", ahead, f"of the best of the others, {best:.3f}", floor=AHEAD))
-    return [*rows, _default(scorer, agent, asked)]
+    return [*rows, *(_returned(scorer, agent, asked, profile) for profile in ("lean", "balanced"))]
 
 
-def _default(scorer: Any, agent: MemoryAgent, asked: Mapping[str, tuple[Any, Any]]) -> Row:
+def _returned(scorer: Any, agent: MemoryAgent, asked: Mapping[str, tuple[Any, Any]], profile: str) -> Row:
     returned = right = answered = 0
     for question, session in asked.values():
-        hits = [scorer.answers_it(one, question, session) for one in _shown_of(agent.recall(question["question"], probe=True))]
+        answer = agent.recall(question["question"], profile=profile, probe=True)
+        hits = [scorer.answers_it(one, question, session) for one in _shown_of(answer)]
         returned, right, answered = returned + len(hits), right + sum(hits), answered + any(hits)
     told = f"{returned / len(asked):.1f} results a question, {answered} of {len(asked)} questions answered"
-    return Row("questions: default, share of results that answer", right / max(returned, 1), told)
+    return Row(f"questions: {profile}, share of results that answer", right / max(returned, 1), told)
 
 
 def _shown_of(answer: Answer) -> Results:
@@ -76,8 +80,23 @@ def _shown_of(answer: Answer) -> Results:
     ]
 
 
-def _others(agent: MemoryAgent) -> dict[str, Callable[[str], Results]]:
-    """Returns the others: every recipe over whole messages that needs nothing but the text of each."""
+@dataclass(frozen=True)
+class WholeMessages:
+    """All messages of owners and assistants, each as one text, with other ways to find them."""
+
+    rows: Sequence[Mapping[str, Any]]
+    recipes: Recipes
+    embedder: Embedder
+
+    def find(self, name: str, question: str, count: int) -> list[Mapping[str, Any]]:
+        """Returns the messages that the recipe of that name ranks first."""
+        scores = self.recipes.scores(question, self.embedder.encode_query(question))[name]
+        return [self.rows[int(place)] for place in np.argsort(-scores, kind="stable")[:count]]
+
+
+@cache
+def whole_messages(agent: MemoryAgent) -> WholeMessages:
+    """Returns the messages of the agent's store, one vector for each."""
     store = agent.store
     said = store.tables.read("messages").filter(pl.col("author").is_in(["owner", "assistant"]) & (pl.col("kind") == "text"))
     embedder = open_embedder(store.settings.embedding_model)
@@ -90,13 +109,15 @@ def _others(agent: MemoryAgent) -> dict[str, Callable[[str], Results]]:
     known = {row["message_id"]: row for row in said.iter_rows(named=True)}
     ordered = [known[id] for id in texts.ids]
     recipes = Recipes([row["text"] for row in ordered], texts, texts.vectors.astype(np.float32))
+    return WholeMessages(ordered, recipes, embedder)
+
+
+def _others(agent: MemoryAgent) -> dict[str, Callable[[str], Results]]:
+    """Returns the others: every recipe over whole messages that needs nothing but the text of each."""
+    messages = whole_messages(agent)
 
     def find(name: str) -> Callable[[str], Results]:
-        def ask(question: str) -> Results:
-            scores = recipes.scores(question, embedder.encode_query(question))[name]
-            return [_shown(ordered[int(place)], question) for place in np.argsort(-scores, kind="stable")[:10]]
-
-        return ask
+        return lambda question: [_shown(row, question) for row in messages.find(name, question, 10)]
 
     return {name: find(name) for name in ("SQLite FTS5", "vectors", "both, reciprocal ranks", "both, min-max")}
 

@@ -24,7 +24,7 @@ from memory_assets.stages.recall.profiles import PROFILES
 from memory_assets_tests.generated import describe
 from memory_assets_tests.small_store import small_store
 
-PLACES = {"graph": "lab graph", "triggers": "lab triggers", "feedback": "data feedback"}
+PLACES = {"triggers": "lab triggers", "feedback": "data feedback"}
 WITHOUT_A_COMMAND = {"answer": "recall --answer", "review": "review", "decide": "review approve"}
 
 
@@ -37,7 +37,7 @@ def options_of(verb: Verb) -> dict[str, Any]:
 
 
 def test_the_profiles_that_can_be_asked_for_exist():
-    assert set(verbs.RECALL.parameters["profile"]["enum"]) == {*PROFILES, "auto"}
+    assert set(verbs.RECALL.parameters["profile"]["enum"]) == {*PROFILES, "auto"} - {"budget"}
 
 
 def test_each_verb_has_a_method_of_the_facade_and_a_view():

@@ -1,4 +1,4 @@
-"""The story, end to end: three weeks of a developer's sessions become a MEMORY.md whose every line explains itself."""
+"""The story, end to end: three weeks of a developer's sessions become files of entries whose every line explains itself."""
 
 import json
 import re
@@ -17,10 +17,21 @@ from memory_assets.services.corpus import open_vectors
 from memory_assets.stages.capture.sample import PLANTED_SECRETS, sample_root
 from memory_assets.stages.triage.explain import explain
 from memory_assets.stages.triage.memory_md import read_entries
+from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store.store import Store
 from memory_assets_tests.readers import READERS
-from memory_assets_tests.story import all_tables, assert_same_tables, delete_derived, lay_out_sample, open_at, run, session_ids
+from memory_assets_tests.story import (
+    all_tables,
+    assert_same_tables,
+    delete_derived,
+    emitted,
+    lay_out_sample,
+    open_at,
+    run,
+    session_ids,
+)
 
+TIDEWATCH = "projects/tidewatch.md"
 EXPECTED = json.loads((sample_root() / "expected.json").read_text())
 
 
@@ -90,17 +101,24 @@ def test_no_planted_secret_is_anywhere_in_the_store(store: Store):
         assert secret.encode() not in archived
 
 
-def test_rules_said_in_two_sessions_are_in_memory_md_with_their_sessions_in_the_log(store: Store):
-    entries = read_entries((store.workspace / "MEMORY.md").read_text())
-    (pnpm,) = [entry for entry in entries if "`pnpm`" in entry.text]
-    assert pnpm.section == "Hard Rules"
-    commit = GitWorkspace(store.workspace).commit_of_line("MEMORY.md", pnpm.number)
+def test_rules_said_in_two_sessions_are_in_the_projects_file_with_their_sessions_in_the_log(store: Store):
+    entries = read_entries((store.workspace / TIDEWATCH).read_text())
+    (check,) = [entry for entry in entries if "`make check`" in entry.text]
+    assert check.section == "Hard Rules"
+    commit = GitWorkspace(store.workspace).commit_of_line(TIDEWATCH, check.number)
     assert commit is not None
     assert commit.message.count("Session: ") >= 2
 
 
-def test_every_line_of_memory_md_ends_at_archived_records_that_hold_its_words(store: Store):
-    lines = [line for line in (store.workspace / "MEMORY.md").read_text().splitlines() if line.strip()]
+def test_rules_for_all_projects_wait_for_a_person_however_often_they_were_said(store: Store):
+    waiting = store.tables.read("decisions").filter(pl.col("text").str.contains("`pnpm`"), state="pending")
+    assert "it would hold in all your projects" in waiting["reason"][0]
+    assert read_entries((store.workspace / "MEMORY.md").read_text()) == []
+
+
+def test_every_line_that_was_promoted_ends_at_archived_records_that_hold_its_words(store: Store):
+    files = [(store.workspace / path).read_text() for path in memory_files(store.workspace)]
+    lines = [line for text in files for line in text.splitlines() if line.startswith("- ")]
     promoted = 0
     for line in lines:
         found = explain(
@@ -127,7 +145,7 @@ def test_taking_in_again_does_nothing_and_says_so(places: tuple[Path, Path]):
 
 
 def test_a_tick_in_review_md_is_carried_out_beside_a_line_written_by_hand(places: tuple[Path, Path], store: Store):
-    review, memory = store.workspace / "REVIEW.md", store.workspace / "MEMORY.md"
+    review, memory = store.workspace / "REVIEW.md", store.workspace / TIDEWATCH
     first = next(line for line in review.read_text().splitlines() if line.startswith("- [ ] "))
     review.write_text(review.read_text().replace(first, first.replace("[ ]", "[x]", 1)))
     memory.write_text(memory.read_text().replace("## Hard Rules\n", "## Hard Rules\n\n- Ask Priya first (by hand).\n", 1))
@@ -148,20 +166,21 @@ def test_a_tick_in_review_md_is_carried_out_beside_a_line_written_by_hand(places
 @pytest.mark.slow
 def test_all_but_archive_ledger_answers_and_git_can_be_deleted_and_comes_back(places: tuple[Path, Path]):
     store = open_at(*places)
-    tables, vectors = all_tables(store), open_vectors(store).ids()
+    tables, vectors, events = all_tables(store), open_vectors(store).ids(), emitted(store)
     files = {name: (store.workspace / name).read_bytes() for name in ("MEMORY.md", "REVIEW.md", "briefing.md")}
     delete_derived(store.root)
     run("ingest", *places)
     again = open_at(*places)
     assert_same_tables(all_tables(again), tables)
+    assert emitted(again) == events != []
     assert open_vectors(again).ids() == vectors
     assert {name: (again.workspace / name).read_bytes() for name in files} == files
 
 
 def test_what_the_owner_corrects_is_corrected_in_memory_md(store: Store):
-    line = next(line for line in _lines(store) if "`pnpm`" in line)
+    line = next(line for line in _lines(store) if "`make check`" in line)
     promoted = next(event for event in store.ledger.events(["entry.promoted"]) if event.payload["line"] == line)
-    wanted = "Always use `pnpm`, never `npm`, in JavaScript projects but the old tide widget."
+    wanted = "Always run `make check` before you commit, except in the old tide widget."
     MemoryAgent(store.settings).remember(wanted, instead_of=promoted.payload["memory_id"])
     launch.ingest(store)
     assert wanted in "\n".join(_lines(store))
@@ -174,4 +193,4 @@ def test_what_the_owner_corrects_is_corrected_in_memory_md(store: Store):
 
 
 def _lines(store: Store) -> list[str]:
-    return (store.workspace / "MEMORY.md").read_text().splitlines()
+    return (store.workspace / TIDEWATCH).read_text().splitlines()

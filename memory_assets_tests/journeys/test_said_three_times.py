@@ -1,4 +1,4 @@
-"""What the owner says in three sessions, in three wordings, is one memory that three sessions confirm; no model is used."""
+"""What the owner says in three sessions, in three wordings, is one memory and one line of the project's file; no model is used."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import pytest
 
 from memory_assets.memory import MemoryAgent
 from memory_assets.stages.triage.current import read_current
+from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
 from memory_assets_tests.story import open_at, run
 
@@ -35,5 +36,6 @@ def test_one_rule_in_three_wordings_is_one_memory_of_three_sessions(tmp_path: Pa
     assert sorted(memory["session_ids"]) == sorted(said["session_id"])
     (proposal,) = read_current(store.tables).values()
     assert sorted(proposal["session_ids"]) == sorted(said["session_id"])
-    (pending,) = MemoryAgent(store.settings).pending()
-    assert pending.text == "Use uv, not pip." and "no second session confirms it" not in pending.reason
+    assert not MemoryAgent(store.settings).pending()
+    (entry,) = read_entries((store.workspace / "projects" / "shop.md").read_text())
+    assert entry.text == "Use uv, not pip."

@@ -106,7 +106,7 @@ def test_a_question_is_answered_from_the_users_store_and_sent_nowhere(clone: Pat
     before = files_in(clone)
     found = data_of(run(clone, "recall", QUESTION, "--json"))["results"]
     said = data_of(run(clone, "recall", QUESTION, "--answer", "--json"))
-    assert ([one["text"] for one in found], said["cost"]["model_calls"]) == ([FACT], 0)
+    assert (found[0]["text"], said["cost"]["model_calls"]) == (FACT, 0)
     assert (api.requests, files_in(clone)) == ([], before)
 
 

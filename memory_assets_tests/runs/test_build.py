@@ -6,9 +6,10 @@ import pytest
 
 from memory_assets.errors import StoreError
 from memory_assets.runs import build as building
-from memory_assets.runs.build import build, flush, rebuild
+from memory_assets.runs.build import CONDENSED, build, flush, rebuild
 from memory_assets.runs.due import memories_are_stale
 from memory_assets.runs.launch import RunSummary
+from memory_assets.schema.frames import empty
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import bring_up_to_date, index, small_store, write
@@ -78,9 +79,20 @@ def test_the_indexes_alone_can_be_rebuilt(ingested: list[Store]):
     index(store)
     bring_up_to_date(store)
     assert not memories_are_stale(store)
-    assert rebuild(indexes_only=True).store.tables.parts("messages").keys() == {"2026-08-03"}
+    assert rebuild("indexes").store.tables.parts("messages").keys() == {"2026-08-03"}
     store.tables.drop("observations", "2026-08-01")  # what `ingested` learnt, which makes memories stale by itself
     assert memories_are_stale(store)
+
+
+def test_the_reflections_alone_can_be_rebuilt(ingested: list[Store]):
+    store = small_store()
+    for table in CONDENSED:
+        if table != "dropped_facts":
+            store.tables.write(table, "2026-08-03", empty(table))
+    store.tables.write("proposals", "2026-08-03", empty("proposals"))
+    built = rebuild("reflections").store
+    assert [table for table in CONDENSED if built.tables.parts(table)] == []
+    assert (built.tables.parts("proposals") != {}, built.tables.parts("messages") != {}) == (True, True)
 
 
 def test_an_index_that_was_moved_aside_is_made_again_at_the_next_ingest():

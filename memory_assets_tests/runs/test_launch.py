@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.runs import launch
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import open_store
+from memory_assets.text.files import make_folder
+
 PATIENCE = 60.0
 
 SERVE = """
@@ -24,7 +29,9 @@ sys.exit(launch.serve(open_store(read_settings()), 1, {}))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
 def test_a_command_that_is_asked_to_end_ends_the_ui(tmp_path: Path):
-    """In Dagster's place a program that writes its number down and waits."""
+    """In Dagster's place a program that writes its number down and waits; its home exists, which takes long to make."""
+    home = make_folder(open_store(read_settings()).dagster_home)
+    (home / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
     running, program = tmp_path / "running", tmp_path / "program"
     program.write_text(f"#!/bin/sh\necho $$ > {running}.part && mv {running}.part {running}\nexec sleep 90\n")
     program.chmod(0o700)
@@ -34,10 +41,30 @@ def test_a_command_that_is_asked_to_end_ends_the_ui(tmp_path: Path):
         while not running.exists() and command.poll() is None and time.monotonic() < until:
             time.sleep(0.05)
         ui = int(running.read_text())
-        time.sleep(0.2)  # the signal is handled from just after the start on
         command.send_signal(signal.SIGTERM)
         assert command.wait(PATIENCE) == -signal.SIGTERM % 256
         with pytest.raises(ProcessLookupError):
             os.kill(ui, 0)
     finally:
         command.kill()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
+def test_a_signal_during_the_start_ends_the_ui_too(monkeypatch: pytest.MonkeyPatch):
+    store, started = open_store(read_settings()), []
+    (make_folder(store.dagster_home) / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
+    start = subprocess.Popen
+
+    def start_slowly(*_, **__) -> subprocess.Popen:
+        process = start(["sleep", "90"])
+        started.append(process)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return process
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(subprocess, "Popen", start_slowly)
+    try:
+        assert launch.serve(store, 1, {}) == -signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        started[0].kill()

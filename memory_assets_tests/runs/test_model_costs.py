@@ -49,10 +49,10 @@ def test_each_step_is_counted_with_the_model_of_its_role(store: Store):
     costs = costs_of(with_models(store, model="small", reflector_model="large"), [TODAY])
     assert (costs.model, costs.days[0].calls) == ("small", 1)
     found = {one.step: (one.model, one.calls) for one in costs.others}
-    assert (found["reflections"], found["reviews"]) == (("large", 1), ("large", 1))
+    assert (found["reflections"], found["reviews"]) == (("large", 1), ("large", 2))
     each = {one.step: one for one in costs.others if one.is_each}
     assert {(one.role, one.model, one.calls) for one in each.values()} == {("reflector", "large", 1), ("observer", "small", 1)}
-    assert costs.calls == 3
+    assert costs.calls == 4
     assert costs.usd == pytest.approx(costs.days[0].usd + sum(one.usd for one in costs.others if not one.is_each))
 
 
@@ -78,7 +78,7 @@ def test_projects_that_may_not_be_sent_cost_nothing(store: Store):
 
 def test_a_reflector_alone_is_counted_without_windows(store: Store):
     costs = costs_of(with_models(store, model="rules", reflector_model="large"), [TODAY])
-    assert (costs.model, costs.days, costs.calls) == ("large", (), 2)
+    assert (costs.model, costs.days, costs.calls) == ("large", (), 3)
 
 
 def test_without_a_model_there_is_nothing_to_count(store: Store):

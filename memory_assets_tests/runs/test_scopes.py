@@ -16,8 +16,10 @@ from memory_assets.store.store import Store, open_store
 from memory_assets_tests.dagster_runs import metadata_of, run_assets
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import write
-from memory_assets_tests.stages.triage.test_projects import GAUGES, HARBOURS, UV, learn, texts_in
+from memory_assets_tests.stages.triage.test_projects import GAUGES, HARBOURS, learn, texts_in
 from memory_assets_tests.stages.triage.world import World
+
+EVERYWHERE = "Use uv, never pip, in all Python projects."
 
 
 @pytest.fixture
@@ -46,13 +48,14 @@ def test_the_file_of_one_project_is_written_alone(tmp_path: Path):
     world = World(tmp_path)
     learn(world, "tidewatch", *HARBOURS[:3])
     learn(world, "gauges", *GAUGES)
-    world.propose(UV, sessions=2)
+    (common,) = world.propose(EVERYWHERE)
+    world.ledger.append("proposal.approved", common, {}, actor="mira")
     world.decide()
     own = "projects/tidewatch.md"
     world.write(files={own})
     assert texts_in(world, own) != [] and texts_in(world, "MEMORY.md") == [] and texts_in(world, "projects/gauges.md") == []
     world.write()
-    assert UV in texts_in(world, "MEMORY.md") and sorted(texts_in(world, "projects/gauges.md")) == sorted(GAUGES)
+    assert texts_in(world, "MEMORY.md") == [EVERYWHERE] and sorted(texts_in(world, "projects/gauges.md")) == sorted(GAUGES)
     assert sorted(texts_in(world, own)) == sorted(HARBOURS[:3])
 
 

@@ -5,16 +5,18 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from memory_assets.assets.factory import code_version
 from memory_assets.runs.due import due_runs
-from memory_assets.runs.staleness import input_versions, is_stale, resolve, stale_days, stale_partitions
+from memory_assets.runs.materialise import materialise
+from memory_assets.runs.staleness import input_versions, is_stale, note_name, resolve, stale_days, stale_partitions
 from memory_assets.schema.tables import JOBS, TABLES, WHOLE, Table
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
-from memory_assets_tests.small_store import DAY, bring_up_to_date, index, small_store, write
+from memory_assets_tests.small_store import DAY, WINDOW, bring_up_to_date, index, small_store, write
 
 NOW = "2026-08-10T06:00:00+00:00"
 """The week of the only day is over, frictions are still looked for in it, and no proposal has expired."""
@@ -98,6 +100,23 @@ def test_a_store_that_is_up_to_date_asks_for_nothing(store: Store):
     assert not is_stale(store, TABLES)
     assert [job for job, declared in JOBS.items() if declared.is_partitioned and stale_days(store, job)] == []
     assert [run for job in JOBS for run in due_runs(store, job)] == []
+
+
+def test_a_day_that_an_older_version_logged_is_logged_again(store: Store):
+    table, day = TABLES["daily_log"], DAY.isoformat()
+    log, window = store.workspace / "memory" / f"{day}.md", "ab" * 32
+    for name, part in (("windows", WHOLE), ("messages", day), ("segments", day), ("observations", day)):
+        rows = store.tables.read(name, [part]).with_columns(pl.col("window_id").str.replace(WINDOW, window))
+        store.tables.write(name, part, rows)
+    bring_up_to_date(store)
+    log.parent.mkdir()
+    log.write_text(f"# {day}\n\n<!-- window {window[:12]} -->\nOld handoff.\n<!-- /window {window[:12]} -->\nMine.\n")
+    store.note(note_name(table, day), "of daily_log/1")
+    assert [*stale_days(store, "process_days")] == [DAY]
+    materialise(store, [table], [day])
+    assert "Old handoff." not in log.read_text()
+    assert "**Last request**: No, use uv, never pip." in log.read_text() and "Mine." in log.read_text()
+    assert stale_days(store, "process_days") == {}
 
 
 @pytest.mark.parametrize(("name", "setting"), DECLARED)

@@ -34,6 +34,7 @@ Opened = Callable[[Path], Store]
 
 CHANGES = {"facts_per_session": "0"}
 """The bluntest of all: what rules wrote loses what it rests on."""
+PAGE = "projects/notes-site.md"
 MADE_OF_OBSERVATIONS = ("segments", "observations", "verdicts", "merges", "memories")
 NOT_TODAYS = ("branches/", "answers/", "dagster/")
 
@@ -55,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def sources(folder: Path) -> Path:
-    """Two sessions of one project, ten days apart, that say one rule: it is a line of MEMORY.md that rules wrote."""
+    """Two sessions of one project, ten days apart, that say one rule: it is a line of the project's file that rules wrote."""
     return lay_out_sample(folder / "transcripts", "/pi/agent/sessions/--home-mira-code-notes-site--")
 
 
@@ -92,8 +93,8 @@ def assert_same_tables_of_observations(found: Store, expected: Store) -> None:
         assert_frame_equal(ours, theirs, rel_tol=0.0, abs_tol=1e-5)
 
 
-def memory_of(found: what_if.WhatIf) -> what_if.Side:
-    return next(side for side in found.files if side.path == "MEMORY.md")
+def page_of(found: what_if.WhatIf) -> what_if.Side:
+    return next(side for side in found.files if side.path == PAGE)
 
 
 def test_a_branch_shows_what_differs_and_today_is_untouched(opened: Opened, unbranched: Path, branched: Path):
@@ -107,8 +108,8 @@ def test_a_branch_shows_what_differs_and_today_is_untouched(opened: Opened, unbr
 
 
 def test_a_line_that_rules_wrote_goes_where_nothing_says_it_any_more(opened: Opened, branched: Path):
-    side = memory_of(what_if.show(opened(branched), "mine"))
-    assert (side.before.count("Always use `pnpm`"), side.after.count("Always use `pnpm`")) == (1, 0)
+    side = page_of(what_if.show(opened(branched), "mine"))
+    assert (side.before.count("Always write dates"), side.after.count("Always write dates")) == (1, 0)
 
 
 def test_adopted_the_tables_are_those_of_a_store_that_had_the_setting_from_the_beginning(
@@ -121,7 +122,7 @@ def test_adopted_the_tables_are_those_of_a_store_that_had_the_setting_from_the_b
     assert adopted.path.read_text() == "facts_per_session = 0\n"
     assert today.settings.facts_per_session == 0
     assert_same_tables_of_observations(today, built(folder / "from the beginning", sources, facts_per_session=0))
-    assert (today.workspace / "MEMORY.md").read_text() == memory_of(found).after
+    assert (today.workspace / PAGE).read_text() == page_of(found).after
     assert (what_if.listed(today), (today.root / "branches").exists()) == ((), False)
     assert (stale_days(today, "process_days"), stale_days(today, "reflect")) == ({}, {})
 
@@ -179,7 +180,7 @@ def test_an_adoption_that_is_killed_is_finished_by_the_next_run(
     assert (today.settings.facts_per_session, what_if.listed(today)) == (0, ())
     allowed = today.tables.read("observations").filter((pl.col("gate") == "allow") & (pl.col("kind") == "fact"))
     assert allowed.height == found.observations.after
-    assert (today.workspace / "MEMORY.md").read_text() == memory_of(found).after
+    assert (today.workspace / PAGE).read_text() == page_of(found).after
 
 
 @pytest.fixture

@@ -100,8 +100,36 @@ def test_a_model_that_rewrites_a_question_is_sent_no_password(store: Store, monk
         until = time.monotonic() + 60
         while not api.questions() and time.monotonic() < until:  # recall does not wait for a model that is late
             time.sleep(0.05)
-    (sent,) = (json.dumps(question) for question in api.questions())
+    sent, *others = (json.dumps(question) for question in api.questions())
     assert (PASSWORD in sent, "hT4$wZ8q?Rn2" in sent, sent.count("************")) == (False, False, 3)
+    assert not any(PASSWORD in other for other in others)
+
+
+def test_the_named_model_reranks_balanced_answers_unless_the_setting_or_the_profile_says_no(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    plain = [one.memory_id for one in MemoryAgent().recall(TYPED, probe=True).results]
+    assert len(plain) > 1
+    monkeypatch.setattr("memory_assets.services.answers.DEADLINE_SECONDS", 60.0)
+    with serve(lambda body: f"<order>{len(plain)}</order>") as api:
+        agent = named(api.url, monkeypatch)
+        found = agent.recall(TYPED)
+        assert [one.memory_id for one in found.results] == [plain[-1], *plain[:-1]]
+        assert (found.uses, found.cost.model_calls, found.cost.usd > 0) == (("rerank",), 1, True)
+        assert agent.recall(TYPED, profile="lean", probe=True).cost.model_calls == 0
+        assert agent.recall(TYPED, budget=True, probe=True).cost.model_calls == 0
+        monkeypatch.setenv("MEMORY_RERANK", "false")
+        assert MemoryAgent().recall(TYPED, probe=True).uses == ()
+        (sent,) = (json.dumps(question) for question in api.questions())
+    assert (PASSWORD in sent, "password=************" in sent) == (False, True)
+    assert log_recalls(store.ledger.events([RECALLED]), store.settings.zone)["model_calls"].to_list() == [1]
+
+
+def test_a_dead_model_leaves_the_order_and_a_note(store: Store, monkeypatch: pytest.MonkeyPatch):
+    plain = MemoryAgent().recall(TYPED, probe=True).results
+    found = named("http://127.0.0.1:9", monkeypatch).recall(TYPED, probe=True)
+    assert (found.results, found.cost.model_calls) == (plain, 1)
+    assert "were not reranked" in found.notes[0]
 
 
 def test_a_dead_model_leaves_an_extractive_answer(store: Store, monkeypatch: pytest.MonkeyPatch):

@@ -2,20 +2,24 @@
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.errors import MemoryAssetsError, NoteError, QuestionError
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.corpus import open_texts, open_vectors
+from memory_assets.services import corpus
+from memory_assets.services.corpus import open_note_vectors, open_texts, open_vectors
+from memory_assets.services.health.status import render_status
 from memory_assets.services.notes import LONGEST, Noted, find_memory
 from memory_assets.stages.embed.memories import overlay
 from memory_assets.stages.embed.notes import note_rows
 from memory_assets.store.ledger import NOTES, Ledger
 from memory_assets.store.store import Store
+from memory_assets_tests.dagster_runs import run_assets
 from memory_assets_tests.factories import index_rows, row
-from memory_assets_tests.small_store import FACT, MEMORY, NARRATIVE, TURNS, index, small_store, write
+from memory_assets_tests.small_store import FACT, MEMORY, NARRATIVE, PROPOSAL, TURNS, index, small_store, write
 
 SHOWN = f"mem_{MEMORY.replace('-', '')[:12]}"
 SECRET = "ghp_" + "R7dKq2vXw9Lm4TzB8sNf3Yh6Jc1PgUa5Eo0I"
@@ -128,7 +132,8 @@ def test_what_cannot_be_kept_is_refused_and_nothing_is_written(
 
 def test_a_correction_names_what_it_replaces_and_keeps_its_evidence(agent: MemoryAgent, store: Store):
     noted = agent.remember("Use uv or pixi, never pip, to install packages.", instead_of=SHOWN[:10])
-    ((kind, target, payload),) = said(store)
+    (kind, target, payload), proposal = said(store)
+    assert proposal == ("proposal.edited", PROPOSAL, {"text": "Use uv or pixi, never pip, to install packages."})
     assert (kind, target, noted.replaces, noted.category) == ("memory.corrected", MEMORY, MEMORY, "rules-conventions")
     assert payload["observation_ids"] == [MEMORY]
     assert len(payload["text_hashes"]) == len(payload["message_ids"]) == 1
@@ -145,7 +150,7 @@ def test_what_does_not_stand_any_more_cannot_be_corrected(agent: MemoryAgent, st
         agent.remember("Use pixi.", instead_of=newer.memory_id)
     with pytest.raises(NoteError, match="is already forgotten"):
         agent.forget(newer.memory_id, apply=True)
-    told = [kind for kind, _, _ in said(store)]
+    told = [kind for kind, _, _ in said(store) if not kind.startswith("proposal.")]
     assert sorted(told) == ["memory.corrected", "memory.forgotten", "words.erased", "words.forgotten"]
 
 
@@ -216,9 +221,9 @@ class TestRecall:
 
     def test_a_note_is_recalled_at_once_by_its_words_and_by_its_meaning(self, agent: MemoryAgent, other: MemoryAgent):
         noted = agent.remember("Herons nest beside the reactor.")
-        (found,) = other.recall("herons near the reactor", probe=True).results
+        (found,) = other.recall("herons near the reactor", profile="lean", probe=True).results
         assert (found.memory_id, found.session, found.arms) == (noted.memory_ids[0], "ledger", ("keyword", "vector"))
-        (found,) = other.recall("birds at the nuclear plant", probe=True).results
+        (found,) = other.recall("birds at the nuclear plant", profile="lean", probe=True).results
         assert (found.text, found.arms) == (noted.text, ("vector",))
 
     def test_of_a_corrected_memory_only_the_correction_is_recalled(self, agent: MemoryAgent, other: MemoryAgent):
@@ -243,6 +248,105 @@ class TestRecall:
         open_texts(store).update(index_rows(words), [])
         assert texts(other, "herons") == [noted.text]
 
+    def test_conflicting_notes_are_marked_before_the_next_merge_and_the_newer_comes_first(self, agent, other: MemoryAgent):
+        older = agent.remember("Staging listens on port 5432.", category="operations")
+        newer = agent.remember("Staging listens on port 5433.", category="operations")
+        found = other.recall("on which port does staging listen", profile="lean", probe=True).results
+        assert [(one.memory_id, one.tags) for one in found] == [
+            (newer.memory_ids[0], (f"conflict:{older.memory_id}",)),
+            (older.memory_ids[0], (f"conflict:{newer.memory_id}",)),
+        ]
 
-def texts(agent: MemoryAgent, question: str, **asked: Any) -> list[str]:
-    return [result.text for result in agent.recall(question, probe=True, **asked).results]
+    def test_a_note_that_conflicts_with_a_memory_is_marked_and_the_memory_too(self, agent, store: Store, other: MemoryAgent):
+        known = store.tables.read("memories").with_columns(kind=pl.lit("fact"), scope=pl.lit("everyone"))
+        store.tables.write("memories", "all", known)
+        noted = agent.remember("Use pip, never uv, to install packages.", category="rules-conventions")
+        found = other.recall("how do we install packages", profile="lean", probe=True).results
+        assert {one.memory_id: one.tags for one in found} == {
+            MEMORY: (f"conflict:{noted.memory_id}",),
+            noted.memory_ids[0]: (f"conflict:{SHOWN}",),
+        }
+
+    def test_a_note_is_encoded_by_one_process_for_all(self, agent: MemoryAgent, other: MemoryAgent, monkeypatch):
+        agent.remember("Herons nest beside the reactor.")
+        agent.remember("Storks nest on the chimney.")
+        encoded = encoded_texts(monkeypatch)
+        for _ in range(2):
+            corpus._present.clear()
+            assert texts(other, "birds at the nuclear plant")[0] == "Herons nest beside the reactor."
+        assert sorted(encoded) == ["Herons nest beside the reactor.", "Storks nest on the chimney."]
+
+    def test_a_kept_vector_of_another_model_is_replaced(self, agent: MemoryAgent, store: Store, other: MemoryAgent):
+        agent.remember("Herons nest beside the reactor.")
+        text_hash = note_rows(store.ledger.events(NOTES))["text_hash"][0]
+        open_note_vectors(store).write(LocalEmbedder().name, text_hash, np.ones(3))
+        assert texts(other, "birds at the nuclear plant") == ["Herons nest beside the reactor."]
+        kept = open_note_vectors(store).read(LocalEmbedder().name, text_hash)
+        assert kept is not None and len(kept) == 384
+
+    def test_forgetting_removes_the_vectors_of_notes(self, agent: MemoryAgent, store: Store, other: MemoryAgent):
+        noted = agent.remember("Herons nest beside the reactor.")
+        assert texts(other, "herons") == [noted.text]
+        assert [path for path in (store.root / "index" / "notes").rglob("*") if path.is_file()]
+        agent.forget(noted.memory_id, apply=True)
+        assert not (store.root / "index" / "notes").exists()
+        assert texts(other, "herons") == []
+
+
+class TestFirstNote:
+    """The first note creates the store; nothing has to be read or built before it is recalled."""
+
+    @pytest.fixture
+    def agent(self) -> MemoryAgent:
+        agent = MemoryAgent()
+        assert not agent.exists
+        return agent
+
+    def test_it_is_recalled_by_its_words_and_by_its_meaning(self, agent: MemoryAgent):
+        noted = agent.remember("Herons nest beside the reactor.")
+        agent.remember("The release train leaves on Thursday.")
+        (found,) = MemoryAgent().recall("herons near the reactor", probe=True).results
+        assert (found.memory_id, found.arms) == (noted.memory_ids[0], ("keyword", "vector"))
+        answer = MemoryAgent().recall("birds at the nuclear plant", probe=True)
+        assert ([one.text for one in answer.results], answer.degraded) == ([noted.text], None)
+        assert MemoryAgent().recall("which database do we use", probe=True).results == ()
+        assert noted.text in MemoryAgent().answer("where do herons nest", probe=True).text
+
+    def test_the_status_is_not_empty_and_the_doctor_finds_nothing(self, agent: MemoryAgent):
+        agent.remember("Herons nest beside the reactor.")
+        assert "memories      none built yet; notes: 1" in render_status(agent.status())
+        assert agent.health().is_well
+
+    def test_its_vector_is_kept_until_the_index_contains_it(self, agent: MemoryAgent):
+        noted = agent.remember("Herons nest beside the reactor.")
+        assert texts(agent, "birds at the nuclear plant") == [noted.text]
+        day = str(noted.at.date())
+        assert run_assets(agent.store, "embedding_failures", "embeddings", days=(day, day)).success
+        assert run_assets(agent.store, "merges", "memories", "vector_index", "text_index").success
+        assert [path for path in (agent.store.root / "index" / "notes").rglob("*") if path.is_file()] == []
+        assert texts(MemoryAgent(), "birds at the nuclear plant") == [noted.text]
+
+    @pytest.mark.parametrize("text", ["", SECRET])
+    def test_an_invalid_one_creates_nothing(self, agent: MemoryAgent, text: str):
+        with pytest.raises(NoteError):
+            agent.remember(text)
+        with pytest.raises(NoteError):
+            agent.remember("Herons nest beside the reactor.", instead_of=SHOWN)
+        assert not agent.settings.data.exists()
+
+
+def encoded_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that are encoded alone from now on, questions excepted."""
+    encoded: list[str] = []
+    encode_query = LocalEmbedder.encode_query
+
+    def count(self: LocalEmbedder, text: str):
+        encoded.append(text)
+        return encode_query(self, text)
+
+    monkeypatch.setattr(LocalEmbedder, "encode_query", count)
+    return encoded
+
+
+def texts(agent: MemoryAgent, question: str, profile: str = "lean") -> list[str]:
+    return [result.text for result in agent.recall(question, probe=True, profile=profile).results]

@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from memory_assets.errors import QuestionError
+from memory_assets.interfaces.views.origin import render_explained
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.corpus import open_present, open_texts
+from memory_assets.services.corpus import open_present, open_present_with_embedder, open_texts
 from memory_assets.services.why_not import WhyNot, why_not
 from memory_assets.stages.recall.results import Answer, LeftOut, Recalled
 from memory_assets.store.archive import Range, range_id
@@ -34,7 +35,7 @@ def asked(text: str = PLANTED, question: str | None = None) -> WhyNot:
     def ask(asked: str, limit: int | None = None) -> Answer:
         return agent.recall(asked, limit=limit, probe=True)
 
-    return why_not(text, agent.store, open_present(agent.store, None), ask, question=question)
+    return why_not(text, agent.store, open_present_with_embedder(agent.store), ask, question=question)
 
 
 def remember(store: Store, *memories: dict) -> None:
@@ -49,9 +50,11 @@ def remember(store: Store, *memories: dict) -> None:
 
 def say(store: Store, status: str, **changes: Any) -> None:
     """Writes one message with the planted text into a window of that status."""
-    said = message(PLANTED, 9, window_id="v" * 64, session_id="s9", **changes)
+    said = message(changes.pop("text", PLANTED), 9, window_id="v" * 64, session_id="s9", **changes)
     table, part = ("messages_open", "all") if status == "open" else ("messages", "2026-08-04")
     write(store, table, part, said)
+    passage = {"id": [f"{said['message_id']}#0"], "corpus": ["messages"], "text": [said["text"]]}
+    open_texts(store).update(index_rows(pl.DataFrame(passage)), [])
     windows = store.tables.read("windows").to_dicts()
     window = row(
         "windows", window_id="v" * 64, session_id="s9", status=status, user_turn_count=2, message_ids=[said["message_id"]]
@@ -213,6 +216,38 @@ def test_what_shares_nothing_with_the_question_is_out_ranked(store: Store):
 def test_what_is_no_question_is_refused(text: str, store: Store):
     with pytest.raises(QuestionError, match="Give 1 to 2,000 characters"):
         asked(text)
+
+
+WORDINGS = (
+    "`herons` nest beside the 'reactor'",
+    "beside the reactor, HERONS NEST",
+    "herons build their nests next to the reactor",
+)
+
+
+@pytest.mark.parametrize("wording", WORDINGS)
+def test_a_memory_is_found_in_any_wording(wording: str, store: Store):
+    remember(store, {"state": "held"})
+    found = asked(wording)
+    assert (found.stage, found.says, found.is_meant) == ("held", PLANTED, True)
+
+
+@pytest.mark.parametrize("wording", WORDINGS)
+def test_what_somebody_said_is_found_in_any_wording(wording: str, store: Store):
+    around = "The tests pass now, all nineteen of them. {} I will look at the gauges of the river tomorrow morning."
+    said = around.format("**Herons** nest beside the `reactor`.")
+    say(store, "observed", text=said)
+    found = asked(wording)
+    assert (found.stage, found.is_meant) == ("not observed", True)
+    assert found.says == "**Herons** nest beside the `reactor`."
+
+
+def test_the_nearest_thing_said_is_named_and_marked_where_nothing_says_it(store: Store):
+    say(store, "observed")
+    found = asked("The reactor needs a new pump.")
+    assert (found.stage, found.says, found.is_meant) == ("not observed", PLANTED, False)
+    assert "perhaps not what you mean" in "\n".join(map(str, render_explained(found)))
+    assert asked("The invoice has a due date.").stage == "not captured"
 
 
 def test_a_memory_is_named_by_its_id(store: Store):

@@ -34,3 +34,7 @@ def test_a_folder_below_one_with_the_projects_name_gets_its_briefing(root: Path,
 def test_any_other_folder_gets_the_general_briefing(root: Path, tmp_path: Path):
     assert briefing(root, repository(tmp_path / "till")) == "briefing.md"
     assert briefing(root, "") == "briefing.md"
+
+
+def test_a_repository_in_a_folder_that_is_called_like_a_project_is_not_that_project(root: Path, tmp_path: Path):
+    assert briefing(root, repository(tmp_path / "shop" / "till")) == "briefing.md"

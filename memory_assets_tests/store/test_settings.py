@@ -128,6 +128,11 @@ def test_a_map_that_is_no_json_is_named(monkeypatch: pytest.MonkeyPatch):
         read_settings()
 
 
+@pytest.mark.parametrize("name", ["UTC", "Etc/UTC", "Zulu", "GMT"])
+def test_other_names_of_utc_are_utc(name: str):
+    assert read_settings(timezone=name).timezone == "UTC"
+
+
 def test_a_fixed_clock_without_zone_is_local_time(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MEMORY_NOW", "2026-09-01T12:00:00")
     monkeypatch.setenv("MEMORY_TIMEZONE", "Europe/Berlin")

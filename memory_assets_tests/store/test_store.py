@@ -62,6 +62,12 @@ def test_another_zone_is_refused_with_the_command_that_rebuilds(monkeypatch: pyt
     assert json.loads((store.root / "instance.json").read_text()) == {"timezone": "UTC"}
 
 
+def test_a_store_whose_zone_has_another_name_of_utc_opens():
+    store = open_store(read_settings())
+    (store.root / "instance.json").write_text('{"timezone": "Etc/UTC"}')
+    assert open_store(read_settings()).settings.timezone == "UTC"
+
+
 def test_the_key_outlives_everything_derived():
     store = open_store(read_settings())
     key = store.key

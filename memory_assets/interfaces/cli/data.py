@@ -74,12 +74,17 @@ def sample(
 @app.command(epilog="Example: `memory data rebuild`")
 def rebuild(
     indexes: Annotated[bool, typer.Option("--indexes", help="Only the vector and text indexes, from the tables.")] = False,
+    reflections: Annotated[
+        bool, typer.Option("--reflections", help="Only the reflections of all days, weeks and months, with the timeline.")
+    ] = False,
     as_json: Json = False,
 ) -> Reply:
     """Delete everything derived and rebuild it from the archive, the ledger and the workspace."""
-    from memory_assets.runs.build import rebuild as rebuild_all
+    from memory_assets.runs.build import rebuild as rebuild_part
 
-    return built_reply(rebuild_all(indexes_only=indexes))
+    if indexes and reflections:
+        raise typer.BadParameter("Give --indexes or --reflections, not both.")
+    return built_reply(rebuild_part("indexes" if indexes else "reflections" if reflections else "all"))
 
 
 @app.command(epilog="Example: `memory data backfill --from 2026-04-01`")

@@ -92,7 +92,7 @@ def _review_on_terminal() -> int:
 
     screen = console()
     if os.name == "nt":
-        ReviewSession(MemoryAgent(), screen, typer.getchar, screen.input).run()
+        ReviewSession(MemoryAgent(), screen, typer.getchar, lambda prompt, _: screen.input(prompt)).run()
         return 0
     from memory_assets.interfaces.cli.keyboard import Keyboard
 

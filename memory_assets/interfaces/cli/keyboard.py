@@ -2,6 +2,7 @@
 
 import os
 import re
+import readline
 import select
 import sys
 import termios
@@ -34,12 +35,14 @@ class Keyboard:
             key += os.read(self.descriptor, 1)
         return key.decode("utf-8", "replace")
 
-    def line(self, prompt: str) -> str:
-        """Returns a line, with the terminal's own line editing."""
+    def line(self, prompt: str, text: str = "") -> str:
+        """Returns a line that is edited in the terminal, beginning with this text."""
         self._restore()
+        readline.set_startup_hook(lambda: readline.insert_text(text))
         try:
             return input(prompt)
         finally:
+            readline.set_startup_hook()
             tty.setcbreak(self.descriptor, termios.TCSADRAIN)
 
     def _restore(self) -> None:

@@ -110,7 +110,6 @@ def what_if_drop(name: Branch, as_json: Json = False) -> Reply:
 
 
 app.add_typer(what_if_app, name="what-if")
-add(app, verbs.GRAPH, path="lab graph")
 add(app, verbs.TRIGGERS, path="lab triggers")
 
 

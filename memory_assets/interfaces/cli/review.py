@@ -1,12 +1,12 @@
 """The review in a terminal: one proposal at a time with its evidence, one key per decision.
 
-Every decision is in the ledger before the next proposal is shown, so an interrupted review continues where it stopped, and
-proposals that were decided elsewhere meanwhile (in REVIEW.md, by a rule, in another terminal) are skipped. MEMORY.md is written
-once, when the review ends or is interrupted.
+Every decision is in the ledger, and its line in its file, before the next proposal is shown, so an interrupted review continues
+where it stopped. Proposals that were decided elsewhere meanwhile (in REVIEW.md, by a rule, in another terminal) are skipped.
+The last decision can be taken back. A whole triage follows when the review ends or is interrupted.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rich.console import Console
 from rich.rule import Rule
@@ -15,8 +15,8 @@ from rich.text import Text
 from memory_assets.errors import ReviewError
 from memory_assets.memory import MemoryAgent, Pending
 
-APPROVE, REJECT, EDIT, SKIP, EVIDENCE, QUIT = "a", "r", "e", "s", "v", "q"
-KEYS = "[a]pprove  [r]eject  [e]dit  [s]kip  all e[v]idence  [q]uit"
+APPROVE, REJECT, EDIT, SKIP, EVIDENCE, UNDO, QUIT = "a", "r", "e", "s", "v", "u", "q"
+KEYS = "[a]pprove  [r]eject  [e]dit  [s]kip  all e[v]idence  [u]ndo  [q]uit"
 PUT_BACK = "p"
 LOST_KEYS = "[r]eject them (I deleted their lines)  [p]ut them back  any other key: decide later"
 INTERRUPTS = ("\x03", "\x04", "")
@@ -31,7 +31,10 @@ class ReviewSession:
     agent: MemoryAgent
     console: Console
     read_key: Callable[[], str]
-    read_line: Callable[[str], str]
+    read_line: Callable[[str, str], str]
+    """Reads a line from a prompt and the text that it begins with."""
+    decided: list[str] = field(default_factory=list)
+    """The proposals that were approved or rejected here, in order; the last one can be taken back."""
 
     def run(self) -> list[str]:
         """Asks about every pending proposal, and returns those that were decided or edited."""
@@ -80,6 +83,8 @@ class ReviewSession:
                 return None
             if key in (SKIP, " "):
                 return False
+            if key == UNDO and self._undo():
+                return True
             if key == EVIDENCE:
                 self._show(one, left, ALL_QUOTES)
                 continue
@@ -95,10 +100,24 @@ class ReviewSession:
             self.agent.approve(one.proposal_id, triage=False)
         elif key == REJECT:
             self.agent.reject(one.proposal_id, triage=False)
-        elif key == EDIT and (text := self.read_line("New wording (empty: keep it): ").strip()):
+        elif key == EDIT and (text := self.read_line("New wording: ", one.text).strip()) not in ("", one.text):
             self.agent.edit(one.proposal_id, text, triage=False)
+            return True
         else:
             return False
+        self.decided.append(one.proposal_id)
+        for change in self.agent.write_decided():
+            self.console.print(Text(change, style="green"))
+        return True
+
+    def _undo(self) -> bool:
+        """Takes the last decision of this review back, and returns whether there was one."""
+        if not self.decided:
+            self.console.print(Text("Nothing was decided in this review yet.", style="yellow"))
+            return False
+        last = self.decided.pop()
+        self.agent.take_back(last)
+        self.console.print(Text(f"{last} is pending again.", style="yellow"))
         return True
 
     def _read_choice(self, choices: str) -> str:
@@ -113,7 +132,7 @@ class ReviewSession:
 
     def _show(self, one: Pending, left: int, most: int) -> None:
         what = "retire" if not one.text else "replace a line in" if one.entry else "add to"
-        where = "a line" if not one.text else one.section
+        where = "a line" if not one.text else f"{one.path}, {one.section}"
         self.console.print(Rule(style="dim"))
         self.console.print(Text(f"{one.proposal_id}  {what} {where}", style="bold") + Text(f"   {left} left", style="dim"))
         if one.entry:
@@ -121,9 +140,7 @@ class ReviewSession:
         if one.text:
             self.console.print(Text(f"+ {one.text}", style="green"))
         until = f", expires {one.expires_at:%Y-%m-%d}" if one.expires_at else ""
-        about = f"confidence {one.confidence:.2f}, {one.priority}, {one.category}, {one.project}{until}"
-        self.console.print(Text(about, style="dim"))
-        self.console.print(Text(f"Pending because: {one.reason}.", style="dim"))
+        self.console.print(Text(f"{one.reason}{until}", style="dim"))
         for line in self._evidence(one.proposal_id, most):
             self.console.print(line)
 

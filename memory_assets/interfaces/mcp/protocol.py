@@ -113,11 +113,14 @@ class Protocol:
     def call(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Returns a tool's answer as text and as the envelope of `--json`; errors are results, too."""
         verb, arguments = self._called(params)
+        from memory_assets.errors import QuestionError
         from memory_assets.interfaces import dispatcher, envelope
         from memory_assets.interfaces.views.registry import render_text
 
         try:
-            data = dispatcher.ask(verb, arguments)
+            if verb.is_writing and not self.is_writing:
+                raise QuestionError(f"{verb.tool} writes, and this server only reads. Start it as `memory serve mcp --write`.")
+            data = dispatcher.ask(verb, {**verb.tool_defaults, **arguments})
         except Exception as error:
             if os.environ.get("MEMORY_DEBUG"):
                 import traceback
@@ -138,9 +141,6 @@ class Protocol:
         verb = next((verb for verb in VERBS if verb.tool == name), None)
         if verb is None:
             raise RefusedError(INVALID_PARAMS, f"There is no tool {str(name)[:80]!r}; tools/list lists the tools.")
-        if verb.is_writing and not self.is_writing:
-            message = f"{verb.tool} writes, and this server only reads. Start it as `memory serve mcp --write`."
-            raise RefusedError(INVALID_PARAMS, message)
         if not isinstance(arguments, Mapping | None):
             raise RefusedError(INVALID_PARAMS, f"The arguments of {verb.tool} must be an object.")
         return verb, arguments or {}

@@ -89,14 +89,15 @@ def render_pending(review: "Review") -> Parts:
         yield "No proposal is pending."
         return
     for one in review.pending:
-        yield bold(one.proposal_id, f" → {one.section}")
+        yield bold(one.proposal_id, f" → {one.path}, {one.section}")
         yield f"   {one.text or 'Remove:'}"
         if one.entry:
             yield f"   {'instead of ' if one.text else ''}{one.entry}"
         until = f", expires {one.expires_at:%Y-%m-%d}" if one.expires_at else ""
-        about = f"confidence {one.confidence:.2f}, {one.priority}, {one.project}, said {one.event_on}{until}"
-        yield dim(f"   {about}: {one.reason}")
+        yield dim(f"   {one.reason}{until}")
     first = review.pending[0].proposal_id
+    if review.pending_count > len(review.pending):
+        yield dim(f"{len(review.pending)} of {review.pending_count}, the most useful first; the others follow as you decide.")
     yield dim(f'Decide: `memory review approve {first}`, `reject {first}`, `edit {first} "new wording"`; or in REVIEW.md.')
 
 
@@ -108,11 +109,12 @@ def render_decided(decided: "Decided") -> Parts:
 
 
 def _facts(found: "Recalled") -> str:
-    """Returns the confidence, age, category, tags, id and source of a result."""
-    age = "today" if found.age_days < 1 else f"{found.age_days:.0f} days old"
+    """Returns the category, who said it, the project, date, tags, id and source of a result."""
     tags = f", {', '.join(found.tags)}" if found.tags else ""
     origin = f"session {found.session}" + (f", records {ranges(found.lines)}" if found.lines else "")
-    return f"confidence {found.confidence:.2f}, {age}, {found.category}{tags}; {_shown_id(found)}; {origin}"
+    said = f"said by {found.said_by}" if found.kind == "message" else f"{found.category}, from {found.said_by}"
+    where = f" in {found.project}" if found.project else ""
+    return f"{said}{where} on {found.event_at:%Y-%m-%d}{tags}; {_shown_id(found)}; {origin}"
 
 
 def _shown_id(found: "Recalled") -> str:
@@ -124,4 +126,5 @@ def _origin(one: "Citation") -> str:
     if not one.session:
         return f"line {ranges(one.lines)} of {one.path}"
     on = f" of {one.event_at:%Y-%m-%d}" if one.event_at else ""
-    return f"{one.kind}{on}; session {one.session}" + (f", records {ranges(one.lines)}" if one.lines else "")
+    by = f", said by {one.said_by}" if one.said_by else ""
+    return f"{one.kind}{on}{by}; session {one.session}" + (f", records {ranges(one.lines)}" if one.lines else "")

@@ -13,11 +13,8 @@ if TYPE_CHECKING:
     from memory_assets.memory import Triggers
     from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.brief.due import Trigger
-    from memory_assets.stages.recall.neighbourhood import EntityView, Neighbourhood, RelatedEntity
     from memory_assets.stages.triage.explain import Explanation, ProvenanceStep
 
-SAYS = {"uses": "uses", "part_of": "is part of", "replaced_by": "was replaced by", "mentioned_together": "together with"}
-SAYS_IN_REVERSE = {"uses": "is used by", "part_of": "holds", "replaced_by": "replaced"}
 NO_RECORDS = {
     "note": "Saved directly: the chain ends at its line in the ledger.",
     "file": "Remembered by the harness itself: the chain ends at its file.",
@@ -79,6 +76,8 @@ def _record(step: "ProvenanceStep") -> Text:
 
 
 def _why_not(found: "WhyNot") -> Parts:
+    if not found.is_meant:
+        yield "Nothing says this. The nearest thing said, perhaps not what you mean:"
     yield bold(found.stage, f": {found.because}")
     if found.says:
         yield f"   {f'{short_id(found.memory_id)} ' if found.memory_id else ''}{found.says}"
@@ -90,36 +89,6 @@ def _why_not(found: "WhyNot") -> Parts:
     if found.path:
         records = f", records {', '.join(map(str, found.lines))}" if found.lines else ""
         yield dim(f"   session {found.session or '-'}, {found.path}{records}")
-
-
-def render_related(found: "Neighbourhood") -> Parts:
-    """Renders each entity with what it is related to, and the newest memories that mention it."""
-    if not found.entities:
-        yield f"No memory mentions '{found.asked}'."
-        if found.similar:
-            yield f"Similar names: {', '.join(found.similar)}."
-    for known in found.entities:
-        yield _entity(known)
-
-
-def _entity(known: "EntityView") -> Tree:
-    also = f", also {', '.join(known.aliases)}" if known.aliases else ""
-    where = f" · {', '.join(known.projects)}" if known.projects else ""
-    count = f"{known.memory_count} memor{'y' if known.memory_count == 1 else 'ies'}"
-    when = f"{known.first_event_at:%Y-%m-%d} to {known.event_at:%Y-%m-%d}"
-    tree = Tree(bold(known.name, f" ({known.kind}{also}) · {count}, {when}{where}", "dim"))
-    for related in known.related:
-        tree.add(_relation(related))
-    if known.memories:
-        latest = tree.add(dim("latest"))
-        for memory in known.memories:
-            latest.add(line((f"{memory.event_at:%Y-%m-%d} ", "dim"), memory.text))
-    return tree
-
-
-def _relation(related: "RelatedEntity") -> Text:
-    verb = (SAYS_IN_REVERSE if related.is_reverse else SAYS)[related.relation]
-    return line((f"{verb} ", "dim"), (related.name, "cyan"), f" ({related.kind}) ×{related.memory_count}")
 
 
 def render_triggers(found: "Triggers") -> Parts:

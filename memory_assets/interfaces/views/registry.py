@@ -14,7 +14,6 @@ VIEWS: Mapping[str, Callable[[Any], Parts]] = {
     "recall": memories.render_recalled,
     "answer": memories.render_cited,
     "explain": origin.render_explained,
-    "graph": origin.render_related,
     "triggers": origin.render_triggers,
     "brief": lambda briefing: iter([briefing.text.rstrip("\n")]),
     "remember": memories.render_noted,

@@ -5,9 +5,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from memory_assets.runs.materialise import Report, Run
-from memory_assets.runs.scopes import OWNER, file_of
-from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, lessons_of, open_work
+from memory_assets.runs.scopes import OWNER, file_of, scopes_of
+from memory_assets.services.brief_inputs import (
+    LESSONS_MD,
+    active_projects,
+    due_triggers,
+    expiring_on,
+    lessons_of,
+    open_work,
+    reflected_memories,
+    refused_lines,
+)
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.review import workspace_of
 from memory_assets.services.which_store import is_sample
@@ -21,7 +32,7 @@ from memory_assets.text.files import write_atomically, write_where_changed
 from memory_assets.text.words import count_tokens
 
 BRIEFING_MD, BRIEFINGS = "briefing.md", "briefings"
-"""The owner's briefing, and the folder of those of projects that have a file of entries."""
+"""The general briefing, for a folder of no known project, and the folder of those of projects."""
 
 SESSIONS = "sessions"
 """Folder below it: what long sessions established, added to the briefing when they are resumed."""
@@ -40,47 +51,58 @@ def lessons_md(store: Store, _: Run) -> Report:
 
 
 def briefing(store: Store, run: Run) -> Report:
-    """Writes the briefings of the run's scopes where they changed: the owner's with those of long sessions, and those of
-    projects with a file of entries.
+    """Writes the briefings of the run's scopes where they changed: the general one with those of long sessions, and those of
+    projects.
     """
     with store.lock():
         memories = store.tables.read("memories")
-        newest = max(memories["event_at"], default=None)
-        workspace = workspace_of(store)
+        workspace, zone = workspace_of(store), store.settings.zone
         render = partial(
             render_briefing,
             read_memory(workspace),
             memories,
             pending=store.tables.read("decisions", columns=["state"]).filter(state="pending").height,
+            expiring=expiring_on(store),
             owner=store.settings.owner,
             due=due_triggers(store, memories),
             lessons=lessons_of(store),
             tasks=[asdict(work) for work in open_work(store)],
-            as_of=newest.astimezone(store.settings.zone).date() if newest else None,
+            reflected=reflected_memories(store, memories),
+            active=active_projects(store),
         )
         budget = int(PACK_SHARE * store.settings.context_tokens)
-
-        def both(**of_project: Any) -> tuple[str, str]:
-            return render(**of_project), render(**of_project, budget_tokens=budget, is_full=True)
-
-        names = {path_of(name): name for name in sorted(memories["project"].unique())}
+        refused = refused_lines(store)
+        newest = dict(memories.group_by("project").agg(pl.col("event_at").max()).iter_rows())
+        names = {path_of(name): name for name in sorted(newest)}
         texts: dict[str, str] = {}
         for scope in run.partitions:
-            file = file_of(scope)
-            if scope == OWNER:
-                (texts[scope], full), path = both(), store.workspace / BRIEFING_MD
-            elif (store.workspace / file).is_file():
-                texts[scope], full = both(project_md=read_memory(workspace, file), project=names.get(file, file))
+            of_project: dict[str, Any] = {"as_of": None}
+            path = store.workspace / BRIEFING_MD
+            if scope != OWNER:
+                file = file_of(scope)
+                name = names.get(file, Path(file).stem)
+                at = newest.get(name)
+                of_project = {"project_md": read_memory(workspace, file), "project": name, "refused": refused.get(name, ())}
+                of_project["as_of"] = at.astimezone(zone).date() if at else None
                 path = store.workspace / BRIEFINGS / file.removeprefix(f"{FOLDER}/")
-            else:
-                continue
+            texts[scope] = render(**of_project)
             write_where_changed(path, texts[scope])
-            write_where_changed(_full(store, path), full)
+            write_where_changed(_full(store, path), render(**of_project, budget_tokens=budget, is_full=True))
         if OWNER in run.partitions:
+            _remove_others(store)
             keep_sessions(store)
             keep_status(store, is_sample=is_sample(store.settings))
     tokens = {scope: {"tokens": count_tokens(text)} for scope, text in texts.items()}
     return Report({"briefings": len(texts), "path": store.workspace / BRIEFING_MD}, by_partition=tokens)
+
+
+def _remove_others(store: Store) -> None:
+    """Deletes the briefings of projects of which nothing is known any more."""
+    known = {f"{Path(scope).name}.md" for scope in scopes_of(store)}
+    folder = store.workspace / BRIEFINGS
+    for path in [path for path in folder.glob("*.md") if path.name not in known]:
+        path.unlink()
+        _full(store, path).unlink(missing_ok=True)
 
 
 def keep_sessions(store: Store) -> int:

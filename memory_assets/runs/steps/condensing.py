@@ -147,5 +147,7 @@ def condensed(store: Store, table: str, partitions: Sequence[str]) -> Report:
         "passed_through": small.height,
         "dropped_mix": counts_of(dropped, "reason"),
         "pressure_mix": counts_of(found.with_columns(pl.format("level {}", "level").alias("level")), "level"),
+        "model_retries": int(found.filter(pl.col("prompt_hash").is_not_null())["level"].sum()),
+        "model_problems": counts_of(found.filter(pl.col("problem").is_not_null()), "problem"),
     }
     return Report(figures)

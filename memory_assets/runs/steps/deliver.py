@@ -5,26 +5,27 @@ import json
 import polars as pl
 
 from memory_assets.runs.materialise import Rows, per_partition
-from memory_assets.schema.frames import frame_of
+from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import FIELDS
 from memory_assets.stages.deliver.inbox import PUT_ASIDE, SpoolRules, ingest_spool
-from memory_assets.store.ledger import Event
+from memory_assets.store.ledger import Event, Planned
 from memory_assets.store.store import Store
 from memory_assets.text.moments import event_time
 
 KINDS = tuple(name.removeprefix("memory/") for name in FIELDS)
-SPOOLED = "spool-"
+SPOOLED, EMITTED = "spool-", "emitted-"
+"""How the ids of events begin that were sent, and of those that runs emit."""
 
 
 @per_partition
 def events(store: Store, _: str) -> Rows:
-    """Reads the lines that wait in the spool; returns every event that was ever sent."""
+    """Reads the lines that wait in the spool; returns every event that was ever sent or emitted."""
     states = store.tables.read("decisions", columns=["proposal_id", "state"])
     rules = SpoolRules(store.settings.clock(), spool.user_id(), dict(states.iter_rows()))
     taken = ingest_spool(store.root, store.ledger, rules, mask=masking(tombstones_of(store)), actor=store.settings.owner)
-    sent = [event for event in store.ledger.events(KINDS) if event.id.startswith(SPOOLED)]
+    sent = [event for event in store.ledger.events(KINDS) if event.id.startswith((SPOOLED, EMITTED))]
     figures = {
         "lines_read": taken.lines,
         "bytes_read": taken.bytes,
@@ -33,6 +34,13 @@ def events(store: Store, _: str) -> Rows:
     }
     frame = frame_of("events", map(_sent, sent)).sort("sent_at", "event_id")
     return Rows(frame, figures, warnings=[f"Put aside: {reason}" for reason in taken.reasons])
+
+
+def emit(store: Store, name: str, day: str, state: str, **data: int | float) -> None:
+    """Records the event about the day, once for each state of it."""
+    payload = {**data, "sent_at": store.settings.clock().isoformat()}
+    planned = Planned(f"{EMITTED}{hash_of(name, day, state)}", name.removeprefix("memory/"), day, payload)
+    store.ledger.append_once([planned], actor="memory_assets")
 
 
 @per_partition

@@ -1,12 +1,16 @@
 """Builds a model's answers, segments, observations and verdicts, triggers, lessons and the daily log."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.errors import ModelError
+from memory_assets.runs.due import ACCUMULATED_TOKENS
 from memory_assets.runs.inputs import observer_answers as versions_of_answers
 from memory_assets.runs.inputs import replaced_by_day
 from memory_assets.runs.materialise import Builder, Report, Run, per_partition
+from memory_assets.runs.steps.deliver import emit
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import JOBS
@@ -18,9 +22,11 @@ from memory_assets.services.review import workspace_of
 from memory_assets.stages.capture.masking.redact import mask_frame
 from memory_assets.stages.capture.messages import windows_of
 from memory_assets.stages.capture.tombstones import tombstones_of
+from memory_assets.stages.deliver.events import ACCUMULATED
 from memory_assets.stages.distill.daily_log import render_section, update_log
 from memory_assets.stages.distill.dates.triggers import find_triggers
 from memory_assets.stages.distill.day import build_day
+from memory_assets.stages.distill.handoff import Handoff, find_handoff
 from memory_assets.stages.distill.lessons import find_lessons
 from memory_assets.stages.distill.model.answer_rows import answers_by_window, open_work_of, plan_uses
 from memory_assets.stages.distill.model.answers import AnswerStore
@@ -72,6 +78,16 @@ def observations(store: Store, _: Run) -> Builder:
     return build
 
 
+def emit_accumulated(store: Store, table: str, partitions: Sequence[str]) -> Report:
+    """Emits `observations.accumulated` for each day with so many tokens of observations that its reflection should not wait."""
+    found = (
+        store.tables.read(table, partitions, columns=["day", "tokens"]).group_by("day").agg(pl.len(), pl.col("tokens").sum())
+    )
+    for day, count, tokens in found.filter(pl.col("tokens") >= ACCUMULATED_TOKENS).sort("day").iter_rows():
+        emit(store, ACCUMULATED, day.isoformat(), "", totalTokens=tokens, observationCount=count)
+    return Report({"observation_tokens": int(found["tokens"].sum())})
+
+
 def _open_embedder(store: Store, *, is_needed: bool) -> LocalEmbedder | None:
     """Returns the embedder; None where it is missing and only decides between categories, so that the log is still written."""
     try:
@@ -121,6 +137,8 @@ def _write_log(store: Store, day: str) -> str | None:
         return None
     sessions = {row["session_id"]: row for row in store.tables.read("sessions", [day]).iter_rows(named=True)}
     last_of = dict(windows.select("session_id", "window_id").iter_rows())
+    said = store.tables.scan("messages", [day]).filter(pl.col("window_id").is_in(list(last_of.values()))).collect()
+    stopped = {id: find_handoff(own.sort("ordinal").to_dicts()) for (id,), own in said.group_by("window_id")}
     zone, open_work = store.settings.zone, open_work_of(store.tables.read("observer_answers", [day]))
     sections = (
         render_section(
@@ -130,6 +148,7 @@ def _write_log(store: Store, day: str) -> str | None:
             session=sessions.get(window["session_id"]),
             is_handoff=last_of[window["session_id"]] == window["window_id"],
             open_work=open_work.get(window["window_id"], ("", "")),
+            stopped=stopped.get(window["window_id"], Handoff()),
             zone=zone,
         )
         for window in windows.iter_rows(named=True)

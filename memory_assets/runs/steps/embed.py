@@ -15,7 +15,7 @@ from memory_assets.runs.staleness import input_versions
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.tables import WHOLE
-from memory_assets.services.corpus import open_embedder, open_texts, open_vectors, passages_to_index
+from memory_assets.services.corpus import open_embedder, open_note_vectors, open_texts, open_vectors, passages_to_index
 from memory_assets.services.model_budget import Budget
 from memory_assets.services.models import at_once, open_model
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
@@ -199,9 +199,11 @@ def vector_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the vectors of retrievable memories, where they changed."""
     with store.lock():
         found = store.tables.read("memories")
-        hashes = found.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", "text_hash")
+        hashes = dict(found.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", "text_hash").iter_rows())
         plan = partial(plan_vectors, found, store.tables.read("embeddings"))
-        return _publish(open_vectors(store), store.root / "index" / "vectors.json", run, dict(hashes.iter_rows()), plan)
+        published = _publish(open_vectors(store), store.root / "index" / "vectors.json", run, hashes, plan)
+        open_note_vectors(store).remove(hashes.values())
+        return published
 
 
 def text_index(store: Store, run: Run) -> Report:

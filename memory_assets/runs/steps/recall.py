@@ -54,11 +54,12 @@ def write_page(store: Store, category: str, rows: pl.DataFrame) -> list[str]:
     before = text_of(store.workspace / path)
     if page == before:
         return []
-    changed = [path]
+    changed, folder = [path], (store.workspace / path).parent
     if before:
-        changed.append(replaced_page_of(category, store.settings.clock()))
+        taken = [f"{PAGES}/{found.name}" for found in folder.glob(f"{category}.*.md")]
+        changed.append(replaced_page_of(category, store.settings.clock(), taken))
         write_atomically(store.workspace / changed[-1], before.encode())
-    kept = (f"{PAGES}/{found.name}" for found in (store.workspace / path).parent.glob(f"{category}.*.md"))
+    kept = (f"{PAGES}/{found.name}" for found in folder.glob(f"{category}.*.md"))
     deleted = pages_to_delete(kept, store.settings.today(), store.settings.zone)
     if page:
         write_atomically(store.workspace / path, page.encode())

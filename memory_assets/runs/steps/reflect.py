@@ -7,7 +7,9 @@ import polars as pl
 
 from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of, per_partition
 from memory_assets.runs.steps.condensing import Past, condense, days_of
+from memory_assets.runs.steps.deliver import emit
 from memory_assets.services.review import workspace_of
+from memory_assets.stages.deliver.events import REFLECTED
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.proposals import NUMBERED, propose
 from memory_assets.stages.reflect.reflector import list_dropped, long_sessions, reflect_on_sessions
@@ -43,6 +45,19 @@ def propose_day(store: Store, past: Past, day: str) -> pl.DataFrame:
     for id, payload in numbers:
         store.ledger.append(NUMBERED, id, payload, actor="reflector")
     return frame
+
+
+def emit_reflected(store: Store, table: str, partitions: Sequence[str]) -> Report:
+    """Emits `observations.reflected` for each day with a reflection, again when the reflection changes."""
+    proposed = store.tables.read(table, partitions, columns=["day"])
+    for day, info in store.tables.parts("reflections", partitions).items():
+        rows = store.tables.read("reflections", [day], columns=["input_tokens", "output_tokens"])
+        if rows.height:
+            read, written = int(rows["input_tokens"].sum()), int(rows["output_tokens"].sum())
+            sizes = {"inputTokens": read, "outputTokens": written, "compressionRatio": round(written / max(read, 1), 3)}
+            count = proposed.filter(day=date.fromisoformat(day)).height
+            emit(store, REFLECTED, day, info.fingerprint, **sizes, proposalCount=count)
+    return Report({"proposals": proposed.height})
 
 
 @per_partition

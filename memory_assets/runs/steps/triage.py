@@ -1,7 +1,5 @@
 """Builds decisions, MEMORY.md and the review surfaces from proposals."""
 
-from collections.abc import Mapping
-
 import polars as pl
 
 from memory_assets.errors import ModelError, ModelSetupError
@@ -15,21 +13,23 @@ from memory_assets.services.models import open_model
 from memory_assets.services.review import (
     read_task_snapshot,
     review_questions,
+    shown_frictions,
     sync_task_list,
     triage_answers,
     triage_of,
     workspace_of,
 )
+from memory_assets.stages.distill.daily_log import render_reflected, update_reflected
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.friction.review import FrictionItem, show_frictions
 from memory_assets.stages.triage.batch import ask_in_batches, read_verdicts
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.patches import FOLDER
 from memory_assets.stages.triage.promote import read_memory
-from memory_assets.stages.triage.run import REVIEW_MD, read_settled_review, session_days
+from memory_assets.stages.triage.run import REVIEW_MD, read_settled_review
 from memory_assets.stages.triage.tasks import KINDS as TASK_KINDS
 from memory_assets.stages.triage.tasks import apply_task_changes, open_tasks
 from memory_assets.store.store import Store
+from memory_assets.text.files import bytes_of, write_atomically
 
 
 @per_partition
@@ -115,11 +115,32 @@ def entries(store: Store, _: str) -> Rows:
     return Rows(frame, {"by_hand": int(frame["is_by_hand"].sum())})
 
 
+def reflected_log(store: Store, _: Run) -> Report:
+    """Updates the section of the daily logs that says how the day was reflected on, and commits those that changed."""
+    reflected = store.tables.read("reflections").partition_by("day", as_dict=True)
+    proposed: dict[str, list[dict[str, str]]] = {}
+    for row in store.tables.read("decisions").sort("proposal_id").iter_rows(named=True):
+        proposed.setdefault(row["proposal_id"].split("-")[1], []).append(row)
+    with store.lock():
+        changed = []
+        for (day,), rows in sorted(reflected.items()):
+            name = f"memory/{day.isoformat()}.md"
+            before = (bytes_of(store.workspace / name) or b"").decode("utf-8", "surrogateescape")
+            section = render_reflected(day, rows, proposed.get(f"{day:%Y%m%d}", ()))
+            after = update_reflected(before, section, title=day.isoformat())
+            if after != before:
+                write_atomically(store.workspace / name, after.encode("utf-8", "surrogateescape"))
+                changed.append(name)
+        if changed:
+            workspace_of(store).commit(f"Log the reflections of {len(changed)} day{'' if len(changed) == 1 else 's'}", changed)
+    return Report({"days_changed": len(changed)})
+
+
 def review_md(store: Store, run: Run) -> Report:
     """Writes REVIEW.md and pushes the workspace, where a remote is set."""
     with store.lock():
         workspace, found = workspace_of(store), store.tables.read("decisions")
-        is_written = triage_of(store, workspace).write_review(_shown_frictions(store))
+        is_written = triage_of(store, workspace).write_review(shown_frictions(store))
         if is_written:
             store.note(run.table.name, triage_state(store))
     edited = None if is_written else "REVIEW.md was edited meanwhile; the next triage reads the edit."
@@ -135,10 +156,6 @@ def review_md(store: Store, run: Run) -> Report:
 
 def review_tasks(store: Store, _: Run) -> Report:
     """Updates the owner's tasks in Todoist to the pending proposals, where a token is set."""
-    done, problem = sync_task_list(store, _shown_frictions(store))
+    done, problem = sync_task_list(store, shown_frictions(store))
     waiting = open_tasks(store.ledger.events(TASK_KINDS))
     return Report({"waiting": len(waiting), **done}, [problem] if problem else [], checks={"are_in_step": problem})
-
-
-def _shown_frictions(store: Store) -> Mapping[str, FrictionItem]:
-    return show_frictions(store.tables.read("friction"), session_days(store.tables))

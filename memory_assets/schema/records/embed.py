@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from memory_assets.schema.records.base import Author, Category, Count, Priority, Record, Scope, Score, Sentiment, Strength
+from memory_assets.schema.records.capture import Trigger
 
 Role = Literal["turn", "answer", "step"]
 MemoryState = Literal["active", "held", "superseded", "stale", "archived", "cold", "forgotten"]
@@ -109,6 +110,7 @@ class Memory(Record):
     session_id: str = Field(description="Session of the newest wording.")
     path: str = Field(description="Transcript of the newest wording.")
     lines: list[int] = Field(description="Evidence of the newest wording in that transcript.")
+    trigger: Trigger = Field(description="What closed the window of the newest wording; `ended` without a session.")
     superseded_by: str | None = Field(description="The memory that replaced it.")
     recall_count: Count = Field(description="Times it was recalled by a person or agent.")
     used_count: Count = Field(description="Model answers and sessions that used it.")

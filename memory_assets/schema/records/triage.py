@@ -114,4 +114,4 @@ class Decision(Record):
     text: str = Field(description="The text as decided (a person may have edited it).")
     entry: str | None = Field(description="The line of MEMORY.md that it replaces, removes or repeats.")
     decided_at: datetime | None = Field(description="When it was decided; empty while pending.")
-    expires_at: datetime | None = Field(description="When a pending one expires.")
+    expires_at: datetime | None = Field(description="When a pending one expires; empty until a person is asked about it.")

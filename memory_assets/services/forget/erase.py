@@ -19,7 +19,7 @@ from memory_assets.errors import IndexFailedError, ReviewError
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.services.branches import drop_all
-from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
+from memory_assets.services.corpus import open_note_vectors, open_texts, open_vectors, passages_to_index
 from memory_assets.services.forget.data_locations import GIT, LEFT_OVER, DataLocation, data_locations, erase_file
 from memory_assets.services.forget.id_map import IdMap, changed_hashes, changed_ids, replace_ids
 from memory_assets.services.forget.rows import erase_rows
@@ -142,6 +142,7 @@ def _erase_indexes(store: Store) -> None:
     except IndexFailedError:
         shutil.rmtree(store.root / "index", ignore_errors=True)  # rebuilt from the tables
         make_folder(store.root / "index")
+    open_note_vectors(store).remove_all()
     vectors.keep_published_only()
     texts.keep_published_only()
     for name in ("vectors.json", "texts.json"):

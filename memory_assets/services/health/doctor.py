@@ -21,9 +21,10 @@ from memory_assets.services.sources import find_left_out, find_sources
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.embed.encode import cut_messages
+from memory_assets.stages.embed.memories import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE
 from memory_assets.stages.maintain.checks import Check, check_secrets
-from memory_assets.store.ledger import CORRECTED, NOTED, WORDS_ERASED, WORDS_FORGOTTEN
+from memory_assets.store.ledger import CORRECTED, NOTED, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.store.store import Store
 
 
@@ -69,7 +70,8 @@ def examine(store: Store, projections: Projections, tasks: TaskList | None = Non
     `tasks` is the owner's task list, if one is used.
     """
     noted = len(store.ledger.events([NOTED, CORRECTED])) + store.tables.read("harness_memories", columns=["id"]).height
-    sums = read_sums(store.tables, store.archive.resources(), noted)
+    memories = overlay(store.tables.read("memories"), store.ledger.events(NOTES))
+    sums = read_sums(store.tables, store.archive.resources(), memories, noted)
     now = store.settings.clock()
     asked = _run("Todoist", lambda: surroundings.check_tasks(tasks, now)) if tasks is not None else ()
     checks = (*sums.checks, *_projected(store, projections), *_surroundings(store, now), *asked)

@@ -15,6 +15,7 @@ from memory_assets.services.models import waiting_projects
 from memory_assets.services.sources import find_left_out
 from memory_assets.stages.capture.discover import LeftOut
 from memory_assets.stages.deliver import spool
+from memory_assets.store.ledger import NOTED
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.ready import STATUS, stamp
 from memory_assets.store.store import Store
@@ -37,6 +38,8 @@ class Status:
     """Number of rows by table."""
     memories: dict[str, int]
     """Memories by state."""
+    noted: int
+    """Notes in the ledger, which are recalled before they are memories."""
     pending: int
     open_windows: int
     first_day: str | None
@@ -57,8 +60,8 @@ class Status:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no transcript was read yet."""
-        return not any(self.rows.values())
+        """Whether no transcript was read and no note saved yet."""
+        return not any(self.rows.values()) and not self.noted
 
 
 def status_of(store: Store, *, is_sample: bool = False) -> Status:
@@ -71,6 +74,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         is_sample=is_sample,
         rows={table: sum(info.rows for info in tables.parts(table).values()) for table in COUNTED},
         memories=_count(tables, "memories", "state"),
+        noted=len(store.ledger.events([NOTED])),
         pending=_count(tables, "decisions", "state").get("pending", 0),
         open_windows=_count(tables, "windows", "status").get("open", 0),
         first_day=min(days, default=None),
@@ -106,7 +110,8 @@ def render_status(status: Status) -> str:
         "open": f"{status.open_windows:,} sessions still going on",
         **({"not read": _left_out(status.left_out)} if status.left_out else {}),
         "observations": f"{status.rows['observations']:,}",
-        "memories": ", ".join(f"{count:,} {state}" for state, count in status.memories.items()) or "none",
+        "memories": ", ".join(f"{count:,} {state}" for state, count in status.memories.items())
+        or f"none built yet; notes: {status.noted:,}",
         "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
         "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
         **(

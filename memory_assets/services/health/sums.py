@@ -50,7 +50,6 @@ COLUMNS = {
     "segments": ["segment_id", "window_id", "message_ids"],
     "observations": ["id", "window_id", "gate", "kind", "text_hash"],
     "verdicts": ["candidate_id", "window_id", "verdict"],
-    "memories": ["id", "observation_ids"],
     "embeddings": ["text_hash", "model"],
     "proposals": ["proposal_id"],
     "amendments": ["proposal_id"],
@@ -67,13 +66,15 @@ class Sums:
     checks: tuple[Check, ...]
 
 
-def read_sums(tables: ParquetTables, resources: pl.DataFrame, noted: int) -> Sums:
+def read_sums(tables: ParquetTables, resources: pl.DataFrame, memories: pl.DataFrame, noted: int) -> Sums:
     """Returns the counts by harness and the outcome of every equation.
 
-    `resources` are the rows of the archive; `noted` is the number of notes in the ledger and of memories of harnesses, which
-    are part of memories, too.
+    `resources` are the rows of the archive; `memories` the present ones, with what was saved since the last run; `noted` is the
+    number of notes in the ledger and of memories of harnesses, which are part of memories, too.
     """
-    frames = {"resources": resources} | {name: tables.read(name, columns=columns) for name, columns in COLUMNS.items()}
+    frames = {"resources": resources, "memories": memories} | {
+        name: tables.read(name, columns=columns) for name, columns in COLUMNS.items()
+    }
     harness_of = resources.select("source_id", "harness").unique().sort("source_id")
     records = _located(frames).join(harness_of, on="source_id", how="left")
     counts = tuple(_count(frames, records, harness) for harness in sorted(harness_of["harness"].unique()))

@@ -1,44 +1,84 @@
 """Renders the briefing: what the next session should know at once, kept ready as a file.
 
-Takes MEMORY.md as it is on disk, the present memories, the number of pending proposals, and, if known, tasks in progress, an
-excerpt of the log, and the triggers of that day or the next. It contains no clock time, so it stays the same byte for byte
-until its content changes, and prompt caches survive. It keeps within its budget in order of importance: triggers, rules,
-lessons, the rest of MEMORY.md, the task, 🔴 facts, the log. It names what was cut. The full one has a larger budget, which
-derives from the context, and in place of the recent 🔴 facts all facts that fit, by priority and last use.
+Takes MEMORY.md and a project's file as they are on disk, the present memories, the number of pending proposals, and what the
+project's last sessions left open, its lessons, and its triggers of that day or the next. Without a project, nothing of any
+project is shown but the names of the active ones. It contains no clock time, so it stays the same byte for byte until its
+content changes, and prompt caches survive. It keeps within its budget in order of importance: triggers, rules, lessons, the
+rest of both files, what is open, recent facts. It names what was cut. The full one has a larger budget, which derives from the
+context, and in place of a few recent facts all that fit, ranked by ln(priority) + ln(bias) + last use over half-life. Texts are
+quoted material: no line can open or close markup.
 """
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 import polars as pl
 
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import Priority
 from memory_assets.stages.brief.due import Trigger
-from memory_assets.stages.brief.lessons import lesson_lines
+from memory_assets.stages.brief.lessons import lesson_lines, repeated_in, said_in
 from memory_assets.stages.distill.daily_log import MARKS
+from memory_assets.stages.embed.conflicts import find_conflict
+from memory_assets.stages.embed.merge import NORMS
+from memory_assets.stages.recall.results import one_line
+from memory_assets.stages.reflect.present import what_holds
+from memory_assets.stages.triage.memory_md import FILE_HINT
+from memory_assets.stages.triage.refusal import why_refused
+from memory_assets.stages.triage.wording import general_line, is_about_unnamed, line_of, question_about
 from memory_assets.text.words import CHARS_A_TOKEN
 
 BUDGET_TOKENS = 2_000
 PACK_SHARE = 0.075
 """Of the context, the budget of the full briefing (DUET)."""
 
-RECENT_FACTS = 12
+RECENT_FACTS, MOST_KNOWN = 5, 2_000
+RECENT = timedelta(days=30)
+"""Before the newest memory of the project; older facts are found by recall."""
+
 WEIGHT: dict[Priority, float] = {"high": 3.0, "medium": 2.0, "low": 1.0}
-FADES_A_DAY = 0.01
-"""What a day since its last use takes from the logarithm of a fact's weight: a 🔴 fact ranks as a 🟡 one used 41 days later."""
+HALF_LIFE_DAYS = 100
+"""Days since its last use over this are taken from a fact's weight: a 🔴 fact ranks as a 🟡 one used 41 days later (DUET)."""
+
+REFLECTION_BIAS = 1.3
+"""Of a fact that the reflection of its day kept (DUET)."""
 
 NAMED_CUTS = 4
 MOST_DUE = 5
-MOST_TASKS = 3
 RECALLED_WITH_EACH = 2
+WHOLE_LINE = 2_000
+"""Characters of a line; people may write long ones into MEMORY.md."""
+
 THE_REST = "All of it is in MEMORY.md and the daily logs; `memory recall QUESTION` finds what helps."
 IN_FULL = f"`memory brief --full` has more. {THE_REST}"
 THIS_SESSION = "## This session so far"
 FIRST_SECTIONS = ("Hard Rules",)
 """Sections of MEMORY.md that come first, wherever they are in the file; the owner's follows them."""
+
+
+SHORTEST = 12
+"""Characters of a recent fact."""
+
+_TO_DO = re.compile(
+    r"(?i)\b(?:must|never|always|do not|don't|should|needs?|requires?|only|instead of|rather than)\b|^(?:use|run|set|pin)\b"
+)
+_WHY = re.compile(r"(?i)\b(?:because|so that|otherwise|or else|without (?:it|that)|unless|, so|root cause)\b|: it \w")
+
+_LABELS = re.compile(r"(?i)(?:^|;\s*)(?:primary|(?P<is_second>secondary)):\s*(?P<is_none>(?:none|nothing)\b.*)?")
+"""How a model names the task and what else is open."""
+
+
+@dataclass(frozen=True)
+class ActiveProject:
+    """A project that the owner worked on lately, and the sessions of these days."""
+
+    name: str
+    session_count: int
+    first_on: date
+    last_on: date
 
 
 @dataclass(frozen=True)
@@ -55,52 +95,91 @@ def render_briefing(
     *,
     project_md: str = "",
     pending: int,
+    expiring: Sequence[date] = (),
     owner: str,
     as_of: date | None,
     project: str | None = None,
     tasks: Sequence[Row] = (),
-    log: Sequence[str] = (),
     due: Sequence[Trigger] = (),
     lessons: Sequence[Row] = (),
+    refused: Sequence[str] = (),
+    reflected: Collection[str] = (),
+    active: Sequence[ActiveProject] = (),
     budget_tokens: int = BUDGET_TOKENS,
     is_full: bool = False,
 ) -> str:
     """Returns the briefing within the budget; `as_of` is the day of the newest memory.
 
-    With a project, only its facts and the owner's own are shown, and the sections of its file (`project_md`) follow those of
-    MEMORY.md; `tasks` are the tasks in progress, the latest first, `log` holds lines of the last day's log, `due` the due
-    triggers, `lessons` the active lessons.
+    Of `tasks` (what sessions left open, the latest first), `due` triggers and active `lessons`, those of the project are shown;
+    the sections of its file (`project_md`) follow those of MEMORY.md. Lessons and facts that triage `refused` as lines of the
+    project are not shown; `reflected` are the memories that reflections kept. `active` projects are named where there is no
+    project. Of the `pending` proposals, `expiring` has the days on which some expire soon.
     """
-    head = [f"# Memory briefing{f' (known up to {as_of})' if as_of else ''}"]
+    of = f": {one_line(project)}" if project else ""
+    own = [one for one in tasks if one["project"] == project]
+    as_of = max((day for day in (as_of, *(one["day"] for one in own)) if day), default=None)
+    head = [f"# Memory briefing{of}{f' (known up to {as_of})' if as_of else ''}"]
     if pending:
-        head.append(f"📋 {pending} pending memory proposal{'' if pending == 1 else 's'} in REVIEW.md: review when ready.")
-    known = _joined(memory_md, project_md)
-    of_memory = _memory_parts(known, owner)
+        soon = f" {len(expiring)} of them expire{'s' if len(expiring) == 1 else ''} by {max(expiring)}." if expiring else ""
+        head.append(f"📋 {pending} pending memory proposal{'' if pending == 1 else 's'} in REVIEW.md: review when ready.{soon}")
+    of_memory = _memory_parts(_joined(memory_md, project_md), owner)
     rules = [part for part in of_memory if part.title.casefold() in {"", *(name.casefold() for name in FIRST_SECTIONS)}]
+    said = [line for part in of_memory for line in part.lines]
+    learned = lesson_lines([one for one in lessons if one["project"] == project], [*said, *refused])
+    above = [*said, *learned, *refused]
+    left = [work_line(one) for one in own]
+    facts = _shown(memories, owner, project)
     parts = [
-        BriefingSection("Coming up", due_lines(due, project)),
+        BriefingSection("Coming up", due_lines([one for one in due if one.project == project])),
         *rules,
-        BriefingSection("Lessons", lesson_lines(lessons, known, project)),
+        BriefingSection("Lessons", learned),
         *(part for part in of_memory if part not in rules),
-        BriefingSection("In progress", _tasks(tasks, project)),
-        BriefingSection("What is known", _known(memories, known, owner, project))
+        BriefingSection("Left open", left),
+        BriefingSection("Active projects", [] if project else [project_line(one) for one in active]),
+        BriefingSection("What is known", _known(facts, above, reflected))
         if is_full
-        else BriefingSection("Recent facts", _recent(memories, known, owner, project)),
-        BriefingSection("Last log", [line.rstrip() for line in log if line.strip()]),
+        else BriefingSection("Recent facts", _recent(facts, above, left, project, as_of)),
     ]
     rest = THE_REST if is_full else IN_FULL
-    return _fit(head, [part for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN, rest)
+    return _fit(head, [_quoted(part) for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN, rest)
 
 
-def _tasks(tasks: Sequence[Row], project: str | None) -> list[str]:
-    """Returns a line for each task, with the day of its session, so that a reader can tell how old it is."""
-    shown = [one for one in tasks if project is None or one["project"] == project][:MOST_TASKS]
-    return [f"- {task_line(one)} [{one['project']}, {one['day']}]" for one in shown]
+def _quoted(part: BriefingSection) -> BriefingSection:
+    """Returns the section with lines that cannot open or close markup or hide characters; their indentation stays."""
+    lines = (line.expandtabs(4) for line in part.lines)
+    quoted = [f"{line[: len(line) - len(line.lstrip())]}{one_line(line, WHOLE_LINE)}" for line in lines]
+    return BriefingSection(one_line(part.title), quoted)
 
 
-def task_line(task: Row) -> str:
-    """Returns the task and the next step, in one line."""
-    return f"{task['task']} → {task['next_step']}" if task["next_step"] else str(task["task"])
+def project_line(project: ActiveProject) -> str:
+    """Returns the name of an active project with its last sessions."""
+    sessions = f"{project.session_count} session{'' if project.session_count == 1 else 's'}"
+    since = (
+        f" since {project.first_on}, the last on {project.last_on}" if project.session_count > 1 else f" on {project.last_on}"
+    )
+    return f"- {project.name}: {sessions}{since}"
+
+
+def work_line(work: Row) -> str:
+    """Returns what a session left open, in one line, with its day and branch, so that a reader can tell how old it is."""
+    where = f"{work['day']}, branch {work['branch']}" if work["branch"] else work["day"]
+    return f"- ({where}) {task_line({name: one_line(str(text)) for name, text in work.items()})}"
+
+
+def _relabelled(label: re.Match[str]) -> str:
+    if not label["is_second"] or label["is_none"]:
+        return ""
+    before = label.string[: label.start()].rstrip()
+    return f"{'.' if before[-1:].isalnum() else ''} Also open: "
+
+
+def task_line(work: Row) -> str:
+    """Returns the task, or what the session was about, with its state and the next step."""
+    task = _LABELS.sub(_relabelled, work["task"]).strip().replace(".;", ";")
+    asked = f"Last request: “{work['request']}”" if work["request"] else ""
+    title = f"{work['title']}:" if work["title"] and not task else ""
+    named = (("State: " if task or (asked and not title) else "", work["state"]), ("Next: ", work["next_step"]))
+    return " ".join(filter(None, [task or title or asked, *(f"{name}{text}" for name, text in named if text)]))
 
 
 def render_session(row: Row, task: Row | None = None, *, is_full: bool = False) -> str:
@@ -108,15 +187,15 @@ def render_session(row: Row, task: Row | None = None, *, is_full: bool = False) 
     text = row["full_text"] if is_full else row["text"]
     left_out, asked = row["fact_count"] - len(text.splitlines()), f"--session {row['session_id']} --include held"
     more = f"\n_{left_out} more: `memory recall QUESTION {asked}` finds them._" if left_out else ""
-    ends = f"\nIn progress: {task_line(task)}" if task else ""
+    ends = f"\nIn progress: {one_line(task_line(task))}" if task and task["task"] else ""
     return f"{THIS_SESSION}\n{text}{more}{ends}\n"
 
 
-def due_lines(due: Sequence[Trigger], project: str | None = None) -> list[str]:
+def due_lines(due: Sequence[Trigger]) -> list[str]:
     """Returns the due triggers with their memories; the day is a date, so that the lines are the same today and tomorrow."""
     lines = []
-    for one in [one for one in due if project is None or one.project == project][:MOST_DUE]:
-        lines.append(f"- ⏰ {one.trigger_on:%a %Y-%m-%d}: “{one.text}” [{one.project}, said {one.said_at:%Y-%m-%d}]")
+    for one in due[:MOST_DUE]:
+        lines.append(f"- ⏰ {one.trigger_on:%a %Y-%m-%d}: “{one.text}” (said {one.said_at:%Y-%m-%d})")
         lines += [f"  - {text}" for text in one.memories[:RECALLED_WITH_EACH]]
     return lines
 
@@ -179,7 +258,7 @@ def _memory_parts(memory_md: str, owner: str) -> list[BriefingSection]:
         if line.startswith("## "):
             title = line[3:].strip()
             _, lines = sections.setdefault(title.casefold(), (title, []))
-        elif line.strip() and not line.startswith("# "):
+        elif line.strip() and not line.startswith("# ") and not line.endswith(FILE_HINT):
             lines.append(line.rstrip())
     first = [name.casefold() for name in (*FIRST_SECTIONS, owner)]
     ordered = sorted(sections, key=lambda name: first.index(name) if name in first else len(first))
@@ -187,28 +266,64 @@ def _memory_parts(memory_md: str, owner: str) -> list[BriefingSection]:
 
 
 def _shown(memories: pl.DataFrame, owner: str, project: str | None) -> pl.DataFrame:
-    """Returns the active facts of everyone and the owner, and with a project only its own and personal ones."""
-    is_near = pl.lit(True) if project is None else (pl.col("project") == project) | (pl.col("scope") == "person")
-    is_readable = (pl.col("scope") != "person") | (pl.col("person") == owner)
-    return memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact") & is_readable & is_near)
+    """Returns the active facts of the project and, wherever they were learned, the owner's own personal ones."""
+    is_own = (pl.col("scope") == "person") & (pl.col("person") == owner)
+    is_of_project = (pl.col("scope") != "person") & (pl.col("project") == (project or ""))
+    return memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact") & (is_own | is_of_project))
 
 
-def _recent(memories: pl.DataFrame, memory_md: str, owner: str, project: str | None) -> list[str]:
-    """Returns the newest 🔴 facts that MEMORY.md does not have."""
-    shown = _shown(memories, owner, project).filter(priority="high").sort(["event_at", "id"], descending=[True, False])
-    return _fact_lines(shown.head(RECENT_FACTS * 4), memory_md)[:RECENT_FACTS]
+def _recent(
+    facts: pl.DataFrame, said: Sequence[str], left: Sequence[str], project: str | None, as_of: date | None
+) -> list[str]:
+    """Returns the newest 🔴 facts of the project's last month, of a day the most useful first.
+
+    Each stands alone, and nothing above it says the same.
+    """
+    since = as_of - RECENT if as_of else date.min
+    near = facts.filter(pl.col("event_at").dt.date() >= since)
+    own = near.filter(project=project or "", priority="high").sort(["event_at", "id"], descending=[True, False])
+    is_said, is_left = said_in(said), repeated_in(left)
+    shown: list[tuple[Row, str]] = []
+    for row in own.iter_rows(named=True):
+        line = fact_line(row)
+        is_new = line and not is_said(line) and not is_left(line) and not said_in([text for _, text in shown])(line)
+        if is_new and not any(find_conflict(text, line) for _, text in shown):
+            shown.append((row, line))
+    best = sorted(shown, key=lambda one: (one[0]["event_at"].date(), _usefulness(*one)), reverse=True)[:RECENT_FACTS]
+    return [f"- {'🔴 ' if _is_confirmed(row) else ''}({row['event_at']:%Y-%m-%d}) {line}" for row, line in best]
 
 
-def _known(memories: pl.DataFrame, memory_md: str, owner: str, project: str | None) -> list[str]:
-    """Returns the facts that MEMORY.md does not have, the most important and most recently used first."""
+def fact_line(memory: Row) -> str:
+    """Returns the fact as a line of MEMORY.md; empty if triage would refuse it, or if it does not stand alone."""
+    text, line = memory["text"], line_of(memory["text"])
+    is_own_rule = memory["author"] == "owner" and memory["category"] in NORMS
+    if is_own_rule and not general_line(text):
+        return ""
+    refused = why_refused({**memory, "text": line, "said": text}, is_repeated=_is_confirmed(memory), shortest=SHORTEST)
+    is_unclear = question_about(line) is not None or is_about_unnamed(line)
+    return "" if refused or is_unclear or not what_holds(line) else line
+
+
+def _is_confirmed(memory: Row) -> bool:
+    """Returns whether two sessions or more say it."""
+    return len(memory["session_ids"]) > 1
+
+
+def _usefulness(memory: Row, line: str) -> int:
+    """Returns how much a fact helps: it is confirmed, the owner's own, says what to do, or why."""
+    signs = (_is_confirmed(memory), memory["author"] == "owner", _TO_DO.search(line), _WHY.search(line))
+    return sum(map(bool, signs))
+
+
+def _known(facts: pl.DataFrame, said: Sequence[str], reflected: Collection[str]) -> list[str]:
+    """Returns the facts that nothing above them says, the most important and most recently used first."""
     used = pl.max_horizontal("event_at", "last_used_at").dt.epoch("s") / 86_400
-    weight = pl.col("priority").replace_strict({name: math.log(of) for name, of in WEIGHT.items()}, return_dtype=pl.Float64)
-    return _fact_lines(_shown(memories, owner, project).sort(-(weight + FADES_A_DAY * used), "id"), memory_md)
-
-
-def _fact_lines(facts: pl.DataFrame, memory_md: str) -> list[str]:
+    priority = pl.col("priority").replace_strict({name: math.log(of) for name, of in WEIGHT.items()}, return_dtype=pl.Float64)
+    bias = pl.when(pl.col("id").is_in(list(reflected))).then(math.log(REFLECTION_BIAS)).otherwise(0.0)
+    ordered = facts.sort(-(priority + bias + used / HALF_LIFE_DAYS), "id").head(MOST_KNOWN)
+    is_said = said_in(said)
     return [
-        f"- {MARKS[row['priority']]} ({row['event_at']:%Y-%m-%d}) {row['text']} [{row['project']}]"
-        for row in facts.iter_rows(named=True)
-        if row["text"] not in memory_md
+        f"- {MARKS[row['priority']]} ({row['event_at']:%Y-%m-%d}) {row['text']}"
+        for row in ordered.iter_rows(named=True)
+        if not is_said(row["text"])
     ]

@@ -3,14 +3,26 @@
 Takes the table `lessons`; returns the active ones, the lines of the briefing, and the file lessons.md.
 """
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
+from difflib import SequenceMatcher
 
 import polars as pl
 
 from memory_assets.schema.protocols import Row
+from memory_assets.stages.triage.wording import general_line
+from memory_assets.text.words import STOP, stem
 
 MOST_SHOWN = 10
 """Lessons in the briefing; lessons.md has all."""
+
+SAME = 0.75
+"""Share of words in the same order from which two lines say the same."""
+
+_WORD = re.compile(r"[^\W\d_][\w./-]*\w|[\w-]*\d[\w.-]*")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SENSE = frozenset({"not", "no", "before", "after", "without", "with", "only"})
+"""Small words that turn a rule around."""
 
 HEAD = """# Lessons
 
@@ -39,11 +51,52 @@ def _replaces(later: Row, earlier: Row) -> bool:
     return sets_apart and (later["wanted"] == earlier["unwanted"] or later["unwanted"] == earlier["wanted"])
 
 
-def lesson_lines(lessons: Sequence[Row], memory_md: str, project: str | None = None) -> list[str]:
-    """Returns the lines of the briefing, without lessons in MEMORY.md."""
-    near = [one for one in lessons if project is None or one["project"] == project]
-    new = [one for one in near if one["text"].rstrip(".") not in memory_md]
-    return [f"- {one['text']} [{one['project']}]" for one in new[:MOST_SHOWN]]
+def lesson_lines(lessons: Sequence[Row], said: Sequence[str]) -> list[str]:
+    """Returns the lines of the briefing: lessons that stand alone and hold in general, each once, worded as in MEMORY.md.
+
+    What `said`, the lines of MEMORY.md, have is left out.
+    """
+    lines: list[str] = []
+    for line in filter(None, (general_line(lesson["text"]) for lesson in lessons)):
+        if len(lines) < MOST_SHOWN and not said_in([*said, *lines])(line):
+            lines.append(f"- {line}")
+    return lines
+
+
+def said_in(lines: Sequence[str]) -> Callable[[str], bool]:
+    """Returns a test whether one of the lines says a text in nearly the same words; "uv, not pip" and "pip, not uv" differ."""
+    known = [words for words in map(_words, lines) if words]
+
+    def is_said(text: str) -> bool:
+        words = _words(text)
+        return any(_is_near(words, other) for other in known)
+
+    return is_said
+
+
+def repeated_in(lines: Sequence[str]) -> Callable[[str], bool]:
+    """Returns a test whether one of the lines has most of the words of a text."""
+    known = [frozenset(_words(line)) for line in lines]
+
+    def is_repeated(text: str) -> bool:
+        words = frozenset(_words(text))
+        return any(len(words & other) >= SAME * len(words) for other in known) if words else False
+
+    return is_repeated
+
+
+def _is_near(words: Sequence[str], other: Sequence[str]) -> bool:
+    """Returns whether nearly all words are common, in one order, and no number differs."""
+    own, others = {*words}, {*other}
+    if 2 * len(own & others) < SAME * (len(own) + len(others)) or any(map(str.isdigit, "".join(own ^ others))):
+        return False
+    return SequenceMatcher(None, words, other, autojunk=False).ratio() >= SAME
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """Returns the stems of the words that matter, in order, without the day of a line."""
+    words = (word for word in _WORD.findall(text.lower()) if not _DAY.fullmatch(word))
+    return tuple(stem(word) for word in words if word not in STOP or word in _SENSE)
 
 
 def render_lessons(lessons: Sequence[Row]) -> str:

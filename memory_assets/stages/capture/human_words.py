@@ -50,7 +50,7 @@ _SUMMARY_STARTS = (
 _MEMORY_TAGS = "memory-briefing|global_observations|local_observations|observation-group"
 _MEMORY_BLOCK = re.compile(rf"<({_MEMORY_TAGS})\b[^>\n]*>.*?</\1>[ \t]*\n?", re.S)
 _MEMORY_TAIL = re.compile(rf"^[ \t]*<({_MEMORY_TAGS})\b[^>\n]*>.*", re.S | re.M)
-_MEMORY_HINT = re.compile(r"~ [^\n]*\((?:confidence\b|\d?\.\d+,)[^)\n]*\)")
+_MEMORY_HINT = re.compile(r"~ [^\n]*\((?:confidence\b|\d?\.\d+,|said, \d+d,)[^)\n]*\)")
 _MEMORY_LINE = re.compile(rf"^[ \t>*-]*{_MEMORY_HINT.pattern}[^\n]*(?:\n|\Z)", re.M)
 _IMAGE = re.compile(r"\[Image #\d+\]")
 

@@ -15,9 +15,13 @@ from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.stages.distill.rules.candidates import OWNERS_KINDS, Candidate
 from memory_assets.stages.distill.rules.exchanges import parse_exchanges
+from memory_assets.stages.distill.rules.grammar import GENERAL
 from memory_assets.stages.distill.rules.owner_says import find_owner_facts
 from memory_assets.stages.distill.rules.rules import mark_overturned
 from memory_assets.stages.distill.write_gate import judge
+
+_WISH = re.compile(rf"(?i)[^“]*“(?!.*(?:{GENERAL}|n't\b| over\b))i(?:'d| would)? (?:want|like|love|need|prefer|rather)\b")
+"""A wish in the first person is one for the moment, unless it excludes something or says that it holds in general."""
 
 _WHAT, _REST = r"[^,;.!?]{1,30}?", r"[^,;.!?”]{1,30}(?![^,;.!?”])"
 """Names of tools are short; longer texts are narration."""
@@ -44,8 +48,7 @@ def find_lessons(messages: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
 
 def parse_lesson(text: str) -> dict[str, str]:
     """Returns the lesson in a rule: its text, what is wanted and what is unwanted."""
-    contrast = next((match for pattern in _INSTEAD if (match := re.search(pattern, text))), None)
-    named = contrast.groupdict() if contrast else {"wanted": "", "unwanted": ""}
+    named = next((found.groupdict() for one in _INSTEAD if (found := re.search(one, text))), {"wanted": "", "unwanted": ""})
     return {"text": text, **{name: words.strip().lower() for name, words in named.items()}}
 
 
@@ -53,5 +56,5 @@ def _corrections(messages: list[dict[str, Any]]) -> Iterator[Candidate]:
     """Yields the owner's corrections that are valid at the end of the window and that the write gate allows."""
     exchanges = parse_exchanges(messages)
     found = [one for one in mark_overturned(find_owner_facts(exchanges), exchanges) if one.kind in OWNERS_KINDS]
-    results = judge(found, most_allowed=len(found))
-    yield from (result.candidate for result in results if result.verdict == "allow")
+    allowed = (result.candidate for result in judge(found, most_allowed=len(found)) if result.verdict == "allow")
+    yield from (one for one in allowed if not _WISH.match(one.text))

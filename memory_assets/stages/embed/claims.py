@@ -65,10 +65,14 @@ _DENIAL = re.compile(
 )
 _OF_NOUNS = frozenset({"no", "without", "none", "nobody", "nothing", "instead of", "rather than"})
 _OF_SUBJECTS = word_set("forbidden prohibited banned")
-_DEMAND = re.compile(
-    r"(?i)^(?!\W*(?:need|have)\b).*\b(?:without|unless|except|until|before (?:i|you|we|he|she|they|it|the|all))\b"
-)
+_DEMAND = re.compile(r"(?i)^(?!\W*(?:need|have)\b).*\b(?:without|unless|except|until)\b")
 """Behind a denial: "never deploy without a backup" demands the backup."""
+
+_TOO_EARLY = re.compile(
+    r"(?i)\b(?:never|(?:do not|don['’]?t)(?: ever)?)\s+(?P<first>[^.;:,]+?)\s+before\s+"
+    r"(?P<then>(?:i|you|we|he|she|they|it|the|all)\b[^.;:,]*)"
+)
+"""What has to wait for something: "never push before you run the tests" demands the tests before the push."""
 
 _CONDITION = re.compile(r"(?i)\b(?:if|unless|only|except|without|but|by default|until|when|whenever|while)\b")
 _LIMIT = re.compile(r"(?i)\b(?:only|unless|except|solely|exclusively)\b")
@@ -198,7 +202,7 @@ class Claim:
 @lru_cache(maxsize=65_536)
 def read_claim(text: str) -> Claim:
     """Returns the parts of the sentence."""
-    bare = without_introduction(text)
+    bare = _TOO_EARLY.sub(r"\g<then> before \g<first>", without_introduction(text))
     tokens = tokens_of(bare)
     lower = [token.lower() for token in tokens]
     content = tuple(filter(None, map(form_of, tokens)))

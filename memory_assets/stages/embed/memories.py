@@ -39,7 +39,7 @@ from memory_assets.store.parquet_tables import ParquetTables
 
 _PRIORITY = {"high": 0, "medium": 1, "low": 2}
 _STRENGTH = {"explicit": 0, "implied": 1, "inferred": 2}
-_OF_THE_NEWEST = "kind text text_hash category sentiment scope project person event_at session_id path lines".split()
+_OF_THE_NEWEST = "kind text text_hash category sentiment scope project person event_at session_id path lines trigger".split()
 _NEVER = (datetime.min.replace(tzinfo=UTC), "")
 
 Clusters = dict[str, list[dict[str, Any]]]

@@ -8,11 +8,13 @@ Narratives merge only with the same text. A near pair of one scope that is neith
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.embed.claims import NEAR, same_claim
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, REPLACED, find_conflict
 from memory_assets.stages.embed.encode import matrix_of
@@ -58,21 +60,39 @@ def _near_pairs(facts: pl.DataFrame, embeddings: pl.DataFrame, is_new: np.ndarra
             yield min(i, j), max(i, j), float(near[row, column])
 
 
-def _judge(newer: dict, older: dict, cosine: float) -> dict[str, str] | None:
+def _judge(newer: Row, older: Row, cosine: float) -> dict[str, str] | None:
     """Returns the relation of the two and its reason, if they have one."""
     if newer["kind"] != older["kind"] or not _share_scope(newer, older):
         return None
     if newer["kind"] == "narrative":
         return {"relation": SAME, "reason": "same words"} if newer["text_hash"] == older["text_hash"] else None
-    how = find_conflict(newer["text"], older["text"]) if newer["scope"] == older["scope"] else None
-    if how and (how == REPLACED or _are_filed_alike(newer, older)):
+    if how := _conflict_of(newer, older):
         return {"relation": CONFLICT, "reason": how}
     if why := same_claim(newer["text"], older["text"], cosine):
         return {"relation": SAME, "reason": why}
     return {"relation": DOUBTFUL, "reason": "near"} if cosine >= NEAR and newer["scope"] == older["scope"] else None
 
 
-def _share_scope(a: dict, b: dict) -> bool:
+def _conflict_of(newer: Row, older: Row) -> str | None:
+    """Returns how the newer one of two facts that share a scope conflicts with the older one."""
+    how = find_conflict(newer["text"], older["text"]) if newer["scope"] == older["scope"] else None
+    return how if how == REPLACED or _are_filed_alike(newer, older) else None
+
+
+def find_conflicts_of(new: Collection[str], memories: Sequence[Row]) -> dict[str, list[str]]:
+    """Returns what each memory conflicts with, of those pairs of which one was not compared yet; `new` are the ids of those."""
+    facts = [row for row in memories if row["kind"] == "fact" and row["state"] != "superseded"]
+    facts.sort(key=lambda row: (row["event_at"], row["id"]))
+    found: dict[str, list[str]] = {}
+    for older, newer in combinations(facts, 2):
+        is_new = newer["id"] in new or older["id"] in new
+        if is_new and _share_scope(newer, older) and _conflict_of(newer, older):
+            found.setdefault(newer["id"], []).append(older["id"])
+            found.setdefault(older["id"], []).append(newer["id"])
+    return found
+
+
+def _share_scope(a: Row, b: Row) -> bool:
     """Returns whether the two have a common scope: one project, one person, or everyone.
 
     In one project, the owner's statements about it and about themselves can be the same; in two projects they cannot.
@@ -85,7 +105,7 @@ def _share_scope(a: dict, b: dict) -> bool:
     return "person" not in (a["scope"], b["scope"]) or is_owners
 
 
-def _are_filed_alike(a: dict, b: dict) -> bool:
+def _are_filed_alike(a: Row, b: Row) -> bool:
     """Returns whether the two have one category; a stated change names its subject and does not need this."""
     return a["category"] == b["category"] or {a["category"], b["category"]} <= NORMS
 

@@ -19,10 +19,11 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.triage import decisions as decided
 from memory_assets.stages.triage import promote
-from memory_assets.stages.triage.auto import is_friction, missing_for_promotion, says_the_same
-from memory_assets.stages.triage.lasting import line_of
+from memory_assets.stages.triage.auto import is_friction, missing_for_promotion
+from memory_assets.stages.triage.comparison import says_the_same
 from memory_assets.stages.triage.memory_md import normal, read_entries
 from memory_assets.stages.triage.run import TRIAGE_VERSION, TriageRules
+from memory_assets.stages.triage.wording import line_of
 from memory_assets.store.ledger import Event
 
 YES, NO = ("approved", "edited", "kept"), ("rejected",)
@@ -50,7 +51,10 @@ _DIFFERING = (
     (re.compile(r"\b[fp]-\d{8}-\d{3,}\b"), "another proposal"),
     (re.compile(r"\bentry of \S+ in .+ says the same"), "an entry says the same"),
     (re.compile(r"\bearned trust: .+"), "earned trust"),
-    (re.compile(r"\bconfidence \S+ is not above [\d.]+"), "confidence is too low"),
+    (re.compile(r"^.+? it in one session, on [\d-]+"), "said in one session"),
+    (re.compile(r"^.+? it in \d+ sessions, last on [\d-]+"), "said in several sessions"),
+    (re.compile(r"\bwhat (?:does “[^”]*” stand for|is it about)\?"), "a question to the owner:"),
+    (re.compile(r"“[^”]*” says otherwise"), "an entry says otherwise"),
 )
 """The parts of a reason that differ between proposals, and their replacements."""
 

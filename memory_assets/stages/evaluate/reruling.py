@@ -18,7 +18,7 @@ from memory_assets.stages.distill.day import WindowFindings, judge_windows
 from memory_assets.stages.distill.rows import candidate_id
 from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, GateLimits, Standards, plan_allowances
 from memory_assets.stages.triage.auto import TriageLimits, decide
-from memory_assets.stages.triage.lasting import line_of
+from memory_assets.stages.triage.wording import line_of
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def flips_of_triage(
     """
     for row in proposals:
         plain = {**row, "text": line_of(row["text"]), "said": row["text"], "memory_state": "active"}
-        was, becomes = decide(plain, (), guarded=guarded), decide(plain, (), guarded=guarded, limits=limits)
+        was, becomes = decide(plain, guarded=guarded), decide(plain, guarded=guarded, limits=limits)
         if was.state != becomes.state and ruled.get(row["proposal_id"], "pending") == was.state:
             change = (was.state, was.reason, becomes.state, becomes.reason, outcomes[row["proposal_id"]])
             yield Flip("triage", row["proposal_id"], plain["text"], row["category"], *change)

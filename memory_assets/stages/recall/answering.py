@@ -6,16 +6,19 @@ in the profiles that rewrite, and searched. Budget mode uses no model, and retur
 tokens; a long memory that was shown before and never used counts less. The answer states its cost.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from time import perf_counter
+from time import monotonic, perf_counter
 
 import polars as pl
 
 from memory_assets.schema.protocols import Row
-from memory_assets.schema.requests import MOST, Filters, RecallRequest
+from memory_assets.schema.requests import Filters, RecallRequest
+from memory_assets.stages.recall.needs import merge_answers, split_needs
+from memory_assets.stages.recall.parsed_question import known_names, parse_scope
 from memory_assets.stages.recall.profiles import Profile, choose_profile
 from memory_assets.stages.recall.query import AnswerDependencies, rewrite
+from memory_assets.stages.recall.rerank import Reranker
 from memory_assets.stages.recall.results import (
     Answer,
     Asker,
@@ -24,7 +27,7 @@ from memory_assets.stages.recall.results import (
     Recalled,
     condition,
     cost_of_call,
-    render_line,
+    fit,
     result_of,
 )
 from memory_assets.stages.recall.search import Corpus, search
@@ -49,30 +52,64 @@ def answer(
     """Returns what helps with the question, and its cost."""
     began = perf_counter()
     question, budget, corpora = request.question, request.budget, request.corpus or None
-    chosen = choose_profile("lean" if budget else request.profile, question, request.limit)
+    chosen = _profile_of(request)
     found = None
-    if dependencies.read_summaries is not None and corpora is None and not chosen.searches_messages:
+    if dependencies.read_summaries is not None and corpora is None and not chosen.is_wide:
         found = _from_summaries(question, corpus, asker, request, chosen, dependencies.read_summaries)
     if found is None:
-        allowed = dependencies if chosen.rewrites else replace(dependencies, model=None)
-        query = rewrite(question, asker.recent, allowed)
-        limit, name = MOST if budget else request.limit, chosen.name
-        found = search(
-            query.text, corpus, asker, profile=name, limit=limit, corpora=corpora, filters=request, context=query.context
-        )
-        called = cost_of_call(query.answer, dependencies.price(query.answer)) if query.answer else Cost()
-        found = replace(
-            found,
-            question=question,
-            uses=("rewrite", *found.uses) if query.how == "rewritten" else found.uses,
-            cost=found.cost + replace(called, model_calls=query.model_calls),
-            notes=(query.note, *found.notes) if query.note else found.notes,
-        )
+        needs = () if request.are_a_selection else split_needs(question)
+        alone = replace(dependencies, model=None)
+        allowed = replace(dependencies, reranks=dependencies.reranks and not needs) if chosen.asks_model else alone
+        found = _answer(question, asker, request, corpus, allowed)
+        if needs:
+            askers = _askers(needs, asker, request, corpus)
+            parts = [_answer(need, one, request, corpus, alone) for need, one in zip(needs, askers, strict=True)]
+            found = merge_answers(found, parts, chosen, is_listing=bool(request.corpus))
     if budget:
         found = within_budget(found, corpus.memories)
     elif request.profile == "auto":
         found = replace(found, notes=(f"auto chose {found.profile}.", *found.notes))
     return replace(found, cost=replace(found.cost, seconds=round(perf_counter() - began, 4)))
+
+
+def _profile_of(request: RecallRequest) -> Profile:
+    name, limit = ("budget", None) if request.budget else (request.profile, request.limit)
+    return choose_profile(name, request.question, limit)
+
+
+def _askers(needs: Sequence[str], asker: Asker, request: RecallRequest, corpus: Corpus) -> Iterator[Asker]:
+    """Yields who asks each need: in the project that the whole question names, after the needs before it."""
+    projects = parse_scope(request.question, asker, request, known_names(corpus.memories)[0], ()).projects
+    project = next(iter(projects)) if len(projects) == 1 else asker.project
+    for place in range(len(needs)):
+        yield replace(asker, project=project, recent=(*asker.recent, *needs[:place]))
+
+
+def _answer(question: str, asker: Asker, request: RecallRequest, corpus: Corpus, dependencies: AnswerDependencies) -> Answer:
+    """Returns the answer to a question, or to one need of it, by a search."""
+    until = monotonic() + dependencies.deadline_seconds
+    query, profile = rewrite(question, asker.recent, dependencies), _profile_of(request).name
+    limit, corpora = None if request.budget else request.limit, request.corpus or None
+    reranker = Reranker(query.text, dependencies, until)
+    found = search(
+        query.text,
+        corpus,
+        asker,
+        profile=profile,
+        limit=limit,
+        corpora=corpora,
+        filters=request,
+        context=query.context,
+        rerank=reranker.rank,
+    )
+    called = cost_of_call(query.answer, dependencies.price(query.answer)) if query.answer else Cost()
+    return replace(
+        found,
+        question=question,
+        uses=(*(("rewrite",) if query.how == "rewritten" else ()), *(("rerank",) if reranker.is_used else ()), *found.uses),
+        cost=found.cost + replace(called, model_calls=query.model_calls) + reranker.cost,
+        notes=(*filter(None, (query.note, reranker.note)), *found.notes),
+    )
 
 
 def _from_summaries(
@@ -113,11 +150,9 @@ def within_budget(found: Answer, memories: pl.DataFrame) -> Answer:
     known = memories.filter(pl.col("id").is_in(ids)).select("id", "text", "recall_count", "used_count")
     penalties = {row["id"]: budget_penalty(row) for row in known.iter_rows(named=True)}
     weighed = [_weighed(one, penalties.get(one.memory_id, 1.0)) for one in found.results]
-    kept = fit(sorted(weighed, key=lambda one: -one.score))
+    kept = fit(sorted(weighed, key=lambda one: -one.score), BUDGET_TOKENS, MOST_IN_BUDGET)
     left = [LeftOut(one.memory_id, "over the budget", one.score) for one in weighed if one not in kept]
-    note = (
-        f"Budget mode: {len(kept)} of {len(ids)} memories, in at most {BUDGET_TOKENS} tokens; no graph and no model were asked."
-    )
+    note = f"Budget mode: {len(kept)} of {len(ids)} memories, in at most {BUDGET_TOKENS} tokens; no model was asked."
     return replace(found, results=kept, left_out=(*left, *found.left_out), notes=(note, *found.notes))
 
 
@@ -133,15 +168,3 @@ def _weighed(one: Recalled, factor: float) -> Recalled:
     if factor == 1.0:
         return one
     return replace(one, score=round(one.score * factor, 6), weights={**one.weights, "thrift": round(factor, 4)})
-
-
-def fit(results: Iterable[Recalled], tokens: int = BUDGET_TOKENS, most: int = MOST_IN_BUDGET) -> tuple[Recalled, ...]:
-    """Returns the best results whose lines fit into the tokens; one that is too long is skipped."""
-    kept: list[Recalled] = []
-    left = tokens
-    for result in results:
-        cost = count_tokens(render_line(result) + "\n")
-        if len(kept) < most and cost <= left:
-            kept.append(result)
-            left -= cost
-    return tuple(kept)

@@ -17,7 +17,7 @@ from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.distill.model.material import fenced, read_prompt
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.recall.query import AnswerDependencies, ask_in_time
-from memory_assets.stages.recall.results import Cost, Recalled, cost_of_call, one_line
+from memory_assets.stages.recall.results import MESSAGE, Cost, Recalled, cost_of_call, one_line
 from memory_assets.stages.recall.wording import Frequency, exact_names
 from memory_assets.text.sentences import plain, split_sentences
 from memory_assets.text.terms import query_terms, text_terms
@@ -49,8 +49,6 @@ _GROUP = re.compile(r"\s*\[([^\[\]\n]{3,600})\]")
 _ID = re.compile(r"(?:mem|msg)_[\w-]+|MEMORY\.md:\d+")
 _ENDS = re.compile(r"""[.!?…]["'”’)`*]*$""")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,4})\s+")
-MESSAGE = "message"
-"""A kind of source that is mostly about something else: only its sentences with terms of the question are quoted."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +65,8 @@ class Citation:
     event_at: datetime | None
     ref: str = ""
     """The whole id, as in the tables."""
+    said_by: str = ""
+    """Who said it; empty for a line of MEMORY.md."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,8 @@ class AnswerSource(Citation):
     def line(self) -> str:
         """The source as it is shown to a model."""
         on = f"{self.event_at:%Y-%m-%d}, " if self.event_at else ""
-        return f"[{self.id}] ({on}{self.kind}) {one_line(self.text, CHARS_A_SOURCE)}"
+        by = f", said by {self.said_by}" if self.said_by else ""
+        return f"[{self.id}] ({on}{self.kind}{by}) {one_line(self.text, CHARS_A_SOURCE)}"
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def source_of(result: Recalled) -> AnswerSource:
     if result.kind == MESSAGE:
         id = f"msg_{re.sub(r'[^0-9a-zA-Z]', '', result.memory_id.removeprefix('msg_'))[:12]}"
     where = (result.session, result.path, result.lines, result.event_at)
-    return AnswerSource(id, result.kind, result.text, *where, result.memory_id, result.score)
+    return AnswerSource(id, result.kind, result.text, *where, result.memory_id, result.said_by, result.score)
 
 
 def weights_of(question: str, frequency: Frequency) -> dict[str, float]:
@@ -227,7 +228,7 @@ def _best_sentences(question: str, sources: Sequence[AnswerSource], frequency: F
     for source in sources:
         for text in split_sentences(plain(source.text)) if source.kind == MESSAGE else [plain(source.text)]:
             share = weighted_share(text, weights)
-            if share or source.kind != MESSAGE:
+            if share or source.kind != MESSAGE:  # a message is mostly about something else
                 sentence = CitedSentence(one_line(text, CHARS_A_SENTENCE), (source.id,))
                 scored.append((source.score / top * (0.3 + share), sentence))
     best = sorted(scored, key=lambda one: -one[0])

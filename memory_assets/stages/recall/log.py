@@ -11,8 +11,8 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.recall.cited_answer import MESSAGE, CitedAnswer
-from memory_assets.stages.recall.results import Answer, Cost
+from memory_assets.stages.recall.cited_answer import CitedAnswer
+from memory_assets.stages.recall.results import MESSAGE, Answer, Cost
 from memory_assets.stages.recall.tiers import MEMORIES, MESSAGES, NAMES, SUMMARIES
 from memory_assets.store.ledger import Event
 
@@ -87,8 +87,8 @@ def _row(event: Event, zone: ZoneInfo) -> dict[str, Any]:
         "outcome": UNKNOWN if "tier" in payload and not payload.get("is_known", True) else outcome,
         "result_count": payload.get("results", len(payload.get("memory_ids", ()))),
         "is_budget": payload.get("is_budget", False),
-        "has_graph": "graph" in uses,
         "is_rewritten": "rewrite" in uses,
+        "is_reranked": "rerank" in uses,
         "degraded": payload.get("degraded"),
         **{name: cost[name] for name in ("embeddings", "index_queries", "model_calls", "model_tokens", "seconds")},
         "cost_usd": cost["usd"],

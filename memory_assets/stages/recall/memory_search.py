@@ -35,7 +35,7 @@ LARGEST = OVER_FETCHED * GROWTH**3
 DECAY_PER_DAY = 0.01
 """A fact of 70 days counts half, one of 180 days a sixth."""
 
-DECAY_OF = {"rules-conventions": 0.0, "preferences": 0.005, "people": 0.005}
+DECAY_OF = {"rules-conventions": 0.0, "preferences": 0.005, "people-relationships": 0.005}
 """Categories that decay more slowly, or never."""
 
 STALE_FACTOR = 0.5

@@ -20,6 +20,7 @@ import polars as pl
 
 from memory_assets.schema.protocols import Texts
 from memory_assets.schema.requests import Filters
+from memory_assets.stages.recall.lookups import remembered
 from memory_assets.stages.recall.query_coverage import TALK_WEIGHT, QueryTerm, terms_of, uncovered_share
 from memory_assets.stages.recall.results import Asker
 from memory_assets.text.terms import query_terms
@@ -184,6 +185,13 @@ def without_names(question: str, names: Collection[str]) -> str:
 def _named(question: str, names: Collection[str]) -> frozenset[str]:
     low = question.lower()
     return frozenset(name for name in names if name and re.search(rf"(?<![\w-]){re.escape(name.lower())}(?![\w-])", low))
+
+
+@remembered
+def known_names(memories: pl.DataFrame) -> tuple[list[str], list[str]]:
+    """Returns the projects and the persons that there are."""
+    projects, persons = ([name for name in memories[column].unique().sort() if name] for column in ("project", "person"))
+    return projects, persons
 
 
 @dataclass(frozen=True)

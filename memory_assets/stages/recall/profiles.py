@@ -1,8 +1,9 @@
-"""The profiles of a recall: how many results it returns, and whether it searches messages and rewrites the question."""
+"""The profiles of a recall: how many results it returns, in how many tokens, and what it searches."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from memory_assets.schema.requests import MOST, MOST_DEEP
+from memory_assets.schema.requests import MOST, MOST_DEEP, MOST_LEAN
 
 
 @dataclass(frozen=True)
@@ -11,15 +12,21 @@ class Profile:
 
     name: str
     limit: int
-    searches_messages: bool = False
-    rewrites: bool = True
-    """Whether a model, where one is configured, may rewrite the question."""
+    most_tokens: int
+    """Of the block of its results."""
+    messages: Literal["beside", "in need", "none"] = "beside"
+    """Whether messages are searched always, where memories hardly have the answer, or never."""
+    asks_model: bool = True
+    """Whether a model, where one is configured, may rewrite the question and rerank the results."""
+    is_wide: bool = False
+    """Whether it also returns messages that are far behind the best, and skips category summaries."""
 
 
 PROFILES = {
-    "lean": Profile("lean", 3, rewrites=False),
-    "balanced": Profile("balanced", 7),
-    "deep": Profile("deep", MOST, searches_messages=True),
+    "lean": Profile("lean", MOST_LEAN, most_tokens=500, messages="in need", asks_model=False),
+    "budget": Profile("budget", MOST, most_tokens=500, messages="none", asks_model=False),
+    "balanced": Profile("balanced", 7, most_tokens=1_200),
+    "deep": Profile("deep", MOST, most_tokens=3_000, is_wide=True),
 }
 LONG_QUESTION_WORDS = 12
 

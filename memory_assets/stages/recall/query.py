@@ -87,25 +87,52 @@ class AnswerDependencies:
     frequency: Frequency | None = None
     breaker: Breaker = field(default_factory=lambda: BREAKER)
     deadline_seconds: float = DEADLINE_SECONDS
+    reranks: bool = True
+    """Whether the model may rerank results."""
+    may_send: Callable[[str], bool] = lambda _: True
+    """Whether what belongs to a project may be sent to the model."""
+
+
+@dataclass(frozen=True)
+class ModelReply:
+    """What came of one call of a model."""
+
+    answer: ModelAnswer | None
+    problem: str | None
+    """Why the answer cannot be used, after the name of the model; None where it can."""
+    calls: int
 
 
 def rewrite(question: str, recent: Sequence[str] = (), dependencies: AnswerDependencies = AnswerDependencies()) -> Query:
     """Returns what to search for; `recent` are the last messages of the conversation, oldest first."""
-    recent, model, breaker = tuple(recent)[-RECENT_MESSAGES:], dependencies.model, dependencies.breaker
+    recent, model = tuple(recent)[-RECENT_MESSAGES:], dependencies.model
     plain = " ".join(question.split())
     text, context = in_context(plain, recent, dependencies.frequency)
     typed = Query(text, context, "with context" if context else "as asked" if text == plain else "cleaned")
     if model is None or not (recent or len(question.split()) > LONG_WORDS):  # a plain question is searched as it is
         return typed
+    sent = as_sent(question)
+    request = _request(question, recent)
+    reply = ask_model(request, dependencies, lambda answer: problem_of(answer, sent), dependencies.deadline_seconds)
+    if reply.problem or reply.answer is None:
+        note = f"The question was not rewritten: {model.name} {reply.problem}."
+        return replace(typed, answer=reply.answer, model_calls=reply.calls, note=note)
+    return Query(_written(reply.answer) or question, how="rewritten", answer=reply.answer, model_calls=1)
+
+
+def ask_model(
+    request: ModelRequest, dependencies: AnswerDependencies, check: Callable[[ModelAnswer], str | None], seconds: float
+) -> ModelReply:
+    """Returns the answer of the model by the deadline, with what `check` says against it; not asked after many failures."""
+    model, breaker = dependencies.model, dependencies.breaker
+    if model is None or seconds <= 0:
+        return ModelReply(None, "has no time left", 0)
     if not breaker.allows(time.monotonic()):
-        return _unused(typed, f"{model.name} failed {FAILURES_IN_A_ROW} times in a row and is left alone for a while", calls=0)
-    found = ask_in_time(model, _request(question, recent), dependencies.deadline_seconds)
-    problem = found if isinstance(found, str) else problem_of(found, _as_sent(question))
+        return ModelReply(None, f"failed {FAILURES_IN_A_ROW} times in a row and is left alone for a while", 0)
+    found = ask_in_time(model, request, seconds)
+    problem = found if isinstance(found, str) else check(found)
     breaker.note(time.monotonic(), is_failure=problem is not None)
-    answer = None if isinstance(found, str) else found
-    if problem or answer is None:
-        return _unused(typed, f"{model.name} {problem}", answer=answer)
-    return Query(_written(answer) or question, how="rewritten", answer=answer, model_calls=1)
+    return ModelReply(None if isinstance(found, str) else found, problem, 1)
 
 
 def ask_in_time(model: Model, request: ModelRequest, deadline_seconds: float) -> ModelAnswer | str:
@@ -122,7 +149,7 @@ def ask_in_time(model: Model, request: ModelRequest, deadline_seconds: float) ->
     try:
         return answers.get(timeout=deadline_seconds)
     except queue.Empty:
-        return f"did not answer within {deadline_seconds:g} s"
+        return f"did not answer within {deadline_seconds:.2g} s"
 
 
 def problem_of(answer: ModelAnswer, question: str) -> str | None:
@@ -138,12 +165,12 @@ def problem_of(answer: ModelAnswer, question: str) -> str | None:
 
 def _request(question: str, recent: Sequence[str]) -> ModelRequest:
     # Masked before it is cut: the end of a message may hold a secret without the name that marks it as one.
-    messages = "\n\n".join(f"[{number}] {_as_sent(message)[-CHARS_A_MESSAGE:]}" for number, message in enumerate(recent, 1))
+    messages = "\n\n".join(f"[{number}] {as_sent(message)[-CHARS_A_MESSAGE:]}" for number, message in enumerate(recent, 1))
     before = [fenced("last messages, oldest first", messages)] if messages else []
     return ModelRequest(read_prompt("recall", "query"), "\n\n".join([*before, fenced("question", question)]), ANSWER_TOKENS)
 
 
-def _as_sent(question: str) -> str:
+def as_sent(question: str) -> str:
     """Returns the text with secrets masked; the exact names of an answer are compared with this."""
     from memory_assets.stages.capture.masking.redact import mask_text  # recall without a model does without it
 
@@ -153,7 +180,3 @@ def _as_sent(question: str) -> str:
 def _written(answer: ModelAnswer) -> str | None:
     found = _QUERY.search(answer.text)
     return found[1] if found else None
-
-
-def _unused(query: Query, problem: str, *, answer: ModelAnswer | None = None, calls: int = 1) -> Query:
-    return replace(query, answer=answer, model_calls=calls, note=f"The question was not rewritten: {problem}.")

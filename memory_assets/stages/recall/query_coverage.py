@@ -68,7 +68,7 @@ def terms_of(
     nameless = {term for name in names for term in text_terms(name)}
 
     def share(term: str) -> float:
-        return 0.0 if term in nameless else TALK_WEIGHT if term in _talk() else 1.0
+        return 0.0 if term in nameless else TALK_WEIGHT if term in talk_terms() else 1.0
 
     others = _other_names(question, aliases)
     own = [_term(term, others.get(term, ()), texts, share(term)) for term in query_terms(question)]
@@ -147,5 +147,6 @@ def _spelt_nearly(term: str, texts: Texts) -> Iterator[str]:
 
 
 @cache
-def _talk() -> frozenset[str]:
+def talk_terms() -> frozenset[str]:
+    """Returns the terms of common words of conversation."""
     return frozenset(term for word in TALK for term in text_terms(word))

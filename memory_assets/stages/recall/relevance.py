@@ -30,6 +30,9 @@ FLOOR = 0.33
 KEPT = 0.72
 """Share of the best relevance that belongs beside it."""
 
+MESSAGES_KEPT = 0.5
+"""The same for messages, whose own words say less of what they answer than those of a memory."""
+
 ELSEWHERE = 0.8
 """Factor of another project's memory when the asker's project is known or a project is named."""
 
@@ -110,7 +113,7 @@ def judge_messages(question: ParsedQuestion, rows: pl.DataFrame, texts: Texts, v
         near = texts.vectors[places].astype(np.float32) @ vector
         cosines = {texts.ids[int(place)]: float(cosine) for place, cosine in zip(places, near, strict=True)}
     away = pl.Series([bool(home) and project not in home for project in rows["project"]], dtype=pl.Boolean)
-    return _judge(question, rows.with_columns(out=pl.lit(False), away=away), texts, cosines)
+    return _judge(question, rows.with_columns(out=pl.lit(False), away=away), texts, cosines, kept=MESSAGES_KEPT)
 
 
 def _judge(
@@ -119,13 +122,15 @@ def _judge(
     texts: Texts | None,
     cosines: Mapping[str, float],
     filtered_to: int | None = None,
+    kept: float = KEPT,
 ) -> list[Judgement]:
     """Returns the relevance of the rows; `out` says which are another person's, `away` which are of another project."""
     ids, out = rows["id"].to_list(), rows["out"].to_numpy()
     signals = _signals(question, ids, rows["away"].to_numpy(), texts, cosines)
     relevant = np.where(out, 0.0, relevance(signals) * _in_time(question, rows["event_at"]))
-    kept = belongs(signals, relevant, filtered_to=filtered_to, doubt=UNKNOWN_NAME_DOUBT if question.unknown_names else 0.0)
-    reasons = np.where(kept, "", np.where(out, "another person's", "not relevant"))
+    doubt = UNKNOWN_NAME_DOUBT if question.unknown_names else 0.0
+    belong = belongs(signals, relevant, filtered_to=filtered_to, kept=kept, doubt=doubt)
+    reasons = np.where(belong, "", np.where(out, "another person's", "not relevant"))
     return [Judgement(id, float(score), str(reason)) for id, score, reason in zip(ids, relevant, reasons, strict=True)]
 
 
@@ -162,15 +167,18 @@ def relevance(signals: Signals) -> np.ndarray:
     return found
 
 
-def belongs(signals: Signals, relevant: np.ndarray, *, filtered_to: int | None = None, doubt: float = 0.0) -> np.ndarray:
+def belongs(
+    signals: Signals, relevant: np.ndarray, *, filtered_to: int | None = None, kept: float = KEPT, doubt: float = 0.0
+) -> np.ndarray:
     """Returns which candidates belong, given their relevance, which is 0 for those that cannot.
 
-    `filtered_to` is how many candidates explicit filters left; `doubt` raises the floor.
+    `filtered_to` is how many candidates explicit filters left; `kept` is the share of the best relevance that belongs beside
+    it; `doubt` raises the floor.
     """
     if not len(relevant):
         return np.zeros(0, dtype=bool)
     is_few = filtered_to is not None and filtered_to <= FEW
-    floor, kept = (KIND_FLOOR, KIND_KEPT) if is_few else (FLOOR + doubt, KEPT)
+    floor, kept = (KIND_FLOOR, KIND_KEPT) if is_few else (FLOOR + doubt, kept)
     is_away = signals.is_away
     at_home = float(relevant[~is_away].max(initial=0.0))
     yields = is_away & ((relevant < FAR_FLOOR) | ((at_home >= floor) & (relevant * YIELDS < at_home)))

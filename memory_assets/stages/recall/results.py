@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -18,12 +19,18 @@ import polars as pl
 from memory_assets.schema.protocols import ModelAnswer, Row
 from memory_assets.schema.requests import MOST, Filters
 from memory_assets.stages.distill.rows import short_id
+from memory_assets.stages.recall.speakers import said_by
+from memory_assets.text.words import count_tokens
 
 UNCERTAIN = 0.3
 """Confidence below which a memory is marked as uncertain."""
 
 LONGEST_LINE = 600
 """Characters of one memory's text in the block; distilled facts have at most 300."""
+
+LEAN = "lean"
+MESSAGE = "message"
+"""Kind of a result that was said, not distilled."""
 
 _MARKUP = re.compile(r"<(?=[/!?|]?[A-Za-z|])([^<>\n]{0,200})>?")
 _LINE_MARK = re.compile(r"(?<!\S)~(?!\S)")
@@ -84,6 +91,8 @@ class Recalled:
     lines: tuple[int, ...]
     project: str
     person: str = ""
+    said_by: str = ""
+    """The person, `assistant`, `sub-agent`, or `pasted by` the person."""
     arms: tuple[str, ...] = ()
     """The retrievers that found it: keyword, vector, context, session, memory."""
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -103,14 +112,14 @@ def result_of(
 
 def message_result(row: Row, now: datetime, *, text: str, score: float, arms: Sequence[str]) -> Recalled:
     """Returns a row of a message as a result."""
-    own = {"memory_id": row["message_id"], "kind": "message", "text": text, "lines": (row["line"],)}
+    own = {"memory_id": row["message_id"], "kind": MESSAGE, "text": text, "lines": (row["line"],)}
     return _recalled(row, now, score, arms, {**own, "confidence": 0.5, "category": "raw", "priority": "low"})
 
 
 def _recalled(row: Row, now: datetime, score: float, arms: Sequence[str], own: dict[str, Any]) -> Recalled:
     same = {name: row[name] for name in ("event_at", "path", "project", "person")} | {"session": row["session_id"]}
     age = max((now - row["event_at"]).days, 0)
-    return Recalled(**same, **own, score=round(score, 6), age_days=age, arms=tuple(arms))
+    return Recalled(**same, **own, said_by=said_by(row), score=round(score, 6), age_days=age, arms=tuple(arms))
 
 
 def tags_of(row: Row) -> tuple[str, ...]:
@@ -124,16 +133,26 @@ def tags_of(row: Row) -> tuple[str, ...]:
     return tuple(tag for tag, is_set in tags.items() if is_set)
 
 
-def more_confident_first(ordered: Sequence[Recalled]) -> list[Recalled]:
-    """Returns the results with, of two that conflict, the one of higher confidence first."""
+def in_order(ordered: Sequence[Recalled], replacements: Mapping[str, str] = MappingProxyType({})) -> list[Recalled]:
+    """Returns the results with, of two that conflict, the surer one first, or the newer one, and replaced ones after the newer.
+
+    `replacements` are the ids of replaced memories with those of the newer ones.
+    """
     found = list(ordered)
-    places = {short_id(one.memory_id): place for place, one in enumerate(found)}
-    for place, one in enumerate(ordered):
-        for tag in one.tags:
-            other = places.get(tag.removeprefix("conflict:"), -1)
-            if tag.startswith("conflict:") and other > place and found[other].confidence > found[place].confidence:
-                found[place], found[other] = found[other], found[place]
+    by_short = {short_id(one.memory_id): one for one in found}
+    for one in ordered:
+        others = [by_short.get(tag.removeprefix("conflict:")) for tag in one.tags if tag.startswith("conflict:")]
+        better = [other for other in others if other is not None and _is_surer(other, one)]
+        better += [other for other in ordered if other.memory_id == replacements.get(one.memory_id)]
+        for other in better:
+            place, later = found.index(one), found.index(other)
+            if later > place:
+                found[place], found[later] = other, one
     return found
+
+
+def _is_surer(one: Recalled, other: Recalled) -> bool:
+    return (one.confidence, one.event_at) > (other.confidence, other.event_at)
 
 
 @dataclass(frozen=True)
@@ -193,20 +212,36 @@ class Answer:
     """Where the answer was found: 1 summaries, 2 memories, 3 messages."""
 
     def render(self) -> str:
-        """Returns the block that is put in front of a prompt."""
-        return render_block(self.results)
+        """Returns the block that is put in front of a prompt; the small one of `lean` has memories alone."""
+        return render_block(one for one in self.results if self.profile != LEAN or one.kind != MESSAGE)
 
 
 def render_block(memories: Iterable[Recalled]) -> str:
-    """Returns one line for each of the first ten memories: `~ text [tag] (confidence, age, category)`."""
+    """Returns one line for each of the first ten memories: `~ text [tag] (confidence, age, category)`.
+
+    A message has "said" and who said it in place of a confidence and a category.
+    """
     return "\n".join(map(render_line, islice(memories, MOST)))
 
 
 def render_line(memory: Recalled) -> str:
     """Returns the line of one memory."""
     tags = "".join(f" [{_TAG.sub('', tag).replace(':', ' ')}]" for tag in memory.tags)
-    category = _TAG.sub("", memory.category)
-    return f"~ {one_line(memory.text)}{tags} ({memory.confidence:.2f}, {memory.age_days}d, {category})"
+    is_said = memory.kind == MESSAGE
+    first, last = ("said", memory.said_by) if is_said else (f"{memory.confidence:.2f}", memory.category)
+    return f"~ {one_line(memory.text)}{tags} ({first}, {memory.age_days}d, {_TAG.sub('', last)})"
+
+
+def fit(results: Iterable[Recalled], tokens: int, most: int) -> tuple[Recalled, ...]:
+    """Returns the best results whose lines fit into the tokens; one that is too long is skipped."""
+    kept = list[Recalled]()
+    left = tokens
+    for result in results:
+        cost = count_tokens(render_line(result) + "\n")
+        if len(kept) < most and cost <= left:
+            kept.append(result)
+            left -= cost
+    return tuple(kept)
 
 
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:

@@ -2,47 +2,79 @@
 
 Words and vectors find candidates among the memories; their scores are fused, decay with age and prefer the present project
 and person. What is neither near in meaning nor shares the question's words is left out, so that a question about nothing known
-gets no answer. Messages are searched where the profile or the caller wants it, or where no memory was found. Without vectors
-the words answer alone, without words the vectors, and the answer says so.
+gets no answer. Messages are searched beside the memories, in the profile `lean` only where the memories hardly have the answer;
+both are ranked together: a memory comes before the messages it was learnt from, and messages of one exchange are one result.
+Without vectors the words answer alone, without words the vectors, and the answer says so.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.schema.protocols import Embedder, Read, Row, TextIndex, Texts, VectorIndex
-from memory_assets.schema.requests import Filters
+from memory_assets.schema.requests import MOST_DEEP, Filters
+from memory_assets.stages.distill.rows import short_id
+from memory_assets.stages.embed.merge import find_conflicts_of
 from memory_assets.stages.recall.excerpt import around, beside, excerpt
-from memory_assets.stages.recall.lookups import remembered
+from memory_assets.stages.recall.lookups import remembered, rows_of
 from memory_assets.stages.recall.memory_search import FACTORS, MemoryHits, find_memories, weights_of
-from memory_assets.stages.recall.message_search import CANDIDATES, REACH, Layout, Origin, SearchQuery, adjust, find_messages
-from memory_assets.stages.recall.parsed_question import KnownNames, ParsedQuestion, hidden_lines, parse_question, states_as_of
+from memory_assets.stages.recall.message_search import REACH, Layout, Origin, SearchQuery, adjust, find_messages
+from memory_assets.stages.recall.parsed_question import (
+    KnownNames,
+    ParsedQuestion,
+    hidden_lines,
+    is_away,
+    is_out,
+    known_names,
+    parse_question,
+    states_as_of,
+)
 from memory_assets.stages.recall.profiles import Profile, choose_profile
-from memory_assets.stages.recall.relevance import KNOWN, answerability, judge_memories, judge_messages
+from memory_assets.stages.recall.relevance import FLOOR, KEPT, KNOWN, YIELDS, answerability, judge_memories, judge_messages
 from memory_assets.stages.recall.results import (
+    MESSAGE,
     Answer,
     Asker,
     Cost,
     LeftOut,
     Recalled,
     condition,
+    in_order,
     message_result,
-    more_confident_first,
+    render_line,
     result_of,
 )
+from memory_assets.stages.recall.speakers import mark_pasted
 from memory_assets.stages.recall.wording import one_line
 from memory_assets.text.aliases import expand, words_in
-from memory_assets.text.terms import query_terms
+from memory_assets.text.terms import idf, query_terms, text_terms
+from memory_assets.text.words import count_tokens
 
 LONGEST_QUESTION = 2_000
 
 MESSAGE_FACTOR = 0.8
 """Weight of a message beside a distilled memory of the same fit."""
+
+EXCHANGE_LINES = 2
+"""Messages of a session within so many records are one exchange: the excerpt of one shows the other."""
+
+SAYS_IT = 0.8
+"""Share of a message's terms from which a memory learnt from it says the same."""
+
+MEMORIES_SUFFICE = 0.5
+"""Likelihood of an answer among the memories from which the profile `lean` does not search messages, too."""
+
+WIDE_FLOOR = 0.2
+"""Least relevance of a message in a wide profile."""
+
+LISTED = "No memory matches the words of the question. These pass the filters, the newest and surest first."
 
 MISSING = "The {} index is missing. `memory data rebuild --indexes` builds it from the tables."
 
@@ -63,6 +95,8 @@ class Corpus:
     """The owner's names of things, beside the well-known ones."""
     factors: Sequence[str] = tuple(FACTORS)
     """The factors of the fused scores."""
+    unmerged: Collection[str] = ()
+    """Ids of the memories, notes, that were compared with no other yet."""
 
 
 def search(
@@ -75,11 +109,13 @@ def search(
     corpora: str | Sequence[str] | None = None,
     filters: Filters = Filters(),
     context: str = "",
+    rerank: Callable[[Sequence[Recalled]], list[Recalled]] = list,
 ) -> Answer:
     """Returns what helps with the question, at most ten, best first.
 
     `context` are words of the conversation that the question refers to. `corpora` names what is searched and returns
-    everything found there; by default the profile decides, and what is not relevant is left out.
+    everything found there; by default the profile decides, what is not relevant is left out, and `rerank` puts the rest into
+    order.
     """
     began = perf_counter()
     question, context = one_line(question)[:LONGEST_QUESTION], one_line(context)[:LONGEST_QUESTION]
@@ -88,27 +124,21 @@ def search(
     if not question:
         return Answer(question, chosen.name, (), 0, notes=("The question is empty.",), is_known=False)
     corpus = replace(corpus, memories=states_as_of(corpus.memories, filters))
-    found = _Search(question, context, corpus, asker, filters, chosen, wanted).run()
+    found = _Search(question, context, corpus, asker, filters, chosen, wanted, rerank).run()
     return replace(found, cost=replace(found.cost, seconds=round(perf_counter() - began, 4)))
 
 
 @dataclass(frozen=True)
 class _Found:
-    """A result with its relevance, and with the passages to show of a message."""
+    """A result with its relevance, and with the passage that was found of a message."""
 
     result: Recalled
     relevance: float
     reason: str
     """Why it is left out; empty where it belongs."""
     passage: Row | None = None
-    around: Sequence[tuple[Row, int]] = ()
-
-    def shown(self) -> Recalled:
-        """Returns the result as it is handed out: a message with what comes before and after it."""
-        if self.passage is None:
-            return self.result
-        text, lines = excerpt(self.passage, self.around)
-        return replace(self.result, text=text, lines=lines)
+    row: int = -1
+    """Of the passage in the texts of messages."""
 
 
 @dataclass
@@ -123,6 +153,7 @@ class _Search:
     profile: Profile
     corpora: Sequence[str]
     """What is searched; empty where the profile decides."""
+    rerank: Callable[[Sequence[Recalled]], list[Recalled]] = list
     notes: list[str] = field(default_factory=list)
     lost: set[str] = field(default_factory=set)
     """Retrievers that failed."""
@@ -136,38 +167,92 @@ class _Search:
         found: list[_Found] = []
         if not self.corpora or {"memories", "segments"} & set(self.corpora):
             found += self._memories(query)
-        searches_messages = self.profile.searches_messages or "messages" in self.corpora
-        if searches_messages or not (
-            self.corpora or (any(not one.reason for one in found) and self._likelihood(found) >= KNOWN)
-        ):
+        if "messages" in self.corpora or (not self.corpora and self._needs_messages(found)):
             found += self._messages(query if query.text == whole else self._query(whole, whole), query.vector)
         likelihood = self._likelihood(found)
         is_known = likelihood >= KNOWN
-        belonging = [one.result for one in found if self.corpora or (is_known and not one.reason)]
-        ordered = sorted(belonging, key=lambda one: (-one.score, one.event_at, one.memory_id))
-        kept = _distinct(more_confident_first(ordered))[: self.profile.limit]
+        if not self.corpora:
+            found = list(_linked(list(self._at_home(found))))
+        belonging = [one for one in found if self.corpora or (is_known and not one.reason)]
+        ordered = [one.result for one in sorted(belonging, key=_rank)]
+        kept = distinct(in_order(ordered, self._replacements(ordered)))
+        if not self.corpora:
+            kept = in_order(self.rerank(one_an_exchange(kept)), self._replacements(kept))
         by_id = {one.result.memory_id: one for one in found}
+        shown = self._within_tokens([by_id[one.memory_id] for one in kept[: self.profile.limit]], query)
         working = {"keyword", "vector"} - self.lost
         return Answer(
             self.question,
             self.profile.name,
-            tuple(by_id[one.memory_id].shown() for one in kept),
+            tuple(shown),
             len(found),
             asked=query.text,
-            left_out=tuple(_left_out(found, ordered, kept)),
+            left_out=tuple(_left_out(found, ordered, shown)),
             degraded=next(iter(working), "nothing") if self.lost else None,
             notes=tuple(dict.fromkeys(self.notes)),
             cost=Cost(embeddings=self.embeddings, index_queries=self.queries),
-            is_known=is_known and bool(kept),
+            is_known=is_known and bool(shown),
             likelihood=round(likelihood, 4),
-            tier=3 if kept and all(one.kind == "message" for one in kept) else 2,
+            tier=3 if shown and all(one.kind == MESSAGE for one in shown) else 2,
         )
+
+    def _needs_messages(self, memories: Sequence[_Found]) -> bool:
+        """Returns whether messages are searched, too: in `lean` only where hardly any memory is the answer."""
+        if self.profile.messages != "in need":
+            return self.profile.messages == "beside"
+        return all(one.reason for one in memories) or self._likelihood(memories) < MEMORIES_SUFFICE
+
+    def _within_tokens(self, ordered: Sequence[_Found], query: SearchQuery) -> list[Recalled]:
+        """Returns the results as they are handed out: those that fit into the profile's tokens, or all of named corpora."""
+        shown, left = list[Recalled](), self.profile.most_tokens
+        for result in self._excerpted(ordered, query):
+            left -= count_tokens(render_line(result) + "\n")
+            if shown and left < 0 and not self.corpora:
+                break
+            shown.append(result)
+        return shown
+
+    def _excerpted(self, ordered: Sequence[_Found], query: SearchQuery) -> Iterator[Recalled]:
+        """Yields the results, messages with those before and after them; in a listing these are results of their own, too."""
+        texts, messages = self._texts("messages"), [one for one in ordered if one.passage is not None]
+        if texts is None or not messages:
+            yield from (one.result for one in ordered)
+            return
+        allowed, taken = self._allowed(texts), {int(texts.parents[one.row]) for one in messages if not self.corpora}
+        near: dict[int, list[tuple[int, int]]] = {}
+        for one in messages:
+            near[one.row] = beside(texts, one.row, query.vector, allowed=allowed, taken=taken)
+            taken |= {int(texts.parents[place]) for place, _ in near[one.row] if not self.corpora}
+        wanted = self._passages([texts.ids[place] for others in near.values() for place, _ in others])
+        rows = {row["id"]: row for row in wanted.iter_rows(named=True)}
+        for one in ordered:
+            if one.passage is None:
+                yield one.result
+                continue
+            others = [(rows[id], side) for place, side in near[one.row] if (id := texts.ids[place]) in rows]
+            text, lines = excerpt(one.passage, others, query.terms)
+            yield replace(one.result, text=text, lines=lines)
+
+    def _passages(self, ids: Sequence[str]) -> pl.DataFrame:
+        """Returns these passages without those that must not be returned, such as those of replaced memories."""
+        assert self.corpus.read_passages is not None
+        rows = self.corpus.read_passages(ids)
+        if self.corpora:
+            return rows
+        hidden = hidden_lines(self.corpus.memories, rows["session_id"], self.parsed.scope, self.filters)
+        return rows.join(hidden, on=["session_id", "line"], how="anti")
+
+    def _replacements(self, results: Sequence[Recalled]) -> dict[str, str]:
+        """Returns the id of the memory that replaced each replaced one."""
+        replaced = [one.memory_id for one in results if "superseded" in one.tags]
+        rows = rows_of(self.corpus.memories, replaced).drop_nulls("superseded_by") if replaced else None
+        return dict(rows.select("id", "superseded_by").iter_rows()) if rows is not None else {}
 
     def _parse(self) -> ParsedQuestion:
         texts = self._texts("memories")
         if texts is None or not len(texts):
             texts = self._texts("messages")
-        names = KnownNames(*_known_names(self.corpus.memories), self.corpus.aliases)
+        names = KnownNames(*known_names(self.corpus.memories), self.corpus.aliases)
         return parse_question(self.question, self.asker, self.filters, texts, names, self.context)
 
     def _likelihood(self, found: Sequence[_Found]) -> float:
@@ -185,7 +270,18 @@ class _Search:
             for term in query_terms(word):
                 terms.setdefault(term, weight)
         read = self._embed(text)
-        return SearchQuery(text, terms, read.vector if read else None, read.words if read else None)
+        if read is None:
+            return SearchQuery(text, terms)
+        return SearchQuery(text, terms, read.vector, read.words, self._word_weights(read.spellings))
+
+    def _word_weights(self, spellings: Sequence[str]) -> np.ndarray | None:
+        """Returns how much each word of the question counts: the rarer in messages the more, its pieces together as much."""
+        texts = self._texts("messages")
+        if not spellings or texts is None or not len(texts):
+            return None
+        pieces = Counter(spellings)
+        counts = {word: max((len(texts.postings(term)[0]) for term in text_terms(word)), default=0) for word in pieces}
+        return np.array([idf(len(texts), counts[word]) / pieces[word] for word in spellings])
 
     def _embed(self, text: str) -> Read | None:
         if self.corpus.vectors is None or self.corpus.embedder is None:
@@ -224,10 +320,49 @@ class _Search:
     def _memories(self, query: SearchQuery) -> Iterator[_Found]:
         filters = self.filters
         if self.corpora and "memories" not in self.corpora:
+            if filters.kind and "narrative" not in filters.kind:
+                return
             filters = filters.model_copy(update={"kind": ("narrative",), "include": (*filters.include, "held")})
-        hits = self._hits(query, condition(filters, self.corpus.memories.columns))
+        passes = condition(filters, self.corpus.memories.columns)
+        hits = self._hits(query, passes)
         rows = {row["id"]: row for row in hits.rows.iter_rows(named=True)}
-        texts = self._texts("memories")
+        found = list(self._judged(query, hits, rows))
+        if filters.are_a_selection and all(one.reason for one in found):
+            found = list(self._listed(passes))
+        yield from self._with_conflicts(found)
+
+    def _with_conflicts(self, found: Sequence[_Found]) -> Iterator[_Found]:
+        """Yields the candidates; a note that conflicts with another one of those that belong is marked, and the other, too."""
+        belonging = [one.result.memory_id for one in found if self.corpora or not one.reason]
+        new = {id for id in belonging if id in self.corpus.unmerged}
+        against = find_conflicts_of(new, rows_of(self.corpus.memories, belonging).to_dicts()) if new else {}
+        for one in found:
+            marks = (f"conflict:{short_id(id)}" for id in against.get(one.result.memory_id, ()))
+            yield replace(one, result=replace(one.result, tags=tuple(dict.fromkeys((*one.result.tags, *marks)))))
+
+    def _listed(self, passes: pl.Expr) -> Iterator[_Found]:
+        """Yields all memories that pass explicit filters, the newest and surest first."""
+        rows = self.corpus.memories.filter(passes, ~is_out(self.parsed.scope), ~is_away(self.parsed.scope))
+        rows = rows.sort(pl.col("event_at").dt.date(), "confidence", "id", descending=[True, True, False]).head(MOST_DEEP)
+        if rows.height:
+            self.notes.append(LISTED)
+        for place, row in enumerate(rows.iter_rows(named=True)):
+            score = 1.0 - place / (MOST_DEEP + 1)
+            yield _Found(result_of(row, self.asker.now, score=score, arms=("filters",)), 1.0, "")
+
+    def _at_home(self, found: Sequence[_Found]) -> Iterator[_Found]:
+        """Yields the candidates; a message is none that is of another project than relevant ones, or far behind a memory."""
+        home = self.parsed.scope.projects
+        best = max((one.relevance for one in found if not one.reason and one.result.project in home), default=0.0)
+        known = max((one.relevance for one in found if not one.reason and one.passage is None), default=0.0)
+        for one in found:
+            is_elsewhere = one.passage is not None and bool(home) and one.result.project not in home
+            yields = is_elsewhere and best >= FLOOR and one.relevance * YIELDS < best
+            yields |= one.passage is not None and not self.profile.is_wide and one.relevance < KEPT * known
+            yield replace(one, reason=one.reason or "not relevant") if yields else one
+
+    def _judged(self, query: SearchQuery, hits: MemoryHits, rows: Mapping[str, Row]) -> Iterator[_Found]:
+        texts, filters = self._texts("memories"), self.filters
         for one in judge_memories(self.parsed, hits.rows, texts, hits.vector, is_filtered=filters.are_narrow):
             weights = weights_of(rows[one.id], self.asker, self.question, self.corpus.factors)
             score, arms = hits.fused[one.id] * math.prod(weights.values()), hits.retrievers_of(one.id)
@@ -239,26 +374,20 @@ class _Search:
         if self.filters.are_for_memories or texts is None or not len(texts) or self.corpus.read_passages is None:
             return
         self.queries += 1
-        allowed = self._allowed(texts)
-        hits = {one.passage_id: one for one in find_messages(query, texts, _layout(texts), self._origins(query), allowed)}
+        found = find_messages(query, texts, _layout(texts), self._origins(query), self._allowed(texts))
+        hits = {one.passage_id: one for one in found}
         if not hits:
             return
-        near = {id: beside(texts, one.row, allowed) for id, one in hits.items()}
-        rows = self.corpus.read_passages(list({*hits, *(id for others in near.values() for id, _ in others)}))
-        if not self.corpora:
-            hidden = hidden_lines(self.corpus.memories, rows["session_id"], self.parsed.scope, self.filters)
-            rows = rows.join(hidden, on=["session_id", "line"], how="anti")
-        passages = {row["id"]: row for row in rows.iter_rows(named=True)}
         scores = {id: one.score for id, one in hits.items()}
+        rows = self._passages(list(hits))
         scored = rows.with_columns(score=pl.col("id").replace_strict(scores, default=None, return_dtype=pl.Float64))
-        scored = scored.drop_nulls("score").sort("score", "id", descending=[True, False])
-        ranked = adjust(scored, self.question).head(CANDIDATES)
+        ranked = adjust(mark_pasted(scored.sort("score", "id", descending=[True, False])), self.question)
         judged = judge_messages(self.parsed.covered_by([texts]), ranked, texts, vector)
         for row, one in zip(ranked.iter_rows(named=True), judged, strict=True):
             text, score = around(row["whole"], row["char_from"], row["char_to"]), row["score"] * MESSAGE_FACTOR
             result = message_result(row, self.asker.now, text=text, score=score, arms=hits[one.id].retrievers)
-            others = [(passages[id], side) for id, side in near[one.id] if id in passages]
-            yield _Found(result, one.relevance, one.reason, row, others)
+            is_near_enough = self.profile.is_wide and one.relevance >= WIDE_FLOOR
+            yield _Found(result, one.relevance, "" if is_near_enough else one.reason, row, hits[one.id].row)
 
     def _origins(self, query: SearchQuery) -> list[Origin]:
         """Returns where the memories that fit were learnt; a held one points at its messages as well as any other."""
@@ -279,18 +408,61 @@ class _Search:
 
 
 @remembered
-def _known_names(memories: pl.DataFrame) -> tuple[list[str], list[str]]:
-    """Returns the projects and the persons that there are."""
-    projects, persons = ([name for name in memories[column].unique().sort() if name] for column in ("project", "person"))
-    return projects, persons
-
-
-@remembered
 def _layout(texts: Texts) -> Layout:
     return Layout(texts, REACH)
 
 
-def _distinct(ordered: Sequence[Recalled]) -> list[Recalled]:
+def _rank(one: _Found) -> tuple[Any, ...]:
+    return -one.result.score, one.passage is not None, one.result.event_at, one.result.memory_id
+
+
+def _linked(found: Sequence[_Found]) -> Iterator[_Found]:
+    """Yields the candidates with scores that memories and messages share, and no message that only repeats a memory.
+
+    The scores of memories were scaled among memories alone; a memory less relevant than the best of all gets less. A memory has
+    at least the score of the messages that it was learnt from.
+    """
+    best = max((one.relevance for one in found if not one.reason), default=0.0)
+    memories = [one for one in found if one.passage is None and not one.reason]
+    sources = dict[tuple[str, int], list[_Found]]()
+    for memory in memories:
+        for line in memory.result.lines:
+            sources.setdefault((memory.result.session, line), []).append(memory)
+    least = dict[str, float]()
+    for one in found:
+        if one.passage is None:
+            continue
+        learnt = sources.get((one.passage["session_id"], one.passage["line"]), ())
+        for memory in learnt:
+            least[memory.result.memory_id] = max(least.get(memory.result.memory_id, 0.0), one.result.score)
+        says_same = any(_says(memory.result.text, one.passage["passage"]) for memory in learnt)
+        yield replace(one, reason="says the same") if says_same else one
+    for one in found:
+        if one.passage is None:
+            score = one.result.score * min(one.relevance / best, 1.0) if best else one.result.score
+            yield replace(one, result=replace(one.result, score=max(score, least.get(one.result.memory_id, 0.0))))
+
+
+def _says(memory: str, passage: str) -> bool:
+    terms = set(query_terms(passage))
+    return len(terms & set(text_terms(memory))) >= SAYS_IT * len(terms)
+
+
+def one_an_exchange(ordered: Sequence[Recalled]) -> list[Recalled]:
+    """Returns the results without messages beside a better one."""
+    kept, lines = list[Recalled](), dict[str, list[int]]()
+    for one in ordered:
+        known = lines.setdefault(one.session, [])
+        if one.kind == MESSAGE:
+            if any(abs(line - other) <= EXCHANGE_LINES for line in one.lines for other in known):
+                continue
+            known.extend(one.lines)
+        kept.append(one)
+    return kept
+
+
+def distinct(ordered: Sequence[Recalled]) -> list[Recalled]:
+    """Returns the results without those whose text another one has."""
     kept: dict[str, Recalled] = {}
     for result in ordered:
         kept.setdefault(" ".join(result.text.lower().split()), result)

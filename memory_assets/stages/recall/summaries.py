@@ -5,12 +5,14 @@ concerns a person. A line is a fact in its own words, the strongest distinct one
 id of its memory; nothing is reworded, so a summary is as true as its facts.
 
 The summaries of a category are also a page of the workspace, `summaries/CATEGORY.md`. The page that it replaces stays beside
-it, named after the moment of its replacement: all of the present day, and the last one of each earlier day.
+it, named after the moment of its replacement (`-2` for the second of one second): all of the present day, and the last one of
+each earlier day.
 """
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
+from itertools import count
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -77,21 +79,28 @@ def page_of(category: str) -> str:
     return f"{PAGES}/{category}.md"
 
 
-def replaced_page_of(category: str, at: datetime) -> str:
-    """Returns the place of the page that was replaced at that moment."""
-    return f"{PAGES}/{category}.{at:{_STAMP}}.md"
+def replaced_page_of(category: str, at: datetime, taken: Collection[str] = ()) -> str:
+    """Returns the place of the page that was replaced at that moment; `taken` are the places of others."""
+    names = (f"{PAGES}/{category}.{at:{_STAMP}}{f'-{n}' if n > 1 else ''}.md" for n in count(1))
+    return next(name for name in names if name not in taken)
 
 
 def pages_to_delete(names: Iterable[str], today: date, zone: ZoneInfo) -> list[str]:
     """Returns the replaced pages of one category that are not kept: of days before today all but the last."""
     last: dict[date, str] = {}
     gone = []
-    for name in sorted(names):
-        day = datetime.strptime(name.split(".")[1], _STAMP).replace(tzinfo=UTC).astimezone(zone).date()
+    for name in sorted(names, key=_replaced_at):
+        day = _replaced_at(name)[0].astimezone(zone).date()
         if day < today and day in last:
             gone.append(last[day])
         last[day] = name
     return gone
+
+
+def _replaced_at(name: str) -> tuple[datetime, int]:
+    """Returns when the page was replaced, and its number among those of that second."""
+    stamp, _, number = name.split(".")[1].partition("-")
+    return datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC), int(number or 1)
 
 
 def _summary(key: tuple[Any, ...], facts: Sequence[Row]) -> dict[str, Any]:

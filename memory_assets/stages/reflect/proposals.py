@@ -1,8 +1,8 @@
 """Proposes lines for MEMORY.md from a day's reflections, each under a number that never changes.
 
-A memory is proposed on the first day on which it qualifies: high priority, or medium and in two sessions. Only the owner's own
-rules, preferences and people are proposed; facts of a project are, whatever the session. Numbers are kept in the ledger, so a
-rebuilt day proposes under the same ones.
+A memory is proposed on the first day on which it qualifies: high priority; or medium, and in two sessions or a durable
+statement of the person who typed it. Of preferences and people only the owner's are proposed; rules and facts of a project are,
+whoever of its people said them. Numbers are kept in the ledger, so a rebuilt day proposes under the same ones.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,12 +13,13 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.stages.distill.rows import PERSONAL
 from memory_assets.stages.reflect.bullets import ORDER
+from memory_assets.stages.reflect.durable import is_durable
 from memory_assets.store.ledger import Event
 
 NUMBERED = "proposal.numbered"
 _COPIED = ("text", "category", "priority", "confidence", "project", "person", "author", "observation_ids", "session_ids")
-PERSONAL = frozenset({"preferences", "rules-conventions", "people-relationships", "health", "hobbies"})
 CONFIRMED_SESSIONS = 2
 LONGEST_LINE = 300
 
@@ -82,7 +83,7 @@ def _qualifies(memory: Mapping[str, Any], owner: str) -> bool:
     if memory["category"] in PERSONAL and memory["person"] != owner:
         return False
     confirmed = len(memory["session_ids"]) >= CONFIRMED_SESSIONS
-    return memory["priority"] == "high" or (memory["priority"] == "medium" and confirmed)
+    return memory["priority"] == "high" or (memory["priority"] == "medium" and (confirmed or is_durable(memory)))
 
 
 def _given_to(memory: Mapping[str, Any], day: date, given: Mapping[str, tuple[str, str]]) -> tuple[str | None, str]:

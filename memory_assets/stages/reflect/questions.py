@@ -37,6 +37,10 @@ _LINE = re.compile(
     r"^\s*(?:[-*•]\s+)?(?:[🔴🟡🟢✅]\s*)?(?P<text>.+?)\s*\[(?P<ids>mem_[0-9a-f]{12}(?:\s*[,;]\s*mem_[0-9a-f]{12})*)\]\W*$"
 )
 
+_ID = re.compile(r"mem_[0-9a-f]{12}")
+_INNER = re.compile(r"\s*\[mem_[0-9a-f]{12}(?:\s*[,;]\s*mem_[0-9a-f]{12})*\]")
+"""A citation inside of a line, perhaps inside of a quotation; all are moved to its end."""
+
 Price = Callable[[ModelAnswer], float | None]
 
 
@@ -123,14 +127,15 @@ def _parse(text: str, subject: Subject) -> Iterator[Bullet]:
         match = _LINE.match(line)
         if match is None or len(match["text"]) > LONGEST_LINE:
             continue
-        cited = [shown.get(short) for short in re.split(r"\s*[,;]\s*", match["ids"])]
+        said, inner = _INNER.sub("", match["text"]), "".join(_INNER.findall(match["text"]))
+        cited = [shown.get(short) for short in _ID.findall(f"{inner} {match['ids']}")]
         sources = list(dict.fromkeys(bullet for bullet in cited if bullet is not None))
         shown_text = " ".join(bullet.text for bullet in sources).lower()
-        if None in cited or any(len(name) > 1 and name.lower() not in shown_text for name in exact_names(match["text"])):
+        if None in cited or any(len(name) > 1 and name.lower() not in shown_text for name in exact_names(said)):
             continue
         priority = min((bullet.priority for bullet in sources), key=ORDER.__getitem__)
         ids = tuple(dict.fromkeys(id for bullet in sources for id in bullet.ids))
-        yield Bullet(sources[-1].category, priority, match["text"], ids)
+        yield Bullet(sources[-1].category, priority, said, ids)
 
 
 def _material(subject: Subject) -> str:

@@ -86,10 +86,21 @@ def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
 
 
 def _cited(row: Row) -> Iterator[dict[str, Any]]:
-    """Yields the sentences of an observation, each with its id."""
-    for sentence in split_sentences(" ".join(row["text"].split())):
+    """Yields the sentences of an observation, each with its id; a quotation is never cut."""
+    for sentence in _unquoted_sentences(" ".join(row["text"].split())):
         ended = sentence if sentence.rstrip("”’)*`").endswith((".", "!", "?", "…")) else f"{sentence}."
         yield {"text": ended, "observation_ids": [row["id"]], "commits": []}
+
+
+def _unquoted_sentences(text: str) -> list[str]:
+    """Returns the sentences of the text; those of a quotation are one with the sentence that quotes them."""
+    whole: list[str] = []
+    for piece in split_sentences(text):
+        if whole and (whole[-1].count("“") > whole[-1].count("”") or whole[-1].count('"') % 2):
+            whole[-1] = f"{whole[-1]} {piece}"
+        else:
+            whole.append(piece)
+    return whole
 
 
 def _key(owner: Row, at: datetime, zone: tzinfo) -> Key:

@@ -1,8 +1,9 @@
-"""Proposes changes of lines of MEMORY.md: replaced since, said more fully, contradicted, or too many.
+"""Proposes changes of lines of MEMORY.md: replaced since, contradicted by a proposal, said more fully, or too many.
 
 Takes the status of the entries, the present memories and the decisions; returns amendments. Only unchanged entries of ours are
-considered: what a person wrote or reworded is theirs. The key of an amendment names the entry, the change and its reason, so it
-is numbered once, and a rejected one is not proposed again.
+considered, because what a person wrote or reworded is theirs; that a proposal contradicts such a line is asked about, too. The
+key of an amendment names the entry, the change and its reason, so it is numbered once, and what was rejected is not proposed
+again.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,10 +18,12 @@ from memory_assets.schema.protocols import Row
 from memory_assets.stages.embed.claims import read_claim
 from memory_assets.stages.embed.notes import note_id
 from memory_assets.stages.reflect.proposals import NUMBERED, following_number
-from memory_assets.stages.triage.auto import ADOPTED, BY_OWNER, says_the_same
+from memory_assets.stages.triage.auto import ADOPTED, BY_OWNER
+from memory_assets.stages.triage.comparison import says_the_same
 from memory_assets.stages.triage.entries import EntryStatus
 from memory_assets.stages.triage.memory_md import MOST_BYTES, MOST_ENTRIES, normal
 from memory_assets.store.ledger import CORRECTED, Event
+from memory_assets.text.words import text_hash
 
 MOST_RETIRED_AT_ONCE = 20
 """Retirements proposed by one triage, so that a person can review them at once."""
@@ -53,16 +56,19 @@ def plan_amendments(
     events: Sequence[Event],
     merged: pl.DataFrame,
     zone: tzinfo,
+    contradicting: Sequence[tuple[EntryStatus, Row]] = (),
 ) -> list[PlannedAmendment]:
     """Returns the amendments that a file of `size` bytes needs.
 
-    `merged` are decisions with `proposal_id`, `text`, `entry` and `event_on`: proposals that repeat an entry.
+    `merged` are decisions with `proposal_id`, `text`, `entry` and `event_on`: proposals that repeat an entry. `contradicting`
+    are entries, whoever wrote them, each with the pending proposal that contradicts it.
     """
     ours = [one for one in statuses if one.is_ours]
     by_id = {row["id"]: row for row in memories.iter_rows(named=True)}
     corrections = {note_id(event) for event in events if event.kind == CORRECTED}
     planned = [
         *_replaced(ours, by_id, corrections, zone),
+        *(_contradicted(status, proposal) for status, proposal in contradicting),
         *_said_more_fully(ours, merged),
         *(
             _retire(one, "contradicted", "more speaks against it than for it")
@@ -132,6 +138,17 @@ def _said_more_fully(ours: Sequence[EntryStatus], merged: pl.DataFrame) -> Itera
             yield PlannedAmendment(
                 key, one, row["text"], row["event_on"], f"{row['proposal_id']} says the same and more", one.memory
             )
+
+
+def contradiction_key(proposal_id: str) -> str:
+    """Returns how the key of an amendment begins that a proposal led to by contradicting an entry."""
+    return f"contradict:{proposal_id}:"
+
+
+def _contradicted(status: EntryStatus, proposal: Row) -> PlannedAmendment:
+    key = f"{contradiction_key(proposal['proposal_id'])}{text_hash(status.line)[:12]}"
+    memory = {**proposal, "id": proposal["memory_id"]}
+    return PlannedAmendment(key, status, proposal["text"], proposal["event_on"], proposal["support"], memory)
 
 
 def _is_fuller(newer: str, older: str) -> bool:

@@ -1,19 +1,23 @@
 """Brings proposals up to date: who has confirmed each since it was proposed, and the state of its memory.
 
-A proposal keeps the row of the day it was first proposed. What later sessions added is in the present `memories`, and in other
-proposals with the same words (the same rule said in another project is a memory of its own). Only allowed observations confirm
-a proposal: a held echo of a web page or of a tool's output does not. An amendment already names its evidence.
+A proposal keeps the row of the day it was first proposed. What later sessions added is in the present `memories`, in other
+proposals of the same project with the same words, and in those that were merged into it. Only allowed observations confirm a
+proposal: a held echo of a web page or of a tool's output does not. An amendment already names its evidence.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.triage.memory_md import normal
+from memory_assets.stages.triage.projects import place_of
 from memory_assets.store.parquet_tables import ParquetTables
+
+_OF_THE_MEMORY = ("author", "confidence", "event_at", "contradicted_count")
 
 GONE = "gone"
 """State of a memory that no longer exists because a changed rule or prompt words it differently."""
@@ -26,29 +30,48 @@ def read_proposals(tables: ParquetTables) -> pl.DataFrame:
     return pl.concat([plain, *changes], how="diagonal")
 
 
-def read_current(tables: ParquetTables) -> dict[str, dict[str, Any]]:
-    """Returns proposals, amendments and recurring problems by id, with present observations and `memory_state`."""
-    memories = tables.read("memories", columns=["id", "state", "observation_ids", "confidence", "author"])
-    observations = tables.read("observations", columns=["id", "session_id", "gate"])
-    proposed = current_proposals(tables.read("proposals"), memories, observations)
+def read_current(tables: ParquetTables, merged: Mapping[str, str] = MappingProxyType({})) -> dict[str, dict[str, Any]]:
+    """Returns proposals, amendments and recurring problems by id, with present observations and `memory_state`.
+
+    `merged` names the proposal that each merged one repeats.
+    """
+    memories = tables.read("memories", columns=["id", "state", "observation_ids", *_OF_THE_MEMORY])
+    observations = tables.read("observations", columns=["id", "session_id", "gate", "project"])
+    proposed = current_proposals(tables.read("proposals"), memories, observations, merged)
     others = (row for table in ("amendments", "friction") for row in tables.read(table).iter_rows(named=True))
     return proposed | {row["proposal_id"]: row for row in others}
 
 
-def current_proposals(proposals: pl.DataFrame, memories: pl.DataFrame, observations: pl.DataFrame) -> dict[str, dict[str, Any]]:
+def current_proposals(
+    proposals: pl.DataFrame,
+    memories: pl.DataFrame,
+    observations: pl.DataFrame,
+    merged: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, dict[str, Any]]:
     """Returns the proposals by id, with present observations and `memory_state`."""
     behind = {id: row for row in memories.iter_rows(named=True) for id in row["observation_ids"]}
-    session_of = dict(observations.filter(pl.col("gate") == "allow").select("id", "session_id").iter_rows())
+    allowed = observations.filter(pl.col("gate") == "allow")
+    session_of = dict(allowed.select("id", "session_id").iter_rows())
+    project_of = dict(allowed.select("id", "project").iter_rows())
     found = {row["proposal_id"]: _with_memory(row, behind) for row in proposals.sort("proposal_id").iter_rows(named=True)}
-    same: dict[tuple[str, str], list[str]] = defaultdict(list)
+    same: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for row in found.values():
         same[_said(row)] += row["observation_ids"]
-    return {id: _with_echoes(row, same[_said(row)], session_of) for id, row in found.items()}
+    for id, other in merged.items():
+        if id in found and other in found:
+            same[_said(found[other])] += found[id]["observation_ids"]
+    current = {id: _with_echoes(row, same[_said(row)], session_of) for id, row in found.items()}
+    return {id: {**row, "project_count": _count(row["observation_ids"], project_of)} for id, row in current.items()}
 
 
-def _said(proposal: Row) -> tuple[str, str]:
-    """Returns the identity of a proposal: words and person; only the same person's words confirm each other."""
-    return normal(proposal["text"]), proposal["person"]
+def _count(ids: Iterable[str], project_of: Mapping[str, str]) -> int:
+    """Returns in how many projects the observations were made."""
+    return len({project_of[id] for id in ids if id in project_of})
+
+
+def _said(proposal: Row) -> tuple[str, ...]:
+    """Returns the identity of a proposal: its words and where they hold."""
+    return (normal(proposal["text"]), *place_of(proposal))
 
 
 def _with_memory(proposal: Row, behind: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
@@ -58,8 +81,8 @@ def _with_memory(proposal: Row, behind: Mapping[str, dict[str, Any]]) -> dict[st
     return {
         **proposal,
         "memory_state": memory["state"],
-        "author": memory["author"],
-        "confidence": memory["confidence"],
+        **{name: memory[name] for name in _OF_THE_MEMORY},
+        "last_on": memory["event_at"].date(),
         "observation_ids": _once([*proposal["observation_ids"], *memory["observation_ids"]]),
     }
 

@@ -15,15 +15,19 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.reflect.proposals import NUMBERED
-from memory_assets.stages.triage.lasting import line_of
+from memory_assets.stages.triage.wording import line_of
 from memory_assets.store.ledger import Event
 
 APPROVED, REJECTED, EDITED, DECIDED = "proposal.approved", "proposal.rejected", "proposal.edited", "proposal.decided"
-KINDS = (NUMBERED, APPROVED, REJECTED, EDITED, DECIDED)
+ASKED, POSTPONED, REOPENED = "proposal.asked", "proposal.postponed", "proposal.reopened"
+KINDS = (NUMBERED, APPROVED, REJECTED, EDITED, DECIDED, ASKED, POSTPONED, REOPENED)
 RULES, CLOCK = "rules", "clock"
 PROMOTED, EXPIRED = "promoted", "expired"
 
 REJECTION_COSTS = 3
+
+EXPIRES_SOON = timedelta(days=2)
+"""Before it expires, a pending proposal is named as expiring: five days after it was asked, of the usual seven."""
 
 
 def fold_decisions(
@@ -40,6 +44,7 @@ def fold_decisions(
 
 
 def _decision(proposal: Row, events: list[Event], review_days: int, waiting: Mapping[str, str]) -> dict[str, Any]:
+    is_exact = proposal.get("entry") is not None or not proposal["proposal_id"].startswith("p-")
     row = {
         "proposal_id": proposal["proposal_id"],
         "state": "pending",
@@ -47,15 +52,17 @@ def _decision(proposal: Row, events: list[Event], review_days: int, waiting: Map
         "reason": waiting.get(proposal["proposal_id"], "waits for a person"),
         "actor": RULES,
         "section": proposal["section"],
-        "text": line_of(proposal["text"]),
+        "text": proposal["text"] if is_exact else line_of(proposal["text"]),
         "entry": proposal.get("entry"),
         "decided_at": None,
         "expires_at": None,
     }
     winner = winner_of(events)
     for event in takewhile(lambda event: event is not winner, events):
-        if event.kind == NUMBERED and row["expires_at"] is None:
+        if event.kind == ASKED and row["expires_at"] is None:
             row["expires_at"] = event.at + timedelta(days=review_days)
+        elif event.kind == POSTPONED:
+            row["expires_at"] = None
         elif event.kind == EDITED:
             row["text"] = event.payload["text"]
     return row if winner is None else {**row, **_decided(winner, row)}
@@ -65,12 +72,30 @@ def winner_of(events: Sequence[Event]) -> Event | None:
     """Returns the event that decides: the first of a person, unless the rules promoted before; else the rules'; else expiry.
 
     A person's decision counts even just after expiry. An expired proposal is undecided, so a later confirmation can still
-    promote it.
+    promote it. What was decided before a person took it back does not count.
     """
+    events = since_reopened(events)
     decided = [event for event in events if event.kind in (APPROVED, REJECTED, DECIDED) and not _is_expiry(event)]
     promoted = next((n for n, e in enumerate(decided) if e.kind == DECIDED and e.payload["state"] == PROMOTED), len(decided))
     said = [event for event in decided[:promoted] if event.kind != DECIDED]
     return next(iter([*said, *decided, *(event for event in events if _is_expiry(event))]), None)
+
+
+def since_reopened(events: Sequence[Event]) -> list[Event]:
+    """Returns the events of a proposal after the last time that a person took a decision back."""
+    last = max((n for n, event in enumerate(events) if event.kind == REOPENED), default=-1)
+    return list(events[last + 1 :])
+
+
+def person_decided(events: Sequence[Event]) -> frozenset[str]:
+    """Returns the proposals that a person approved or rejected."""
+    return frozenset(event.target for event in events if event.kind in (APPROVED, REJECTED))
+
+
+def merged_into(events: Sequence[Event]) -> dict[str, str]:
+    """Returns the proposal that each merged one repeats."""
+    decided = (event for event in events if event.kind == DECIDED and event.payload["state"] == "merged")
+    return {event.target: event.payload["into"] for event in decided if event.payload.get("into")}
 
 
 def _is_expiry(event: Event) -> bool:

@@ -4,8 +4,8 @@
     - [-] `p-…` **text**     rejects; so does deleting the line
     - [ ] `p-…` **other**    rewords; it is still pending
 
-An item may also ask to replace a line of MEMORY.md, or, under its own heading, to retire it. Recurring problems (`f-…`) have
-their own headings, too.
+Items are grouped by the project that their line is for. One may also ask to replace a line of MEMORY.md, or, under its own
+heading, to retire it. Recurring problems (`f-…`), and a sample of what rules refused, have their own headings, too.
 
 Decisions are read by comparing the file with its last committed version. A file without its last line (half saved), or one that
 lost more than half of what is pending, decides nothing and is asked about; a line that names a proposal but cannot be parsed
@@ -30,9 +30,10 @@ HELP = (
 _ITEM = re.compile(r"^\s*[-*+]\s+\[\s*(?P<mark>[xX-]?)\s*\]\s+`(?P<id>[fp]-\d{8}-\d{3,})`\s*(?P<text>.*?)\s*$")
 _ID = re.compile(r"\b[fp]-\d{8}-\d{3,}\b")
 RETIRE = "Proposed to retire"
-_HEADING = re.compile(rf"^## (?P<section>Proposed for: .+?|Proposed to retire|{HEADINGS.pattern})\s*$")
+REFUSED = "Refused by rules: [x] keeps one after all, [-] confirms"
+_HEADING = re.compile(rf"^## (?P<section>Proposed for: .+?|Proposed to retire|{re.escape(REFUSED)}|{HEADINGS.pattern})\s*$")
 _REVIEWED = re.compile(r"^_Reviewed by Reflector on .+\. Approve, edit, or reject each item\._$")
-_LAST_LINE = re.compile(r"^_Last updated: .+ \| \d+ proposals? pending_$")
+_LAST_LINE = re.compile(r"^_Last updated: .+ \| (?:(?:\d+ of )?\d+ proposals? pending|\d+ of \d+ pending proposals shown)_$")
 _WHY = re.compile(r"\s*— _[^_]*_$")
 _BOLD = re.compile(r"^\*\*(.+?)\*\*(.*)$")
 
@@ -70,10 +71,11 @@ class ReviewDecisions:
     """The missing proposals, if they are too many to be meant."""
 
 
-def render_review(pending: Sequence[Row], *, updated: str, notes: Notes | None = None) -> str:
-    """Returns REVIEW.md for the pending decisions (`proposal_id`, `section`, `text`, `entry`, `why`), with the notes.
+def render_review(pending: Sequence[Row], *, updated: str, notes: Notes | None = None, count: int | None = None) -> str:
+    """Returns REVIEW.md for the shown decisions (`proposal_id`, `section`, `text`, `entry`, `why`), with the notes.
 
-    A recurring problem has its own `heading`, and `details` that follow its item.
+    They are grouped by their `place`. A recurring problem or a refusal has its own `heading`, and `details` that follow its
+    item. `count` is the number of all pending proposals, by default of those shown.
     """
     sections: dict[str, list[str]] = {}
     for row in sorted(pending, key=lambda row: (not row["text"], "heading" in row)):
@@ -84,8 +86,14 @@ def render_review(pending: Sequence[Row], *, updated: str, notes: Notes | None =
     for section, items in sections.items():
         written = kept.get(section, ())
         lines += [f"## {section}", *items, *(["", *written] if written else []), ""]
-    count = len(pending)
-    lines.append(f"_Last updated: {updated} | {count} proposal{'' if count == 1 else 's'} pending_")
+    asked = sum(row.get("heading") != REFUSED for row in pending)
+    total = asked if count is None else count
+    some = (
+        f"{asked} of {total} pending proposals shown"
+        if asked < total
+        else f"{total} proposal{'' if total == 1 else 's'} pending"
+    )
+    lines.append(f"_Last updated: {updated} | {some}_")
     return "\n".join(lines) + "\n"
 
 
@@ -195,8 +203,8 @@ def shown_text(row: Row) -> str:
 
 
 def heading_of(row: Row) -> str:
-    """Returns the heading of a decision."""
-    return f"Proposed for: {row['section']}" if row["text"] else RETIRE
+    """Returns the heading of a decision: the project that its line is for, else its section."""
+    return f"Proposed for: {row.get('place') or row['section']}" if row["text"] else RETIRE
 
 
 def instead_of(row: Row) -> str:
@@ -207,7 +215,7 @@ def instead_of(row: Row) -> str:
 def _render_item(row: Row) -> str:
     text = squeezed(shown_text(row))
     instead = "" if "details" in row else instead_of(row)
-    reasons = "; ".join(one for one in (instead, row["why"]) if one)
+    reasons = "; ".join(one for one in (row["section"] if "place" in row else "", instead, row["why"]) if one)
     why = f" — _{reasons.replace('_', ' ')}_" if reasons else ""
     return f"- [ ] `{row['proposal_id']}` {text if '*' in text else f'**{text}**'}{why}"
 

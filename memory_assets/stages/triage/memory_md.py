@@ -16,7 +16,10 @@ from memory_assets.text.words import squeezed
 MOST_ENTRIES, MOST_BYTES = 200, 25_000
 """More than this is too much for a session; time to prune."""
 
-NEW_FILE = "# MEMORY\n\nWhat every session should know. Edit freely: what you write stays.\n"
+FILE_HINT = "Edit freely: what you write stays."
+"""For people: ends the line below the title of a new file; the briefing leaves that line out."""
+
+NEW_FILE = f"# MEMORY\n\nWhat every session should know. {FILE_HINT}\n"
 _ENTRY = re.compile(r"^\s*[-*]\s+\((\d{4}-\d{2}-\d{2})\)\s+(.*\S)\s*$")
 _ANY_HEADING = re.compile(r"^(#{1,6})(?:\s|$)")
 _SECTION = re.compile(r"^##\s+(.*?)\s*#*\s*$")

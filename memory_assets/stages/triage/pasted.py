@@ -1,4 +1,4 @@
-"""Finds observations that rest on text pasted into a session: mails, quotations, templates, review comments.
+"""Finds text that was pasted into a session: mails, quotations, templates, review comments.
 
 Takes the quote of an observation and the owner's message that contains it. The owner is the author of the whole message, also
 of what somebody else wrote in it. A sentence in a part with the marks of pasted text confirms no proposal: its session does not
@@ -7,11 +7,6 @@ count, and without another one only a person can promote it. Pasted text without
 """
 
 import re
-from collections.abc import Collection
-
-import polars as pl
-
-from memory_assets.store.parquet_tables import ParquetTables
 
 PASTED = "was read in pasted text: only a person can approve this"
 
@@ -34,22 +29,6 @@ _TEMPLATE = re.compile(
 
 _QUOTED = re.compile(r"^[ \t]*>.*$", re.M)
 _WORD = re.compile(r"\w+")
-
-
-def pasted_observations(observation_ids: Collection[str], tables: ParquetTables) -> frozenset[str]:
-    """Returns the observations whose quote is in a pasted part of each of its messages."""
-    columns = ("id", "day", "quote", "message_ids")
-    behind = tables.scan("observations").filter(pl.col("id").is_in(list(observation_ids))).select(columns).collect()
-    wanted = behind["message_ids"].explode().unique().drop_nulls().to_list()
-    days = [day.isoformat() for day in behind["day"].unique()]
-    spoken = tables.scan("messages", days).filter(pl.col("message_id").is_in(wanted) & (pl.col("author") == "owner"))
-    text_of = dict(spoken.select("message_id", "text").collect().iter_rows())
-    return frozenset(
-        row["id"]
-        for row in behind.iter_rows(named=True)
-        if (texts := [text_of[id] for id in row["message_ids"] if id in text_of])
-        and all(is_pasted(row["quote"], text) for text in texts)
-    )
 
 
 def is_pasted(quote: str, message: str) -> bool:

@@ -1,24 +1,33 @@
-"""Decides which file an entry belongs in: a project with enough entries has a file of its own.
+"""Decides which file an entry belongs in: that of its project, or MEMORY.md for what holds in all of the owner's projects.
 
-What follows the owner (rules, preferences, people) is in MEMORY.md, whichever project it was said in. The first entries of a
-project are there, too; the third creates `projects/NAME.md`, and the others move after it, byte for byte. Both files have the
-same format.
+A rule, a preference or a fact belongs in the file of the project in which it was said, unless it says that it holds in all of
+them. A preference also holds in all if it was said in two, or is about how the owner is answered; so does what is known of
+people. A project's file begins with its first entry. Facts of a project that an earlier release wrote into MEMORY.md move
+there, byte for byte. All files have the same format.
 """
 
-from collections import Counter
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.reflect.proposals import PERSONAL
+from memory_assets.stages.distill.rows import PERSONAL
 from memory_assets.store.ledger import Event
 from memory_assets.store.ready import file_name
 
 FOLDER = "projects"
-OWN_FILE_FROM = 3
-"""Fewer entries are not worth a file."""
+STAYS = PERSONAL | {"rules-conventions"}
+"""Categories whose lines are not moved: an earlier release promoted them for all projects."""
+
+_EVERYWHERE = re.compile(
+    r"(?i)\b(?:in|across|for|of|to) (?:(?:all|every|any|each)(?: of)? (?:(?:my|our|the|other)\b ?)*(?:\w+ )?"
+    r"(?:projects?|repo(?:s|sitory|sitories)?)|(?:my |our )?(?:\w+ )?(?:projects|repos|repositories))\b"
+    r"(?![ -](?:files?|folders?|root|names?|ids?|settings|config\w*|director\w+|level|members?)\b)"
+    r"|\beverywhere\b|\bwhichever (?:project|repo)|\bwherever (?:i|we) work\b"
+)
+"""Says that it holds in more than the project in which it was said."""
 
 
 @dataclass(frozen=True)
@@ -44,35 +53,47 @@ def is_memory_file(path: str) -> bool:
     return path == MEMORY_MD or (path.startswith(f"{FOLDER}/") and path.endswith(".md"))
 
 
+_ANSWERS = re.compile(
+    r"(?i)\b(?:answers?|repl(?:y|ies)|respond|responses|explanations?|talk|speak|address me|tell me|call me|ask me|emojis?|tone"
+    r"|verbose|concise|short sentences)\b"
+)
+"""Is about how the owner is answered."""
+
+
 def project_of(proposal: Row) -> str:
-    """Returns the project of a proposal's line; empty if it follows the owner, or is about a recurring problem."""
-    return "" if "target" in proposal or proposal["category"] in PERSONAL else proposal["project"]
+    """Returns the project in which a proposal's line holds; empty if it holds in all, as a problem of several projects does."""
+    text, category = proposal["text"], proposal["category"]
+    is_general = proposal.get("project_count", 1) > 1 or _ANSWERS.search(text) or category != "preferences"
+    is_owners = _EVERYWHERE.search(text) or (category in PERSONAL and is_general)
+    return "" if is_owners else proposal["project"]
+
+
+def home_of(proposal: Row) -> str:
+    """Returns the file that a proposal's line belongs in."""
+    return path_of(project) if (project := project_of(proposal)) else MEMORY_MD
+
+
+def place_of(proposal: Row) -> tuple[str, str]:
+    """Returns where a proposal's line holds: its project and nobody in particular, or everywhere for one person."""
+    project = project_of(proposal)
+    return (project, "" if project else proposal["person"])
 
 
 def plan_homes(wanted: Sequence[str], proposals: Mapping[str, Row], promotions: Sequence[Event]) -> dict[str, str]:
-    """Returns the file of each proposal's line; `wanted` are the lines to write, `promotions` the written ones, in order."""
-    homes = {event.target: event.payload.get("path", MEMORY_MD) for event in promotions}
-    added = [event.target for event in promotions if "replaces" not in event.payload]
-    counts = Counter(project_of(proposals[id]) for id in added if id in proposals)
-    for id in wanted:
-        if id in homes:
-            continue
-        project = project_of(proposals[id])
-        counts[project] += 1
-        homes[id] = path_of(project) if project and counts[project] >= OWN_FILE_FROM else MEMORY_MD
-    return homes
+    """Returns the file of each proposal's line; `wanted` are the lines to write, `promotions` the written ones."""
+    recorded = {event.target: event.payload.get("path", MEMORY_MD) for event in promotions}
+    return {id: home_of(proposals[id]) for id in wanted} | recorded
 
 
 def plan_moves(proposals: Mapping[str, Row], promotions: Sequence[Event], moved: Collection[str]) -> list[Move]:
-    """Returns the lines that belong in a project's file by now; `moved` are the proposals whose line was moved before."""
-    projects = {event.target: project_of(proposals[event.target]) for event in promotions if event.target in proposals}
-    added = [event.target for event in promotions if "replaces" not in event.payload]
-    counts = Counter(projects[id] for id in added if id in projects)
-    opened = {project for project, count in counts.items() if project and count >= OWN_FILE_FROM}
+    """Returns the facts of projects that are recorded in MEMORY.md; `moved` are the proposals whose line was moved before."""
     return [
-        Move(event, path_of(projects[event.target]))
+        Move(event, path_of(project))
         for event in promotions
-        if projects.get(event.target) in opened
+        if (proposal := proposals.get(event.target))
+        and proposal["category"] not in STAYS
+        and (project := project_of(proposal))
         and event.target not in moved
+        and "replaces" not in event.payload
         and event.payload.get("path", MEMORY_MD) == MEMORY_MD
     ]

@@ -16,14 +16,15 @@ from typing import Any, Protocol
 from memory_assets.errors import ReviewError, TranscriptError
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.triage.memory_md import NEW_FILE, change, read_entries, render_entry
+from memory_assets.stages.triage.memory_md import FILE_HINT, NEW_FILE, change, read_entries, render_entry
 from memory_assets.stages.triage.projects import Move, memory_files, plan_homes, plan_moves
 from memory_assets.store.ledger import Event, Ledger
 from memory_assets.text.files import bytes_of, replace_if_same
 
-PROMOTED, RETIRED, MOVED = "entry.promoted", "entry.retired", "entry.moved"
+PROMOTED, RETIRED, MOVED, TAKEN_BACK = "entry.promoted", "entry.retired", "entry.moved", "entry.taken_back"
 ATTEMPTS = 5
 _MOVE = re.compile(r"^(p-\d{8}-\d{3,}): move to ")
+_BACK = re.compile(r"^([a-z]-\d{8}-\d{3,}): take back in ")
 _SUBJECT = re.compile(r"^([a-z]-\d{8}-\d{3,}): (?:add to|replace in|retire from) ")
 
 
@@ -59,6 +60,8 @@ class Edit:
     """The file, relative to the workspace."""
     moves_to: str = ""
     """The file that the line moves to, if this is one half of a move."""
+    is_taken_back: bool = False
+    """Whether it takes an earlier edit of the proposal back."""
 
     @property
     def kind(self) -> str:
@@ -99,11 +102,11 @@ def carry_out(
     `files` limits it to these files of entries: to edits of them, and to lines that move into them.
     If the evidence of one cannot be read, its error is raised after all others are done.
     """
-    _begin_file(workspace)
+    _begin_files(workspace, ledger)
     promotions, moved = ledger.events([PROMOTED]), {event.target for event in ledger.events([MOVED])}
     _commit_left_over_moves(plan_moves(proposals, promotions, moved), workspace, order)
     commits = _commits_of(workspace, _SUBJECT)
-    planned = _plan_edits(decisions, proposals, ledger.events([PROMOTED, RETIRED]), commits, read_lines(workspace))
+    planned = _plan_edits(decisions, proposals, standing_edits(ledger), commits, read_lines(workspace))
     edits = [edit for edit in planned if files is None or edit.path in files]
     for edit in edits:
         if edit.proposal_id not in commits and (commit := _commit_left_over(edit, workspace, order)):
@@ -162,20 +165,52 @@ def _plan_edits(
     ]
 
 
+def standing_edits(ledger: Ledger) -> list[Event]:
+    """Returns the records of edits that were not taken back, in order."""
+    standing: list[Event] = []
+    for event in ledger.events([PROMOTED, RETIRED, TAKEN_BACK]):
+        if event.kind == TAKEN_BACK:
+            standing = [one for one in standing if one.target != event.target]
+        else:
+            standing.append(event)
+    return standing
+
+
+def take_back(proposal_id: str, workspace: Workspace, ledger: Ledger, owner: str, order: Sequence[str]) -> None:
+    """Takes the proposal's edit back, if it was made: its line goes, and the one that it replaced is there again.
+
+    A line that a person has changed since stays.
+    """
+    made = [event for event in standing_edits(ledger) if event.target == proposal_id]
+    for event in reversed(made):
+        done, path = event.payload, event.payload.get("path", MEMORY_MD)
+        section, before = done["section"], done.get("replaces", "")
+        edit = Edit(proposal_id, section, before, done["line"], "a person took it back", owner, (), path, is_taken_back=True)
+        commit = _make(edit, workspace, owner, order)
+        ledger.append(TAKEN_BACK, proposal_id, {"path": path, "section": section, "commit": commit}, actor=owner)
+
+
 def _commits_of(workspace: Workspace, subjects: re.Pattern[str]) -> dict[str, str]:
-    """Returns the last commits of ours with such a subject, by proposal."""
+    """Returns the last commits of ours with such a subject, by proposal; none for what was taken back after it."""
     history = [commit for path in memory_files(workspace.root) for commit in workspace.history(path)]
-    found = ((subjects.match(commit.message), commit) for commit in history if commit.is_ours)
-    return {subject[1]: commit.id for subject, commit in found if subject}
+    found: dict[str, str] = {}
+    undone: set[str] = set()
+    for commit in (commit for commit in history if commit.is_ours):  # the newest of a file first
+        if back := _BACK.match(commit.message):
+            undone |= {back[1]} - found.keys()
+        elif (subject := subjects.match(commit.message)) and subject[1] not in undone:
+            found[subject[1]] = commit.id
+    return found
 
 
-def _begin_file(workspace: Workspace) -> None:
-    """Creates the first MEMORY.md; one that vanished is restored as last committed."""
-    if (workspace.root / MEMORY_MD).exists():
-        return
-    if workspace.at_head(MEMORY_MD) is None:
-        workspace.commit_content("Begin MEMORY.md", {MEMORY_MD: NEW_FILE.encode()})
-    workspace.restore([MEMORY_MD])
+def _begin_files(workspace: Workspace, ledger: Ledger) -> None:
+    """Creates the first MEMORY.md; a file of entries that vanished is restored as last committed."""
+    written = {event.payload.get("path", MEMORY_MD) for event in ledger.events([PROMOTED, MOVED])}
+    for path in sorted(path for path in {MEMORY_MD, *written} if not (workspace.root / path).exists()):
+        if path == MEMORY_MD and workspace.at_head(path) is None:
+            workspace.commit_content("Begin MEMORY.md", {path: NEW_FILE.encode()})
+        if workspace.at_head(path) is not None:
+            workspace.restore([path])
 
 
 def _carry_out_moves(moves: Sequence[Move], workspace: Workspace, ledger: Ledger, owner: str, order: Sequence[str]) -> None:
@@ -193,10 +228,15 @@ def _carry_out_moves(moves: Sequence[Move], workspace: Workspace, ledger: Ledger
 
 
 def _commit_left_over_moves(moves: Sequence[Move], workspace: Workspace, order: Sequence[str]) -> None:
-    """Commits what a killed run moved and did not commit, so that it is not taken for a person's edit."""
-    paths = {MEMORY_MD, *(one.path for one in moves)}
+    """Commits what a killed run moved and did not commit, so that it is not taken for a person's edit.
+
+    A line that is missing from MEMORY.md was not moved unless its project's file has it: it may have been replaced.
+    """
+    lines = read_lines(workspace)
+    begun = [one for one in moves if one.promotion.payload["line"] in lines.get(one.path, ())]
+    paths = {MEMORY_MD, *(one.path for one in begun)}
     dirty = {path for path in paths if bytes_of(workspace.root / path) not in (None, workspace.at_head(path))}
-    for half in (half for one in moves for half in _halves(one) if half.path in dirty):
+    for half in (half for one in begun for half in _halves(one) if half.path in dirty):
         _commit_left_over(half, workspace, order)
 
 
@@ -213,7 +253,7 @@ def new_file(path: str) -> bytes:
     if path == MEMORY_MD:
         return NEW_FILE.encode()
     name = path.rsplit("/", 1)[-1].removesuffix(".md")
-    return f"# MEMORY of {name}\n\nWhat every session in {name} should know. Edit freely: what you write stays.\n".encode()
+    return f"# MEMORY of {name}\n\nWhat every session in {name} should know. {FILE_HINT}\n".encode()
 
 
 def lost_lines(before: bytes, after: bytes) -> list[bytes]:
@@ -253,6 +293,7 @@ def _make(edit: Edit, workspace: Workspace, owner: str, order: Sequence[str]) ->
 
 def _message(edit: Edit) -> str:
     what = "add to" if not edit.replaces else "replace in" if edit.line else "retire from"
+    what = "take back in" if edit.is_taken_back else what
     subject = f"move to {edit.moves_to}" if edit.moves_to else f"{what} {edit.section}"
     lines = "\n".join(f"{mark}{line}" for mark, line in (("Before: ", edit.replaces), ("", edit.line)) if line)
     sessions = "\n".join(f"Session: {session}" for session in edit.session_ids)

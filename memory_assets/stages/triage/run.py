@@ -4,9 +4,10 @@ Every decision is a ledger event before anything else happens, so a killed triag
 folded from the ledger, lines are written for promotions that have none, and REVIEW.md is rendered from what is pending.
 """
 
+import re
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any
@@ -20,19 +21,35 @@ from memory_assets.stages.friction.review import FrictionItem
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage import auto
 from memory_assets.stages.triage import decisions as states
-from memory_assets.stages.triage.amendments import number_amendments, plan_amendments, plan_retirements, read_amendments
-from memory_assets.stages.triage.auto import Ruling, is_friction
+from memory_assets.stages.triage.amendments import (
+    contradiction_key,
+    number_amendments,
+    plan_amendments,
+    plan_retirements,
+    read_amendments,
+)
+from memory_assets.stages.triage.auto import GIVEN_UP, Ruling, is_friction
 from memory_assets.stages.triage.batch import unreviewed
+from memory_assets.stages.triage.comparison import StatementComparison
 from memory_assets.stages.triage.current import read_current, read_proposals
 from memory_assets.stages.triage.decisions import read_trust, trusted_in
 from memory_assets.stages.triage.entries import EntryStatus, entry_rows, statuses_of
 from memory_assets.stages.triage.evidence import gather_evidence
-from memory_assets.stages.triage.human import ReviewDecisions, match_format, read_notes, read_review, render_review, shown_text
+from memory_assets.stages.triage.human import (
+    REFUSED,
+    ReviewDecisions,
+    match_format,
+    read_notes,
+    read_review,
+    render_review,
+    shown_text,
+)
 from memory_assets.stages.triage.memory_md import Entry, read_entries, render_entry
-from memory_assets.stages.triage.pasted import pasted_observations
+from memory_assets.stages.triage.page import ALL_PROJECTS, choose_asked, choose_refused, place_name, usefulness
 from memory_assets.stages.triage.patches import PATCHED, write_patch
-from memory_assets.stages.triage.projects import memory_files, path_of, project_of
-from memory_assets.stages.triage.promote import PROMOTED, Workspace, carry_out, read_lines, read_memory
+from memory_assets.stages.triage.projects import home_of, memory_files, path_of, place_of, project_of
+from memory_assets.stages.triage.promote import PROMOTED, Workspace, carry_out, read_lines, read_memory, take_back
+from memory_assets.stages.triage.typed import read_typed_words
 from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import Ledger
 from memory_assets.store.parquet_tables import ParquetTables
@@ -41,6 +58,12 @@ from memory_assets.text.words import text_hash
 
 REVIEW_MD = "REVIEW.md"
 TRIAGE_VERSION = version_of("decisions")
+_DATED = re.compile(r"(?m)^_(?:Last updated: [^|\n]*|Reviewed by Reflector on .*)")
+"""What of REVIEW.md changes each time."""
+
+ROUNDS = 2
+"""A proposal that another one was merged into has its sessions, too, and may be promoted in the second round."""
+
 LOOK_AGAIN_SECONDS = 5.0
 """A file that is unchanged after this time is not being saved at the moment."""
 
@@ -101,6 +124,7 @@ class Triage:
     tables: ParquetTables
     archive: Archive
     rules: TriageRules
+    comparison: StatementComparison = field(default_factory=StatementComparison)
 
     def read_review_file(self) -> ReviewFile:
         """Returns what a person decided in REVIEW.md since it was last written or read."""
@@ -131,9 +155,11 @@ class Triage:
         dated = self._merged().join(self.tables.read("proposals", columns=["proposal_id", "event_on"]), on="proposal_id")
         statuses = self.entry_statuses()
         events, memories, planned = self.ledger.events(), self.tables.read("memories"), []
+        undecided = self._undecided()
         for path in memory_files(self.workspace.root):
-            size = len(read_memory(self.workspace, path).encode())
-            planned += plan_amendments([s for s in statuses if s.path == path], size, memories, events, dated, self.rules.zone)
+            size, own = len(read_memory(self.workspace, path).encode()), [s for s in statuses if s.path == path]
+            contradicting = list(self._contradictions(own, [row for row in undecided if home_of(row) == path]))
+            planned += plan_amendments(own, size, memories, events, dated, self.rules.zone, contradicting)
         for number, payload in number_amendments(planned, events, self.rules.today):
             self.ledger.append(NUMBERED, number, payload, actor=states.RULES)
         return read_amendments(self.ledger.events([NUMBERED]))
@@ -165,30 +191,55 @@ class Triage:
 
     def decide_all(self) -> pl.DataFrame:
         """Decides by rules and expiry what they can, as ledger events, and returns the table `decisions`."""
-        proposals, decisions = read_current(self.tables), self.read_decisions().to_dicts()
+        waiting: dict[str, str] = {}
+        for _ in range(ROUNDS):
+            waiting, is_merged = self._decide_once()
+            if not is_merged:
+                break
+        self._ask_person()
+        return self.read_decisions(waiting)
+
+    def _ask_person(self) -> None:
+        """Records which proposals a person is asked about from now on, and which of them later."""
+        decisions, proposals = self.read_decisions().to_dicts(), self.current()
+        new, displaced = choose_asked(decisions, proposals)
+        for id in displaced:
+            self.ledger.append(states.POSTPONED, id, {}, actor=states.RULES)
+        for id in [*new, *self._refused(decisions)[1]]:
+            self.ledger.append(states.ASKED, id, {}, actor=states.RULES)
+
+    def _refused(self, decisions: Sequence[Row]) -> tuple[list[str], list[str]]:
+        """Returns the refused proposals on the page, and those of them that are new."""
+        return choose_refused(decisions, self.ledger.events(states.KINDS), self.rules.now, self.rules.review_days)
+
+    def _decide_once(self) -> tuple[dict[str, str], bool]:
+        """Decides each undecided proposal; returns why the others wait, and whether one was merged into another."""
+        proposals, decisions = self.current(), self.read_decisions().to_dicts()
         written = {path: read_entries(read_memory(self.workspace, path)) for path in memory_files(self.workspace.root)}
         lines = frozenset().union(*read_lines(self.workspace).values())
-        unwritten, guarded = _unwritten(decisions, proposals, lines), self.rules.guarded
+        unwritten, guarded, owner = _unwritten(decisions, proposals, lines), self.rules.guarded, self.rules.owner
         waiting: dict[str, str] = {}
         reviews = {row["proposal_id"]: row for row in self.tables.read("model_reviews").iter_rows(named=True)}
         trusted = trusted_in(self.earn_trust())
-        others = [row for row in decisions if auto.is_rejected_by_person(row)]
+        others: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        for row in filter(auto.is_rejected_by_person, decisions):
+            others[place_of(proposals[row["proposal_id"]])].append(row)
         frictions = [row for row in decisions if is_friction(row) and row["state"] == "pending"]
-        typed = self._typed(decisions, proposals)
+        amendments, typed, is_merged = self._asked_amendments(decisions), self._typed(decisions, proposals), False
         # Recurring problems come last: if rules promote a proposal that says the same, nobody has to be asked.
         for decision in sorted((row for row in decisions if row["state"] in ("pending", states.EXPIRED)), key=is_friction):
             id = decision["proposal_id"]
-            proposal = {**proposals[id], "text": decision["text"], "said": proposals[id]["text"], **typed.get(id, {})}
-            is_amendment, project = decision["entry"] is not None, project_of(proposal)
+            proposal = _as_decided(proposals[id], decision, typed)
+            is_amendment, project, place = decision["entry"] is not None, project_of(proposal), place_of(proposal)
             own = written.get(path_of(project), []) if project else []
             entries = [*written[MEMORY_MD], *own, *(entry for other, entry in unwritten if other in ("", project))]
+            known = auto.KnownLines(entries, others[place], frictions, amendments.get(id, ""), self.comparison)
             if is_friction(decision):
-                ruling = auto.decide_friction(proposal, lines, decisions, entries)
+                ruling = auto.decide_friction(proposal, lines, decisions, known)
             elif is_amendment:
                 ruling = auto.decide_amendment(proposal, lines)
             else:
-                known = {"others": others, "frictions": frictions, "trusted": trusted}
-                ruling = auto.decide(proposal, entries, guarded=guarded, **known)
+                ruling = auto.decide(proposal, known, guarded=guarded, owner=owner, trusted=trusted)
             review = reviews.get(id)
             if ruling.state == "pending" and review and review["text_hash"] == text_hash(decision["text"]):
                 ruling = auto.follow_review(review, proposal, guarded)
@@ -196,20 +247,18 @@ class Triage:
                 # So that a second proposal of this round that says the same is merged and not promoted beside it.
                 text = ruling.text or proposal["text"]
                 unwritten.append((project, Entry(0, proposal["section"], proposal["event_on"], text)))
+            is_merged |= bool(ruling.into)
             if (reason := self._append_ruling(ruling, decision)) is not None:
                 waiting[id] = reason
-                others.append(decision)
-        return self.read_decisions(waiting)
+                others[place].append(decision)
+        return waiting, is_merged
 
     def write_memory(self, files: Collection[str] | None = None) -> list[str]:
         """Makes and commits each promoted edit of the files, or of all, that was not made yet; returns its proposals."""
-        proposals = read_current(self.tables)
+        decisions, current = self.read_decisions().to_dicts(), self.current()
+        proposals = {row["proposal_id"]: {**current[row["proposal_id"]], "text": row["text"]} for row in decisions}
         return carry_out(
-            [
-                row
-                for row in self.tables.read("decisions").to_dicts()
-                if proposals[row["proposal_id"]].get("target", MEMORY_MD) == MEMORY_MD
-            ],
+            [row for row in decisions if proposals[row["proposal_id"]].get("target", MEMORY_MD) == MEMORY_MD],
             proposals,
             self.workspace,
             self.ledger,
@@ -218,6 +267,11 @@ class Triage:
             evidence_of=lambda proposal_id: gather_evidence(proposals[proposal_id], self.tables, self.archive),
             files=files,
         )
+
+    def take_back(self, proposal_id: str) -> None:
+        """Reopens a proposal that a person decided, and takes its edit of a file of entries back."""
+        take_back(proposal_id, self.workspace, self.ledger, self.rules.owner, self.rules.sections)
+        self.ledger.append(states.REOPENED, proposal_id, {}, actor=self.rules.owner)
 
     def write_approved_patches(self) -> list[str]:
         """Writes a patch for each approved change of another file than MEMORY.md that has none, and returns their ids."""
@@ -243,20 +297,39 @@ class Triage:
         there, last = bytes_of(path), self.workspace.at_head(REVIEW_MD)
         if there is not None and there != last:
             return False
-        decisions = self.tables.read("decisions")
-        pending = decisions.filter(pl.col("state") == "pending").sort("section", "proposal_id")
-        around = {id: {"heading": one.heading, "why": one.why, "details": one.details} for id, one in (shown or {}).items()}
-        rows = [{**row, "why": row["reason"], **around.get(row["proposal_id"], {})} for row in pending.iter_rows(named=True)]
+        rows, pending_count = self._page(shown or {})
         before = _text(last) or ""
-        review = render_review(rows, updated=f"{self.rules.now:%Y-%m-%dT%H:%M:%SZ}", notes=read_notes(before))
+        updated = f"{self.rules.now:%Y-%m-%dT%H:%M:%SZ}"
+        review = render_review(rows, updated=updated, notes=read_notes(before), count=pending_count)
         text = match_format(review, before)
         if there is not None and _without_dates(text) == _without_dates(before):
             return True
         if not replace_if_same(path, there, text.encode()):
             return False
-        asked = f"Ask about {len(rows)} proposal{'' if len(rows) == 1 else 's'}"
+        asked = f"Ask about {pending_count} proposal{'' if pending_count == 1 else 's'}"
         self.workspace.commit_content(asked, {REVIEW_MD: text.encode()})
         return True
+
+    def _page(self, shown: Mapping[str, FrictionItem]) -> tuple[list[dict[str, Any]], int]:
+        """Returns the items of REVIEW.md, the most useful first, and the number of all pending proposals."""
+        reasons = dict(self.tables.read("decisions", columns=["proposal_id", "reason"]).iter_rows())
+        decisions, proposals = self.read_decisions(reasons).to_dicts(), self.current()
+        around = {id: {"heading": one.heading, "why": one.why, "details": one.details} for id, one in shown.items()}
+        of_all = read_lines(self.workspace)[MEMORY_MD]
+        pending = [{**proposals[row["proposal_id"]], **row} for row in decisions if row["state"] == "pending"]
+        asked = sorted((row for row in pending if row["expires_at"] is not None), key=usefulness)
+        rows = [
+            {
+                **row,
+                "why": row["reason"],
+                "place": ALL_PROJECTS if row["entry"] in of_all else place_name(row),
+                **around.get(row["proposal_id"], {}),
+            }
+            for row in asked
+        ]
+        refused, known = self._refused(decisions)[0], {row["proposal_id"]: row for row in decisions}
+        about = {"heading": REFUSED, "details": ()}
+        return [*rows, *({**known[id], "why": known[id]["reason"], **about} for id in refused)], len(pending)
 
     def _append_ruling(self, ruling: Ruling, decision: Row) -> str | None:
         """Appends a decision, or returns why the proposal is pending; an expired one can only be promoted."""
@@ -266,7 +339,9 @@ class Triage:
             return None
         if ruling.state == "pending" or (decision["state"] == states.EXPIRED and ruling.state != "promoted"):
             return ruling.reason if decision["state"] == "pending" else None
-        said = {name: value for name, value in (("entry", ruling.entry), ("text", ruling.text)) if value}
+        said = {name: value for name in ("entry", "text", "into") if (value := getattr(ruling, name))}
+        if ruling.state == states.PROMOTED and decision["text"]:
+            said = {"text": decision["text"], **said}  # so that a later release words the line as it was decided
         payload = {"state": ruling.state, "tier": ruling.tier, "reason": ruling.reason, "version": TRIAGE_VERSION, **said}
         self.ledger.append(states.DECIDED, decision["proposal_id"], payload, actor=ruling.actor)
         return None
@@ -280,22 +355,54 @@ class Triage:
         """Returns the proposals that repeat an entry, with the entry."""
         return self.read_decisions().filter((pl.col("state") == "merged") & pl.col("entry").is_not_null())
 
-    def _typed(self, decisions: Sequence[Row], proposals: Mapping[str, Row]) -> dict[str, dict[str, list[str]]]:
-        """Returns, for each proposal of a new line with pasted evidence, the sessions that say it outside pasted text."""
+    def current(self) -> dict[str, dict[str, Any]]:
+        """Returns proposals, amendments and recurring problems as they are now, by id."""
+        return read_current(self.tables, states.merged_into(self.ledger.events([states.DECIDED])))
+
+    def _undecided(self) -> list[dict[str, Any]]:
+        """Returns the pending proposals of new lines whose memory still holds."""
+        proposals, pending = self.current(), self.read_decisions().filter(pl.col("state") == "pending")
+        rows = (row for row in pending.iter_rows(named=True) if row["entry"] is None and not is_friction(row))
+        found = [_as_decided(proposals[row["proposal_id"]], row, {}) for row in rows]
+        return [row for row in found if row.get("memory_state") not in GIVEN_UP]
+
+    def _contradictions(self, statuses: Sequence[EntryStatus], undecided: Sequence[Row]) -> Iterator[tuple[EntryStatus, Row]]:
+        """Yields the entries that a proposal contradicts, which is as new or newer, each with that proposal."""
+        for proposal in undecided:
+            for one in statuses:
+                is_newer = proposal["event_on"] >= one.entry.on
+                if is_newer and self.comparison.contradicts(proposal["text"], one.entry.text):
+                    yield one, {**proposal, "support": auto.support_of(proposal, self.rules.owner)}
+                    break
+
+    def _asked_amendments(self, decisions: Sequence[Row]) -> dict[str, str]:
+        """Returns the pending amendments that proposals led to by contradicting an entry, by proposal."""
+        pending = {row["proposal_id"] for row in decisions if row["state"] == "pending"}
+        keys = {event.payload["key"]: event.target for event in self.ledger.events([NUMBERED]) if event.target in pending}
+        start = contradiction_key("")[:-1]
+        return {key.removeprefix(start).split(":")[0]: id for key, id in keys.items() if key.startswith(start)}
+
+    def _typed(self, decisions: Sequence[Row], proposals: Mapping[str, Row]) -> dict[str, dict[str, Any]]:
+        """Returns, for each proposal of a new line, whether it is a standing order.
+
+        Where it has pasted evidence, also the sessions that say it outside pasted text.
+        """
         waiting = {
             row["proposal_id"]: proposals[row["proposal_id"]]["observation_ids"]
             for row in decisions
             if row["state"] in ("pending", states.EXPIRED) and row["entry"] is None and not is_friction(row)
         }
         behind = {id for ids in waiting.values() for id in ids}
-        pasted = pasted_observations(behind, self.tables)
+        words = read_typed_words(behind, self.tables)
         rows = self.tables.scan("observations").filter(pl.col("id").is_in(list(behind))).select("id", "session_id").collect()
-        typed = {id: session for id, session in rows.iter_rows() if id not in pasted}
-        return {
-            proposal_id: {"typed_session_ids": list(dict.fromkeys(typed[id] for id in ids if id in typed))}
-            for proposal_id, ids in waiting.items()
-            if pasted.intersection(ids)
-        }
+        typed = {id: session for id, session in rows.iter_rows() if id not in words.pasted}
+        found: dict[str, dict[str, Any]] = {}
+        for proposal_id, ids in waiting.items():
+            is_owners = proposals[proposal_id]["author"] == "owner"
+            found[proposal_id] = {"is_standing_order": is_owners and not words.standing.isdisjoint(ids)}
+            if words.pasted.intersection(ids):
+                found[proposal_id]["typed_session_ids"] = list(dict.fromkeys(typed[id] for id in ids if id in typed))
+        return found
 
 
 def append_decisions(
@@ -332,6 +439,11 @@ def session_days(tables: ParquetTables) -> dict[str, date]:
     return dict(days.group_by("session_id").agg(pl.col("day").max()).iter_rows())
 
 
+def _as_decided(proposal: Row, decision: Row, typed: Mapping[str, Row]) -> dict[str, Any]:
+    """Returns a proposal in the words of its decision, with its own words and what was typed of it."""
+    return {**proposal, "text": decision["text"], "said": proposal["text"], **typed.get(decision["proposal_id"], {})}
+
+
 def _unwritten(decisions: Sequence[Row], proposals: Mapping[str, Row], lines: Collection[str]) -> list[tuple[str, Entry]]:
     """Returns the entries of promotions that no file holds, with their projects: not written yet, or removed by a person."""
     found = [
@@ -343,8 +455,7 @@ def _unwritten(decisions: Sequence[Row], proposals: Mapping[str, Row], lines: Co
 
 
 def _without_dates(text: str) -> str:
-    dated = ("_Last updated: ", "_Reviewed by Reflector on ")
-    return "\n".join(line for line in text.splitlines() if not line.startswith(dated))
+    return _DATED.sub("", text.replace("\r\n", "\n"))
 
 
 def _text(content: bytes | None) -> str | None:

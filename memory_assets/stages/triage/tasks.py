@@ -1,5 +1,7 @@
 """Proposals as tasks of a person's own list: another review surface with the texts of REVIEW.md.
 
+A task reads "Promote: text → section"; a person may reword the text between. It is due two days before it expires.
+
     completed                      approves, with the text of the task
     deleted, or label `rejected`   rejects
     reworded                       rewords; it is still pending
@@ -23,7 +25,8 @@ import polars as pl
 
 from memory_assets.schema.protocols import Row, Task, TaskList
 from memory_assets.stages.friction.review import FrictionItem
-from memory_assets.stages.triage.decisions import EDITED, overrulable
+from memory_assets.stages.triage.current import read_proposals
+from memory_assets.stages.triage.decisions import EDITED, EXPIRES_SOON, overrulable
 from memory_assets.stages.triage.human import ReviewDecisions, heading_of, instead_of, shown_text
 from memory_assets.stages.triage.run import AppliedDecisions, Triage, append_decisions
 from memory_assets.store.ledger import Event, Ledger
@@ -35,11 +38,15 @@ KINDS = (SENT, CLOSED, EDITED)
 ACTOR = "triage"
 REJECTED_LABEL = "rejected"
 
+PROMOTE, _TO = "Promote: ", " → "
 LONGEST = 500
 """Todoist's limit on the characters of a task."""
 
 CLOCKS_APART = timedelta(days=1)
 """Tolerated difference between the list's clock and ours."""
+
+MOST_SOURCES = 5
+"""Sessions that a description names."""
 
 HOW = "Complete it to approve, reworded first if you like. Delete it, or label it `rejected`, to reject."
 GONE = (
@@ -127,8 +134,9 @@ def decisions_of_tasks(sent: Mapping[str, SentTask], found: Mapping[str, Task], 
         task, row = found.get(one.task_id), rows.get(id)
         if task is None or row is None or not (row["state"] == "pending" or id in late):
             continue
-        is_waiting, text = row["state"] == "pending", squeezed(task.content)
-        is_reworded = text not in ("", squeezed(one.content), content_of(row))
+        is_waiting, content = row["state"] == "pending", squeezed(task.content)
+        text = text_in(content, row["section"])
+        is_reworded = bool(text) and content not in (squeezed(one.content), content_of(row)) and text != squeezed(row["text"])
         if task.state in ("deleted", "unknown"):
             if is_waiting and task.state == "deleted":
                 rejected.append(id)
@@ -148,7 +156,7 @@ def decisions_of_tasks(sent: Mapping[str, SentTask], found: Mapping[str, Task], 
 def plan_changes(
     decisions: pl.DataFrame, triage: Triage, found: Mapping[str, Task], is_forgotten: IsForgotten
 ) -> list[TaskChange]:
-    """Returns the changes after which the list asks about all pending proposals, in their present words, and nothing else.
+    """Returns the changes after which the list asks what REVIEW.md asks, in the present words, and nothing else.
 
     A task with a person's change that was not applied yet is left alone.
     """
@@ -166,7 +174,8 @@ def plan_changes(
         elif id not in unread:
             is_late = one.at + timedelta(days=rules.review_days) <= rules.now
             steps += _update(row, one, task, is_late=is_late)
-    waiting = (row for row in rows.values() if row["state"] == "pending" and row["proposal_id"] not in sent)
+    asked = (row for row in rows.values() if row["state"] == "pending" and row["expires_at"] is not None)
+    waiting = (row for row in asked if row["proposal_id"] not in sent)
     return steps + [TaskChange("add", row["proposal_id"], content=content_of(row)) for row in waiting]
 
 
@@ -175,7 +184,9 @@ def _update(row: Row | None, one: SentTask, task: Task, *, is_late: bool) -> lis
     kind, wanted = None, ""
     if row is not None and row["state"] == "pending":
         wanted = content_of(row)
-        kind = "reword" if task.state == "open" and squeezed(wanted) != squeezed(one.text) else None
+        sent = squeezed(one.text)
+        is_shown = sent == squeezed(wanted) or text_in(sent, row["section"]) == squeezed(row["text"])
+        kind = "reword" if task.state == "open" and not is_shown else None
     elif row is not None or is_late:
         is_kept = row is not None and row["state"] == "promoted"
         is_done = task.state in ("deleted", "unknown") or (is_kept and task.state == "completed")
@@ -196,23 +207,27 @@ def sync_tasks(
     is_adding = any(step.kind == "add" for step in steps)
     since = triage.rules.now - timedelta(days=triage.rules.review_days) - CLOCKS_APART
     unnoted = _unnoted(tasks.labelled(since), key) if is_adding else {}
+    sources = dict(read_proposals(triage.tables).select("proposal_id", "session_ids").iter_rows()) if is_adding else {}
     done: Counter[str] = Counter()
     for step in steps:
-        if step.kind == "add":
-            made = unnoted.get(step.proposal_id)
-            _add(tasks, step, made, describe(rows[step.proposal_id], step.content, key, shown), ledger, key)
-        else:
+        if step.kind != "add":
             _change(tasks, step, ledger)
+        elif made := unnoted.get(step.proposal_id):
+            _note_made(step, made, ledger, key)
+        else:
+            row = rows[step.proposal_id]
+            description = describe(row, step.content, key, shown, sources.get(step.proposal_id, ()))
+            due_on = (row["expires_at"] - EXPIRES_SOON).astimezone(triage.rules.zone).date()
+            _note(ledger, step.proposal_id, tasks.add(step.content, description, due_on), step.content)
         done[step.kind] += 1
     return done
 
 
-def _add(tasks: TaskList, step: TaskChange, made: Task | None, description: str, ledger: Ledger, key: bytes) -> None:
-    """Creates a task, or records one that was created and not recorded; a person may have reworded that since."""
-    task = made or tasks.add(step.content, description)
-    is_as_sent = made is None or _content_mark(made) == _mark(key, step.proposal_id, squeezed(made.content))
-    text = made.content if made and is_as_sent else step.content
-    _note(ledger, step.proposal_id, task if is_as_sent else replace(task, content=step.content), text)
+def _note_made(step: TaskChange, made: Task, ledger: Ledger, key: bytes) -> None:
+    """Records a task that was created and not recorded; a person may have reworded it since."""
+    is_as_sent = _content_mark(made) == _mark(key, step.proposal_id, squeezed(made.content))
+    task = made if is_as_sent else replace(made, content=step.content)
+    _note(ledger, step.proposal_id, task, task.content)
 
 
 def _change(tasks: TaskList, step: TaskChange, ledger: Ledger) -> None:
@@ -232,7 +247,7 @@ def _note(ledger: Ledger, proposal_id: str, task: Task, text: str) -> None:
 
 
 def content_of(row: Row) -> str:
-    """Returns the text of a decision's task: the proposed text, or which line to retire."""
+    """Returns the text of a decision's task: the proposed text and its section, or which line to retire."""
     whole = _whole(row)
     return f"{whole[: LONGEST - 1]}…" if is_cut(row) else whole
 
@@ -248,17 +263,24 @@ def is_fixed(row: Row) -> bool:
 
 
 def _whole(row: Row) -> str:
-    return squeezed(shown_text(row) if row["text"] else f"Retire: {shown_text(row)}")
+    return squeezed(f"{PROMOTE}{row['text']}{_TO}{row['section']}" if row["text"] else f"Retire: {shown_text(row)}")
 
 
-def describe(row: Row, content: str, key: bytes, shown: Mapping[str, FrictionItem]) -> str:
-    """Returns the description of a task: target, reason, how to decide, and our mark."""
+def text_in(content: str, section: str) -> str:
+    """Returns the line that the text of a task proposes, without the words around it, as far as the person kept them."""
+    return content.removeprefix(PROMOTE.strip()).removesuffix(f"{_TO}{section}".rstrip()).strip()
+
+
+def describe(row: Row, content: str, key: bytes, shown: Mapping[str, FrictionItem], sources: Sequence[str] = ()) -> str:
+    """Returns the description of a task: target, reason, the sessions it comes from, how to decide, and our mark."""
+    more = f" and {len(sources) - MOST_SOURCES} more" if len(sources) > MOST_SOURCES else ""
     around = shown.get(row["proposal_id"])
     lines = [
         around.heading if around else heading_of(row),
         "" if around else instead_of(row),
         around.why if around else row["reason"],
         *(line.strip() for line in (around.details if around else ())),
+        f"Sources: {', '.join(sources[:MOST_SOURCES])}{more}" if sources else "",
         "Only its beginning is shown here; REVIEW.md has it whole." if is_cut(row) else "",
         HOW_FIXED if is_fixed(row) else HOW,
         f"[{row['proposal_id']} {_mark(key, row['proposal_id'])} {_mark(key, row['proposal_id'], content)}]",

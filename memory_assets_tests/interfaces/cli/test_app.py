@@ -226,7 +226,7 @@ def test_review_lists_what_waits_with_the_reason(run: Run):
     small_store()
     code, out, _ = run("review")
     assert code == 0
-    assert f"{PROPOSAL} → Hard Rules\n   {FACT}\n" in out
+    assert f"{PROPOSAL} → projects/shop.md, Hard Rules\n   {FACT}\n" in out
     assert "a rule needs a person" in out
     assert run("review", "list")[1] == out
 
@@ -373,7 +373,7 @@ def test_a_recalled_memory_shows_its_id_and_where_it_comes_from(run: Run):
     _, out, _ = run("recall", "how do we install packages", "--category", "rules-conventions")
     first, second = out.splitlines()
     assert first == f"1. {FACT}"
-    assert "rules-conventions; mem_0f3a5c1e0000; session session-1, records 3" in second
+    assert "rules-conventions, from x in x on 2026-08-03; mem_0f3a5c1e0000; session session-1, records 3" in second
 
 
 def test_an_answer_shows_its_sentences_and_where_their_sources_stand(run: Run):
@@ -381,9 +381,8 @@ def test_an_answer_shows_its_sentences_and_where_their_sources_stand(run: Run):
     code, out, _ = run("recall", "how do we install packages", "--answer")
     assert code == 0
     assert f"{FACT} [mem_0f3a5c1e0000]" in out.splitlines()
-    assert any(
-        line.startswith("mem_0f3a5c1e0000  fact of 2026-08-03; session session-1, records 3") for line in out.splitlines()
-    )
+    source = "mem_0f3a5c1e0000  fact of 2026-08-03, said by x; session session-1, records 3"
+    assert any(line.startswith(source) for line in out.splitlines())
     _, out, _ = run("recall", "sourdough hydration of rye", "--answer")
     assert out.strip() == "Not in memory."
 
@@ -432,7 +431,10 @@ def test_what_is_remembered_corrected_and_forgotten_is_answered_with_its_id(run:
 def test_words_that_no_memory_holds_are_explained_by_the_stage_that_stopped_them(run: Run):
     index(small_store())
     code, out, _ = run("explain", "herons nest beside the reactor")
-    assert (code, out.splitlines()[0]) == (0, "not captured: no transcript that was taken in says it, and none that waits does")
+    assert (code, out.splitlines()[0]) == (
+        0,
+        "not captured: nothing near it was said in a transcript that was taken in or waits",
+    )
     found = json.loads(run("explain", "herons nest beside the reactor", "--json")[1])["data"]
     assert (found["stage"], found["memory_id"]) == ("not captured", None)
 
@@ -544,7 +546,7 @@ def test_the_overview_of_models_fits_on_one_screen(run: Run):
     small_store()
     code, out, _ = run("model")
     assert (code, len(out.splitlines()) <= 24) == (0, True)
-    for text in ("No model is used (default)", "claude-code", "codex", "Due: 2 questions", "memory model cost"):
+    for text in ("No model is used (default)", "claude-code", "codex", "Due: 3 questions", "memory model cost"):
         assert text in out
 
 

@@ -19,7 +19,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.conftest import REPOSITORY
-from memory_assets_tests.stages.triage.world import World
+from memory_assets_tests.stages.triage.world import World, observed_id
 
 UV, DATES, GAUGE = "Always use `uv`, never `pip`.", "Write dates the British way.", "The gauge feed lags by one hour."
 
@@ -47,11 +47,17 @@ class Person(MemoryAgent):
         return ()
 
 
-def sit(*keys: str, lines: tuple[str, ...] = ()) -> str:
-    """What a review session with these keys shows; after them the person quits."""
+def sit(*keys: str, lines: tuple[str, ...] = (), began: list[str] | None = None) -> str:
+    """What a review session with these keys shows; after them the person quits. `began` gets the texts to edit."""
     console = Console(record=True, width=120, file=open(os.devnull, "w"))  # noqa: SIM115
     left, typed = iter([*keys, "q"]), iter(lines)
-    ReviewSession(Person(), console, lambda: next(left), lambda _: next(typed)).run()
+
+    def read_line(_: str, text: str) -> str:
+        if began is not None:
+            began.append(text)
+        return next(typed)
+
+    ReviewSession(Person(), console, lambda: next(left), read_line).run()
     return console.export_text()
 
 
@@ -67,11 +73,11 @@ def test_one_key_decides_and_the_next_proposal_follows(world: World):
 
 def test_the_evidence_is_on_the_screen(world: World):
     shown = sit()
-    assert "p-20260803-001  add to Hard Rules   3 left" in shown
+    assert "p-20260803-001  add to projects/tidewatch.md, Hard Rules   3 left" in shown
     assert f"+ {UV}" in shown
     assert f"“{UV}”" in shown
     assert "✓ /home/mira/.claude/projects/tidewatch/s1.jsonl:0" in shown
-    assert "Pending because: no second session confirms it." in shown
+    assert "you said it in one session, on 2026-08-03, expires 2026-08-11" in shown
 
 
 def test_a_key_that_means_nothing_decides_nothing(world: World):
@@ -86,14 +92,59 @@ def test_a_rewording_is_shown_again_and_still_waits(world: World):
     assert world.ledger.events(["proposal.approved"])[0].payload["text"] == "Use uv alone."
 
 
-def test_an_empty_rewording_leaves_it(world: World):
-    sit("e", lines=("  ",))
-    assert decided(world) == []
+def test_an_empty_rewording_leaves_it_and_the_wording_is_there_to_be_edited(world: World):
+    began: list[str] = []
+    sit("e", "e", lines=("  ", UV), began=began)
+    assert (decided(world), began) == ([], [UV, UV])
+
+
+def test_a_line_is_in_its_file_before_the_next_proposal_is_shown(world: World):
+    shown = sit("a", "r")
+    line = f"- (2026-08-03) {UV}"
+    assert shown.index(f"projects/tidewatch.md: {line}") < shown.index(f"+ {DATES}")
+    assert world.entries() == [line]
+    assert world.commits()[-1] == ("memory_assets", "p-20260803-001: add to Hard Rules")
+
+
+def test_the_last_decision_can_be_taken_back_and_made_again(world: World):
+    before = world.memory_md.read_bytes()
+    shown = sit("u", "a", "u")
+    assert "Nothing was decided in this review yet." in shown
+    assert "p-20260803-001 is pending again." in shown
+    assert (world.memory_md.read_text().count(UV), world.commits()[-1][1]) == (0, "p-20260803-001: take back in Hard Rules")
+    assert shown.rindex("p-20260803-001  add to") > shown.index("is pending again")
+    world.reopen()
+    assert world.triage()["p-20260803-001"][0] == "pending"
+    assert world.memory_md.read_bytes().startswith(before.rstrip())
+    sit("r", "u", "a")
+    world.reopen()
+    assert world.triage()["p-20260803-001"] == ("promoted", "approved by a person")
+    assert world.entries() == [f"- (2026-08-03) {UV}"]
+
+
+def test_a_replacement_that_is_taken_back_brings_the_old_line_again(world: World):
+    sit("a")
+    world.reopen()
+    world.triage()
+    world.replace("p-20260803-001", "Use `uv` for everything but the old widget, never `pip`.")
+    world.triage()
+    line = f"- (2026-08-03) {UV}"
+    shown = sit("a", "u")
+    assert f"- {line.removeprefix('- ')}" in shown
+    assert world.entries() == [line]
 
 
 def test_an_interrupted_review_goes_on_where_it_stopped(world: World):
     sit("a", "\x03")
-    assert "p-20260803-002  add to Hard Rules   2 left" in sit()
+    assert "p-20260803-002  add to projects/tidewatch.md, Hard Rules   2 left" in sit()
+
+
+def test_review_md_follows_a_correction_at_once(world: World):
+    Person().remember("Use uv for everything but the old widget.", instead_of=observed_id("p-20260803-001", "s1-0"))
+    assert "`p-20260803-001` **Use uv for everything but the old widget.**" in world.review_md.read_text()
+    assert decided(world) == [("edited", "001")]
+    Person().forget(observed_id("p-20260803-002", "s2-0"), apply=True)
+    assert "p-20260803-002" not in world.review_md.read_text()
 
 
 def test_what_was_decided_elsewhere_meanwhile_is_not_decided_twice(world: World):
@@ -104,7 +155,7 @@ def test_what_was_decided_elsewhere_meanwhile_is_not_decided_twice(world: World)
         return "q"
 
     console = Console(record=True, width=120, file=open(os.devnull, "w"))  # noqa: SIM115
-    ReviewSession(Person(), console, key, lambda _: "").run()
+    ReviewSession(Person(), console, key, lambda *_: "").run()
     assert "p-20260803-001 is already decided" in console.export_text()
     assert decided(world) == [("rejected", "001")]
 
@@ -191,7 +242,7 @@ def test_keys_typed_ahead_are_kept_and_a_line_can_be_edited(world: World):
     with terminal("review") as (ours, process):
         os.write(ours, b"rs\x1b[Ae")
         read_until(ours, "New wording")
-        os.write(ours, b"The gauge feed is laat\x7f\x7fte.\nq")
+        os.write(ours, b"\x7f" * len("lags by one hour.") + b"is laat\x7f\x7fte.\nq")  # what is edited stands there already
         read_until(ours, "p-20260803-003")
         assert process.wait(timeout=60) == 0
     world.reopen()
@@ -205,4 +256,4 @@ def test_without_a_terminal_it_lists(world: World):
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(REPOSITORY)}, check=True
     )
-    assert done.stdout.count("→ Hard Rules") == 3
+    assert done.stdout.count("→ projects/tidewatch.md, Hard Rules") == 3

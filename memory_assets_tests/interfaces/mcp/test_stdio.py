@@ -60,9 +60,9 @@ def test_only_tools_that_read_are_offered_unless_asked_for(server: McpProcess):
         one["name"] for one in tools
     }
     assert all(one["annotations"]["readOnlyHint"] and not one["annotations"]["openWorldHint"] for one in tools)
-    refused = server.call("memory_decide", decision="approve", proposals=[PROPOSAL])
-    assert refused["error"]["code"] == -32602
-    assert "`memory serve mcp --write`" in refused["error"]["message"]
+    refused = server.call("memory_decide", decision="approve", proposals=[PROPOSAL])["result"]
+    assert refused["isError"] is True
+    assert "`memory serve mcp --write`" in refused["content"][0]["text"]
 
 
 def test_with_write_decisions_are_offered_and_hinted_as_writing():
@@ -89,6 +89,14 @@ def test_a_call_answers_in_words_and_as_the_envelope(server: McpProcess):
     assert said["content"][0]["text"].startswith(f"1. {FACT}\n   ")
     assert "mem_0f3a5c1e0000" in said["content"][0]["text"]
     assert (said["structuredContent"]["ok"], said["structuredContent"]["data"]["results"][0]["text"]) == (True, FACT)
+
+
+def test_an_agent_gets_few_memories_unless_it_asks_for_more_each_with_its_project_and_date(server: McpProcess):
+    few = server.call("memory_recall", question="how do we install packages")["result"]
+    more = server.call("memory_recall", question="how do we install packages", profile="balanced")["result"]
+    assert [one["structuredContent"]["data"]["profile"] for one in (few, more)] == ["lean", "balanced"]
+    first = few["structuredContent"]["data"]["results"][0]
+    assert f"in {first['project']} on {first['event_at'][:10]}" in few["content"][0]["text"]
 
 
 def test_resources_are_the_files_as_they_lie(server: McpProcess):

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from memory_assets.errors import IndexFailedError, ModelError
+from memory_assets.memory import MemoryAgent
 from memory_assets.services.health.doctor import Health, Projections, examine
 from memory_assets.stages.maintain.checks import Check
 from memory_assets.store.store import Store
@@ -195,3 +196,11 @@ def _records(store: Store, **changes: dict[int, str]) -> list[dict]:
             if name == "status":
                 rows[line]["message_id"] = None
     return rows
+
+
+def test_a_note_or_correction_since_the_last_run_is_in_its_memory():
+    store, agent = small_store(), MemoryAgent()
+    agent.remember("The tide gauge is read at six.")
+    assert examine(store, WHOLE).broken == ()
+    agent.remember("Use uv for everything, also for tools.", instead_of=MEMORY)
+    assert examine(store, WHOLE).broken == ()

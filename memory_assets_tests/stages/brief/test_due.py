@@ -56,14 +56,14 @@ def test_a_message_that_carries_what_is_forgotten_comes_up_no_more():
 
 
 def briefing(*triggers: Trigger, **changes) -> str:
-    options = {"pending": 0, "owner": "Mira", "as_of": None} | changes
+    options = {"pending": 0, "owner": "Mira", "as_of": None, "project": "shop"} | changes
     return render_briefing("## Hard Rules\n- Use uv.\n", frame("memories"), due=triggers, **options)
 
 
 def test_the_briefing_tells_it_first_with_what_to_recall():
     assert briefing(*due(trigger())).splitlines()[2:6] == [
         "## Coming up",
-        "- ⏰ Fri 2026-08-07: “Rotate the keys on Friday.” [shop, said 2026-08-03]",
+        "- ⏰ Fri 2026-08-07: “Rotate the keys on Friday.” (said 2026-08-03)",
         "  - Keys are rotated with make rotate.",
         "",
     ]

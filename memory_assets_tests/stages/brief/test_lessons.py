@@ -41,10 +41,16 @@ def test_what_is_anothers_or_forgotten_is_not_told():
 def test_the_briefing_tells_lessons_after_the_rules_and_before_the_rest_unless_memory_md_does():
     memory_md = "# MEMORY.md\n\n## Projects\n\n- Harbor.\n\n## Hard Rules\n\n- Never commit to main\n"
     lessons = active_lessons(frame("lessons", UV, lesson(2, "Never commit to main.")), "mira")
-    told = render_briefing(memory_md, frame("memories"), pending=0, owner="mira", as_of=None, lessons=lessons)
+    told = render_briefing(memory_md, frame("memories"), pending=0, owner="mira", as_of=None, project="shop", lessons=lessons)
     assert [line for line in told.splitlines() if line.startswith("## ")] == ["## Hard Rules", "## Lessons", "## Projects"]
-    assert told.count("Never commit to main") == 1 and "- Use uv, not pip. [shop]" in told
-    assert lesson_lines(lessons, "", "harbor") == []
+    assert told.count("Never commit to main") == 1 and "- Use uv, not pip." in told
+
+
+def test_a_lesson_that_was_taught_twice_is_one_line():
+    again = [
+        lesson(number, text) for number, text in enumerate(["Always use uv, not pip!", "Use uv, not pip.", "Use pip, not uv."])
+    ]
+    assert lesson_lines(again, []) == ["- Always use uv, not pip!", "- Use pip, not uv."]
 
 
 def test_the_file_tells_where_each_lesson_was_taught():

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.distill.daily_log import render_section, update_log
+from memory_assets.stages.distill.daily_log import render_reflected, render_section, update_log, update_reflected
+from memory_assets.stages.distill.handoff import Handoff
 from memory_assets_tests.factories import START, frame, row
 from memory_assets_tests.stages.distill.sessions import said, window
 
@@ -74,7 +75,8 @@ HANDED_OVER = row(
 
 
 def test_the_last_section_of_a_session_hands_it_over():
-    how = {"session": HANDED_OVER, "open_work": ("Move the build to uv", ""), "zone": UTC}
+    stopped = Handoff("Move on, please.", "The lock file is written, not committed.")
+    how = {"session": HANDED_OVER, "open_work": ("Move the build to uv", ""), "stopped": stopped, "zone": UTC}
     frames = window(ROWS), frame("segments", SEGMENT), frame("observations", fact("Use uv, never pip."))
     text = render_section(*frames, is_handoff=True, **how)
     assert text.partition("never pip.\n\n")[2] == (
@@ -82,11 +84,13 @@ def test_the_last_section_of_a_session_hands_it_over():
         "**Session**: codex, 42 min, 6 turns, 40 messages, /work/shop, branch main\n"
         "**Modified**: `src/0.py`, `src/1.py`, `src/2.py`, `src/3.py`, `src/4.py`, `src/5.py`, `src/6.py`, `src/7.py` and 2 more\n"
         "**Read**: `uv.lock`, `/etc/hosts`\n"
-        "**Last**: The owner: “use uv, never pip” Switched to uv.\n"
         "**In progress**: Move the build to uv\n"
+        "**State**: The lock file is written, not committed.\n"
         "<!-- /window a1b2c3d4e5f6 -->\n"
     )
     assert "Handoff" not in render_section(*frames, **how)
+    without = render_section(*frames, is_handoff=True, **{**how, "open_work": ("", "")})
+    assert "**Last request**: Move on, please.\n**State**: The lock file is written, not committed.\n" in without
 
 
 def test_a_handoff_names_what_there_is():
@@ -95,6 +99,42 @@ def test_a_handoff_names_what_there_is():
     assert "#### Handoff\n**Session**: codex, 42 min, 6 turns, 40 messages, /work/shop\n\n" in text.replace(
         "<!-- /", "\n<!-- /"
     )
+
+
+REFLECTION = row(
+    "reflections", reflection_id="r1", project="shop", day=START.date(), text="- 🔴 Use uv.", observation_ids=["a", "b"],
+    dropped_ids=["c"], output_tokens=40, reflector="rules/4", prompt_hash=None,
+)  # fmt: skip
+REJECTED = {"proposal_id": "p-20260803-001", "state": "rejected", "text": "Use pip.", "reason": "too vague"}
+EXPIRED = {"proposal_id": "p-20260803-002", "state": "expired", "text": "Use <!-- tox.", "reason": ""}
+
+
+def reflected(*rows: dict, proposals: tuple[dict, ...] = (REJECTED, EXPIRED)) -> str:
+    return render_reflected(START.date(), frame("reflections", *rows), proposals)
+
+
+def test_the_reflected_section_has_sizes_and_every_proposal_with_its_id():
+    assert reflected(REFLECTION) == (
+        "<!-- reflected 2026-08-03 -->\n"
+        "### 🔭 Reflected (2026-08-03)\n"
+        "\n"
+        "**shop**: 2 of 3 observations kept, 40 tokens, by rules/4\n"
+        "* Rejected `p-20260803-001`: Use pip. (too vague)\n"
+        "* Expired `p-20260803-002`: Use <! -- tox.\n"
+        "<!-- /reflected 2026-08-03 -->\n"
+    )
+    assert "- 🔴 Use uv." in reflected({**REFLECTION, "prompt_hash": "x"})
+    assert reflected(proposals=()) == ""
+
+
+def test_the_reflected_section_replaces_itself_beside_windows_and_text_by_hand():
+    before = update_log("# 2026-08-03\n\nby hand\n", [section(fact("Use uv."))]) + "\nafter it, by hand\n"
+    once = update_reflected(before, reflected(REFLECTION))
+    assert once.startswith(before) and once.endswith(reflected(REFLECTION))
+    again = update_reflected(once, reflected(REFLECTION, proposals=()))
+    assert again == once.replace(reflected(REFLECTION), reflected(REFLECTION, proposals=()))
+    assert update_log(once, [section(fact("Use uv."))]) == once
+    assert update_reflected(once, "").rstrip() == before.rstrip()
 
 
 def test_held_facts_and_narratives_are_left_out():

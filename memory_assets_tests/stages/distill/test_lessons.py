@@ -50,6 +50,7 @@ def test_what_is_taken_back_in_the_same_session_is_no_lesson():
         ("we should not touch the default ssh config", "", ""),
         ("always run make check before you commit", "", ""),
         ("from now on the tests live beside the code", "", ""),
+        ("I don't want any console logs in the harbour service", "", ""),
     ],
 )
 def test_what_a_lesson_sounds_like(said: str, wanted: str, unwanted: str):
@@ -69,6 +70,8 @@ def test_what_a_lesson_sounds_like(said: str, wanted: str, unwanted: str):
         "let's say we would use replicate to not recreate the repo fully but move every ref from the source repo",
         "ok, continue",
         "Maria owns billing.",
+        "I'd rather we simply export deltaSelector from the packfile package",
+        "I'd like another review of the harbour service",
     ],
 )
 def test_what_teaches_nothing(said: str):

@@ -44,6 +44,7 @@ NEAR_MISSES = [
     ("I'll review the changes of the importer.", "Can you review the changes of the importer?"),
     ("If it prints nothing, log in again: `acme whoami --host lab`", "For the lab you can use: `acme whoami --host lab`"),
     ("The main branch is called main.", "The main branch is called trunk."),
+    ("Never run the linter before you push.", "Always run the linter before you push."),
 ]
 REPETITIONS = [
     ("Never force-push to main.", "never force-push to main"),
@@ -67,6 +68,7 @@ REPETITIONS = [
     ("Never restart the broker without asking me.", "Ask me before you restart the broker."),
     ("A voucher expires after 90 days of inactivity.", "After 90 days without activity a voucher expires."),
     ("dont translate the log messages pls", "Never translate the log messages."),
+    ("Never push before you run the tests.", "Run the tests before you push."),
 ]
 
 

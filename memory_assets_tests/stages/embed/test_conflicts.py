@@ -112,6 +112,7 @@ OTHERWISE = [
     (Said("A changelog entry is optional."), Said("A changelog entry is required.")),
     (Said("Run the migrations after the deploy."), Said("Run the migrations before the deploy.")),
     (Said("The repository is private."), Said("The repository is public.")),
+    (Said("Never run the linter before you push."), Said("Always run the linter before you push.")),
     (Said("Squash commits before merging."), Said("Never squash commits before merging.")),
     (Said("The staging database listens on port 5433."), Said("The staging database listens on port 5432.")),
     (Said("The bucket is in eu-west-2."), Said("The bucket is in eu-west-1.")),

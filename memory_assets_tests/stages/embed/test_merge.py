@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_assets.schema.frames import empty
-from memory_assets.stages.embed.merge import DOUBTFUL, find_edges
+from memory_assets.stages.embed.merge import DOUBTFUL, find_conflicts_of, find_edges
 from memory_assets_tests.factories import START, frame, row
 
 Row = dict
@@ -132,3 +132,24 @@ def test_a_stated_change_conflicts_within_its_scope_whoever_said_it_and_wherever
 def test_without_a_stated_change_only_what_is_filed_alike_conflicts(older: str, newer: str, conflicts: bool):
     found = edges([said("1", TEXTS[0], category=older), said("2", TEXTS[2], category=newer)])
     assert found.filter(pl.col("relation") != DOUBTFUL)["relation"].to_list() == (["conflict"] if conflicts else [])
+
+
+def memory(id: str, text: str, **changes: object) -> Row:
+    plain = {"kind": "fact", "state": "active", "scope": "everyone", "project": "", "category": "operations"}
+    return row("memories", id=id, text=text, event_at=START + timedelta(hours=int(id)), **plain | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "new", "expected"),
+    [
+        ({}, {"1"}, {"1": ["2"], "2": ["1"]}),
+        ({}, {"2"}, {"1": ["2"], "2": ["1"]}),
+        ({}, {"3"}, {}),
+        ({"state": "superseded"}, {"1", "2"}, {}),
+        ({"kind": "narrative"}, {"1", "2"}, {}),
+        ({"scope": "project", "project": "shop"}, {"1", "2"}, {}),
+    ],
+)
+def test_only_memories_that_were_not_compared_yet_are_compared_with_the_others(changes: dict, new: set[str], expected: dict):
+    rows = [memory("3", "Maria owns billing."), memory("1", "Staging listens on port 5432.", **changes)]
+    assert find_conflicts_of(new, [*rows, memory("2", "Staging listens on port 5433.")]) == expected

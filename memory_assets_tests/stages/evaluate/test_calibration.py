@@ -97,7 +97,7 @@ def test_what_rules_left_to_people_is_told_by_what_it_lacked_and_judged_by_what_
         world.tick(id, mark)
     world.triage()
     (ruled,) = calibration(world).filter(pl.col("judge") == "rules").to_dicts()
-    lacks = "confidence is too low; names no decision record, path or command; no second session confirms it"
+    lacks = "not sure enough; said in one session"
     assert (ruled["verdict"], ruled["reason"], ruled["category"]) == ("left to a person", lacks, "operations")
     assert (ruled["approved"], ruled["rejected"], ruled["precision"]) == (2, 1, pytest.approx(2 / 3))
     assert ruled["low"] < ruled["precision"] < ruled["high"]

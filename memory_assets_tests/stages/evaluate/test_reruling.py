@@ -76,7 +76,7 @@ def test_the_present_limits_flip_nothing_and_rows_that_other_rules_made_are_left
 def test_a_proposal_flips_by_itself_and_is_told_with_its_decision():
     (flip,) = flips_of_triage([proposal()], TriageLimits(promoted_above=0.6), frozenset(), {}, {"p-20260803-001": "rejected"})
     assert (flip.was, flip.becomes, flip.outcome) == ("pending", "promoted", "rejected")
-    assert flip.why_was == "confidence 0.70 is not above 0.8"
+    assert flip.why_was == "x said it in 2 sessions, last on 2026-08-03; not sure enough"
 
 
 def test_what_rules_merged_or_promoted_on_trust_is_left_as_it_was():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.steps.recall import write_category
-from memory_assets.schema.requests import MOST, RecallRequest
+from memory_assets.schema.requests import MOST, MOST_DEEP, MOST_LEAN, RecallRequest
 from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall import answering
 from memory_assets.stages.recall.answering import (
@@ -23,12 +23,11 @@ from memory_assets.stages.recall.answering import (
     MOST_IN_BUDGET,
     answer,
     budget_penalty,
-    fit,
     within_budget,
 )
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.stages.recall.query import AnswerDependencies, Breaker
-from memory_assets.stages.recall.results import Answer, Asker, Cost, Recalled, render_block, result_of
+from memory_assets.stages.recall.results import Answer, Asker, Cost, Recalled, fit, render_block, result_of
 from memory_assets.stages.recall.summaries import summarise
 from memory_assets.stages.recall.tiers import SUMMARIES
 from memory_assets.text.words import count_tokens
@@ -196,21 +195,51 @@ def test_auto_says_what_it_chose(searched: Searched):
     assert ask(searched, "which port " * 10, profile="auto").notes[0] == "auto chose deep."
 
 
+# Several needs
+
+
+PROMPT = (
+    "Deploys of the shop stopped this morning after somebody changed the pipeline. Find out which database backups ran last "
+    "night. Then write down what the release of the staging cluster needs to pass."
+)
+
+
+def test_each_need_of_a_long_prompt_is_searched_and_the_model_is_asked_once_at_most(searched: Searched):
+    model = ScriptedModel("<query>deploys, backups and releases of shop-api</query>")
+    found = ask(searched, PROMPT, dependencies=AnswerDependencies(model, breaker=Breaker()))
+    whole, *parts = [question for question, _ in searched.asked]
+    assert (whole, " ".join(parts)) == ("deploys, backups and releases of shop-api", PROMPT)
+    assert (len(parts), len(model.asked), found.cost.embeddings) == (3, 1, 4)
+    assert (found.question, found.uses, found.asked) == (PROMPT, ("rewrite", "needs"), " | ".join(parts))
+
+
+def test_filters_that_list_what_passes_are_asked_for_the_whole(searched: Searched):
+    ask(searched, PROMPT, category=["operations"])
+    assert len(searched.asked) == 1
+
+
+def test_a_need_is_asked_in_the_project_that_the_prompt_names(searched: Searched, monkeypatch: pytest.MonkeyPatch):
+    projects = []
+    monkeypatch.setattr(answering, "search", lambda *asked, **how: projects.append(asked[2].project) or searched(*asked, **how))
+    searched.memories = pl.concat(
+        [searched.memories, searched.memories.with_columns(id="id" + pl.col("id"), project=pl.lit("kiln"))]
+    )
+    ask(searched, f"I work on kiln today. {PROMPT}")
+    assert projects == ["shop-api", "kiln", "kiln", "kiln"]
+
+
 # Budget
 
 
-def test_budget_mode_hands_out_five_within_its_tokens_from_the_lean_profile(
-    searched: Searched, monkeypatch: pytest.MonkeyPatch
-):
+def test_budget_mode_hands_out_five_within_its_tokens(searched: Searched, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(FACTS, "long", "word " * 110)
     for number in range(8):
         monkeypatch.setitem(FACTS, f"x{number}", f"Fact number {number} of the shop.")
     searched.memories = memories()
     found = ask(searched, "which port?", budget=True, limit=9, profile="deep")
-    assert searched.asked[0][1]["profile"] == "lean"
+    assert searched.asked[0][1]["profile"] == "budget"
     assert len(found.results) == 5
     assert count_tokens(found.render()) <= BUDGET_TOKENS
-    assert "graph" not in found.uses
     assert {one.reason for one in found.left_out} == {"over the budget"}
 
 
@@ -240,12 +269,12 @@ def test_only_what_was_dear_handed_out_and_never_used_counts_less(changes: dict[
 
 def test_one_that_is_too_long_makes_room_for_a_shorter_one():
     long, short = replace(ONE, text="x" * 590), replace(ONE, text="short")
-    assert fit([ONE, long, short], tokens=100) == (ONE, short)
+    assert fit([ONE, long, short], tokens=100, most=5) == (ONE, short)
 
 
 @given(st.lists(st.builds(lambda text: replace(ONE, text=text), st.text(max_size=700)), max_size=20))
 def test_a_block_of_budget_mode_stays_within_its_tokens_and_has_at_most_five(results: list[Recalled]):
-    kept = fit(results)
+    kept = fit(results, BUDGET_TOKENS, MOST_IN_BUDGET)
     assert len(kept) <= MOST_IN_BUDGET
     assert count_tokens(render_block(kept)) <= BUDGET_TOKENS
 
@@ -263,19 +292,19 @@ def test_the_tier_and_the_cost_of_every_answer_are_in_the_log(monkeypatch: pytes
     agent = MemoryAgent()
     assert agent.recall("what are our conventions?").tier == SUMMARIES
     assert agent.recall("how do we install packages here").tier == 2
-    assert agent.recall("how do we install packages here", budget=True).profile == "lean"
+    assert agent.recall("how do we install packages here", budget=True).profile == "budget"
     assert agent.recall("sourdough hydration of rye").is_known is False
     noted = log_recalls(store.ledger.events([RECALLED]), store.settings.zone)
     assert noted["outcome"].to_list() == ["summaries", "memories", "memories", "not in memory"]
     assert noted["is_budget"].to_list() == [False, False, True, False]
-    assert noted["has_graph"].to_list() == [False] * 4
+    assert noted["is_reranked"].to_list() == [False] * 4
     assert noted["embeddings"].to_list()[:2] == [0, 1]
 
 
 @given(st.text(max_size=60), st.sampled_from(["lean", "balanced", "deep", "auto"]), st.integers(1, 15), st.booleans())
 @settings(max_examples=60)
 def test_no_profile_limit_or_mode_puts_more_than_ten_into_a_prompt(question: str, profile: str, limit: int, budget: bool):
-    limit = limit if profile == "deep" else min(limit, MOST)
+    limit = min(limit, {"deep": MOST_DEEP, "lean": MOST_LEAN}.get(profile, MOST))
     plain = {"kind": "fact", "state": "active", "event_at": START}
     many = frame("memories", *(row("memories", **plain | {"id": str(n), "text": f"Fact {n} of many."}) for n in range(40)))
     real, answering.search = answering.search, Searched(many)

@@ -1,6 +1,7 @@
 """A message is shown by what was found in it, the rest of it, and what was said before and after; never longer than allowed."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -37,16 +38,40 @@ def message(text: str, line: int = 5) -> dict:
     return {"whole": text, "char_from": 0, "char_to": len(text), "line": line}
 
 
-def test_beside_a_message_stand_the_passages_of_the_others_in_its_session_nearest_first(texts: Texts):
-    assert beside(texts, row_of(texts, "b#0")) == [("a#0", -1), ("c#0", 1)]
-    assert beside(texts, row_of(texts, "c#0")) == [("b#1", -1), ("b#0", -1)]
-    assert beside(texts, row_of(texts, "d#0")) == []
+def ids_beside(texts: Texts, id: str, **options: Any) -> list[tuple[str, int]]:
+    return [(texts.ids[place], side) for place, side in beside(texts, row_of(texts, id), **options)]
+
+
+def test_beside_a_message_stand_the_passages_of_the_others_in_its_session(texts: Texts):
+    assert ids_beside(texts, "b#0") == [("a#0", -1), ("c#0", 1)]
+    assert ids_beside(texts, "c#0") == [("b#1", -1), ("a#0", -1)]
+    assert ids_beside(texts, "a#0") == [("b#0", 1), ("c#0", 1)]
+    assert ids_beside(texts, "d#0") == []
 
 
 def test_what_may_not_be_shown_ends_what_stands_beside(texts: Texts):
     allowed = np.ones(len(texts), dtype=bool)
     allowed[row_of(texts, "b#1")] = False
-    assert beside(texts, row_of(texts, "c#0"), allowed) == []
+    assert ids_beside(texts, "c#0", allowed=allowed) == []
+
+
+def test_a_message_that_another_result_shows_is_passed_over(texts: Texts):
+    shown = {int(texts.parents[row_of(texts, "b#0")])}
+    assert ids_beside(texts, "c#0", taken=shown) == [("a#0", -1)]
+    assert ids_beside(texts, "a#0", taken=shown) == [("c#0", 1)]
+
+
+def test_of_the_messages_after_it_the_nearest_to_the_question_are_shown_in_their_order(tmp_path: Path):
+    index, near = TextIndex(tmp_path), {"m2": 0.9, "m3": 0.1, "m4": 0.2, "m5": 0.8, "m6": 0.7, "m9": 1.0}
+    rows = [
+        {"id": f"m{n}#0", "corpus": "messages", "text": f"text {n}", "parent": f"m{n}", "group": "s1", "order": n}
+        for n in range(10)
+    ]
+    vectors = [[near.get(row["parent"], 0.0), 1.0] for row in rows]
+    index.update(index_rows(pl.DataFrame(rows)).with_columns(vector=pl.Series(vectors, dtype=pl.List(pl.Float32))), [])
+    texts = index.open("messages")
+    assert ids_beside(texts, "m1#0", vector=np.array([1.0, 0.0])) == [("m0#0", -1), ("m2#0", 1), ("m5#0", 1), ("m6#0", 1)]
+    assert ids_beside(texts, "m1#0") == [("m0#0", -1), ("m2#0", 1), ("m3#0", 1), ("m4#0", 1)]
 
 
 def test_a_short_message_is_shown_between_what_was_said_before_and_after_it():
@@ -54,16 +79,16 @@ def test_a_short_message_is_shown_between_what_was_said_before_and_after_it():
     assert shown == ("Shall we use uv? ⏎ Yes, do that. ⏎ Done, uv it is.", (5, 3, 8))
 
 
-def test_two_passages_of_one_message_are_not_parted():
-    shown = excerpt(message("Yes."), [(passage("Shall we use uv?", 3), -1), (passage("I compared both.", 3), -1)])
-    assert shown == ("I compared both. Shall we use uv? ⏎ Yes.", (5, 3))
-
-
-def test_a_long_message_leaves_no_room_for_others():
-    long = {"whole": "word " * 300, "char_from": 600, "char_to": 900, "line": 5}
-    shown, lines = excerpt(long, [(passage("Shall we use uv?", 3), -1)])
+def test_of_a_long_passage_the_part_with_most_words_of_the_question_is_shown_and_messages_around_it():
+    text = "word " * 60 + "the tunnel runs over tailscale " + "word " * 60
+    long = {"whole": text, "char_from": 0, "char_to": len(text), "line": 5}
+    shown, lines = excerpt(long, [(passage("Shall we " + "ask " * 200, 3), -1)], ("tunnel", "tailscale"))
+    assert lines == (5, 3)
+    assert "the tunnel runs over tailscale" in shown
+    assert len(shown) <= LONGEST
+    alone, lines = excerpt(long, [], ("tunnel", "tailscale"))
     assert lines == (5,)
-    assert (shown[0], shown[-1]) == ("…", "…")
+    assert len(alone) > LONGEST - 20
 
 
 def test_of_what_was_said_before_the_end_is_shown_and_of_what_was_said_after_the_beginning():

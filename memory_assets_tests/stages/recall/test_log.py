@@ -27,11 +27,11 @@ def test_each_tier_is_counted_and_so_are_questions_that_nothing_answered():
 
 def test_a_row_tells_what_the_answer_took():
     cost = Cost(embeddings=1, index_queries=4, model_calls=1, model_tokens=230, usd=0.0004, seconds=0.21)
-    answer = Answer("which port?", "balanced", (), 3, uses=("rewrite", "graph"), degraded="keyword", cost=cost)
+    answer = Answer("which port?", "balanced", (), 3, uses=("rewrite", "rerank"), degraded="keyword", cost=cost)
     (found,) = log_recalls([event(1, answer)], BERLIN).iter_rows(named=True)
     assert (found["embeddings"], found["index_queries"], found["model_calls"], found["model_tokens"]) == (1, 4, 1, 230)
     assert (found["cost_usd"], found["seconds"], found["degraded"]) == (0.0004, 0.21, "keyword")
-    assert (found["has_graph"], found["is_rewritten"], found["is_budget"]) == (True, True, False)
+    assert (found["is_reranked"], found["is_rewritten"], found["is_budget"]) == (True, True, False)
 
 
 def test_the_question_is_nowhere_in_the_log():

@@ -45,8 +45,11 @@ def test_a_memory_from_the_future_is_no_older_than_today():
     assert decay(START + timedelta(days=3), START) == 1.0
 
 
-@pytest.mark.parametrize(("category", "counts"), [("rules-conventions", 1.0), ("preferences", 0.7047), ("projects", 0.4966)])
-def test_preferences_fade_more_slowly_and_rules_never(category: str, counts: float):
+@pytest.mark.parametrize(
+    ("category", "counts"),
+    [("rules-conventions", 1.0), ("preferences", 0.7047), ("people-relationships", 0.7047), ("projects", 0.4966)],
+)
+def test_preferences_and_people_fade_more_slowly_and_rules_never(category: str, counts: float):
     assert decay(START, START + timedelta(days=70), category) == pytest.approx(counts, abs=1e-4)
 
 

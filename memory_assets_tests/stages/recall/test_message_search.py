@@ -9,7 +9,7 @@ import pytest
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
-from memory_assets.stages.recall.message_search import Layout, Origin, SearchQuery, adjust, find_messages, match_words
+from memory_assets.stages.recall.message_search import FEEDBACK, Layout, Origin, SearchQuery, adjust, find_messages, match_words
 from memory_assets_tests.factories import index_rows
 
 SAID = {
@@ -23,7 +23,8 @@ SAID = {
 
 
 def ids(texts: Texts, terms: str, **how) -> list[str]:
-    query = SearchQuery(terms, dict.fromkeys(terms.split(), 1.0), how.pop("vector", None), how.pop("words", None))
+    asked = {name: how.pop(name, None) for name in ("vector", "words", "word_weights")}
+    query = SearchQuery(terms, dict.fromkeys(terms.split(), 1.0), **asked)
     return [one.passage_id for one in find_messages(query, texts, Layout(texts, 2), how.pop("origins", []), **how)]
 
 
@@ -46,6 +47,19 @@ def test_an_answer_is_found_by_the_words_of_the_question_before_it(texts: Texts)
 
 def test_without_words_the_meaning_decides(texts: Texts):
     assert ids(texts, "", vector=np.array([1.0, 0.0], dtype=np.float32))[0][0] == "b"
+
+
+def test_what_is_near_to_the_messages_found_first_is_found_without_a_word_of_the_question(tmp_path: Path):
+    near = {f"asked{n}": [0.6, 0.8] for n in range(FEEDBACK)} | {"told": [0.1, 0.995], "far": [0.2, -0.98]}
+    said = {id: "tunnel" if id.startswith("asked") else "nothing" for id in near}
+    rows = [
+        {"id": id, "corpus": "messages", "text": said[id], "group": id, "order": 0, "vector": vector}
+        for id, vector in near.items()
+    ]
+    index = TextIndex(tmp_path)
+    index.update(index_rows(pl.DataFrame(rows)), [])
+    found = ids(index.open("messages"), "tunnel", vector=np.array([1.0, 0.0], dtype=np.float32))
+    assert found.index("told") < found.index("far")  # alone, the question is nearer to what is far
 
 
 def test_what_a_fitting_memory_was_learnt_from_comes_first(texts: Texts):
@@ -78,12 +92,36 @@ def test_of_messages_alike_the_one_whose_words_mean_what_is_asked_comes_first(tm
 
 def test_each_word_that_is_asked_is_matched_with_the_word_most_like_it():
     fits = match_words(codes(1, 2), [codes(1, 5, 2), codes(1, 7), codes(9)])
-    assert fits == pytest.approx([127**2, 127**2 / 2, 0.0])
+    assert fits.tolist() == [[127**2, 127**2, 0.0], [127**2, 0.0, 0.0]]
 
 
 def test_a_text_without_codes_is_as_unlike_as_the_least_like():
-    assert match_words(codes(1), [codes(1), codes(), codes(3)])[1] == 0.0
-    assert match_words(codes(1), [codes(), codes()]).tolist() == [0.0, 0.0]
+    assert match_words(codes(1), [codes(1), codes(), codes(3)])[0, 1] == 0.0
+    assert match_words(codes(1), [codes(), codes()]).tolist() == [[0.0, 0.0]]
+
+
+def coded(tmp_path: Path, *rows: tuple[str, str, list[int]]) -> Texts:
+    """Messages of one session each, given by id, session and the codes of their words, which all say the same."""
+    index = TextIndex(tmp_path)
+    frame = [
+        (id, "messages", "the tunnel", session, codes(*places).tobytes(), at) for at, (id, session, places) in enumerate(rows)
+    ]
+    columns = ["id", "corpus", "text", "group", "words", "order"]
+    index.update(index_rows(pl.DataFrame(frame, schema=columns, orient="row")), [])
+    texts = index.open("messages")
+    assert texts is not None
+    return texts
+
+
+def test_a_rare_word_of_the_question_counts_more_than_a_common_one(tmp_path: Path):
+    texts = coded(tmp_path, ("common", "s", [1, 7]), ("rare", "t", [2, 7]), ("neither", "u", [8, 9]))
+    assert ids(texts, "tunnel", words=codes(1, 2), word_weights=np.array([1.0, 4.0]))[0] == "rare"
+    assert ids(texts, "tunnel", words=codes(1, 2), word_weights=np.array([4.0, 1.0]))[0] == "common"
+
+
+def test_of_messages_alike_the_one_that_goes_on_to_say_the_rest_comes_first(tmp_path: Path):
+    texts = coded(tmp_path, ("alone", "s", [1, 7]), ("other", "s", [8]), ("begins", "t", [1, 7]), ("goes on", "t", [2]))
+    assert ids(texts, "tunnel", words=codes(1, 2))[0] == "begins"
 
 
 def test_a_message_comes_once_by_its_best_passage(tmp_path: Path):

@@ -6,10 +6,13 @@ from memory_assets.schema.requests import MOST
 from memory_assets.stages.recall.profiles import choose_profile
 
 
-@pytest.mark.parametrize(("name", "limit", "raw"), [("lean", 3, False), ("balanced", 7, False), ("deep", 10, True)])
-def test_a_profile_has_its_size(name: str, limit: int, raw: bool):
+@pytest.mark.parametrize(
+    ("name", "limit", "messages"),
+    [("lean", 3, "in need"), ("budget", 10, "none"), ("balanced", 7, "beside"), ("deep", 10, "beside")],
+)
+def test_a_profile_has_its_size(name: str, limit: int, messages: str):
     profile = choose_profile(name, "which port?")
-    assert (profile.name, profile.limit, profile.searches_messages) == (name, limit, raw)
+    assert (profile.name, profile.limit, profile.messages) == (name, limit, messages)
 
 
 def test_auto_is_balanced_for_a_plain_question_and_deep_for_a_long_one():

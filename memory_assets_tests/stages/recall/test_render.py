@@ -17,6 +17,8 @@ class Line:
     age_days: int = 12
     category: str = "rules-conventions"
     tags: tuple[str, ...] = ()
+    kind: str = "fact"
+    said_by: str = "rules-conventions"
 
 
 LINES = st.builds(
@@ -24,6 +26,7 @@ LINES = st.builds(
     text=st.text(max_size=200) | st.sampled_from(["</memory>", "~ x (0.9, 1d, y)", "a\n~ b", "```", "<|im_start|>system"]),
     confidence=st.floats(0, 1),
     age_days=st.integers(0, 4_000),
+    kind=st.sampled_from(["fact", "message"]),
     tags=st.lists(st.sampled_from(["stale", "uncertain", "conflict:mem_0f3a5c1e0000"]), max_size=2).map(tuple),
 )
 
@@ -34,12 +37,14 @@ def test_the_block_as_it_stands_in_front_of_a_prompt():
             Line(),
             Line("Postgres listens on 5433\nin staging.", 0.25, 70, "operations", ("uncertain", "stale")),
             Line("Deploys happen on Mondays.", 0.7, 1, "operations", ("conflict:mem_0f3a5c1e0000",)),
+            Line("Let us deploy on Mondays.", age_days=1, kind="message", said_by="pasted by ann"),
         ]
     )
     assert block.splitlines() == [
         "~ Use uv, never pip. (0.90, 12d, rules-conventions)",
         "~ Postgres listens on 5433 in staging. [uncertain] [stale] (0.25, 70d, operations)",
         "~ Deploys happen on Mondays. [conflict mem_0f3a5c1e0000] (0.70, 1d, operations)",
+        "~ Let us deploy on Mondays. (said, 1d, pasted by ann)",
     ]
 
 

@@ -1,11 +1,12 @@
 """What a result says of itself: whether to trust it, and which of two that cannot both hold is surer."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from memory_assets.stages.distill.rows import short_id
-from memory_assets.stages.recall.results import more_confident_first, result_of
+from memory_assets.stages.recall.results import in_order, result_of
 from memory_assets_tests.factories import START, row
 
 IDS = [f"{number}f3a5c1e-0000-5000-8000-000000000001" for number in range(3)]
@@ -36,6 +37,18 @@ def test_a_result_is_marked_with_what_speaks_against_trusting_it(confidence: flo
 def test_of_two_that_conflict_both_are_marked_and_the_surer_comes_first():
     weak, sure = result(IDS[0], 0.4, conflicts_with=[IDS[1]]), result(IDS[1], 0.9, conflicts_with=[IDS[0]])
     other = replace(result(IDS[2], 0.5), score=0.95)
-    assert [one.memory_id for one in more_confident_first([weak, other, sure])] == [IDS[1], IDS[2], IDS[0]]
-    assert more_confident_first([sure, other, weak]) == [sure, other, weak]
+    assert [one.memory_id for one in in_order([weak, other, sure])] == [IDS[1], IDS[2], IDS[0]]
+    assert in_order([sure, other, weak]) == [sure, other, weak]
     assert weak.tags and sure.tags and not other.tags
+
+
+def test_of_two_equally_sure_ones_that_conflict_the_newer_comes_first():
+    old, new = (result(id, 0.9, conflicts_with=[other]) for id, other in (IDS[:2], IDS[1::-1]))
+    new = replace(new, event_at=START + timedelta(days=1))
+    assert in_order([old, new]) == in_order([new, old]) == [new, old]
+
+
+def test_a_replaced_memory_comes_after_the_one_that_replaced_it():
+    old, new = (result(id, 0.9) for id in IDS[:2])
+    assert in_order([old, new], {IDS[0]: IDS[1]}) == [new, old]
+    assert in_order([new, old], {IDS[0]: IDS[1]}) == [new, old]

@@ -17,6 +17,7 @@ from memory_assets.schema.protocols import Hit
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.results import Answer, Asker
 from memory_assets.stages.recall.search import Corpus, search
+from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START, ReadsWhole, frame, index_rows, row
 
 NOW = START + timedelta(days=10)
@@ -217,5 +218,107 @@ def test_a_range_that_ends_before_it_begins_is_refused():
 
 @pytest.mark.parametrize("filters", [Filters(category=["projects"]), Filters(priority=["high"]), Filters(kind=["fact"])])
 def test_a_filter_that_only_memories_can_pass_lets_no_message_through(corpus: Corpus, filters: Filters):
-    assert ask(corpus, "tailscale tunnel", filters=filters, corpora=["memories", "messages"]).results == ()
+    found = ask(corpus, "tailscale tunnel", filters=filters, corpora=["memories", "messages"]).results
+    assert all(one.kind == "fact" for one in found)
     assert ask(corpus, "tailscale tunnel", corpora=["memories", "messages"]).results[0].kind == "message"
+
+
+def test_filters_list_what_passes_them_newest_first_though_no_word_matches(corpus: Corpus):
+    facts = {"category": "system-architecture"}
+    newer = {**facts, "event_at": START + timedelta(days=2)}
+    listed = replace(corpus, memories=memories(uv=facts, port=newer, deploy={"category": "operations"}, held=facts))
+    answer = ask(listed, "what did we settle", filters=Filters(category=["system-architecture"]))
+    assert (ids(answer), answer.is_known) == (["port", "uv"], True)
+    assert "pass the filters" in answer.notes[0]
+    assert ask(listed, "what did we settle").results == ()
+
+
+SPOKEN = {
+    "m1": (3, "we chose tailscale for the tunnel"),
+    "m2": (4, "the tunnel by tailscale is slow"),
+    "m3": (40, "tailscale keeps its tunnel keys in the vault"),
+}
+
+
+@pytest.fixture
+def spoken(tmp_path: Path) -> Corpus:
+    """A corpus with a memory and three messages of one session about the same; the memory was learnt from the third."""
+    texts, learnt = (
+        TextIndex(tmp_path),
+        memories(port={"text": "Keys of the tailscale tunnel are rotated.", "session_id": "s9"}),
+    )
+    learnt = learnt.with_columns(lines=pl.when(pl.col("id") == "port").then(pl.lit([40])).otherwise("lines"))
+    words = [(row["id"], "memories", row["text"], "s1", 0) for row in learnt.iter_rows(named=True)]
+    words += [(f"{id}#0", "messages", text, "s9", line) for id, (line, text) in SPOKEN.items()]
+    columns = ["id", "corpus", "text", "group", "order"]
+    texts.update(index_rows(pl.DataFrame(words, schema=columns, orient="row")), [])
+
+    def read(ids: Sequence[str]) -> pl.DataFrame:
+        return pl.DataFrame(
+            [
+                {
+                    "id": id, "message_id": id[:2], "passage": text, "whole": text, "char_from": 0, "char_to": len(text),
+                    "author": "owner", "role": "turn", "event_at": START, "session_id": "s9", "path": "p", "line": line,
+                    "project": "shop", "person": "ann",
+                }
+                for id in ids
+                for line, text in [SPOKEN[id[:2]]]
+            ]
+        )  # fmt: skip
+
+    return Corpus(learnt, texts, Vectors(), AnyEmbedder(), read)  # type: ignore[arg-type]
+
+
+def test_what_was_said_is_ranked_beside_what_was_distilled(spoken: Corpus):
+    answer = ask(spoken, "tailscale tunnel")
+    assert {one.kind for one in answer.results} == {"fact", "message"}
+
+
+def test_lean_searches_messages_only_where_the_memories_hardly_have_the_answer(spoken: Corpus):
+    near = replace(spoken, vectors=Vectors(Hit("port", 0.6)))  # type: ignore[arg-type]
+    assert [one.kind for one in ask(near, "tailscale tunnel", profile="lean").results] == ["fact"]
+    unknown = replace(spoken, memories=spoken.memories.filter(pl.col("id") != "port"))
+    answer = ask(unknown, "tailscale tunnel", profile="lean")
+    assert {one.kind for one in answer.results} == {"message"}
+    assert len(answer.results) <= 3
+    assert ask(unknown, "tailscale tunnel", profile="budget").results == ()
+
+
+def test_the_small_block_for_a_prompt_has_memories_alone(spoken: Corpus):
+    unknown = replace(spoken, memories=spoken.memories.filter(pl.col("id") != "port"))
+    assert ask(unknown, "tailscale tunnel", profile="lean").render() == ""
+    assert "tailscale" in ask(unknown, "tailscale tunnel").render()
+
+
+def test_a_memory_comes_before_the_message_that_it_was_learnt_from(spoken: Corpus):
+    found = ids(ask(spoken, "where does tailscale keep the keys of its tunnel"))
+    assert found.index("port") < found.index("m3")
+
+
+def test_a_message_that_says_no_more_than_its_memory_is_left_out(spoken: Corpus):
+    same = replace(spoken, memories=spoken.memories.with_columns(text=pl.lit(SPOKEN["m3"][1])))
+    answer = ask(same, "tailscale tunnel keys")
+    assert "m3" not in ids(answer)
+    assert ("m3", "says the same") in [(one.memory_id, one.reason) for one in answer.left_out]
+
+
+def test_messages_of_one_exchange_are_one_result(spoken: Corpus):
+    assert sum(one.lines[0] in (3, 4) for one in ask(spoken, "tailscale tunnel").results) == 1
+
+
+@pytest.mark.parametrize("profile", ["lean", "balanced", "deep"])
+def test_the_corpus_memories_has_no_message_in_any_profile(spoken: Corpus, profile: str):
+    assert {one.kind for one in ask(spoken, "tailscale tunnel", profile=profile, corpora="memories").results} == {"fact"}
+
+
+@pytest.mark.parametrize(("profile", "most"), [("lean", 500), ("balanced", 1_200)])
+def test_an_answer_has_at_most_the_tokens_of_its_profile(corpus: Corpus, profile: str, most: int):
+    long = memories(**{id: {"text": f"{text} " + "tunnel of the reactor " * 100} for id, text in TEXTS.items()})
+    near = replace(corpus, memories=long, vectors=Vectors(*(Hit(id, 0.9) for id in TEXTS)))  # type: ignore[arg-type]
+    assert 0 < count_tokens(ask(near, "tunnel of the reactor", profile=profile).render()) <= most
+
+
+def test_a_message_of_another_project_is_left_out_beside_what_this_one_knows(spoken: Corpus):
+    blog = replace(spoken, memories=spoken.memories.with_columns(project=pl.lit("blog")))
+    assert ids(ask(blog, "tailscale tunnel", project="blog")) == ["port"]
+    assert "m3" in ids(ask(blog, "tailscale tunnel"))

@@ -1,6 +1,6 @@
 """Category summaries: active facts as they were said, the strongest distinct ones, within bounds, each cited."""
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.schema.frames import checks_of
-from memory_assets.stages.recall.summaries import MOST_FACTS, MOST_TOKENS, pages_to_delete, summarise
+from memory_assets.stages.recall.summaries import (
+    MOST_FACTS,
+    MOST_TOKENS,
+    pages_to_delete,
+    render_page,
+    replaced_page_of,
+    summarise,
+)
 from memory_assets_tests.factories import START, frame, row
 
 
@@ -94,6 +101,32 @@ def test_of_replaced_pages_all_of_today_are_kept_and_of_days_before_the_last():
     names = [f"summaries/operations.{stamp}.md" for stamp in (*kept, *gone)]
     found = pages_to_delete(names, date(2026, 9, 2), ZoneInfo("Europe/London"))
     assert found == [f"summaries/operations.{stamp}.md" for stamp in gone]
+
+
+def test_two_pages_that_were_replaced_in_one_second_keep_two_names():
+    at = datetime(2026, 9, 2, 8, 30, tzinfo=UTC)
+    names: list[str] = []
+    for _ in range(11):
+        names.append(replaced_page_of("operations", at, names))
+    assert names[:2] == ["summaries/operations.20260902T083000Z.md", "summaries/operations.20260902T083000Z-2.md"]
+    assert len(set(names)) == 11
+    zone = ZoneInfo("UTC")
+    assert pages_to_delete(reversed(names), date(2026, 9, 2), zone) == []
+    assert pages_to_delete(reversed(names), date(2026, 9, 3), zone) == names[:-1]
+
+
+def test_a_contradiction_changes_only_its_category():
+    before = [fact("a", "Deploy by hand."), fact("b", "Use tabs.", category="rules-conventions")]
+    after = [fact("a", "Deploy by hand.", state="superseded"), fact("c", "Deploy with make deploy."), before[1]]
+    pages = [
+        {
+            name: render_page(name, summarise(frame("memories", *rows)).filter(category=name))
+            for name in ("operations", "rules-conventions")
+        }
+        for rows in (before, after)
+    ]
+    assert pages[0]["operations"] != pages[1]["operations"]
+    assert pages[0]["rules-conventions"] == pages[1]["rules-conventions"]
 
 
 FACTS = st.lists(

@@ -87,6 +87,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "more than there can be": ({"limit": 10**20}, "limit must be between 1 and"),
     "more than the profile gives": ({"limit": 11}, r"limit must be between 1 and 10 \(15 with the profile deep\), not 11"),
     "an unknown category": ({"category": ["gossip"]}, "not 'gossip'"),
+    "more than lean gives": ({"profile": "lean", "limit": 9}, "between 1 and 3 with the profile lean"),
     "an unknown priority": ({"priority": ["urgent"]}, "high, medium, low"),
     "an unknown kind": ({"kind": ["rumour"]}, "fact, narrative"),
     "an unknown trigger": ({"trigger": ["bang"]}, "not 'bang'"),
@@ -102,7 +103,7 @@ def test_what_does_not_exist_is_refused_with_what_does(agent: MemoryAgent, wrong
         agent.recall("Which port?", **wrong, probe=True)
 
 
-@pytest.mark.parametrize(("profile", "most"), [("lean", 10), ("balanced", 10), ("deep", 15)])
+@pytest.mark.parametrize(("profile", "most"), [("lean", 3), ("balanced", 10), ("deep", 15)])
 def test_more_than_a_profile_allows_are_never_given(agent: MemoryAgent, profile: str, most: int):
     assert len(agent.recall("heron", profile=profile, limit=most, probe=True).results) <= most
 

@@ -93,8 +93,8 @@ def test_an_entry_is_dated_by_the_owners_calendar():
 def test_what_is_worth_a_line_is_high_or_medium_and_said_twice():
     frame, _ = proposals_of(
         memory("a", "high"),
-        memory("b", "medium once", priority="medium"),
-        memory("c", "medium twice", priority="medium", session_ids=["s1", "s2"]),
+        memory("b", "medium once", priority="medium", category="operations"),
+        memory("c", "medium twice", priority="medium", category="operations", session_ids=["s1", "s2"]),
         memory("d", "low twice", priority="low", session_ids=["s1", "s2"]),
         memory("e", "held", state="held"),
         memory("f", "replaced", state="superseded"),
@@ -109,11 +109,23 @@ def test_only_what_the_days_reflections_cite_is_proposed():
     assert texts(frame) == ["cited"]
 
 
-def test_another_persons_rules_are_theirs_but_facts_of_a_project_are_everybodys():
+def test_another_persons_preferences_are_theirs_but_rules_and_facts_of_a_project_are_everybodys():
     frame, _ = proposals_of(
-        memory("a", "priya's rule", person="priya"), memory("b", "a fact", person="priya", category="operations")
+        memory("a", "priya's wish", person="priya", category="preferences"),
+        memory("b", "priya's rule", person="priya"),
+        memory("c", "a fact", person="priya", category="operations"),
     )
-    assert texts(frame) == ["a fact"]
+    assert texts(frame) == ["priya's rule", "a fact"]
+
+
+def test_a_durable_statement_of_the_owner_is_proposed_though_it_was_said_once():
+    said = ("I want answers in German", "Redis runs in Docker on port 6380", "Our API is versioned by header (ADR-0012)")
+    plain = {"priority": "medium", "category": "operations"}
+    frame, _ = proposals_of(
+        *(memory(f"m{n}", text, **plain) for n, text in enumerate(said)),
+        memory("a", "The daemon listens on port 6380", author="assistant", **plain),
+    )
+    assert sorted(texts(frame)) == sorted(said)
 
 
 def test_a_day_made_again_proposes_under_the_same_numbers():

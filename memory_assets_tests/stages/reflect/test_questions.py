@@ -116,6 +116,13 @@ def test_lines_merge_and_a_high_fact_of_a_day_is_told_even_if_the_model_leaves_i
     assert [bullet.text for bullet in parse_answer_bullets(short_answer(), replace(subject, span=WEEK))] == [port.text]
 
 
+def test_citations_inside_a_line_are_moved_to_its_end(subject: Subject):
+    line = f"- Port 6380 is taken {cite(6380)}, and they said “port 6381 {cite(6381)} too”. {cite(6382)}"
+    (found, *_) = parse_answer_bullets(line, replace(subject, span=WEEK))
+    assert found.line.endswith(f"and they said “port 6381 too”. {cite(6380, 6381, 6382)}")
+    assert found.line.count("[") == 1
+
+
 @pytest.mark.parametrize("mark", ["", *MARKS.values(), "✅"])
 def test_a_mark_is_no_part_of_the_fact_and_does_not_raise_its_priority(subject: Subject, mark: str):
     (found, *_) = parse_answer_bullets(f"* {mark} Port 6380 is taken. {cite(6380)}", replace(subject, span=WEEK))

@@ -38,6 +38,18 @@ def test_a_day_tells_what_was_worked_on_laid_down_and_committed():
     )
 
 
+def test_a_citation_is_never_inside_a_quotation():
+    said = observed(
+        1, 'The owner: “Use uv. Never pip! Is that clear?” Switched to uv. It said "no lock. Run uv lock." and stopped.'
+    )
+    chapter = render_chapter(MONDAY, condense_subjects(said, printed=""))
+    cite = "[mem_000000010000]"
+    assert chapter.partition("shop.** ")[2] == (
+        f"The owner: “Use uv. Never pip! Is that clear?” {cite} Switched to uv. {cite} "
+        f'It said "no lock. Run uv lock." and stopped. {cite}\n'
+    )
+
+
 def test_every_sentence_cites():
     two = condense_subjects(observed(1, "Packages were moved to uv. The lock file is new."), printed="")
     assert two.select("text", "observation_ids").rows() == [

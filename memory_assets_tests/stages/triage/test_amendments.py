@@ -13,7 +13,7 @@ from memory_assets.stages.triage.entries import statuses_of
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.store.ledger import Event
 from memory_assets_tests.factories import START, frame, row
-from memory_assets_tests.stages.triage.world import World
+from memory_assets_tests.stages.triage.world import PROJECT_MD, World
 
 PORT, NEW_PORT = "The staging database listens on port 5432.", "The staging database listens on port 5433."
 UV = "Always use `uv`, never `pip`."
@@ -137,11 +137,14 @@ def test_an_approved_replacement_is_an_edit_with_history(world: World):
     states = world.triage()
     number = amendment(world)
     assert states[number] == ("pending", "a newer memory replaced it")
-    assert f"- [ ] `{number}` **{NEW_PORT}** — _instead of “{PORT}”; a newer memory replaced it_" in world.review_md.read_text()
+    assert (
+        f"- [ ] `{number}` **{NEW_PORT}** — _Patterns; instead of “{PORT}”; a newer memory replaced it_"
+        in world.review_md.read_text()
+    )
     world.tick(number)
     world.triage()
     assert [entry.split(") ")[1] for entry in world.entries()] == [UV, NEW_PORT]
-    (last, *_) = world.workspace.history("MEMORY.md")
+    (last, *_) = world.workspace.history(PROJECT_MD)
     assert last.message.startswith(
         f"{number}: replace in Patterns\n\nBefore: - (2026-08-03) {PORT}\n- (2026-08-03) {NEW_PORT}\n"
     )
@@ -177,12 +180,39 @@ def test_a_line_that_may_go_goes_when_it_is_ticked_and_not_when_it_is_reworded(w
     world.contradict("p-20260803-001")
     world.triage()
     number = amendment(world)
-    assert f"## Proposed to retire\n- [ ] `{number}` **{PORT}** — _more speaks against it" in world.review_md.read_text()
+    assert (
+        f"## Proposed to retire\n- [ ] `{number}` **{PORT}** — _Patterns; more speaks against it" in world.review_md.read_text()
+    )
     world.review_md.write_text(world.review_md.read_text().replace("port 5432.", "port 5433."))
     assert "asks whether its line may go" in world.hear().warnings[0]
     assert world.triage()[number][0] == "pending"
     world.tick(number)
     world.triage()
     assert [entry.split(") ")[1] for entry in world.entries()] == [UV]
-    assert world.workspace.history("MEMORY.md")[0].message.startswith(f"{number}: retire from Patterns\n\nBefore: ")
+    assert world.workspace.history(PROJECT_MD)[0].message.startswith(f"{number}: retire from Patterns\n\nBefore: ")
     assert [event.payload["replaces"] for event in world.ledger.events(["entry.retired"])] == [f"- (2026-08-03) {PORT}"]
+
+
+def test_a_proposal_that_contradicts_a_line_is_shown_as_its_replacement(world: World):
+    """Whoever wrote the line; a person decides."""
+    by_hand = "- (2026-08-01) Never squash commits before merging."
+    world.memory_md.write_text(world.memory_md.read_text().replace("## Hard Rules\n", f"## Hard Rules\n\n{by_hand}\n", 1))
+    (squash,) = world.propose("Always squash commits before merging.", sessions=2)
+    states = world.triage()
+    (asked,) = [id for id, (state, _) in states.items() if state == "pending"]
+    assert states[squash] == ("merged", f"{asked} asks to replace the line that it contradicts")
+    review = world.review_md.read_text()
+    assert "instead of “Never squash commits before merging.”; you said it in 2 sessions, last on 2026-08-03_" in review
+    world.tick(asked)
+    world.triage()
+    texts = [entry.split(") ")[1] for entry in world.entries()]
+    assert "Always squash commits before merging." in texts
+    assert "Never squash commits before merging." not in texts
+
+
+def test_an_older_statement_replaces_no_newer_line(world: World):
+    newer = "- (2026-08-20) Never squash commits before merging."
+    world.memory_md.write_text(world.memory_md.read_text().replace("## Hard Rules\n", f"## Hard Rules\n\n{newer}\n", 1))
+    (squash,) = world.propose("Always squash commits before merging.", sessions=2)
+    state, reason = world.triage()[squash]
+    assert (state, reason.endswith("“Never squash commits before merging.” says otherwise")) == ("pending", True)

@@ -4,14 +4,10 @@ from datetime import date
 
 import pytest
 
-from memory_assets.stages.triage.auto import (
-    TriageLimits,
-    decide,
-    decide_friction,
-    follow_review,
-    says_the_same,
-)
+from memory_assets.stages.triage.auto import KnownLines, TriageLimits, decide, decide_friction, follow_review
+from memory_assets.stages.triage.comparison import says_the_same
 from memory_assets.stages.triage.memory_md import Entry
+from memory_assets.stages.triage.wording import line_of
 from memory_assets_tests.stages.triage.test_sensitive import LINES, ORDINARY
 
 GUARDED = frozenset({"hard rules", "mira"})
@@ -24,6 +20,10 @@ def proposal(text: str = RULE, **changes) -> dict:
         "section": "Hard Rules",
         "session_ids": ["s1", "s2"],
         "author": "owner",
+        "person": "mira",
+        "project": "tidewatch",
+        "category": "rules-conventions",
+        "event_on": date(2026, 8, 1),
         "memory_state": "active",
     }
     return {"text": text, **plain, **changes}
@@ -39,27 +39,71 @@ def earlier(id: str, text: str, state: str, tier: int = 1) -> dict:
 
 
 def ruled(one: dict, *entries: str, others: list[dict] = []) -> tuple[str, str]:  # noqa: B006
-    ruling = decide(one, [entry(text) for text in entries], guarded=GUARDED, others=others)
+    known = KnownLines([entry(text) for text in entries], others)
+    ruling = decide(one, known, guarded=GUARDED, owner="mira")
     return ruling.state, ruling.reason
 
 
-def test_what_is_believed_specific_and_confirmed_is_promoted():
-    assert ruled(proposal()) == ("promoted", "believed, specific and confirmed by a second session")
+SAID = "you said it in 2 sessions, last on 2026-08-01"
+ONCE = "you said it in one session, on 2026-08-01"
+
+
+def test_what_was_said_in_two_sessions_is_promoted_whether_or_not_it_names_anything():
+    assert ruled(proposal()) == ("promoted", SAID)
+    assert ruled(proposal("Be kind to the harbour masters.")) == ("promoted", SAID)
+
+
+def test_a_standing_order_needs_no_second_session():
+    assert ruled(proposal(session_ids=["s1"], is_standing_order=True)) == ("promoted", f"{ONCE}, as a standing order")
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"confidence": 0.8}, "confidence 0.80 is not above 0.8"),
-        ({"text": "Be kind to the harbour masters."}, "names no decision record, path or command"),
-        ({"session_ids": ["s1"]}, "no second session confirms it"),
-        ({"author": "assistant"}, "Hard Rules takes only the owner's own words"),
-        ({"author": "assistant", "section": "Mira"}, "Mira takes only the owner's own words"),
-        ({"memory_state": "gone"}, "its memory is gone by now"),
+        ({"confidence": 0.8}, f"{SAID}; not sure enough"),
+        ({"session_ids": ["s1"]}, ONCE),
+        ({"session_ids": ["s1"], "person": "priya"}, "priya said it in one session, on 2026-08-01"),
+        ({"session_ids": ["s1"], "contradicted_count": 2}, f"{ONCE}; 2 sources contradict it"),
+        (
+            {"author": "assistant"},
+            "an assistant found it in 2 sessions, last on 2026-08-01; Hard Rules takes only the owner's own words",
+        ),
+        ({"memory_state": "gone"}, f"{SAID}; its memory is gone by now"),
+        ({"text": "It must never be renamed."}, f"{SAID}; what does “it” stand for? Reword it to approve it"),
+        ({"text": "Use uv in all of my projects."}, f"{SAID}; it would hold in all your projects"),
     ],
 )
-def test_whatever_is_missing_leaves_it_to_a_person_and_says_so(change: dict, reason: str):
+def test_what_is_left_to_a_person_says_who_said_it_how_often_and_what_is_missing(change: dict, reason: str):
     assert ruled(proposal(**change)) == ("pending", reason)
+
+
+def test_what_an_entry_contradicts_waits_and_names_the_entry():
+    assert ruled(proposal("Never use mocks in tests."), "Always use mocks in tests.") == (
+        "pending",
+        f"{SAID}; “Always use mocks in tests.” says otherwise",
+    )
+
+
+def test_what_asks_to_replace_a_line_is_no_proposal_beside_it():
+    known = KnownLines(amendment="p-20260803-009")
+    ruling = decide(proposal(), known, guarded=GUARDED)
+    assert (ruling.state, ruling.into) == ("merged", "p-20260803-009")
+
+
+OWNERS = (
+    "I want answers in German",
+    "Redis runs in Docker on port 6380",
+    "our API is versioned by header (ADR-0012)",
+    "The owner said: “no console logs!”.",
+    "Add a changelog entry with every PR.",
+    "The gateway's errors must name commit 0f3a5c1e9b2d.",
+)
+
+
+@pytest.mark.parametrize("said", OWNERS)
+def test_a_durable_statement_of_the_owner_is_never_refused_by_its_words(said: str):
+    one = proposal(line_of(said), said=said, session_ids=["s1"])
+    assert ruled(one)[0] == "pending"
 
 
 def test_an_assistants_word_may_enter_sections_that_are_not_guarded():
@@ -69,7 +113,7 @@ def test_an_assistants_word_may_enter_sections_that_are_not_guarded():
 @pytest.mark.parametrize(
     ("one", "reason"),
     [
-        (proposal("Use uv."), "shorter than 12 characters"),
+        (proposal("Use uv."), "too vague: shorter than 12 characters"),
         (proposal("Add this after the second paragraph."), "an instruction artefact, not a fact"),
         (proposal("Replace the following with uv."), "an instruction artefact, not a fact"),
         (proposal(confidence=0.29), "confidence below 0.3"),
@@ -96,7 +140,7 @@ def test_a_fact_about_replacing_is_no_artefact():
 )
 def test_rules_can_be_asked_with_other_limits(limits: TriageLimits, change: dict, state: str):
     one = proposal(**change)
-    assert decide(one, [], guarded=GUARDED, limits=limits).state == state != decide(one, [], guarded=GUARDED).state
+    assert decide(one, guarded=GUARDED, limits=limits).state == state != decide(one, guarded=GUARDED).state
 
 
 def test_at_three_tenths_it_waits():
@@ -121,7 +165,7 @@ def test_what_an_entry_says_in_other_words_is_merged():
 )
 def test_a_near_miss_is_another_fact(text: str, near: str):
     assert not says_the_same(text, near)
-    assert ruled(proposal(text), near)[0] == "promoted"
+    assert ruled(proposal(text), near) == ("pending", f"{SAID}; “{near}” says otherwise")
 
 
 def test_what_says_the_same_as_an_earlier_one_that_waits_is_merged_into_it():
@@ -139,20 +183,6 @@ def test_what_rules_rejected_binds_nobody():
     assert ruled(proposal(), others=[rejected])[0] == "promoted"
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["See ADR-0007 for why.", "The settings lie in ~/.config/harbor.", "Fixtures lie in tests/conftest.py.", "Use uv sync to install.",
-     "Deploy with make deploy ENV=staging.", "Run go test ./... often.", "Pass --no-cache to it."],
-)  # fmt: skip
-def test_a_record_a_path_or_a_command_is_specific(text: str):
-    assert ruled(proposal(text))[0] == "promoted"
-
-
-@pytest.mark.parametrize("text", ["Make sure that tests pass.", "We go live on Fridays.", "Time will fly by quickly."])
-def test_ordinary_words_are_no_commands(text: str):
-    assert ruled(proposal(text)) == ("pending", "names no decision record, path or command")
-
-
 def friction(text: str, target: str = "MEMORY.md") -> dict:
     return {"proposal_id": "f-20260803-001", "entry": None, "title": "said again and again", "target": target, "text": text}
 
@@ -165,20 +195,21 @@ def test_a_friction_waits_for_a_person():
 def test_a_friction_that_an_entry_says_already_is_merged():
     line = "Always deploy with `make deploy`, never by hand."
     entry = Entry(0, "Hard Rules", date(2026, 8, 1), line)
-    assert decide_friction(friction(line), (), (), entries=[entry]).state == "merged"
+    assert decide_friction(friction(line), (), (), KnownLines([entry])).state == "merged"
 
 
 def test_what_has_to_wait_is_asked_about_as_the_friction_that_says_it_and_what_need_not_is_promoted():
     asked = [earlier("f-20260803-001", RULE, "pending")]
-    waiting = decide(proposal(session_ids=["s1"]), [], guarded=GUARDED, frictions=asked)
+    known = KnownLines(frictions=asked)
+    waiting = decide(proposal(session_ids=["s1"]), known, guarded=GUARDED)
     assert (waiting.state, waiting.reason) == ("merged", "f-20260803-001, which waits, says the same")
-    assert decide(proposal(), [], guarded=GUARDED, frictions=asked).state == "promoted"
+    assert decide(proposal(), known, guarded=GUARDED).state == "promoted"
 
 
 def test_a_friction_about_another_file_is_asked_about_whatever_memory_says():
     line = "Always deploy with `make deploy`, never by hand."
     entry = Entry(0, "Hard Rules", date(2026, 8, 1), line)
-    assert decide_friction(friction(line, target="AGENTS.md"), (), (), entries=[entry]).state == "pending"
+    assert decide_friction(friction(line, target="AGENTS.md"), (), (), KnownLines([entry])).state == "pending"
 
 
 def review(text: str) -> dict:
@@ -195,7 +226,7 @@ def test_a_sensitive_line_of_the_owner_in_two_sessions_waits_for_a_person(text: 
 @pytest.mark.parametrize("text", [text for _, text in LINES])
 def test_neither_earned_trust_nor_a_model_promotes_a_sensitive_line(text: str):
     one = proposal(text, priority="high", category="operations", section="Patterns")
-    assert decide(one, [], guarded=GUARDED, trusted={"operations": "earned trust"}).state == "pending"
+    assert decide(one, guarded=GUARDED, trusted={"operations": "earned trust"}).state == "pending"
     ruling = follow_review(review(text), one, GUARDED)
     assert ruling.state == "pending"
     assert "only a person can approve this" in ruling.reason
@@ -220,6 +251,6 @@ def test_an_ordinary_line_is_promoted_by_rules_and_by_a_model(text: str):
 def test_a_line_that_only_pasted_text_says_waits_whoever_would_promote_it():
     one = proposal(typed_session_ids=[], priority="high", category="operations")
     pasted = "was read in pasted text: only a person can approve this"
-    assert ruled(one) == ("pending", pasted)
-    assert decide(one, [], guarded=GUARDED, trusted={"operations": "earned trust"}).reason == pasted
+    assert ruled(one) == ("pending", f"{SAID}; {pasted}")
+    assert decide(one, guarded=GUARDED, trusted={"operations": "earned trust"}).reason.endswith(pasted)
     assert follow_review(review(RULE), one, GUARDED).reason == f"m would promote it, but {pasted}"

@@ -41,8 +41,8 @@ def test_the_same_words_in_another_project_confirm_each_other():
     assert found["p-20260803-002"]["session_ids"] == ["s2", "s1"]
 
 
-def test_the_same_words_of_another_person_do_not():
-    proposals = [proposal(1), proposal(2, person="priya")]
+def test_the_same_words_in_another_project_do_not():
+    proposals = [proposal(1), proposal(2, project="lockkeeper")]
     found = standing(proposals, [memory("o1"), memory("o2")], [observation("o1", "s1"), observation("o2", "s2")])
     assert found["p-20260803-001"]["session_ids"] == ["s1"]
 

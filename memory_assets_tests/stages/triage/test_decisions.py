@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.stages.reflect.proposals import NUMBERED
-from memory_assets.stages.triage.decisions import APPROVED, DECIDED, EDITED, REJECTED, fold_decisions, is_expired, overrulable
+from memory_assets.stages.triage.decisions import (
+    APPROVED,
+    ASKED,
+    DECIDED,
+    EDITED,
+    REJECTED,
+    REOPENED,
+    fold_decisions,
+    is_expired,
+    overrulable,
+)
 from memory_assets.store.ledger import Event
 from memory_assets_tests.factories import START, frame, row
 
@@ -29,8 +39,9 @@ def fold(*events: Event, proposals: pl.DataFrame = PROPOSALS) -> dict:
     return found
 
 
-def test_what_nobody_decided_waits_for_seven_days_from_its_number():
-    found = fold(event(NUMBERED, 2, "reflector"))
+def test_what_nobody_decided_waits_for_seven_days_from_when_it_was_asked():
+    assert fold(event(NUMBERED, 1, "reflector"))["expires_at"] is None
+    found = fold(event(NUMBERED, 1, "reflector"), event(ASKED, 2, "rules"))
     assert (found["state"], found["tier"], found["decided_at"]) == ("pending", 3, None)
     assert found["expires_at"] == START + timedelta(days=7, hours=2)
     assert not is_expired(found, found["expires_at"] - timedelta(seconds=1))
@@ -101,3 +112,9 @@ def test_every_proposal_is_in_exactly_one_state_and_a_persons_first_word_is_neve
         assert found["actor"] == PERSON
         first = {e.kind for e in said if e.at == said[0].at}
         assert found["state"] in {"promoted" if kind == APPROVED else "rejected" for kind in first}
+
+
+def test_a_decision_that_was_taken_back_does_not_count():
+    found = fold(event(APPROVED, 1), event(REOPENED, 2))
+    assert (found["state"], found["decided_at"]) == ("pending", None)
+    assert fold(event(APPROVED, 1), event(REOPENED, 2), event(REJECTED, 3))["state"] == "rejected"

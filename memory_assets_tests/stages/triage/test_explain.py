@@ -44,12 +44,12 @@ def test_a_promoted_line_leads_to_the_records_that_hold_its_words(world: World):
     ]
     assert found.records[0].facts["path"] == "/home/mira/.claude/projects/tidewatch/s1.jsonl"
     proposal = found.root.behind[1]
-    assert (proposal.id, proposal.facts["reason"]) == ("p-20260803-001", "believed, specific and confirmed by a second session")
+    assert (proposal.id, proposal.facts["reason"]) == ("p-20260803-001", "you said it in 2 sessions, last on 2026-08-03")
 
 
 @pytest.mark.parametrize("target", [UV, "always use uv, never pip", "7", "use `uv`, never"])
 def test_a_line_is_found_by_its_text_a_part_of_it_or_its_number(world: World, target: str):
-    assert explained(world, target).root.id == "MEMORY.md:7"
+    assert explained(world, target).root.id == "projects/tidewatch.md:7"
 
 
 def test_the_chain_of_a_promoted_line_outlives_its_tables(world: World):
@@ -112,7 +112,7 @@ def test_a_waiting_proposal_tells_why_it_waits_and_what_it_rests_on(world: World
     found = explained(world, "p-20260803-002")
     assert kinds(found.root) == ["proposal", "reflection", "observation", "segment", "record"]
     assert found.root.facts["state"] == "pending"
-    assert found.root.facts["reason"] == "names no decision record, path or command; no second session confirms it"
+    assert found.root.facts["reason"] == "you said it in one session, on 2026-08-03"
     assert found.is_verified
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.stages.triage import promote
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store import ledger
 from memory_assets_tests.dirty import is_dirty
@@ -30,13 +31,16 @@ class KilledError(BaseException):
 
 
 def prepared(root: Path) -> World:
-    """A morning on which everything happens: a tick, a line by hand, promotions, a correction, and a project's third line."""
+    """A morning on which everything happens: a tick, a line by hand, promotions, a correction, and lines that have to move."""
     world = World(root)
     world.propose(PORT, sessions=2, section="Patterns", category="operations", project="harbour")
-    world.propose(*TIDES[:2], sessions=2, section="Patterns", category="operations", project="tidewatch")
-    world.propose(DATES)
-    world.ledger.append("proposal.approved", "p-20260803-001", {}, actor="mira")
-    world.triage()
+    with pytest.MonkeyPatch.context() as patch:  # as an earlier release, which wrote facts of projects into MEMORY.md
+        patch.setattr(promote, "plan_homes", lambda wanted, *_: dict.fromkeys(wanted, "MEMORY.md"))
+        patch.setattr(promote, "plan_moves", lambda *_: [])
+        world.propose(*TIDES[:2], sessions=2, section="Patterns", category="operations", project="tidewatch")
+        world.propose(DATES)
+        world.ledger.append("proposal.approved", "p-20260803-001", {}, actor="mira")
+        world.triage()
     world.tick("p-20260803-004")
     world.memory_md.write_text(world.memory_md.read_text() + "\n- by hand\n")
     world.propose(UV, MAKE, sessions=2)
@@ -48,7 +52,8 @@ def prepared(root: Path) -> World:
 def copied(world: World, root: Path) -> World:
     """The same world in another folder."""
     shutil.copytree(world.root, root)
-    return World(root, world.clock, dict(world.texts), dict(world.sessions), dict(world.known), dict(world.replaced))
+    known = (dict(world.texts), dict(world.sessions), dict(world.known), dict(world.typed), dict(world.replaced))
+    return World(root, world.clock, *known)
 
 
 def killing(patch: pytest.MonkeyPatch, last: int | None) -> list[str]:

@@ -59,14 +59,20 @@ def test_a_message_without_marks_is_the_owners_whole():
 @pytest.mark.parametrize("message", PASTES.values(), ids=PASTES)
 def test_what_only_pasted_text_says_waits_however_often_it_was_pasted(world: World, message: str):
     (rule,) = world.propose(RULE, sessions=3, messages=[message] * 3)
-    assert world.triage()[rule] == ("pending", PASTED)
-    assert f"`{rule}` **{RULE}** — _{PASTED}_" in world.review_md.read_text()
+    assert world.triage()[rule] == ("pending", f"you said it in 3 sessions, last on 2026-08-03; {PASTED}")
+    assert (
+        f"`{rule}` **{RULE}** — _Hard Rules; you said it in 3 sessions, last on 2026-08-03; {PASTED}_"
+        in world.review_md.read_text()
+    )
     world.tick(rule)
     assert world.triage()[rule] == ("promoted", "approved by a person")
 
 
 def test_pasted_text_is_no_second_session(world: World):
     (rule,) = world.propose(RULE, sessions=2, messages=[RULE, MAIL])
-    assert world.triage()[rule] == ("pending", "no second session confirms it outside pasted text")
+    assert world.triage()[rule] == (
+        "pending",
+        "you said it in 2 sessions, last on 2026-08-03; one of its sessions only pasted it",
+    )
     world.confirm(rule)
     assert world.triage()[rule][0] == "promoted"

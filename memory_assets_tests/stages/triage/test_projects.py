@@ -1,4 +1,4 @@
-"""A project with entries enough has a file of its own; what follows the owner, and the first of a project, is in MEMORY.md."""
+"""Each project has a file of its own, from its first entry on; MEMORY.md has what holds in all."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +9,7 @@ from memory_assets.schema.frames import empty
 from memory_assets.stages.brief.briefing import render_briefing
 from memory_assets.stages.triage import promote
 from memory_assets.stages.triage.explain import explain
-from memory_assets.stages.triage.projects import path_of, plan_homes
+from memory_assets.stages.triage.projects import path_of, plan_homes, project_of
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.store.ledger import Event
 from memory_assets_tests.dirty import is_dirty
@@ -19,6 +19,7 @@ from memory_assets_tests.stages.triage.world import World
 
 HARBOURS = tuple(f"The tide table of harbour {n} lies in `tides/{n}.csv`." for n in range(1, 5))
 GAUGES = tuple(f"The gauge of river {n} is read by `gauges/{n}.py`." for n in range(1, 4))
+GERMAN = "I want answers in German."
 UV = "Always use `uv`, never `pip`."
 
 
@@ -46,36 +47,89 @@ def test_every_name_makes_a_file(project: str, path: str):
     assert path_of(project) == f"projects/{path}.md"
 
 
-def test_the_third_line_opens_the_file_and_what_is_recorded_stays_where_it_went():
-    proposals = {f"p-{n}": {"category": "operations", "project": "tidewatch"} for n in range(5)}
-    proposals["p-3"] = {"category": "preferences", "project": "tidewatch"}
+def proposal(text: str, category: str = "rules-conventions", **more) -> dict:
+    return {"text": text, "category": category, "project": "tidewatch", **more}
+
+
+@pytest.mark.parametrize(
+    ("one", "project"),
+    [
+        (proposal("Redis runs on port 6380.", "operations"), "tidewatch"),
+        (proposal(UV), "tidewatch"),
+        (proposal("Use uv, never pip, in all Python projects."), ""),
+        (proposal("Never push to main in any of my repos."), ""),
+        (proposal("Write tests for every project file."), "tidewatch"),
+        (proposal("I prefer tabs over spaces.", "preferences"), "tidewatch"),
+        (proposal("I prefer tabs over spaces.", "preferences", project_count=2), ""),
+        (proposal(UV, project_count=2), "tidewatch"),
+        (proposal("I want answers in German.", "preferences"), ""),
+        (proposal("Maria owns billing.", "people-relationships"), ""),
+    ],
+)
+def test_a_line_is_for_the_project_that_it_was_said_in_unless_it_says_more(one: dict, project: str):
+    assert project_of(one) == project
+
+
+def test_the_first_line_opens_the_file_and_what_is_recorded_stays_where_it_went():
+    proposals = {"p-0": proposal(UV), "p-1": proposal(UV), "p-2": proposal("I want answers in German.", "preferences")}
     recorded = [Event("1", START, "rules", PROMOTED, "p-0", {"path": "MEMORY.md"})]
-    own = "projects/tidewatch.md"
-    homes = plan_homes(["p-0", "p-1", "p-2", "p-3", "p-4"], proposals, recorded)
-    assert homes == {"p-0": "MEMORY.md", "p-1": "MEMORY.md", "p-2": own, "p-3": "MEMORY.md", "p-4": own}
+    homes = plan_homes(["p-0", "p-1", "p-2"], proposals, recorded)
+    assert homes == {"p-0": "MEMORY.md", "p-1": "projects/tidewatch.md", "p-2": "MEMORY.md"}
 
 
-def test_with_the_third_the_first_two_move_after_it_and_nothing_else_does(world: World):
-    learn(world, "tidewatch", *HARBOURS[:2])
-    world.propose(UV, sessions=2)
+def learn_in_memory_md(world: World, *texts: str) -> None:
+    """Promotes facts of the project as an earlier release did: into MEMORY.md."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(promote, "plan_homes", lambda wanted, *_: dict.fromkeys(wanted, "MEMORY.md"))
+        patch.setattr(promote, "plan_moves", lambda *_: [])
+        learn(world, "tidewatch", *texts)
+        world.triage()
+
+
+def test_opposite_rules_of_two_projects_live_side_by_side(world: World):
+    squash, merge = "Always squash before you merge.", "Never squash before you merge."
+    world.propose(squash, sessions=2)
+    world.propose(merge, sessions=2, project="rivers")
     world.triage()
+    assert texts_in(world, "projects/tidewatch.md") == [squash]
+    assert texts_in(world, "projects/rivers.md") == [merge]
+    assert texts_in(world, "MEMORY.md") == []
+
+
+def test_what_would_hold_everywhere_is_promoted_by_a_person_alone(world: World):
+    (uv,) = world.propose("Use uv, never pip, in all Python projects.", sessions=3)
+    state, reason = world.triage()[uv]
+    assert (state, "it would hold in all your projects" in reason) == ("pending", True)
+    assert "## Proposed for: all projects" in world.review_md.read_text()
+    world.tick(uv)
+    world.triage()
+    assert texts_in(world, "MEMORY.md") == ["Use uv, never pip, in all Python projects."]
+
+
+def test_facts_of_a_project_in_memory_md_move_to_its_file_and_rules_stay(world: World):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(promote, "plan_homes", lambda wanted, *_: dict.fromkeys(wanted, "MEMORY.md"))
+        world.propose(UV, sessions=2)
+        world.triage()
+    learn_in_memory_md(world, *HARBOURS[:2])
+    memory_md = world.workspace.root / "MEMORY.md"
     by_hand = "\n- by hand, about the tides\n"
-    world.memory_md.write_text(world.memory_md.read_text() + by_hand)
+    memory_md.write_text(memory_md.read_text() + by_hand)
     assert texts_in(world, "MEMORY.md") == [UV, *HARBOURS[:2]]
     learn(world, "tidewatch", HARBOURS[2])
     world.triage()
     assert texts_in(world, "MEMORY.md") == [UV]
     assert sorted(texts_in(world, "projects/tidewatch.md")) == sorted(HARBOURS[:3])
-    assert world.memory_md.read_text().endswith(by_hand)
+    assert memory_md.read_text().endswith(by_hand)
     before = world.workspace.head()
     world.triage()
     assert world.workspace.head() == before
 
 
 def test_a_line_that_a_person_touched_does_not_move(world: World):
-    learn(world, "tidewatch", *HARBOURS[:2])
-    world.triage()
-    world.memory_md.write_text(world.memory_md.read_text().replace(HARBOURS[0], HARBOURS[0] + " Mostly."))
+    learn_in_memory_md(world, *HARBOURS[:2])
+    memory_md = world.workspace.root / "MEMORY.md"
+    memory_md.write_text(memory_md.read_text().replace(HARBOURS[0], HARBOURS[0] + " Mostly."))
     learn(world, "tidewatch", HARBOURS[2])
     world.triage()
     assert texts_in(world, "MEMORY.md") == [HARBOURS[0] + " Mostly."]
@@ -98,23 +152,27 @@ def test_the_same_line_of_another_project_is_no_repetition(world: World):
     world.triage()
     (other,) = learn(world, "lockkeeper", HARBOURS[0])
     assert world.triage()[other][0] == "promoted"
-    assert texts_in(world, "MEMORY.md") == [HARBOURS[0]]
+    assert texts_in(world, "projects/lockkeeper.md") == [HARBOURS[0]]
 
 
 def test_the_briefing_of_a_project_joins_both_files_and_never_shows_another_projects(world: World):
     learn(world, "tidewatch", *HARBOURS)
     learn(world, "rivers", *GAUGES)
-    world.propose(UV, sessions=2)
+    (common,) = world.propose(GERMAN, section="mira", category="preferences")
+    world.triage()
+    world.tick(common)
     world.triage()
 
     def briefing(project: str) -> str:
         own = (world.workspace.root / path_of(project)).read_text()
         common = {"pending": 0, "owner": "mira", "as_of": None}
-        return render_briefing(world.memory_md.read_text(), empty("memories"), project_md=own, project=project, **common)
+        return render_briefing(
+            (world.workspace.root / "MEMORY.md").read_text(), empty("memories"), project_md=own, project=project, **common
+        )
 
     tides, rivers = briefing("tidewatch"), briefing("rivers")
-    assert all(text in tides for text in (UV, *HARBOURS))
-    assert all(text in rivers for text in (UV, *GAUGES))
+    assert all(text in tides for text in (GERMAN, *HARBOURS))
+    assert all(text in rivers for text in (GERMAN, *GAUGES))
     assert [text for text in GAUGES if text in tides] + [text for text in HARBOURS if text in rivers] == []
     assert tides.count("## Patterns") == 1
 
@@ -142,8 +200,7 @@ def killed_at(world: World, patch: pytest.MonkeyPatch, last: int) -> list[str]:
 def test_a_move_that_is_killed_between_any_two_writes_ends_as_an_undisturbed_one(tmp_path: Path):
     for writes in range(40):
         world = World(tmp_path / str(writes))
-        learn(world, "tidewatch", *HARBOURS[:2])
-        world.triage()
+        learn_in_memory_md(world, *HARBOURS[:2])
         learn(world, "tidewatch", HARBOURS[2])
         with pytest.MonkeyPatch.context() as patch:
             killed_at(world, patch, writes)

@@ -12,7 +12,7 @@ from memory_assets.errors import TranscriptError
 from memory_assets.stages.triage import promote, run
 from memory_assets.stages.triage.promote import lost_lines
 from memory_assets_tests.dirty import is_dirty
-from memory_assets_tests.stages.triage.world import World
+from memory_assets_tests.stages.triage.world import BEGUN, PROJECT_MD, World
 
 UV, MAKE, DATES = "Always use `uv`, never `pip`.", "Always run `make check` before you commit.", "Write dates the British way."
 LINE = f"- (2026-08-03) {UV}"
@@ -67,7 +67,7 @@ def outcome(world: World) -> tuple:
         sorted(world.promoted()),
         sorted(world.commits()),
         review,
-        is_dirty(world.workspace, "MEMORY.md"),
+        is_dirty(world.workspace, PROJECT_MD),
     )
 
 
@@ -75,9 +75,9 @@ def test_a_promotion_is_a_line_a_commit_and_a_record(world: World):
     (uv,) = world.propose(UV, sessions=2)
     world.triage()
     (event,) = world.ledger.events(["entry.promoted"])
-    (last, *_) = world.workspace.history("MEMORY.md")
+    (last, *_) = world.workspace.history(PROJECT_MD)
     assert last.message == (
-        f"{uv}: add to Hard Rules\n\n{LINE}\n\nReason: believed, specific and confirmed by a second session\n"
+        f"{uv}: add to Hard Rules\n\n{LINE}\n\nReason: you said it in 2 sessions, last on 2026-08-03\n"
         "Decided-by: rules\nSession: s1-0\nSession: s1-1"
     )
     assert (event.target, event.actor, event.payload["commit"]) == (uv, "rules", last.id)
@@ -100,7 +100,7 @@ def test_what_a_person_wrote_is_committed_as_theirs_before_ours(world: World):
     world.propose(UV, sessions=2)
     world.triage()
     assert world.commits() == [
-        ("memory_assets", "Begin MEMORY.md"),
+        ("memory_assets", BEGUN),
         ("mira", "Edited by hand"),
         ("memory_assets", "p-20260803-002: add to Hard Rules"),
     ]
@@ -173,8 +173,8 @@ def test_an_edit_that_lands_after_the_line_was_written_is_not_committed_as_ours(
 
     monkeypatch.setattr(promote, "replace_if_same", swap_and_edit)
     world.write()
-    assert is_dirty(world.workspace, "MEMORY.md")
-    assert LINE.encode() in (world.workspace.at_head("MEMORY.md") or b"")
+    assert is_dirty(world.workspace, PROJECT_MD)
+    assert LINE.encode() in (world.workspace.at_head(PROJECT_MD) or b"")
     monkeypatch.undo()
     world.triage()
     assert world.commits()[-2:] == [("memory_assets", "p-20260803-001: add to Hard Rules"), ("mira", "Edited by hand")]

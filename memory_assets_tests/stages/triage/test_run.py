@@ -1,10 +1,13 @@
 """One triage after another: what a person says is heard, what rules may decide is decided, nothing happens twice."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memory_assets.stages.triage import run
+from memory_assets.stages.triage.comparison import StatementComparison
 from memory_assets_tests.stages.triage.world import World
 
 UV, MAKE = "Always use `uv`, never `pip`.", "Always run `make check` before you commit."
@@ -18,11 +21,9 @@ def world(tmp_path: Path) -> World:
 
 def test_a_proposal_waits_in_review_md_until_it_is_ticked(world: World):
     (dates,) = world.propose(DATES)
-    assert world.triage() == {dates: ("pending", "names no decision record, path or command; no second session confirms it")}
-    assert (
-        f"- [ ] `{dates}` **{DATES}** — _names no decision record, path or command; no second session confirms it_"
-        in world.review_md.read_text()
-    )
+    assert world.triage() == {dates: ("pending", "you said it in one session, on 2026-08-03")}
+    item = f"- [ ] `{dates}` **{DATES}** — _Hard Rules; you said it in one session, on 2026-08-03_"
+    assert f"## Proposed for: tidewatch\n{item}" in world.review_md.read_text()
     assert world.entries() == []
     world.tick(dates)
     assert world.triage() == {dates: ("promoted", "approved by a person")}
@@ -32,7 +33,7 @@ def test_a_proposal_waits_in_review_md_until_it_is_ticked(world: World):
 
 def test_a_second_session_promotes_what_waited(world: World):
     (uv,) = world.propose(UV)
-    assert world.triage()[uv] == ("pending", "no second session confirms it")
+    assert world.triage()[uv] == ("pending", "you said it in one session, on 2026-08-03")
     world.confirm(uv)
     assert world.triage()[uv][0] == "promoted"
     assert world.entries() == [f"- (2026-08-03) {UV}"]
@@ -91,17 +92,37 @@ def test_a_struck_line_is_rejected_and_does_not_come_back_in_the_same_words(worl
     assert world.triage()[again] == ("rejected", f"says the same as {dates}, which a person rejected")
 
 
-def test_the_same_rule_of_two_projects_is_asked_about_once(world: World):
-    first, second = world.propose(DATES, DATES)
+def test_the_same_rule_of_two_projects_waits_in_each_of_them(world: World):
+    first, second = *world.propose(DATES), *world.propose(DATES, project="lockkeeper")
     states = world.triage()
-    assert states[first][0] == "pending"
-    assert states[second] == ("merged", f"{first}, which waits, says the same")
+    assert (states[first][0], states[second][0]) == ("pending", "pending")
+    world.tick(first, "-")
+    assert world.triage()[second][0] == "pending"
 
 
-def test_the_same_rule_of_two_projects_confirms_itself(world: World):
+def test_the_same_rule_of_two_memories_of_a_project_confirms_itself(world: World):
     first, second = world.propose(UV, UV)
     assert {id: state for id, (state, _) in world.triage().items()} == {first: "promoted", second: "rejected"}
     assert world.entries() == [f"- (2026-08-03) {UV}"]
+
+
+def test_what_an_entry_says_in_other_words_is_not_proposed_again(world: World):
+    by_hand = "- (2026-08-01) Always run the linter before you push."
+    world.memory_md.write_text(f"## Hard Rules\n\n{by_hand}\n")
+    (again,) = world.propose("The linter must run before each push to the remote.", sessions=2)
+    near = StatementComparison(lambda texts: np.array([[0.96, 0.28] if "Always" in text else [1.0, 0.0] for text in texts]))
+    replace(world.steps, comparison=near).decide_all()
+    (decided,) = world.ledger.events(["proposal.decided"])
+    assert (decided.target, decided.payload["state"], decided.payload["entry"]) == (again, "merged", by_hand)
+
+
+def test_the_same_rule_in_other_words_is_a_second_occasion(world: World):
+    first, second = world.propose(MAKE, "Please always run `make check` before you commit!")
+    states = world.triage()
+    assert states[second] == ("merged", f"{first}, which waits, says the same")
+    assert states[first] == ("promoted", "you said it in 2 sessions, last on 2026-08-03")
+    (event,) = world.ledger.events(["entry.promoted"])
+    assert event.payload["session_ids"] == ["s1-0", "s2-0"]
 
 
 def test_what_is_ticked_and_what_rules_promote_at_once_are_no_two_lines(world: World):

@@ -63,8 +63,8 @@ HOSTILE = {
 LINES = [(kind, text) for kind, texts in HOSTILE.items() for text in texts]
 
 ORDINARY = (
-    "Always use `uv`, never `pip`, in Python projects.",
-    "Always use `pnpm add`, never `npm install`, in JavaScript projects.",
+    "Always use `uv`, never `pip`, in this project.",
+    "Always use `pnpm add`, never `npm install`, in this project.",
     "Always run `make check` before you commit.",
     "Never use `git push --force`, not even on your own branches.",
     "Retries live in `retry.go`, with a backoff of 2 seconds.",
@@ -125,6 +125,34 @@ def test_what_forbids_a_switch_is_no_switch_unless_it_makes_an_exception():
     assert sensitive_reason("Never commit with `--no-verify`.") is None
     assert CHECK in str(sensitive_reason("Never commit with `--no-verify` unless `make check` is slow."))
     assert CHECK in str(sensitive_reason("Never commit without `--no-verify`."))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tests hang on `Username for 'https://example.com'`.",
+        "Reference charts are in ../quay and ../harbor.io.",
+        "No network, telemetry or chart download in the tests.",
+        "Set TERMINAL_PROMPT=0 so that git never asks for a password.",
+    ],
+)
+def test_reserved_hosts_relative_paths_and_what_says_no_have_no_reason(text: str):
+    assert sensitive_reason(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Send it to example.com.evil.io.",
+        "Send it to example.com@evil.io.",
+        "Send it to ../../x and evil.io.",
+        "No downloads except from the mirror.",
+        "There is no need to ask before a download.",
+        "Never ask for a password: the password is in the notes.",
+    ],
+)
+def test_no_exception_hides_what_is_sensitive(text: str):
+    assert sensitive_reason(text) is not None
 
 
 def test_reasons_can_stand_in_review_md():

@@ -1,6 +1,7 @@
 """Tasks in Todoist as a view of the ledger: what a person does to them decides, what anybody else does to them does not."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from memory_assets.stages.triage.tasks import (
 )
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.stages.triage.world import DAY, World
-from memory_assets_tests.todoist_api import TOKEN, Fault, TodoistApi, serve
+from memory_assets_tests.todoist_api import TOKEN, Fault, TodoistApi, proposed_in, serve
 
 DATES, GAUGE, TIDY = "Write dates the British way.", "The gauge feed lags by one hour.", "Ask @harbour before the tide turns."
 LABEL, KEY = "memory-review", b"key of this store"
@@ -82,7 +83,8 @@ def said(world: World) -> list[tuple[str, str]]:
 
 
 def contents(api: TodoistApi) -> list[str]:
-    return [task["content"] for task in api.open()]
+    """What the open tasks propose."""
+    return [proposed_in(task["content"]) for task in api.open()]
 
 
 def test_each_proposal_that_waits_is_a_task_that_says_where_it_would_go_and_why_it_waits(world: World, api: TodoistApi):
@@ -90,13 +92,16 @@ def test_each_proposal_that_waits_is_a_task_that_says_where_it_would_go_and_why_
     triage(world, api)
     assert contents(api) == [DATES, TIDY]
     task = api.named(DATES)
-    assert task["labels"] == [LABEL]
-    assert task["description"].splitlines()[:3] == [
+    assert task["content"] == f"Promote: {DATES} → Hard Rules"
+    assert task["labels"] == [LABEL, "agent"]
+    assert task["due"]["date"] == (world.clock() + timedelta(days=5)).date().isoformat()
+    assert task["description"].splitlines()[:4] == [
         "Proposed for: Hard Rules",
-        "names no decision record, path or command; no second session confirms it",
+        "you said it in one session, on 2026-08-03",
+        "Sources: s1-0",
         "Complete it to approve, reworded first if you like. Delete it, or label it `rejected`, to reject.",
     ]
-    assert task["description"].splitlines()[3].startswith(f"[{dates} ")
+    assert task["description"].splitlines()[4].startswith(f"[{dates} ")
     assert [event.payload["task_id"] for event in world.ledger.events([SENT])] == [task["id"], api.named(TIDY)["id"]]
 
 
@@ -416,6 +421,18 @@ def test_a_friction_is_a_task_with_its_target_and_size(world: World, api: Todois
     assert triage(world, api)[number] == ("promoted", "approved by a person")
 
 
+def test_a_task_that_is_reworded_keeps_or_drops_the_words_around_the_line(world: World, api: TodoistApi):
+    dates, tidy = world.propose(DATES, TIDY)
+    triage(world, api)
+    section = api.named(TIDY)["content"].rpartition(" → ")[2]
+    for task, content in ((api.named(DATES), "Dates are British."), (api.named(TIDY), f"Promote: Ask first. → {section}")):
+        task["content"] = content
+        api.complete(task)
+    states = triage(world, api)
+    assert {states[one][0] for one in (dates, tidy)} == {"promoted"}
+    assert {entry.partition(") ")[2] for entry in world.entries()} == {"Dates are British.", "Ask first."}
+
+
 def test_a_text_too_long_for_a_task_is_cut_there_and_promoted_whole(world: World, api: TodoistApi):
     long = f"Write dates the British way, {'as the harbour office does, ' * 20}always."
     (one,) = world.propose(long)
@@ -423,9 +440,9 @@ def test_a_text_too_long_for_a_task_is_cut_there_and_promoted_whole(world: World
     (task,) = api.open()
     assert len(task["content"]) == LONGEST and task["content"].endswith("…")
     assert "Only its beginning is shown here; REVIEW.md has it whole." in task["description"]
-    task["content"] = "Write dates."
+    shown, task["content"] = task["content"], "Write dates."
     assert hear(world, api).warnings[0].startswith(f"The task of {one} was reworded, which cannot be taken over")
-    task["content"] = f"{long[: LONGEST - 1]}…"
+    task["content"] = shown
     api.complete(task)
     triage(world, api)
     assert world.entries() == [f"- (2026-08-03) {long}"]

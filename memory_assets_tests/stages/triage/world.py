@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.embed.notes import LEDGER, note_id
 from memory_assets.stages.reflect.proposals import NUMBERED
+from memory_assets.stages.triage.promote import new_file
 from memory_assets.stages.triage.run import REVIEW_MD, Triage, TriageRules, read_settled_review
 from memory_assets.store.archive import Archive, Range, range_id
 from memory_assets.store.ledger import CORRECTED, Ledger
@@ -19,6 +19,7 @@ from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets_tests.factories import START, frame_of_part, message, row
 
 DAY = date(2026, 8, 3)
+PROJECT_MD, BEGUN = "projects/tidewatch.md", "Begin the project's file"
 SECTIONS = ("mira", "Hard Rules", "System Architecture", "Patterns")
 NUMBERED_AT = datetime(2026, 8, 4, 6, 0, tzinfo=UTC)
 
@@ -51,6 +52,10 @@ class World:
         self.tables, self.archive = ParquetTables(self.root / "tables"), Archive(self.root / "resources")
         self.workspace = GitWorkspace(self.root / "workspace")
         self.workspace.prepare()
+        if not self.memory_md.parent.exists():
+            self.memory_md.parent.mkdir()
+            self.memory_md.write_bytes(new_file(PROJECT_MD))
+            self.workspace.commit_content(BEGUN, {PROJECT_MD: new_file(PROJECT_MD)})
         self.reopen()
 
     def reopen(self) -> None:
@@ -67,7 +72,8 @@ class World:
 
     @property
     def memory_md(self) -> Path:
-        return self.workspace.root / MEMORY_MD
+        """The file of the project of all proposals that name no other one."""
+        return self.workspace.root / PROJECT_MD
 
     @property
     def review_md(self) -> Path:
@@ -180,14 +186,14 @@ class World:
         return dict(self.steps.list_entries().select("text", "state").iter_rows())
 
     def entries(self) -> list[str]:
-        """The entries of MEMORY.md."""
+        """The entries of the project's file."""
         return [line for line in self.memory_md.read_text().splitlines() if line.startswith("- (")]
 
     def promoted(self) -> list[str]:
         """The proposals whose line is recorded in the ledger."""
         return [event.target for event in self.ledger.events(["entry.promoted"])]
 
-    def commits(self, path: str = MEMORY_MD) -> list[tuple[str, str]]:
+    def commits(self, path: str = PROJECT_MD) -> list[tuple[str, str]]:
         """Author and subject of each commit of the file, oldest first."""
         return [(one.author, one.message.split("\n")[0]) for one in reversed(self.workspace.history(path))]
 
@@ -223,6 +229,8 @@ class World:
             "confidence": 0.9,
             "author": "owner",
             "person": "mira",
+            "project": "tidewatch",
+            "category": "rules-conventions",
         }
         known = {name: value for name, value in self.known[id].items() if name not in ("state", "contradicted_count")}
         return row(

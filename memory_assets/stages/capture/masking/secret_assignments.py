@@ -168,7 +168,7 @@ def _trim_punctuation(value: bytes) -> bytes:
     return value
 
 
-_QUOTE_BEFORE = re.compile(rb"[\"'][=:,@]{0,3}\Z")
+_QUOTE_BEFORE = re.compile(rb"[\"'][=:,@*_]{0,3}\Z")
 """A separator in the anchor's match may be the beginning of a random value."""
 _RAW_VALUE = re.compile(rb"[^\s\"'`<\\]*")
 _RAW_TYPE = re.compile(rb"[A-Za-z][A-Za-z&'. |\[\]]{0,24}= *\\*[\"'`]?")

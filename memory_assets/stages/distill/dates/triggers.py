@@ -1,7 +1,8 @@
 """Finds triggers: days ahead that the owner's messages or facts name, with the facts to recall then.
 
-Takes a day's messages and observations, and when each archived range was captured; returns the table `triggers`. A day that was
-over when its message was captured is stored as `past` and never becomes due.
+Takes a day's messages and observations, and when each archived range was captured; returns the table `triggers`. Facts to
+recall are near the message and about what the sentence with the day is about. A day that was over when its message was captured
+is stored as `past` and never becomes due.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,7 @@ import polars as pl
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.stages.distill.dates.date_forms import Order
 from memory_assets.stages.distill.dates.dates import FoundDate, find_dates
+from memory_assets.text.word_forms import LIGHT_ROOTS, family_of, form_of, root, tokens_of
 
 MOST_MEMORIES = 5
 NEAR_LINES = 40
@@ -22,6 +24,8 @@ NEAR_LINES = 40
 LONGEST_QUOTE = 240
 _COPIED = ("day", "author", "message_id", "line", "session_id", "path", "project", "person")
 _STOPS = ".!?\n"
+_REMINDING = frozenset(map(root, "remind reminder remember forget due deadline date day week month today tomorrow".split()))
+"""Words of any reminder, which say nothing of its subject."""
 
 
 def find_triggers(
@@ -44,17 +48,19 @@ def find_triggers(
     for message, date, text in _find_in(by_id, facts, zone, order):
         captured_at = captured.get(message["resource_id"], message["event_at"])
         is_past = date.on < captured_at.astimezone(zone).date()
+        quote = quote_of(text, date)
+        subject = _words(quote.replace(date.expression, " ")) or _words(text)
         row = {
             **{name: message[name] for name in _COPIED},
             "trigger_id": f"trg_{hash_of(message['message_id'], date.on)[:12]}",
             "trigger_on": date.on,
             "expression": date.expression,
-            "quote": quote_of(text, date),
+            "quote": quote,
             "said_at": message["event_at"],
             "zone": zone.key,
             "captured_at": captured_at,
             "state": "past" if is_past else "due",
-            "memory_ids": _related(message, facts),
+            "memory_ids": _related(message, [fact for fact in facts if subject & _words(fact["text"])]),
         }
         found.setdefault((row["session_id"], row["trigger_on"]), row)
     return frame_of("triggers", found.values()).sort("trigger_on", "trigger_id")
@@ -83,8 +89,14 @@ def quote_of(text: str, date: FoundDate) -> str:
     return " ".join(text[start : min(end + 1, start + LONGEST_QUOTE)].split())
 
 
+def _words(text: str) -> frozenset[str]:
+    """Returns what the text is about: its words, synonyms alike, without those of general meaning and of reminding."""
+    forms = (form_of(token) for token in tokens_of(text))
+    return frozenset(family_of(form) for form in forms if form and form not in LIGHT_ROOTS and form not in _REMINDING)
+
+
 def _related(message: Mapping[str, Any], facts: list[dict[str, Any]]) -> list[str]:
-    """Returns the facts of the same window that are nearest to the message, those with it as evidence first."""
+    """Returns those of the facts that are in the same window and nearest to the message, those with it as evidence first."""
 
     def distance(fact: Mapping[str, Any]) -> int:
         is_evidence = message["message_id"] in fact["message_ids"]

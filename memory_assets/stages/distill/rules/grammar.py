@@ -67,8 +67,8 @@ _UNCLEAR = re.compile(
 """Begins or ends in the middle of a sentence, or points to another text."""
 
 _POINTS = re.compile(
-    rf"(?i)\b(?:it|them|they|the (?:first|(?:\w+ )?ones?)|{_DEIXIS}|accordingly|the same (?:spot|place|way|thing)"
-    r"|the (?:previous|last|next) (?:commit|change|step|pr|run)"
+    rf"(?i)\b(?:it|them|they|the (?:first(?! (?!of\b)\w)|(?:\w+ )?ones?)|{_DEIXIS}|accordingly"
+    r"|the same (?:spot|place|way|thing)|the (?:previous|last|next) (?:commit|change|step|pr|run)"
     r"|that(?=\W*$|,| [–—]| again| for)|(?:in|on|at|to|for|with|of|do|make) that)\b"
 )
 """A word that stands for something, which has to come before it in the sentence, in another clause."""
@@ -102,7 +102,7 @@ _CORRECTS = re.compile(
 _ORDERS = re.compile(
     rf"(?i)\bfrom now on\b|(?:^|[,;:.] |\b(?:and|but|so|please|we|must|should) )(?:always|never(?: ever)?) {_NOT_TOLD}"
 )
-_GENERAL = r"\b(?:every|each|all|any|only|no|not|without)\b"
+GENERAL = r"\b(?:every|each|all|any|always|only|no|not|never|without|instead)\b"
 _OF_THINGS = r"(?!have\b|be (?:an?|the)\b)\w+"
 _NO_TASK = rf"(?!(?:not )?(?:work|pass|ask|{_TASKS}|be (?:fine|good|done))\b){_OF_THINGS}"
 """After should: no single task."""
@@ -112,7 +112,7 @@ _FORBIDS = re.compile(
     rf"|stop \w+ing \S|no more \w|no \w[^,;.]*,? (?:ever|anywhere)\b"
     rf"|no (?!\w+ne\b|idea|problem|need|rush|worries)\w+(?: \w+){{0,3}}!+$)"
     rf"|^(?!i\b|must\b).*\b(?:must|may (?:not|only)) {_OF_THINGS}|^(?!(?:i|we|you) )[^,;:(]*\bshould(?:n'?t)? {_NO_TASK}"
-    rf"|^(?=.*{_GENERAL})(?!i\b)[^,;:(]*\b(?:should|(?:needs?|has|have) to) {_NO_TASK}"
+    rf"|^(?=.*{GENERAL})(?!i\b)[^,;:(]*\b(?:should|(?:needs?|has|have) to) {_NO_TASK}"
 )
 """Forbids or demands; in a turn that gives an errand, it says how this errand is done.
 
@@ -178,12 +178,15 @@ def is_whole(words: str) -> bool:
 
 def is_clear(words: str) -> bool:
     """Returns whether the words are a whole sentence that names what it is about."""
-    points = _POINTS.search(words)
-    before = words[: points.start()] if points else ""
-    is_named = points is None or (bool(_CLAUSE.search(before)) and len(stems_of(before)) > 1)
-    is_ban = re.match(r"(?i)no .+!$", words) is not None
-    is_about = is_named and len(stems_of(words)) + min(specifics_in(words), 1) + is_ban >= LEAST_NAMED
-    return is_about and is_whole(words) and not LOOSE_START.match(words)
+    named = len(stems_of(words)) + min(specifics_in(words), 1) + bool(re.match(r"(?i)no .+!$", words))
+    return named >= LEAST_NAMED and stands_alone(words)
+
+
+def stands_alone(words: str) -> bool:
+    """Returns whether the words are a whole sentence that points at nothing outside of it."""
+    before = words[: points.start()] if (points := _POINTS.search(words)) else ""
+    is_named = not points or (_CLAUSE.search(before) is not None and len(stems_of(before)) > 1)
+    return is_named and is_whole(words) and not LOOSE_START.match(words)
 
 
 def strip_opening(text: str) -> str:
@@ -194,8 +197,7 @@ def strip_opening(text: str) -> str:
 def _is_unreal(words: str) -> bool:
     """Returns whether the words ask, suppose, doubt, pass on what somebody else said, or hold for the moment only."""
     said = _QUOTED.sub(" ", words)
-    is_doubted = strength_of(said, is_owners=True) != "explicit" or is_question(words)
-    return is_doubted or bool(_UNREAL.search(said) or RELAYS.search(said))
+    return strength_of(said, is_owners=True) != "explicit" or any(one.search(said) for one in (_QUESTION, _UNREAL, RELAYS))
 
 
 def _act(words: str, is_errand: bool) -> SpeechAct | None:

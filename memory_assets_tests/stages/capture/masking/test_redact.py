@@ -194,6 +194,7 @@ def test_wherever_a_colour_stands_in_a_long_key_the_key_is_masked_to_its_end(dep
         '"lines": ["> machine api.acme.dev", ">   login ann", ">   password kTEM7H_ssykOG"]',
         "define('AUTH_KEY', '!*5ioG!2Ay{Gz8]OZw3d{8Odq7(4g{%[^Q7OoFt1}g9K:aj6h8fwH{,:n{Rj%l^2');",
         "define('AUTH_KEY', '=XJ{r^D{;8rhDK4D8lUX{vB^nk]rFrlZdl!KN@sPA|*5ip1GUwGg@:7R[UeNl(*M');",
+        "define('AUTH_KEY', '_BZ(f+JAXP}dZuZBC~(f26ZnYB@m.7^rWIRe|?rwC;3MPRR6kizz];hE.0,=0(sl');",
         "SECRET_KEY = 'django-insecure-X~rJ8tifBC@XFjwS+?O|z_Foo#^3FT5vCxyNIHyx5Xr}***N49'",
         "VERCEL_TOKEN: IPChzeLZpoliNRqsbDtagRih",
         "MYSQL_ROOT_PASSWORD: w.Phep_C4Ly",

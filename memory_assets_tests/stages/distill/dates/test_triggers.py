@@ -82,6 +82,19 @@ def test_facts_near_the_message_are_recalled_with_it_its_own_first():
     assert one["memory_ids"] == ["fact-3", "fact-4"]
 
 
+def test_only_facts_about_the_subject_of_the_sentence_are_recalled_with_it():
+    facts = (
+        fact("Tea is at four on every day.", 3),
+        fact("Rotating secrets takes an hour.", 4),
+        fact("Vault holds each key.", 5),
+        fact("Remind Ana of the tea.", 6),
+    )
+    (one,) = found(said("Tea first. Remind me on Monday to rotate the keys.", 3), facts=facts).to_dicts()
+    assert one["memory_ids"] == ["fact-4", "fact-5"]
+    (one,) = found(said("The tea is late. Remind me on Monday.", 3), facts=facts).to_dicts()
+    assert one["memory_ids"] == ["fact-3", "fact-6"]
+
+
 def test_a_guessed_time_resolves_nothing():
     assert found(said("Remind me on Monday to rotate the keys.", is_time_guessed=True)).is_empty()
 

@@ -1,23 +1,31 @@
-"""What could stand in MEMORY.md for months, and how it reads there."""
+"""What could stand in MEMORY.md for months, and what rules refuse without a person."""
 
 import pytest
 
-from memory_assets.stages.triage.lasting import line_of, why_short_lived
+from memory_assets.stages.triage.refusal import why_refused
+from memory_assets.stages.triage.wording import line_of
+
+SHORTEST = 12
 
 ERRAND, OPTION, STATE, PLACE, CHAT, LEANS, FRAGMENT, DEFECT = (
-    "asks for something to be done in that session",
-    "an option that was picked; what it answers is not said",
-    "tells a state that passes",
-    "points at a line or commit that moves on",
-    "is what somebody said in a conversation, not a statement",
-    "leans on what was said before it",
-    "is a fragment that says nothing alone",
-    "tells what was wrong, not what holds",
+    "passes: a task of that session",
+    "too vague: an option that was picked; what it answers is not said",
+    "passes: a state of the moment",
+    "passes: points at a line or commit that moves on",
+    "too vague: an open question",
+    "too vague: leans on what was said before it",
+    "too vague: a fragment that says nothing alone",
+    "passes: what was wrong, not what holds",
 )
 
 
+def why(said: str, *, is_repeated: bool = False, author: str = "assistant") -> str | None:
+    one = {"text": line_of(said), "said": said, "author": author, "category": "operations"}
+    return why_refused(one, is_repeated=is_repeated, shortest=SHORTEST)
+
+
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("said", "reason"),
     [
         ("The owner decided: “let's add a fix to prevent this earlier”", ERRAND),
         ("The owner decided: “ok, put the video assets in docs/images”", ERRAND),
@@ -28,8 +36,9 @@ ERRAND, OPTION, STATE, PLACE, CHAT, LEANS, FRAGMENT, DEFECT = (
         ("PR opened: https://example.org/pull/96", STATE),
         ("Root cause: `receive_pack.go:53` caps a request.", PLACE),
         ("`origin/main` is at `92066eeb` and deploys.", PLACE),
-        ("The owner corrected: “it's also dropped, that's all”", CHAT),
-        ("The owner corrected: “Just noticed, the README uses go run, instead of git-sync”", CHAT),
+        ("Which of the two do we keep?", CHAT),
+        ("Next thing: port the loader.", "too vague: a note of what comes next"),
+        ("The supported formats are:", FRAGMENT),
         ("The memo recommended owning the protocol layer.", LEANS),
         ("This is how the old code worked.", LEANS),
         ("`Storer` satisfies both, so the issue is the signature.", LEANS),
@@ -40,8 +49,8 @@ ERRAND, OPTION, STATE, PLACE, CHAT, LEANS, FRAGMENT, DEFECT = (
         ("`refs/remotes/*` — which is why mirroring surprises people", FRAGMENT),
     ],
 )
-def test_what_passes_is_named(said: str, why: str):
-    assert why_short_lived(said) == why
+def test_what_is_refused_is_named(said: str, reason: str):
+    assert why(said) == reason
 
 
 @pytest.mark.parametrize(
@@ -57,24 +66,19 @@ def test_what_passes_is_named(said: str, why: str):
     ],
 )
 def test_what_may_last_is_left_to_a_person(said: str):
-    assert why_short_lived(said) is None
+    assert why(said) is None
 
 
 def test_what_a_second_session_says_is_no_errand_but_may_be_a_state():
-    assert why_short_lived("The owner decided: “put the assets in docs/images”", is_repeated=True) is None
-    assert why_short_lived("The gauges are green with the new tests.", is_repeated=True) == STATE
+    assert why("The owner decided: “put the assets in docs/images”", is_repeated=True) is None
+    assert why("The gauges are green with the new tests.", is_repeated=True) == STATE
 
 
-@pytest.mark.parametrize(
-    ("said", "line"),
-    [
-        ("The owner decided: “let's migrate to cobra”", "Let's migrate to cobra"),
-        ("Rely on the `ssh` binary for keys. (the owner decided: “go”)", "Rely on the `ssh` binary for keys."),
-        ("Run with `-race` in CI: the owner decided “yes add -race”.", "Run with `-race` in CI"),
-        ("The issue was that the plugin is found by `main`.", "The plugin is found by `main`."),
-        ("Do it. (the owner: “yes, and in the same way for all of the other harbours, too”)",) * 2,
-        ("Always use `uv`, never `pip`.",) * 2,
-    ],
-)
-def test_a_line_says_what_holds_and_not_who_agreed(said: str, line: str):
-    assert line_of(said) == line
+def test_what_a_person_reworded_is_not_refused_by_what_it_was():
+    one = {
+        "text": "The gauges are read every hour.",
+        "said": "The gauges are green.",
+        "author": "owner",
+        "category": "operations",
+    }
+    assert why_refused(one, is_repeated=False, shortest=SHORTEST) is None

@@ -1,0 +1,195 @@
+"""Says where a session stopped: its owner's last request, the assistant's last words on it, and what they leave open.
+
+Takes the messages of the session's last window in order; uses no model. The request is verbatim; of the last words the first
+sentence stays, with those that say what is left to do. Open is what was not pushed or merged, a pull request, a question or an
+offer to the owner, an announced step that no later reply confirms, and an error that remains. A finished task leaves nothing.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
+from memory_assets.stages.distill.rules.grammar import LEAST_NAMED, strip_opening
+from memory_assets.text.sentences import Sentence, split_sentences
+from memory_assets.text.words import shortened, specifics_in, squeezed, stems_of
+
+REQUEST_CHARS, STATE_CHARS = 200, 320
+MOST_SENTENCES = 3
+"""Of the last words: the first, and two that say what is left."""
+
+LONG_CHARS = 240
+"""A longer sentence explains more than it leaves open; it is left out beside others."""
+
+SHORT_WORDS = 6
+"""A first sentence of fewer words ("Committed as 749b51f.") says too little: the next one stays, too."""
+
+_IS_LEFT = re.compile(
+    r"(?i)\?$|\bnot (?:yet )?(?:pushed|committed|merged|tested|verified|done|started|run|fixed)\b|\b(?:un(?:pushed|committed"
+    r"|merged|tested|verified)|ready (?:to|for)|once (?:you|it|that|the)|waiting (?:for|on)|want me to|shall I|should I"
+    r"|say the word|left to do|remain(?:s|ing)|still (?:needs?|fails?|missing|open|red|running)|next(?: step)?(?: is)?"
+    r"|blocked|follow-?up|needs? your|to ?do)\b"
+)
+
+_OPEN = re.compile(
+    r"(?i)\bnot (?:yet )?(?:been )?(?:pushed|committed|merged|tested|verified|done|started|run|fixed|published|deployed)\b"
+    r"|\b(?:un(?:pushed|committed|merged|tested|verified)|staged locally|hold(?:ing)? off|ready to \w"
+    r"|(?:once|after) you\b|when(?:ever)? you(?:'re| are| want| say| merge| give)\b|say the word|ping me|up to you"
+    r"|waiting (?:for|on) (?:you|the owner|your|review|approval|an?)\b|your (?:call|turn|decision|review)|left to do"
+    r"|remain(?:s|ing)\b(?= open| for|:| to\b| is| are| work| steps?| tasks?)|left (?:it )?unposted|next steps?\b|next,? I"
+    r"|still (?:needs?|fails?|failing|broken|missing|open|red|not|has to|have to)|(?:is|are|was|got) blocked|blocked (?:by|on)"
+    r"|I(?:'d)? (?:suggest|recommend|propose)|follow-?ups?\b(?= (?:worth|is|are|would|left|to|for)\b|:)|to ?dos?\b|blocker"
+    r"|needs? (?:your|an?|to be)\b|no (?:open )?(?:PR|pull request)\b(?! (?:is )?need)|I (?:could not|couldn't|cannot|can't)\b"
+    r"|(?:did|do|does)(?:n't| not) (?:work|load|appear|pass|build|compile|start)\b|fails? (?:with|at|because|on)\b)"
+)
+"""Says that something is not finished."""
+
+_ANNOUNCES = re.compile(
+    r"(?i)\b(?:I'll|I will|I'm (?:now |still )?(?!not\b|going\b(?! to\b))\w+ing|I am (?:now )?\w+ing|let me)\b"
+    r"(?! (?:now |first |just )?(?:know|check|look|see|find|read|nail|verify|confirm|inspect|search|view|understand|think)\b)"
+    r"|^(?:now )?\w+ing\b[^.]*:$"
+)
+"""What the assistant is about to do; as its last words, nothing says that it was done."""
+
+_ASKS = re.compile(
+    r"(?i)^(?!.*\b(?:what would you like|what can I|how can I help|anything else)\b)"
+    r".*\b(?:you|your|me|I|we|us|should|shall|want|proceed|go ahead|ack|ok(?:ay)?)\b.*\?$"
+)
+_PULL_REQUEST = re.compile(
+    r"(?i)\b(?:PR|pull request|MR|merge request)s?\b[^.]*(?:#\d+|https?://)|/(?:pull|merge_requests)/(?:new\b|\d+)"
+)
+_STANDS_OPEN = re.compile(
+    r"(?i)\b(?:open(?:ed)?|draft|up|ready|green|updated?|created?|await\w*|targets|remains)\b|(?:under|in|for|needs) review\b"
+    r"|\b(?:now|is|pushed|landed) on (?:the )?PR\b|\b(?:PR|pull request|MR|merge request)\W{1,6}https?://"
+    r"|/(?:pull|merge_requests)/new\b"
+)
+_MERGED = re.compile(r"(?i)(?<!not )(?<!un)\b(?:merged|closed)\b(?! yet)")
+_PASSES = re.compile(
+    r"(?i)\b\d{1,2}:\d\d\b|\b(?:agents?|jobs?|tasks?|builds?|runs?|processe?s?)\b.{0,20}\b(?:is|are) (?:still )?running\b"
+    r"|\bwaiting for (?:their|its|the) (?:results?|agents?|output)\b|\bwake me\b|\bmonitors?\b"
+    r"|\bI'm (?:read|look|check|search|review|think|wait)ing\b|\bkeep (?:you posted|working|monitoring|an eye)\b"
+)
+"""Ends with the session: a process that it ran, a time of that day."""
+
+_DONE = re.compile(r"(?i)\b(?:is|are|was|were|has been|have been) (?:now |all )?(?:\w+ed|done|green|clean|complete)\b")
+_COMMITTED = re.compile(
+    r"(?i)^(?:done\b.{0,3} )?committed(?: and | as | it| the| all| both| to | in | on |[.:,]| ?`)|\bcommitted as\b"
+    r"|\b(?:is|are|have been|changes) committed\b|^(?:new )?commits?\b.{0,4}:"
+)
+_MOVED_ON = re.compile(r"(?i)\bpush|\bmerge|\bPR\b|\bpull request\b")
+NOT_PUSHED, NOT_DONE = "Nothing says that it was pushed.", "Nothing says that it was done."
+STOPPED = "Stopped before it was done."
+"""What is said of a request during which the session ended."""
+
+_TRUNKS = frozenset(("", "main", "master", "trunk", "develop", "HEAD"))
+
+
+@dataclass(frozen=True)
+class Handoff:
+    """Where a session stopped; texts may be empty."""
+
+    request: str = ""
+    state: str = ""
+    left: str = ""
+    """The sentences of the last words that leave something open."""
+
+
+def find_handoff(messages: Sequence[Row], branch: str = "") -> Handoff:
+    """Returns where the window's session stopped; what was committed on a branch is open until it is said to be pushed."""
+    every = parse_exchanges(messages)
+    exchanges = [one for one in every if _says_enough(one) or not one.said.endswith("?")]
+    said = [one.said for one in reversed(exchanges) if stems_of(one.said)]
+    asked = squeezed(next((one.said for one in reversed(exchanges) if _says_enough(one)), "") or next(iter(said), ""))
+    left = _left(every, is_trunk=branch in _TRUNKS)
+    if not left and every and _says_enough(every[-1]) and messages[-1]["kind"] in ("tool_call", "tool_result"):
+        left = STOPPED
+    left = shortened(left, STATE_CHARS)
+    return Handoff(shortened(asked, REQUEST_CHARS), shortened(_last_words(exchanges), STATE_CHARS), left)
+
+
+def _says_enough(exchange: Exchange) -> bool:
+    """Returns whether the turn says what it is about; "commit" and "yes" go on with what was asked before."""
+    return len(stems_of(strip_opening(exchange.said))) >= LEAST_NAMED
+
+
+def _last_words(exchanges: Sequence[Exchange]) -> str:
+    """Returns what the last reply with words says of the state."""
+    replies = (reply for one in reversed(exchanges) for reply in reversed(one.replies))
+    for reply in islice(replies, MOST_SENTENCES):
+        said = [one for one in reply.sentences if one.place in ("prose", "bullet") and not one.text.endswith(":")]
+        said = [one for one in said if stems_of(one.text)]
+        if len(stems_of(" ".join(one.text for one in said))) >= LEAST_NAMED:
+            first = said[: 1 + (len(said[0].text.split()) < SHORT_WORDS)]
+            left = [one for one in said[len(first) :] if _IS_LEFT.search(one.text)]
+            return " ".join(_sentences([*first, *left[len(first) - MOST_SENTENCES :]]))
+    return ""
+
+
+def _left(exchanges: Sequence[Exchange], *, is_trunk: bool) -> str:
+    """Returns what the last reply leaves open, or the one before it, if the last one only answers a short question."""
+    is_answered = False
+    for one in reversed(exchanges):
+        spoken = [reply for reply in one.replies if stems_of(" ".join(said.text for said in reply.sentences))]
+        if spoken:
+            left = _open_in(spoken[-1].sentences, is_answered=is_answered, is_trunk=is_trunk)
+            if left or _says_enough(one) or not one.said.endswith("?"):
+                return left
+        is_answered |= bool(one.said)
+    return ""
+
+
+def _open_in(sentences: Sequence[Sentence], *, is_answered: bool, is_trunk: bool) -> str:
+    """Returns the sentences of a reply that leave something open; `is_answered` if the owner spoke after it."""
+    said = [one for one in sentences if one.place in ("prose", "bullet") and stems_of(one.text)]
+    whole = " ".join(one.text for one in said)
+    left = [one for one in said if _is_open(one, said[-1], is_answered=is_answered)]
+    if not left and not is_trunk and not _MOVED_ON.search(whole):
+        at = next((n for n, one in enumerate(said) if _COMMITTED.search(one.text)), len(said))
+        made = " ".join(one.text for one in said[at : at + 1 + said[at].text.endswith(":")]) if at < len(said) else ""
+        return f"{_ended(made)} {NOT_PUSHED}" if made else ""
+    if left and all(_names(one.text) <= LEAST_NAMED and not _ANNOUNCES.search(one.text) for one in left):
+        before = [one for one in said[: said.index(left[0])] if not one.text.endswith(":")]
+        left = [*before[:1], *left]  # "Want me to open it?" says nothing alone
+    brief = [one for one in left if len(one.text) <= LONG_CHARS] or left
+    last = brief[-1].text if brief and brief[-1] is said[-1] else ""
+    is_announced = _ANNOUNCES.search(last) is not None and not _OPEN.search(last)
+    return " ".join([*_sentences(brief[-MOST_SENTENCES:]), *([NOT_DONE] if is_announced else [])])
+
+
+def _names(text: str) -> int:
+    return len(stems_of(text)) + specifics_in(text)
+
+
+def what_is_next(named: str) -> str:
+    """Returns the sentences of a named next step, without those that only report what is done."""
+    said = [Sentence(one, "prose") for one in split_sentences(named)]
+    return " ".join(one.text for one in said if not _DONE.search(one.text) or _is_open(one, said[-1], is_answered=False))
+
+
+def _is_open(sentence: Sentence, last: Sentence, *, is_answered: bool) -> bool:
+    text = sentence.text
+    if _PASSES.search(text) or (text.endswith(":") and sentence is not last):
+        return False
+    if not text[:1].isalnum() and text[:1] not in '`“"(#':
+        return False  # the rest of a sentence that began in a block of code
+    if text.endswith("?"):
+        return not is_answered and bool(_ASKS.search(text))
+    if _PULL_REQUEST.search(text) and _STANDS_OPEN.search(text):
+        return not _MERGED.search(text)
+    return bool(_OPEN.search(text) or (not is_answered and _ANNOUNCES.search(text)))
+
+
+def _ended(text: str) -> str:
+    """Returns the text as a sentence with its stop; one behind "!" or a symbol would be odd."""
+    plain = text.rstrip(": ")
+    return f"{plain}." if plain[-1:].isalnum() or plain[-1:] in "`)]”\"'*" else plain
+
+
+def _sentences(said: Sequence[Sentence]) -> Iterator[str]:
+    """Yields the sentences, the first bullet of a list with the line that introduces it."""
+    leads = ["", *(one.lead for one in said)]
+    for before, sentence in zip(leads, said, strict=False):
+        is_first = sentence.place == "bullet" and sentence.lead and sentence.lead != before
+        text = f"{sentence.lead}: {sentence.text}" if is_first else sentence.text
+        yield _ended(text)

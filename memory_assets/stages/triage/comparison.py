@@ -1,0 +1,58 @@
+"""Compares statements with each other: whether two say the same, and whether one contradicts the other.
+
+Words decide (`embed/claims.py`, `embed/conflicts.py`); with an embedder the same is also found in other words. Without one, two
+statements are the same only in nearly the same words.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from memory_assets.stages.embed.claims import read_claim, same_claim
+from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, find_conflict
+
+SIMILAR_WORDS = 0.8
+"""Share of common words from which two statements are compared without vectors."""
+
+Encode = Callable[[Sequence[str]], np.ndarray | None]
+"""Gives unit-length vectors of texts; None where there is no embedder."""
+
+
+def says_the_same(newer: str, older: str) -> bool:
+    """Returns whether the two make the same claim in nearly the same words."""
+    words, others = read_claim(older).words, read_claim(newer).words
+    overlap = len(words & others) / max(len(words | others), 1)
+    return overlap >= SIMILAR_WORDS and same_claim(newer, older, 1.0) is not None
+
+
+@dataclass(frozen=True)
+class StatementComparison:
+    """Compares statements by their words and, where there is an embedder, by their vectors."""
+
+    encode: Encode = lambda _: None
+    _vectors: dict[str, np.ndarray | None] = field(default_factory=dict)
+
+    def says_the_same(self, newer: str, older: str) -> bool:
+        """Returns whether the two make the same claim, in whatever words."""
+        if says_the_same(newer, older):
+            return True
+        cosine = self._cosine(newer, older) if read_claim(newer).words & read_claim(older).words else None
+        return cosine is not None and same_claim(newer, older, cosine) is not None
+
+    def contradicts(self, newer: str, older: str) -> bool:
+        """Returns whether the newer statement contradicts or replaces the older one."""
+        if find_conflict(newer, older) is None:
+            return False
+        cosine = self._cosine(newer, older)
+        return cosine is None or cosine >= CONSIDERED_FROM
+
+    def _cosine(self, newer: str, older: str) -> float | None:
+        a, b = self._vector(newer), self._vector(older)
+        return None if a is None or b is None else float(a @ b)
+
+    def _vector(self, text: str) -> np.ndarray | None:
+        if text not in self._vectors:
+            found = self.encode([text])
+            self._vectors[text] = None if found is None else found[0]
+        return self._vectors[text]

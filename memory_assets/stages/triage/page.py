@@ -1,0 +1,78 @@
+"""Chooses what a person is asked: the most useful pending proposals, at most twelve at a time, and a sample of refusals.
+
+The time of a proposal begins when it comes onto the page, and begins again if a more useful one took its place meanwhile. Each
+one that leaves makes room for the next. Beside them a few that rules refused by their words are shown: a person who ticks one
+overrules the refusal, one who strikes it confirms it, and calibration counts both.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from memory_assets.schema.protocols import Row
+from memory_assets.stages.embed.merge import NORMS
+from memory_assets.stages.reflect.bullets import ORDER
+from memory_assets.stages.reflect.durable import is_standing_order, own_words
+from memory_assets.stages.triage.decisions import ASKED, RULES, person_decided
+from memory_assets.stages.triage.projects import project_of
+from memory_assets.stages.triage.refusal import PASSES, VAGUE
+from memory_assets.stages.triage.wording import holds_in_general, is_about_unnamed, question_about
+from memory_assets.store.ledger import Event
+from memory_assets.text.words import text_hash
+
+MOST_ASKED = 12
+MOST_REFUSED = 3
+"""Refusals on the page at a time."""
+
+ALL_PROJECTS = "all projects"
+
+
+def usefulness(proposal: Row) -> tuple[Any, ...]:
+    """Returns the rank of a proposal, the most useful first.
+
+    A wrong line, what names its subject, high priority, what many sessions say, the owner's words, general rules, recent ones.
+    """
+    text, is_change = proposal["text"], bool(proposal["entry"])
+    is_norm = proposal["category"] in NORMS or is_standing_order(text)
+    is_general = is_norm and holds_in_general(text, own_words(text))
+    return (
+        not is_change and question_about(text) is not None,
+        not is_change and is_about_unnamed(text),
+        not is_change,
+        ORDER[proposal["priority"]],
+        -len(proposal["session_ids"]),
+        proposal["author"] != "owner",
+        not is_general,
+        -proposal["event_on"].toordinal(),
+        proposal["proposal_id"],
+    )
+
+
+def choose_asked(decisions: Sequence[Row], proposals: Mapping[str, Row]) -> tuple[list[str], list[str]]:
+    """Returns the pending proposals that come onto the page now, and those on it that more useful ones displace."""
+    pending = [{**proposals[row["proposal_id"]], **row} for row in decisions if row["state"] == "pending"]
+    ranked = sorted(pending, key=usefulness)
+    new = [row["proposal_id"] for row in ranked[:MOST_ASKED] if row["expires_at"] is None]
+    return new, [row["proposal_id"] for row in ranked[MOST_ASKED:] if row["expires_at"] is not None]
+
+
+def choose_refused(decisions: Sequence[Row], events: Sequence[Event], now: datetime, days: int) -> tuple[list[str], list[str]]:
+    """Returns the refused proposals on the page, and those of them that are new there; events are those of proposals."""
+    asked = {event.target: event.at for event in events if event.kind == ASKED}
+    seen = person_decided(events)
+    open_until = now - timedelta(days=days)
+    refused = [row["proposal_id"] for row in decisions if _is_refused(row) and row["proposal_id"] not in seen]
+    shown = [id for id in refused if id in asked and asked[id] > open_until]
+    fresh = sorted((id for id in refused if id not in asked), key=text_hash)  # in no order that says anything about them
+    new = fresh[: max(MOST_REFUSED - len(shown), 0)]
+    return sorted([*shown, *new]), new
+
+
+def place_name(proposal: Row) -> str:
+    """Returns the heading of the proposals that hold in the same place."""
+    return project_of(proposal) or ALL_PROJECTS
+
+
+def _is_refused(decision: Row) -> bool:
+    """Returns whether rules refused the proposal by its words."""
+    return decision["state"] == "rejected" and decision["actor"] == RULES and decision["reason"].startswith((VAGUE, PASSES))

@@ -1,0 +1,120 @@
+"""A long prompt is searched need by need, and each need gets its share of the answer."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.stages.recall.needs import LONG_QUESTION_WORDS, MOST_NEEDS, merge_answers, split_needs
+from memory_assets.stages.recall.profiles import choose_profile
+from memory_assets.stages.recall.results import MESSAGE, Answer, Cost, Recalled
+from memory_assets.text.words import count_tokens
+from memory_assets_tests.factories import START
+from memory_assets_tests.stages.recall import leaving_out, long_prompts
+
+BALANCED, LEAN = choose_profile("balanced", ""), choose_profile("lean", "")
+
+
+def result(id: str, kind: str = "fact", line: int = 1, text: str = "") -> Recalled:
+    return Recalled(
+        memory_id=id, kind=kind, text=text or f"Text of {id}.", score=0.5, confidence=0.9, category="operations", priority="high",
+        age_days=3, event_at=START, session="s", path="p", lines=(line,), project="shop",
+    )  # fmt: skip
+
+
+def answer(*results: Recalled, likelihood: float = 0.9) -> Answer:
+    return Answer("q", "balanced", results, 9, cost=Cost(embeddings=1), likelihood=likelihood, is_known=bool(results))
+
+
+def ids(found: Answer) -> Sequence[str]:
+    return [one.memory_id for one in found.results]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "Which port does staging listen on? And who set it up?",
+        "the deploy of the shop failed " * 8,
+        "Thanks. " * LONG_QUESTION_WORDS,
+    ],
+)
+def test_a_short_question_and_one_without_several_parts_are_not_split(question: str):
+    assert split_needs(question) == ()
+
+
+def test_a_prompt_is_split_into_its_sentences_and_one_that_asks_for_nothing_joins_another():
+    found = split_needs(
+        "The staging database refuses every connection since the upgrade of postgres. Find the retry policy of the uploads as "
+        "well. Take your time with it. Which branch holds the migration of the invoices table?"
+    )
+    assert found == (
+        "The staging database refuses every connection since the upgrade of postgres.",
+        "Find the retry policy of the uploads as well. Take your time with it.",
+        "Which branch holds the migration of the invoices table?",
+    )
+
+
+def test_a_long_sentence_is_split_into_clauses():
+    found = split_needs(
+        "the staging database refuses every connection since the postgres upgrade, and i need the retry policy of photo uploads "
+        "before the release, because the mobile clients lose their session tokens after fifteen minutes of idle time"
+    )
+    assert [part.split()[0] for part in found] == ["the", "and", "because"]
+
+
+@given(st.text(max_size=3_000))
+def test_any_text_has_a_bounded_number_of_needs_with_words_of_its_own(text: str):
+    found = split_needs(text)
+    assert len(found) <= MOST_NEEDS
+    assert all(part.strip() for part in found)
+
+
+def test_each_need_gets_its_share_the_surest_first():
+    sure, doubtful = answer(*map(result, "abcdefg"), likelihood=0.9), answer(*map(result, "xyz"), likelihood=0.4)
+    found = merge_answers(answer(result("w"), likelihood=0.1), [doubtful, sure], BALANCED)
+    assert ids(found) == ["a", "x", "w", "b", "y", "c", "z"]
+    assert (found.likelihood, found.cost.embeddings, found.is_known) == (0.9, 3, True)
+    assert {one.memory_id for one in found.left_out} == set("defg")
+
+
+def test_a_result_of_two_needs_and_two_messages_of_one_exchange_are_one():
+    first = answer(result("a"), result("m", MESSAGE, line=40))
+    second = answer(result("n", MESSAGE, line=41), result("a"), likelihood=0.5)
+    assert ids(merge_answers(answer(), [first, second], BALANCED)) == ["a", "n"]
+
+
+def test_of_two_that_conflict_the_one_of_higher_confidence_comes_first():
+    weak = replace(result("weak"), confidence=0.4, tags=("conflict:mem_firm",))
+    firm = replace(result("firm"), tags=("conflict:mem_weak",))
+    assert ids(merge_answers(answer(), [answer(weak), answer(firm, likelihood=0.5)], BALANCED)) == ["firm", "weak"]
+
+
+def test_lean_has_memories_before_messages():
+    found = merge_answers(answer(), [answer(result("m", MESSAGE)), answer(result("a"), likelihood=0.5)], LEAN)
+    assert ids(found) == ["a", "m"]
+
+
+def test_the_answer_stays_within_the_tokens_of_the_profile_except_in_a_listing():
+    long = answer(*(result(id, text=f"{id} {'word ' * 200}") for id in "abcdefg"))
+    found = merge_answers(answer(), [long, replace(long, results=())], LEAN)
+    assert found.results
+    assert count_tokens(found.render()) <= LEAN.most_tokens
+    assert len(merge_answers(answer(), [long, long], BALANCED, is_listing=True).results) == BALANCED.limit
+
+
+def test_no_need_known_is_not_known():
+    assert not merge_answers(answer(likelihood=0.01), [answer(likelihood=0.02)] * 2, BALANCED).is_known
+
+
+def test_nine_of_ten_needs_of_real_prompts_get_their_memory(tmp_path: Path):
+    """As a whole they got 12 of 30."""
+    agent = leaving_out.build(tmp_path)
+    faults = {one.id: one.faults([r.memory_id for r in leaving_out.ask(agent, one).results]) for one in long_prompts.prompts()}
+    missing = [fault for found in faults.values() for fault in found if fault.startswith("-")]
+    wanted = sum(len(one.must) for one in long_prompts.prompts())
+    assert len(missing) <= wanted / 10, missing
+    assert sum(len(found) for found in faults.values()) - len(missing) <= 1, faults

@@ -1,0 +1,59 @@
+"""A result says who said it, and what a person pasted is not shown as their words."""
+
+import polars as pl
+import pytest
+
+from memory_assets.stages.recall.message_search import adjust
+from memory_assets.stages.recall.speakers import is_pasted, mark_pasted, said_by
+
+PASTE = "The cache of the build is never invalidated, so stale objects are linked."
+TURN = f"can you look at this review of the cache?\n\nFrom: Maria\nSubject: build\n\n{PASTE}\n\nRegards\nMaria"
+LOG = "does this help?\n\n```\n20:36:30 http.c: Send header: Accept: */*\n20:36:31 http.c: Send data: 0000\n```\n"
+
+
+def passage(turn: str, span: str, author: str = "owner") -> dict:
+    start = turn.index(span)
+    return {
+        "author": author, "person": "ann", "whole": turn, "passage": span, "char_from": start, "char_to": start + len(span),
+        "role": "turn", "score": 0.5,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("turn", "span", "expected"),
+    [
+        (TURN, PASTE, True),
+        (TURN, "can you look at this review of the cache?", False),
+        (LOG, "20:36:30 http.c: Send header: Accept: */*", True),
+        (LOG, "does this help?", False),
+        ("We cache the build for a day.\nPlease keep it so.", "We cache the build for a day.\nPlease keep it so.", False),
+    ],
+)
+def test_a_passage_is_pasted_if_most_of_it_is_not_the_owners(turn: str, span: str, expected: bool):
+    found = passage(turn, span)
+    assert is_pasted(turn, found["char_from"], found["char_to"]) is expected
+
+
+@pytest.mark.parametrize(
+    ("author", "person", "expected"),
+    [
+        ("owner", "ann", "ann"),
+        ("owner", "", "owner"),
+        ("pasted", "ann", "pasted by ann"),
+        ("assistant", "ann", "assistant"),
+        ("subagent", "ann", "sub-agent"),
+    ],
+)
+def test_a_result_names_who_said_it(author: str, person: str, expected: str):
+    assert said_by({"author": author, "person": person}) == expected
+
+
+def test_a_pasted_passage_gets_no_bonus_for_the_person_who_pasted_it():
+    rows = pl.DataFrame([passage(TURN, PASTE), passage(TURN, "can you look at this review of the cache?")])
+    own, pasted = adjust(mark_pasted(rows), "what did ann say about the cache").sort("char_from").iter_rows(named=True)
+    assert (own["author"], pasted["author"]) == ("owner", "pasted")
+    assert own["score"] > pasted["score"] == 0.5
+
+
+def test_what_an_assistant_wrote_is_never_pasted():
+    assert mark_pasted(pl.DataFrame([passage(TURN, PASTE, "assistant")]))["author"].to_list() == ["assistant"]
