@@ -5,6 +5,7 @@ from dataclasses import fields
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound="DataclassInstance")
+
+_ONE_AT_A_TIME = Lock()
+"""Held while a header is read: NumPy parses it with `ast`, which fails when several threads of CPython 3.11 do so at once."""
 
 MAPPED_BYTES = 4_096
 """Larger files are mapped; small ones, and empty ones, which cannot be mapped, are read."""
@@ -75,7 +79,8 @@ def write_fields(folder: Path, record: "DataclassInstance") -> None:
 
 def _read(path: Path) -> np.ndarray:
     mapped = path.stat().st_size > MAPPED_BYTES
-    return np.asarray(np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False))
+    with _ONE_AT_A_TIME:
+        return np.asarray(np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False))
 
 
 def _read_names(path: Path) -> Names:

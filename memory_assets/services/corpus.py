@@ -8,7 +8,7 @@ others; a vector is computed by the first process that needs it, and kept in `in
 cached while the process runs, until another generation is published or another note is saved.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,7 @@ from memory_assets.adapters.vector_files import VectorFiles
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import Embedder, Hit, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
-from memory_assets.stages.embed.encode import cut_messages, cut_spans
+from memory_assets.stages.embed.encode import cut_messages
 from memory_assets.stages.embed.memories import overlay
 from memory_assets.stages.embed.notes import hidden_sources, note_id
 from memory_assets.stages.embed.project import memory_rows
@@ -154,17 +154,16 @@ def open_embedder(name: str) -> LocalEmbedder:
     return LocalEmbedder(name)
 
 
-_rows: dict[tuple[Path, str, tuple[str, ...]], tuple[dict[str, str], pl.DataFrame]] = {}
+_kept: dict[tuple[Path, str], tuple[list[dict[str, str]], pl.DataFrame]] = {}
 
 
-def _cached_rows(tables: ParquetTables, table: str, *columns: str) -> pl.DataFrame:
-    """Returns the table's rows with these columns, or with all; reads them again only when a partition was published."""
-    key = (tables.root, table, columns)
-    published = {part: info.fingerprint for part, info in tables.parts(table).items()}
-    cached = _rows.get(key)
-    if cached is None or cached[0] != published:
-        cached = _rows[key] = (published, tables.read(table, columns=columns or None))
-    return cached[1]
+def _kept_frame(tables: ParquetTables, name: str, sources: Sequence[str], read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+    """Returns what is read from these tables, under that name; reads it again only when a partition of theirs was published."""
+    published = [{part: info.fingerprint for part, info in tables.parts(table).items()} for table in sources]
+    kept = _kept.get((tables.root, name))
+    if kept is None or kept[0] != published:
+        kept = _kept[tables.root, name] = (published, read())
+    return kept[1]
 
 
 def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
@@ -221,7 +220,8 @@ def open_present_with_embedder(store: Store) -> Present:
 
 def open_present(store: Store, embedder: Embedder | None) -> Present:
     """Returns the present memories; cached until the table or the notes change."""
-    stored, notes = _cached_rows(store.tables, "memories"), store.ledger.events(NOTES)
+    stored = _kept_frame(store.tables, "memories", ["memories"], lambda: store.tables.read("memories"))
+    notes = store.ledger.events(NOTES)
     known, ids = _present.get(store.root), tuple(event.id for event in notes)
     lacks_embedder = known is None or (known.embedder is None and embedder is not None)
     if known is None or lacks_embedder or known.stored is not stored or known.notes != ids:
@@ -257,39 +257,38 @@ def passages_to_index(tables: ParquetTables) -> pl.DataFrame:
 
 def read_passages(store: Store, ids: Sequence[str], hidden: frozenset[str] = frozenset()) -> pl.DataFrame:
     """Returns the passages of those ids, hidden ones excluded, with their message's text and the other columns of a result."""
-    wanted = pl.DataFrame({"id": ids}, schema={"id": pl.String}).with_columns(
-        message_id=pl.col("id").str.split("#").list.first(), number=pl.col("id").str.split("#").list.last().cast(pl.Int64)
-    )
-    wanted = wanted.filter(~pl.col("message_id").is_in(list(hidden)))
-    messages = _messages(store.tables).filter(pl.col("message_id").is_in(wanted["message_id"].implode())).collect()
-    spans = pl.DataFrame(
-        [
-            (f"{message_id}#{number}", message_id, start, end)
-            for message_id, text in messages.select("message_id", "whole").iter_rows()
-            for number, (start, end) in enumerate(cut_spans(text))
-        ],
-        schema={"id": pl.String, "message_id": pl.String, "char_from": pl.Int64, "char_to": pl.Int64},
-        orient="row",
-    )
-    found = wanted.select("id").join(spans, on="id").join(messages, on="message_id")
-    roles = rows_of(_cached_rows(store.tables, "passages", "id", "role"), ids)
+    passages = rows_of(_passages(store.tables), ids).filter(~pl.col("message_id").is_in(list(hidden)))
+    messages = rows_of(_messages(store.tables), passages["message_id"])
     span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
-    return found.join(roles, on="id", how="left").with_columns(pl.col("role").fill_null("turn"), passage=span)
+    return passages.join(messages, left_on="message_id", right_on="id").with_columns(passage=span)
 
 
 def select_passages(tables: ParquetTables, filters: Filters) -> list[str]:
     """Returns the ids of the passages that pass the filters."""
-    passages = tables.scan("passages").select("id", "session_id", "window_id", "event_at")
-    opened = cut_messages(tables.read("messages_open")).select("id", "session_id", "window_id", "event_at")
-    rows = pl.concat([passages, opened.lazy()]).join(_windows(tables), on="window_id")
-    return rows.filter(condition(filters, rows.collect_schema().names())).select("id").collect()["id"].to_list()
+    passages = _passages(tables)
+    return passages.filter(condition(filters, passages.columns))["id"].to_list()
 
 
-def _messages(tables: ParquetTables) -> pl.LazyFrame:
-    columns = ["message_id", "session_id", "window_id", "line", "author", "event_at", pl.col("text").alias("whole")]
-    both = pl.concat([tables.scan("messages").select(columns), tables.scan("messages_open").select(columns)])
-    return both.join(_windows(tables), on="window_id").drop("window_id")
+def _passages(tables: ParquetTables) -> pl.DataFrame:
+    """Returns all passages, in closed and open windows, without their texts."""
+    columns = "id message_id session_id line author role event_at char_from char_to window_id".split()
+
+    def read() -> pl.DataFrame:
+        opened = cut_messages(tables.read("messages_open")).select(columns)
+        rows = pl.concat([tables.read("passages", columns=columns), opened])
+        windows = tables.read("windows", columns=["window_id", "path", "project", "person", "trigger"])
+        return rows.join(windows, on="window_id").drop("window_id")
+
+    return _kept_frame(tables, "passages", ["passages", "messages_open", "windows"], read)
 
 
-def _windows(tables: ParquetTables) -> pl.LazyFrame:
-    return tables.scan("windows").select("window_id", "path", "project", "person", "trigger")
+def _messages(tables: ParquetTables) -> pl.DataFrame:
+    """Returns the texts of the messages that passages are of, by their ids."""
+
+    def read() -> pl.DataFrame:
+        said = _passages(tables).select(id="message_id").unique()
+        wanted = [pl.col("message_id").alias("id"), pl.col("text").alias("whole")]
+        rows = pl.concat([tables.scan(table).select(wanted) for table in ("messages", "messages_open")])
+        return rows.join(said.lazy(), on="id", how="semi").collect()
+
+    return _kept_frame(tables, "messages", ["messages", "messages_open", "passages"], read)

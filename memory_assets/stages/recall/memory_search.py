@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, cached_property
 
 import numpy as np
 import polars as pl
@@ -56,29 +57,55 @@ class MemoryHits:
     """BM25."""
     vector: Mapping[str, float]
     """Cosine."""
-    queries: int
-    """Number of queries to an index."""
 
     def retrievers_of(self, id: str) -> tuple[str, ...]:
         """Returns the retrievers that found the memory."""
         return tuple(name for name, hits in (("keyword", self.keyword), ("vector", self.vector)) if id in hits)
 
 
-def find_memories(
-    query: SearchQuery, memories: pl.DataFrame, texts: Texts | None, vectors: VectorIndex | None, condition: pl.Expr
-) -> MemoryHits:
-    """Returns the candidates among the memories that fulfil the condition."""
-    words, near, queries = list[Hit](), list[Hit](), 0
-    if texts is not None and len(texts) and query.terms:
-        scores = texts.score(query.terms)
-        words, queries = _fetch(lambda count: _best(texts, scores, count), memories, condition)
-    if vectors is not None and (vector := query.vector) is not None:
-        near, asked = _fetch(lambda count: vectors.find(vector, count), memories, condition)
-        queries += asked
-    fused = fuse(words, near)
-    return MemoryHits(
-        rows_of(memories, fused), fused, {hit.id: hit.score for hit in words}, {hit.id: hit.score for hit in near}, queries
-    )
+class Candidates:
+    """The memories nearest to a query, by words and by meaning; each index is asked once for so many, whatever they are for."""
+
+    def __init__(self, query: SearchQuery, memories: pl.DataFrame, texts: Texts | None, vectors: VectorIndex | None) -> None:
+        self._query, self._memories, self._texts, self._vectors = query, memories, texts, vectors
+        self._by_words, self._near = cache(self._find_by_words), cache(self._find_near)
+        self.queries = 0
+        """Number of queries to an index."""
+
+    def fulfilling(self, condition: pl.Expr) -> MemoryHits:
+        """Returns those of them that fulfil the condition."""
+        words, near = self._fetch(self._by_words, condition), self._fetch(self._near, condition)
+        fused = fuse(words, near)
+        by_words, by_vector = ({hit.id: hit.score for hit in hits} for hits in (words, near))
+        return MemoryHits(rows_of(self._memories, fused), fused, by_words, by_vector)
+
+    def _fetch(self, find: Callable[[int], list[Hit]], condition: pl.Expr) -> list[Hit]:
+        """Returns the hits that pass, at most `OVER_FETCHED`; asks for more while few pass."""
+        count = OVER_FETCHED
+        while True:
+            hits = find(count)
+            passing = set(rows_of(self._memories, (hit.id for hit in hits)).filter(condition)["id"])
+            kept = [hit for hit in hits if hit.id in passing]
+            if len(kept) >= ENOUGH or len(hits) < count or count >= LARGEST:
+                return kept[:OVER_FETCHED]
+            count *= GROWTH
+
+    def _find_by_words(self, count: int) -> list[Hit]:
+        if self._texts is None or not len(self._texts) or not self._query.terms:
+            return []
+        self.queries += 1
+        return _best(self._texts, self._word_scores, count)
+
+    def _find_near(self, count: int) -> list[Hit]:
+        if self._vectors is None or self._query.vector is None:
+            return []
+        self.queries += 1
+        return self._vectors.find(self._query.vector, count)
+
+    @cached_property
+    def _word_scores(self) -> np.ndarray:
+        assert self._texts is not None
+        return self._texts.score(self._query.terms)
 
 
 def _best(texts: Texts, scores: np.ndarray, count: int) -> list[Hit]:
@@ -88,18 +115,6 @@ def _best(texts: Texts, scores: np.ndarray, count: int) -> list[Hit]:
         found = found[np.argpartition(-scores[found], count - 1)[:count]]
     hits = [Hit(texts.ids[int(row)], float(scores[row])) for row in found]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))
-
-
-def _fetch(fetch: Callable[[int], list[Hit]], memories: pl.DataFrame, condition: pl.Expr) -> tuple[list[Hit], int]:
-    """Returns the hits that pass, at most `OVER_FETCHED`, and the number of queries; asks for more while few pass."""
-    count, queries = OVER_FETCHED, 0
-    while True:
-        hits, queries = fetch(count), queries + 1
-        passing = set(rows_of(memories, (hit.id for hit in hits)).filter(condition)["id"])
-        kept = [hit for hit in hits if hit.id in passing]
-        if len(kept) >= ENOUGH or len(hits) < count or count >= LARGEST:
-            return kept[:OVER_FETCHED], queries
-        count *= GROWTH
 
 
 def fuse(keywords: Sequence[Hit], vectors: Sequence[Hit]) -> dict[str, float]:

@@ -33,6 +33,9 @@ LINES_AROUND = 2
 CANDIDATES = 60
 """Messages that are read and judged one by one."""
 
+TURNED = 4_000
+"""Passages whose meaning is compared once more with the question's, turned towards the messages found first."""
+
 COMPARED = 300
 """Passages whose words are compared one by one with those of the question."""
 
@@ -163,13 +166,13 @@ def find_messages(
         return []
     weights = {name: MEANING if name in ("vector", "meant") else 1.0 for name in scaled}
     total = sum(weights.values())
-    fused = np.zeros(len(texts))
+    fused = np.zeros(len(texts), dtype=np.float32)
     for name, values in scaled.items():
         fused += weights[name] / total * values
     if allowed is not None:
         fused = np.where(allowed, fused, -np.inf)
     if "vector" in scaled and query.vector is not None:
-        turned = scale(texts.vectors.astype(np.float32, copy=False) @ _turned(query.vector, texts, fused))
+        turned = _turned_scores(query.vector, texts, fused)
         fused += weights["vector"] / total * (turned - scaled["vector"])
         scaled["vector"] = turned
     if query.words is not None and len(query.words):
@@ -189,6 +192,14 @@ def find_messages(
     ]
 
 
+def _turned_scores(vector: np.ndarray, texts: Texts, fused: np.ndarray) -> np.ndarray:
+    """Returns how near the best passages are to the turned direction, scaled to 0-1; 0 for all others; shape (rows,)."""
+    rows = _best_of(fused, TURNED)
+    scores = np.zeros(len(texts), dtype=np.float32)
+    scores[rows] = scale(texts.vectors[rows].astype(np.float32, copy=False) @ _turned(vector, texts, fused))
+    return scores
+
+
 def _turned(vector: np.ndarray, texts: Texts, fused: np.ndarray) -> np.ndarray:
     """Returns the direction between the question's and that of the messages found first."""
     best = [row for row in _best_rows(fused, texts.parents, FEEDBACK) if np.isfinite(fused[row])]
@@ -206,7 +217,7 @@ def _scores(query: SearchQuery, texts: Texts, layout: Layout, origins: Sequence[
     if query.vector is not None and texts.vectors.shape[1] == len(query.vector):
         near = texts.vectors.astype(np.float32, copy=False) @ query.vector
         scores |= {"vector": near, "meant": layout.mean_around(near)}
-    scores["near"] = np.zeros(len(texts))
+    scores["near"] = np.zeros(len(texts), dtype=np.float32)
     for one in origins:
         first, last = max(one.line - LINES_AROUND, 0), one.line + LINES_AROUND + 1
         rows = layout.rows_within(one.session, first * PASSAGES_A_LINE, last * PASSAGES_A_LINE - 1)
@@ -218,8 +229,7 @@ def _second_look(
     query: SearchQuery, texts: Texts, layout: Layout, scaled: Mapping[str, np.ndarray], fused: np.ndarray, weight: float
 ) -> tuple[list[int], np.ndarray]:
     """Returns the best row of each of the best messages with its score, best first; `weight` is that of the fused scores."""
-    count = min(COMPARED, len(fused))
-    rows = np.sort(np.argpartition(-fused, count - 1)[:count])
+    rows = _best_of(fused, COMPARED)
     rows = rows[np.isfinite(fused[rows])]
     if not len(rows):
         return [], np.zeros(0)
@@ -294,10 +304,15 @@ def scale(values: np.ndarray) -> np.ndarray:
     return (values - low) / (high - low) if high > low else np.zeros_like(values)
 
 
+def _best_of(scores: np.ndarray, most: int) -> np.ndarray:
+    """Returns the rows with the best scores, in order."""
+    count = min(most, len(scores))
+    return np.sort(np.argpartition(-scores, count - 1)[:count])
+
+
 def _best_rows(scores: np.ndarray, parents: np.ndarray, most: int) -> list[int]:
     """Returns the best row of each of the best parents, best first."""
-    count = min(most * 8, len(scores))
-    top = np.argpartition(-scores, count - 1)[:count]
+    top = _best_of(scores, most * 8)
     best: dict[int, int] = {}
     for row in top[np.lexsort((top, -scores[top]))]:
         best.setdefault(int(parents[row]), int(row))

@@ -163,8 +163,15 @@ def hidden_lines(memories: pl.DataFrame, sessions: pl.Series, scope: Scope, filt
     Lines of held memories may be returned: nobody has decided yet that these are wrong.
     """
     gone = pl.col("state").is_in([state for state in GONE if state not in filters.include])
-    rows = memories.filter(pl.col("session_id").is_in(sessions.unique().implode()), gone | is_out(scope))
+    places = _places_by_session(memories)
+    rows = memories[[place for session in sessions.unique() for place in places.get(session, ())]].filter(gone | is_out(scope))
     return rows.select("session_id", pl.col("lines").alias("line")).explode("line").drop_nulls("line").unique()
+
+
+@remembered
+def _places_by_session(memories: pl.DataFrame) -> dict[str, list[int]]:
+    """Returns the numbers of the rows of each session."""
+    return dict(memories.with_row_index("place").group_by("session_id").agg("place").iter_rows())
 
 
 def in_person(question: str, person: str | None) -> str:

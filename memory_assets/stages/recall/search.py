@@ -24,7 +24,7 @@ from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.embed.merge import find_conflicts_of
 from memory_assets.stages.recall.excerpt import around, beside, excerpt
 from memory_assets.stages.recall.lookups import remembered, rows_of
-from memory_assets.stages.recall.memory_search import FACTORS, MemoryHits, find_memories, weights_of
+from memory_assets.stages.recall.memory_search import FACTORS, Candidates, MemoryHits, weights_of
 from memory_assets.stages.recall.message_search import REACH, Layout, Origin, SearchQuery, adjust, find_messages
 from memory_assets.stages.recall.parsed_question import (
     KnownNames,
@@ -157,8 +157,12 @@ class _Search:
     notes: list[str] = field(default_factory=list)
     lost: set[str] = field(default_factory=set)
     """Retrievers that failed."""
-    queries: int = 0
+    candidates: dict[str, Candidates] = field(default_factory=dict)
+    """By the text whose meaning is searched for; the words are the same for all."""
+    opened: dict[str, Texts | None] = field(default_factory=dict)
+    """The texts that were opened, None where that failed."""
     embeddings: int = 0
+    message_queries: int = 0
 
     def run(self) -> Answer:
         """Returns the answer."""
@@ -190,7 +194,7 @@ class _Search:
             left_out=tuple(_left_out(found, ordered, shown)),
             degraded=next(iter(working), "nothing") if self.lost else None,
             notes=tuple(dict.fromkeys(self.notes)),
-            cost=Cost(embeddings=self.embeddings, index_queries=self.queries),
+            cost=Cost(embeddings=self.embeddings, index_queries=self._index_queries()),
             is_known=is_known and bool(shown),
             likelihood=round(likelihood, 4),
             tier=3 if shown and all(one.kind == MESSAGE for one in shown) else 2,
@@ -300,6 +304,11 @@ class _Search:
         self.notes.append(str(error))
 
     def _texts(self, corpus: str) -> Texts | None:
+        if corpus not in self.opened:
+            self.opened[corpus] = self._open_texts(corpus)
+        return self.opened[corpus]
+
+    def _open_texts(self, corpus: str) -> Texts | None:
         try:
             if self.corpus.texts.generation() is None and not self.corpus.memories.is_empty():
                 raise IndexFailedError(MISSING.format("text"))
@@ -309,13 +318,16 @@ class _Search:
 
     def _hits(self, query: SearchQuery, condition: pl.Expr) -> MemoryHits:
         memories, texts = self.corpus.memories, self._texts("memories")
+        candidates = self.candidates.setdefault(query.text, Candidates(query, memories, texts, self.corpus.vectors))
         try:
-            found = find_memories(query, memories, texts, self.corpus.vectors, condition)
+            return candidates.fulfilling(condition)
         except IndexFailedError as error:
             self._lose("vector", error)
-            found = find_memories(query, memories, texts, None, condition)
-        self.queries += found.queries
-        return found
+            self.candidates[query.text] = Candidates(query, memories, texts, None)
+            return self.candidates[query.text].fulfilling(condition)
+
+    def _index_queries(self) -> int:
+        return self.message_queries + sum(candidates.queries for candidates in self.candidates.values())
 
     def _memories(self, query: SearchQuery) -> Iterator[_Found]:
         filters = self.filters
@@ -337,8 +349,9 @@ class _Search:
         new = {id for id in belonging if id in self.corpus.unmerged}
         against = find_conflicts_of(new, rows_of(self.corpus.memories, belonging).to_dicts()) if new else {}
         for one in found:
-            marks = (f"conflict:{short_id(id)}" for id in against.get(one.result.memory_id, ()))
-            yield replace(one, result=replace(one.result, tags=tuple(dict.fromkeys((*one.result.tags, *marks)))))
+            marks = [f"conflict:{short_id(id)}" for id in against.get(one.result.memory_id, ())]
+            tags = tuple(dict.fromkeys((*one.result.tags, *marks)))
+            yield replace(one, result=replace(one.result, tags=tags)) if marks else one
 
     def _listed(self, passes: pl.Expr) -> Iterator[_Found]:
         """Yields all memories that pass explicit filters, the newest and surest first."""
@@ -373,7 +386,7 @@ class _Search:
         texts = self._texts("messages")
         if self.filters.are_for_memories or texts is None or not len(texts) or self.corpus.read_passages is None:
             return
-        self.queries += 1
+        self.message_queries += 1
         found = find_messages(query, texts, _layout(texts), self._origins(query), self._allowed(texts))
         hits = {one.passage_id: one for one in found}
         if not hits:

@@ -49,7 +49,9 @@ def test_without_words_the_meaning_decides(texts: Texts):
     assert ids(texts, "", vector=np.array([1.0, 0.0], dtype=np.float32))[0][0] == "b"
 
 
-def test_what_is_near_to_the_messages_found_first_is_found_without_a_word_of_the_question(tmp_path: Path):
+@pytest.fixture
+def told(tmp_path: Path) -> Texts:
+    """Messages that the question's word finds; one that is near to them, and one that is nearer to the question, say nothing."""
     near = {f"asked{n}": [0.6, 0.8] for n in range(FEEDBACK)} | {"told": [0.1, 0.995], "far": [0.2, -0.98]}
     said = {id: "tunnel" if id.startswith("asked") else "nothing" for id in near}
     rows = [
@@ -58,8 +60,20 @@ def test_what_is_near_to_the_messages_found_first_is_found_without_a_word_of_the
     ]
     index = TextIndex(tmp_path)
     index.update(index_rows(pl.DataFrame(rows)), [])
-    found = ids(index.open("messages"), "tunnel", vector=np.array([1.0, 0.0], dtype=np.float32))
-    assert found.index("told") < found.index("far")  # alone, the question is nearer to what is far
+    found = index.open("messages")
+    assert found is not None
+    return found
+
+
+def test_what_is_near_to_the_messages_found_first_is_found_without_a_word_of_the_question(told: Texts):
+    found = ids(told, "tunnel", vector=np.array([1.0, 0.0], dtype=np.float32))
+    assert found.index("told") < found.index("far")
+
+
+def test_only_the_best_passages_are_compared_with_the_messages_found_first(told: Texts, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("memory_assets.stages.recall.message_search.TURNED", FEEDBACK)
+    found = ids(told, "tunnel", vector=np.array([1.0, 0.0], dtype=np.float32))
+    assert found.index("far") < found.index("told")
 
 
 def test_what_a_fitting_memory_was_learnt_from_comes_first(texts: Texts):

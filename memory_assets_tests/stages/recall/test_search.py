@@ -37,6 +37,8 @@ class Vectors:
 
     def __init__(self, *hits: Hit, error: Exception | None = None) -> None:
         self.hits, self.error = list(hits), error
+        self.limits = list[int]()
+        """How many neighbours each query asked for."""
 
     def generation(self) -> str:
         return "000001"
@@ -44,6 +46,7 @@ class Vectors:
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
         if self.error:
             raise self.error
+        self.limits.append(limit)
         return self.hits[:limit]
 
 
@@ -146,6 +149,12 @@ def test_of_two_alike_the_fresher_one_comes_first(corpus: Corpus):
 def test_without_vectors_the_words_answer_and_the_answer_says_so(corpus: Corpus, broken: dict):
     answer = ask(replace(corpus, **broken), project="shop")
     assert (ids(answer), answer.degraded) == (["uv"], "keyword")
+
+
+def test_each_index_is_asked_once_for_memories_and_for_where_they_were_learnt(spoken: Corpus):
+    vectors = Vectors(Hit("uv", 0.6), Hit("blog", 0.5))
+    answer = ask(replace(spoken, vectors=vectors))  # type: ignore[arg-type]
+    assert (len(vectors.limits), answer.cost.index_queries) == (1, 3)
 
 
 def test_with_vectors_nothing_is_degraded(corpus: Corpus):

@@ -15,12 +15,15 @@ import polars as pl
 from memory_assets.runs.steps.condensing import Past
 from memory_assets.runs.steps.reflect import propose_day
 from memory_assets.services.review import triage_of
+from memory_assets.stages.triage.human import REFUSED
 from memory_assets.stages.triage.run import read_settled_review
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 
 ACTIONS = ("approve", "strike", "edit", "ignore")
 """What people do, in turn; of the struck ones some lines are deleted."""
+LEFT_REFUSED = "leave refused"
+"""Ignoring one of the refusals that are shown to be confirmed or overruled."""
 MORNING = time(6, 30)
 
 
@@ -63,12 +66,16 @@ class Days:
         path.write_text("\n".join(self._lines(path.read_text().splitlines())) + "\n")
 
     def _lines(self, lines: list[str]) -> Iterator[str]:
+        is_refused = False
         for line in lines:
+            if line.startswith("## "):
+                is_refused = line == f"## {REFUSED}"
             proposal = line.split("`")[1] if line.startswith("- [ ] `p-") else None
             if proposal is None or proposal in self.acted:
                 yield line
                 continue
-            action = self.acted[proposal] = ACTIONS[len(self.acted) % len(ACTIONS)]
+            action = ACTIONS[len(self.acted) % len(ACTIONS)]
+            self.acted[proposal] = LEFT_REFUSED if is_refused and action == "ignore" else action
             if action == "strike" and proposal.endswith("1"):
                 continue
             box = {"approve": "[x]", "edit": "[x]", "strike": "[-]", "ignore": "[ ]"}[action]

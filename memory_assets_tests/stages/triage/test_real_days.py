@@ -20,7 +20,7 @@ from memory_assets_tests.conftest import SHARED
 from memory_assets_tests.messages_api import KEY, MODELS, serve
 from memory_assets_tests.once import SEED, TEST_ALL, sampled
 from memory_assets_tests.recorded import RecordedAnswers
-from memory_assets_tests.stages.triage.real_days import Days, copy_learnt
+from memory_assets_tests.stages.triage.real_days import LEFT_REFUSED, Days, copy_learnt
 
 DAYS = 30 if TEST_ALL else 12
 RECORDED = sorted((SHARED / "recorded").glob("*.answer.xml"))
@@ -58,7 +58,7 @@ def test_proposals_of_busy_days_each_end_in_one_state_and_every_line_explains_it
     states = dict(decisions.group_by("state").len().iter_rows())
     assert "pending" not in states
     assert sum(states.values()) == len(proposed) > 0
-    wanted = {"approve": "promoted", "edit": "promoted", "strike": "rejected", "ignore": "expired"}
+    wanted = {"approve": "promoted", "edit": "promoted", "strike": "rejected", "ignore": "expired", LEFT_REFUSED: "rejected"}
     found = dict(decisions.select("proposal_id", "state").iter_rows())
     assert {id: wanted[action] for id, action in days.acted.items()} == {id: found[id] for id in days.acted}
     workspace = GitWorkspace(store.workspace)
