@@ -68,27 +68,37 @@ class Candidates:
 
     def __init__(self, query: SearchQuery, memories: pl.DataFrame, texts: Texts | None, vectors: VectorIndex | None) -> None:
         self._query, self._memories, self._texts, self._vectors = query, memories, texts, vectors
-        self._by_words, self._near = cache(self._find_by_words), cache(self._find_near)
+        self._by_words, self._near = cache(self._with_rows(self._find_by_words)), cache(self._with_rows(self._find_near))
         self.queries = 0
         """Number of queries to an index."""
 
     def fulfilling(self, condition: pl.Expr) -> MemoryHits:
         """Returns those of them that fulfil the condition."""
-        words, near = self._fetch(self._by_words, condition), self._fetch(self._near, condition)
+        (words, by_words), (near, by_meaning) = (self._fetch(find, condition) for find in (self._by_words, self._near))
         fused = fuse(words, near)
-        by_words, by_vector = ({hit.id: hit.score for hit in hits} for hits in (words, near))
-        return MemoryHits(rows_of(self._memories, fused), fused, by_words, by_vector)
+        rows = pl.concat([by_words, by_meaning]).unique("id", maintain_order=True).filter(pl.col("id").is_in(list(fused)))
+        return MemoryHits(rows, fused, {hit.id: hit.score for hit in words}, {hit.id: hit.score for hit in near})
 
-    def _fetch(self, find: Callable[[int], list[Hit]], condition: pl.Expr) -> list[Hit]:
-        """Returns the hits that pass, at most `OVER_FETCHED`; asks for more while few pass."""
+    def _fetch(
+        self, find: Callable[[int], tuple[list[Hit], pl.DataFrame]], condition: pl.Expr
+    ) -> tuple[list[Hit], pl.DataFrame]:
+        """Returns the hits that pass, at most `OVER_FETCHED`, with their rows; asks for more while few pass."""
         count = OVER_FETCHED
         while True:
-            hits = find(count)
-            passing = set(rows_of(self._memories, (hit.id for hit in hits)).filter(condition)["id"])
-            kept = [hit for hit in hits if hit.id in passing]
+            hits, rows = find(count)
+            passing = rows.filter(condition)
+            ids = set(passing["id"])
+            kept = [hit for hit in hits if hit.id in ids]
             if len(kept) >= ENOUGH or len(hits) < count or count >= LARGEST:
-                return kept[:OVER_FETCHED]
+                return kept[:OVER_FETCHED], passing
             count *= GROWTH
+
+    def _with_rows(self, find: Callable[[int], list[Hit]]) -> Callable[[int], tuple[list[Hit], pl.DataFrame]]:
+        def found(count: int) -> tuple[list[Hit], pl.DataFrame]:
+            hits = find(count)
+            return hits, rows_of(self._memories, (hit.id for hit in hits))
+
+        return found
 
     def _find_by_words(self, count: int) -> list[Hit]:
         if self._texts is None or not len(self._texts) or not self._query.terms:
