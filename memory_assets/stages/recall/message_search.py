@@ -161,9 +161,10 @@ def find_messages(
     query: SearchQuery, texts: Texts, layout: Layout, origins: Sequence[Origin], allowed: np.ndarray | None = None
 ) -> list[MessageHit]:
     """Returns the best messages, best first, each by its best passage; `allowed` says which rows may be returned."""
-    scaled = {name: scale(values) for name, values in _scores(query, texts, layout, origins).items()} if len(texts) else {}
-    if not scaled:
+    scores = _scores(query, texts, layout, origins) if len(texts) else {}
+    if not scores:
         return []
+    scaled = {name: scale(values) for name, values in scores.items()}
     weights = {name: MEANING if name in ("vector", "meant") else 1.0 for name in scaled}
     total = sum(weights.values())
     fused = np.zeros(len(texts), dtype=np.float32)
@@ -172,14 +173,14 @@ def find_messages(
     if allowed is not None:
         fused = np.where(allowed, fused, -np.inf)
     if "vector" in scaled and query.vector is not None:
-        turned = _turned_scores(query.vector, texts, fused)
+        turned = _turned_scores(query.vector, texts, fused, float(scores["vector"].min()))
         fused += weights["vector"] / total * (turned - scaled["vector"])
         scaled["vector"] = turned
     if query.words is not None and len(query.words):
-        rows, scores = _second_look(query, texts, layout, scaled, fused, total)
+        rows, found = _second_look(query, texts, layout, scaled, fused, total)
     else:
         rows = _best_rows(fused, texts.parents, CANDIDATES)
-        scores = fused[rows]
+        found = fused[rows]
     return [
         MessageHit(
             texts.ids[row],
@@ -187,16 +188,17 @@ def find_messages(
             float(score),
             tuple(dict.fromkeys(RETRIEVER_OF[name] for name, values in scaled.items() if values[row] >= HIGH)),
         )
-        for row, score in zip(rows, scores, strict=True)
+        for row, score in zip(rows, found, strict=True)
         if np.isfinite(score)
     ]
 
 
-def _turned_scores(vector: np.ndarray, texts: Texts, fused: np.ndarray) -> np.ndarray:
-    """Returns how near the best passages are to the turned direction, scaled to 0-1; 0 for all others; shape (rows,)."""
+def _turned_scores(vector: np.ndarray, texts: Texts, fused: np.ndarray, low: float) -> np.ndarray:
+    """Returns how near the best passages are to the turned direction, scaled to 0-1 from `low`; 0 for all others."""
     rows = _best_of(fused, TURNED)
     scores = np.zeros(len(texts), dtype=np.float32)
-    scores[rows] = scale(texts.vectors[rows].astype(np.float32, copy=False) @ _turned(vector, texts, fused))
+    near = texts.vectors[rows].astype(np.float32, copy=False) @ _turned(vector, texts, fused)
+    scores[rows] = scale(near, low=float(min(near.min(), low)))
     return scores
 
 
@@ -298,9 +300,9 @@ def match_words(asked: np.ndarray, texts: Sequence[np.ndarray]) -> np.ndarray:
     return matched
 
 
-def scale(values: np.ndarray) -> np.ndarray:
-    """Returns the values scaled to 0-1; all 0 where they do not differ."""
-    low, high = values.min(), values.max()
+def scale(values: np.ndarray, low: float | None = None) -> np.ndarray:
+    """Returns the values scaled to 0-1, where 0 is the least or `low`; all 0 where they do not differ."""
+    low, high = values.min() if low is None else low, values.max()
     return (values - low) / (high - low) if high > low else np.zeros_like(values)
 
 
