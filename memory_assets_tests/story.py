@@ -82,8 +82,8 @@ def open_at(data: Path, sources: Path) -> Store:
 
 
 def all_tables(store: Store) -> dict[str, pl.DataFrame]:
-    """Every table of the store, in key order, without the events that runs emit: the table of the next run holds those."""
-    tables = {table: store.tables.read(table).sort(key_of(table)) for table in table_names()}
+    """Every table of the store, in key order, without what runs say of themselves: the events that they emit, and telemetry."""
+    tables = {table: store.tables.read(table).sort(key_of(table)) for table in table_names() if table != "telemetry"}
     return {**tables, "events": tables["events"].filter(~pl.col("event_id").str.starts_with(EMITTED))}
 
 

@@ -5,9 +5,11 @@ one partition at a time under the store's lock, or a `Report` where it wrote by 
 Several tables may name one build function; it then returns a mapping from table to rows.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, wraps
+from time import perf_counter
 from typing import Any
 
 import polars as pl
@@ -18,6 +20,7 @@ from memory_assets.schema.progress import track
 from memory_assets.schema.tables import JOBS, Table
 from memory_assets.stages.capture.masking.redact import mask_frame
 from memory_assets.store.store import Store
+from memory_assets.store.telemetry import StepEvent, log_step
 
 
 class Markdown(str):
@@ -56,7 +59,15 @@ class Report:
     checks: dict[str, str] = field(default_factory=dict)
     """By declared check, the problem; empty where there is none."""
     by_partition: dict[str, dict[str, Any]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    """What the log of steps counts."""
 
+
+COUNTED: Mapping[str, tuple[str, Mapping[str, str | None]]] = {
+    "verdicts": ("verdict", {"extracted": None, "allowed": "allow", "held": "hold", "discarded": "discard"}),
+    "merges": ("relation", {"deduplicated": "same"}),
+}
+"""By table, what the log of steps counts beside rows: the value of a column for each count, None for all rows."""
 
 Built = pl.DataFrame | Iterable[pl.DataFrame] | Rows | Mapping[str, pl.DataFrame]
 Builder = Callable[[str], Built]
@@ -68,11 +79,25 @@ def per_partition(build: Callable[[Store, str], Built]) -> Callable[[Store, Run]
 
 
 def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str], *, ask_again: bool = True) -> Report:
-    """Builds the tables, which share one build function, for the partitions, and writes them.
+    """Builds the tables, which share one build function, for the partitions, writes them, and logs the step, also a failed one.
 
     A partition of a day, week or month table whose input version did not change is left as it is. The last of the tables is
     written last: its input version says that the others are written.
     """
+    began, report, problem = perf_counter(), Report(), ""
+    try:
+        report = _materialise(store, tables, partitions, ask_again)
+        return report
+    except BaseException as error:
+        problem = type(error).__name__
+        raise
+    finally:
+        spent, lead = 1_000 * (perf_counter() - began), tables[-1]
+        event = StepEvent(store.settings.clock(), lead.stage, lead.name, not problem, spent, problem, dict(report.counts))
+        log_step(store.root, event)
+
+
+def _materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str], ask_again: bool) -> Report:
     lead = tables[-1]
     wanted = input_versions(store, lead) if lead.inputs is not None else {}
     default = "-" if lead.is_partitioned else lead.version  # of a partition that nothing in the store requires
@@ -103,8 +128,18 @@ def _write(store: Store, tables: Sequence[Table], part: str, built: Built, versi
         report.warnings += built.warnings
         built, version = built.frame, built.version or version
     frames = built if isinstance(built, Mapping) else {tables[-1].name: built}
+    report.counts["partitions"] += 1
     for table in tables:
-        store.tables.write(table.name, part, _masked(frames[table.name]), inputs=version)  # pyright: ignore[reportArgumentType]
+        frame = _masked(frames[table.name])  # pyright: ignore[reportArgumentType]
+        report.counts["rows"] += store.tables.write(table.name, part, frame, inputs=version).rows
+        if isinstance(frame, pl.DataFrame) and table.name in COUNTED:
+            report.counts.update(_counted(table.name, frame))
+
+
+def _counted(table: str, rows: pl.DataFrame) -> dict[str, int]:
+    column, names = COUNTED[table]
+    counts = counts_of(rows, column)
+    return {name: rows.height if value is None else counts.get(value, 0) for name, value in names.items()}
 
 
 def _masked(built: pl.DataFrame | Iterable[pl.DataFrame]) -> pl.DataFrame | Iterable[pl.DataFrame]:

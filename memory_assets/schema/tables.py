@@ -286,6 +286,8 @@ TABLES: dict[str, Table] = {
               doc="Tasks in the owner's Todoist for the waiting proposals, if a token is set."),
         _rows("calibration", r.CalibrationRow, "quality", _TRIAGE, "calibration/1",
               made_from=("verdicts", "observations", "proposals", "model_reviews", "decisions", "entries"), inputs=None),
+        _rows("telemetry", r.TelemetryRow, "quality", (*_TRIAGE, "brief"), "telemetry/1", made_from=("decisions",), inputs=None,
+              plots=("level",), report="quality:slowest"),
         # brief
         _file("lessons_md", "brief", ("rebuild_memories", "brief"), "lessons/1", made_from=("lessons", "memories"),
               inputs="lessons_md", kinds=_GIT, doc="lessons.md: the owner's corrections that still hold, under git."),

@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,12 @@ from memory_assets.stages.evaluate.labels import hash_of_labels, read_labels
 from memory_assets.stages.evaluate.quality import GATES, count_of, loosely_read, measure_day, share_of
 from memory_assets.store.places import CHECKOUT
 from memory_assets.store.store import Store
+from memory_assets.store.telemetry import read_steps
+
+TELEMETRY_KEPT = timedelta(days=400)
+COUNTS = "partitions rows extracted allowed held discarded deduplicated".split()
+SLOWEST = 12
+"""Steps in the UI's table."""
 
 NO_BREAK = "\u2011"
 """A hyphen at which the UI breaks no line."""
@@ -140,3 +146,27 @@ def precision_of(frame: pl.DataFrame) -> dict[str, Any]:
     enough = sum_up(tenths, ["judge"]).filter(pl.sum_horizontal(*YES, *NO) >= ENOUGH)
     squared_error = {} if enough.is_empty() else {"brier": round(enough["brier"].item(), 4)}
     return {**precision, **({"percent_wanted_by_confidence": wanted} if wanted else {}), **squared_error}
+
+
+@per_partition
+def telemetry(store: Store, _: str) -> pl.DataFrame:
+    """Returns the events of all steps: those of the table, and those that were logged since."""
+    known = store.tables.read("telemetry")
+    none = dict.fromkeys(COUNTS, 0)
+    logged = frame_of("telemetry", [{**none, **event.pop("counts"), **event} for event in read_steps(store.root)])
+    kept = pl.col("at") >= store.settings.clock() - TELEMETRY_KEPT
+    return pl.concat([known, logged]).unique("event_id").filter(kept).sort("at", "event_id")
+
+
+def slowest(store: Store, table: str, _: Sequence[str]) -> Report:
+    """Returns the steps that took most time in the last seven days, and how often each failed."""
+    since = store.settings.clock() - timedelta(days=7)
+    rows = store.tables.read(table).filter(pl.col("at") >= since)
+    steps = rows.group_by("action").agg(
+        pl.len(), pl.col("duration_ms").sum(), mean=pl.col("duration_ms").mean(), failed=(~pl.col("success")).sum()
+    )
+    lines = ["| step | runs | failed | mean | all |", "|---|---:|---:|---:|---:|"]
+    for row in steps.sort("duration_ms", "action", descending=[True, False]).head(SLOWEST).iter_rows(named=True):
+        times = f"{row['mean'] / 1e3:.2f} s | {row['duration_ms'] / 1e3:.1f} s"
+        lines.append(f"| {row['action']} | {row['len']} | {row['failed']} | {times} |")
+    return Report({"last_7_days": Markdown("\n".join(lines)), "failed_in_7_days": int((~rows["success"]).sum())})

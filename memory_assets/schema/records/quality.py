@@ -1,6 +1,6 @@
-"""Rows of measurements: quality, evaluation and calibration."""
+"""Rows of measurements: quality, evaluation, calibration and telemetry."""
 
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -81,3 +81,24 @@ class CalibrationRow(Record):
     low: Score | None = Field(description="Lower end of its 90 % interval.")
     high: Score | None = Field(description="Upper end of the interval.")
     brier: Score | None = Field(description="For confidence: Brier score against 1 (approved) and 0 (rejected).")
+
+
+class TelemetryRow(Record):
+    """What one step of the pipeline did: how long it took, what it wrote, and how it failed."""
+
+    key: ClassVar = ("event_id",)
+    event_id: str = Field(description="Hash of the event.")
+    at: datetime = Field(description="When the step ended.")
+    level: Literal["info", "error"] = Field(description="error: the step failed.")
+    component: str = Field(description="Stage of the pipeline.")
+    action: str = Field(description="The table or file that the step builds; of several built together the last.")
+    success: bool = Field(description="Whether the step succeeded.")
+    duration_ms: Annotated[float, Field(ge=0)] = Field(description="Milliseconds.")
+    problem: str = Field(description="Class of the error; empty where there was none.")
+    partitions: Count = Field(description="Partitions that were written.")
+    rows: Count = Field(description="Rows that were written, of all tables of the step.")
+    extracted: Count = Field(description="Candidate facts of the windows that were read.")
+    allowed: Count = Field(description="Those that the write gate allowed.")
+    held: Count = Field(description="Those that it held.")
+    discarded: Count = Field(description="Those that it discarded.")
+    deduplicated: Count = Field(description="Pairs of facts that were found to say the same.")

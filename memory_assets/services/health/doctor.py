@@ -15,6 +15,7 @@ import polars as pl
 from memory_assets.errors import MemoryAssetsError
 from memory_assets.schema.protocols import TaskList
 from memory_assets.services.health import surroundings
+from memory_assets.services.health.identity import check_identity
 from memory_assets.services.health.sums import HarnessCounts, read_sums
 from memory_assets.services.health.surroundings import check_projection
 from memory_assets.services.sources import find_left_out, find_sources
@@ -25,6 +26,7 @@ from memory_assets.stages.embed.memories import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE
 from memory_assets.stages.maintain.checks import Check, check_secrets
 from memory_assets.store.ledger import CORRECTED, NOTED, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
+from memory_assets.store.places import harness_homes
 from memory_assets.store.store import Store
 
 
@@ -105,11 +107,17 @@ def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
         "dead letters": lambda: surroundings.check_dead_letters(store.root),
         "forgetting": lambda: _check_forgetting(store),
         "secrets": lambda: check_secrets(store.tables, store.root),
+        "identity": lambda: _check_identity(store, now),
         "left out": lambda: surroundings.check_left_out(find_left_out(store)),
         "freshness": lambda: surroundings.check_freshness(changed_files(find_sources(store.settings), store.archive), now),
     }
     for name, check in checks.items():
         yield from _run(name, check)
+
+
+def _check_identity(store: Store, now: datetime) -> Check:
+    log = store.workspace / "memory" / f"{now.astimezone(store.settings.zone):%Y-%m-%d}.md"
+    return check_identity(Path.home(), harness_homes(Path.home()), store.workspace / "MEMORY.md", log)
 
 
 def _check_forgetting(store: Store) -> Check:

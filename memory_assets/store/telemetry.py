@@ -1,0 +1,106 @@
+"""The log of what each step of the pipeline did: one event per step as a line of JSON, in files that rotate.
+
+`logs/steps.jsonl` grows to 1 MB (DUET) and is then numbered; of more than `MOST_FILES` the oldest is deleted. Events hold names
+of tables, counts and durations, never text of messages or names of projects. The asset `telemetry` keeps them as a table.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import filelock
+
+from memory_assets.schema.frames import hash_of
+from memory_assets.text.files import make_folder
+
+FOLDER, FILE = "logs", "steps.jsonl"
+MOST_BYTES = 1_000_000
+MOST_FILES = 10
+"""Together about 30,000 steps."""
+
+Level = Literal["info", "error"]
+
+
+@dataclass(frozen=True)
+class StepEvent:
+    """What one step did."""
+
+    at: datetime
+    """When it ended."""
+    component: str
+    """Stage of the pipeline."""
+    action: str
+    """The table or file that it builds."""
+    success: bool
+    duration_ms: float
+    problem: str = ""
+    """Class of the error; its message may hold people's words."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def level(self) -> Level:
+        """Returns `error` for a step that failed."""
+        return "info" if self.success else "error"
+
+
+def log_step(root: Path, event: StepEvent) -> None:
+    """Appends the event; a log that cannot be written fails no step."""
+    record = {"level": event.level, **asdict(event), "at": event.at.isoformat(), "duration_ms": round(event.duration_ms, 3)}
+    line = json.dumps(record, sort_keys=True).encode() + b"\n"
+    try:
+        path = make_folder(root / FOLDER) / FILE
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(handle, line)
+            size = os.fstat(handle).st_size
+        finally:
+            os.close(handle)
+        if size >= MOST_BYTES:
+            _rotate(path)
+    except OSError:
+        return
+
+
+def read_steps(root: Path) -> Iterator[dict[str, Any]]:
+    """Yields the events, oldest first, each with its `event_id`; a line that cannot be read is skipped."""
+    folder = root / FOLDER
+    for path in [*_numbered(folder), folder / FILE]:
+        try:
+            lines = path.read_bytes().splitlines()
+        except OSError:
+            continue  # rotated away meanwhile, or none yet
+        for line in lines:
+            if (event := _parsed(line)) is not None:
+                yield {"event_id": hash_of(line.decode())[:16], **event}
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        event = json.loads(line)
+        return {**event, "at": datetime.fromisoformat(event["at"])}
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _rotate(path: Path) -> None:
+    with filelock.FileLock(path.with_suffix(".lock"), mode=0o600):
+        if path.stat().st_size < MOST_BYTES:  # another process was first
+            return
+        last = max((_number(one) for one in _numbered(path.parent)), default=0)
+        path.rename(path.with_name(f"steps-{last + 1:06d}.jsonl"))
+        for old in _numbered(path.parent)[: -(MOST_FILES - 1)]:
+            old.unlink(missing_ok=True)
+
+
+def _numbered(folder: Path) -> list[Path]:
+    """Returns the full files, oldest first."""
+    return sorted(folder.glob("steps-*.jsonl"), key=_number)
+
+
+def _number(path: Path) -> int:
+    digits = path.stem.removeprefix("steps-")
+    return int(digits) if digits.isdigit() else 0

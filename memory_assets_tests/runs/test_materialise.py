@@ -1,0 +1,108 @@
+"""Every step is logged: what it wrote and how long it took, or the error that stopped it; the table answers in one query."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import groupby
+from unittest.mock import patch
+
+import polars as pl
+import pytest
+
+from memory_assets.errors import TableError
+from memory_assets.runs import materialise as module
+from memory_assets.runs.materialise import Run, materialise
+from memory_assets.runs.steps.quality import TELEMETRY_KEPT, slowest
+from memory_assets.schema.tables import TABLES, WHOLE, Table
+from memory_assets.store.store import Store
+from memory_assets.store.telemetry import StepEvent, log_step, read_steps
+from memory_assets_tests.factories import frame_of_part, row
+from memory_assets_tests.small_store import DAY, small_store
+
+TODAY = DAY.isoformat()
+STEPS = [list(tables) for _, tables in groupby(TABLES.values(), key=lambda table: table.build)]
+
+
+@pytest.fixture(scope="module")
+def module_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("MEMORY_DATA", str(tmp_path_factory.mktemp("store")))
+        yield small_store()
+
+
+def build_telemetry(store: Store) -> pl.DataFrame:
+    materialise(store, [TABLES["telemetry"]], [WHOLE])
+    return store.tables.read("telemetry")
+
+
+@pytest.mark.parametrize("tables", STEPS, ids=[tables[-1].name for tables in STEPS])
+def test_a_fault_in_any_step_leaves_an_error(module_store: Store, tables: list[Table]):
+    def fail(*_: object) -> None:
+        raise TableError("said by somebody: the password is swordfish")
+
+    before = len(list(read_steps(module_store.root)))
+    with patch.object(module, "resolve", lambda _: fail), pytest.raises(TableError):
+        materialise(module_store, tables, ["2026-08-03"])
+    (event,) = [*read_steps(module_store.root)][before:]
+    lead = tables[-1]
+    assert (event["component"], event["action"], event["level"]) == (lead.stage, lead.name, "error")
+    assert event["problem"] == "TableError"
+    assert "swordfish" not in str(event)
+
+
+def test_the_facts_that_were_discarded_this_week_are_one_query():
+    store, tables = small_store(), [TABLES[name] for name in ("segments", "verdicts", "observations")]
+    decided = ("allow", "allow", "hold", "discard", "discard", "discard")
+    made = {
+        "verdicts": frame_of_part(
+            "verdicts", TODAY, *(row("verdicts", candidate_id=str(n), verdict=one) for n, one in enumerate(decided))
+        ),
+        **{name: store.tables.read(name, [TODAY]) for name in ("segments", "observations")},
+    }
+    with patch.object(module, "resolve", lambda _: lambda store, run: lambda part: made):
+        materialise(store, tables, [TODAY])
+    week = build_telemetry(store).filter(pl.col("at") >= store.settings.clock() - timedelta(days=7))
+    found = week.filter(pl.col("action") == "observations").select("extracted", "allowed", "held", "discarded").sum()
+    assert found.row(0) == (6, 2, 1, 3)
+
+
+def test_the_mean_time_of_reflecting_is_one_query():
+    store = small_store()
+    for seconds in (1, 3):
+        log_step(store.root, StepEvent(store.settings.clock(), "reflect", "reflections", True, 1_000 * seconds))
+    telemetry = build_telemetry(store)
+    assert telemetry.filter(pl.col("action") == "reflections")["duration_ms"].mean() == 2_000
+
+
+def test_the_table_keeps_what_the_log_has_deleted_and_drops_what_is_old():
+    store = small_store()
+    now = store.settings.clock()
+    for action, at in (("memories", now), ("merges", now - TELEMETRY_KEPT - timedelta(days=1))):
+        log_step(store.root, StepEvent(at, "embed", action, True, 5.0))
+    build_telemetry(store)
+    (store.root / "logs" / "steps.jsonl").unlink()
+    assert "memories" in build_telemetry(store)["action"].to_list()
+    assert "merges" not in build_telemetry(store)["action"].to_list()
+
+
+def test_the_ui_shows_the_slowest_steps_and_how_often_they_failed():
+    store = small_store()
+    log_step(store.root, StepEvent(store.settings.clock(), "embed", "passages", True, 4_000))
+    log_step(store.root, StepEvent(store.settings.clock(), "embed", "passages", False, 2_000, "OSError"))
+    build_telemetry(store)
+    report = slowest(store, "telemetry", [WHOLE])
+    assert "| passages | 2 | 1 | 3.00 s | 6.0 s |" in report.figures["last_7_days"]
+    assert report.figures["failed_in_7_days"] == 1
+
+
+def test_a_step_counts_what_it_wrote():
+    store = small_store()
+    with patch.object(module, "resolve", lambda _: lambda store, run: _same(store, run)):
+        materialise(store, [TABLES["lessons"]], [TODAY])
+    (*_, event) = read_steps(store.root)
+    rows = store.tables.read("lessons", [TODAY]).height
+    assert (event["success"], event["counts"]) == (True, {"partitions": 1, "rows": rows})
+    assert event["duration_ms"] > 0
+
+
+def _same(store: Store, run: Run):
+    return lambda part: store.tables.read(run.table.name, [part])
