@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "memory_assets"
 TESTS = Path(__file__).resolve().parent
 ORDER = (
     "definitions", "interfaces", "memory", "assets", "runs", "services",
-    "stages.evaluate", "stages.maintain", "stages.brief", "stages.triage", "stages.friction", "stages.reflect", "stages.recall",
+    "stages.maintain", "stages.evaluate", "stages.brief", "stages.triage", "stages.friction", "stages.reflect", "stages.recall",
     "stages.embed", "stages.distill", "stages.capture", "stages.deliver",
     "store", "adapters", "schema", "text", "errors",
 )  # fmt: skip

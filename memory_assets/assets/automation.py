@@ -14,8 +14,8 @@ from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG
 
 from memory_assets.assets.checks.deliver import SPOOL_CHECK, spool_is_read
 from memory_assets.runs import due
-from memory_assets.runs.days import Stretch, has_scopes, stretches, tags_of
-from memory_assets.runs.due import DueRun, due_runs, next_runs, runs_of_days
+from memory_assets.runs.days import has_scopes, stretches, tags_of
+from memory_assets.runs.due import DueRun, due_runs, next_runs, night_runs, runs_of_days
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, tables_in
@@ -64,8 +64,9 @@ def _is_loaded(loaded: dg.RepositoryDefinition | None, request: dg.RunRequest) -
     first = request.tags.get(ASSET_PARTITION_RANGE_START_TAG)
     if loaded is None or first is None or request.job_name is None:
         return True
-    partitions = loaded.asset_graph.get(dg.AssetKey(tables_in(request.job_name)[0].name)).partitions_def
-    return not isinstance(partitions, dg.TimeWindowPartitionsDefinition) or first >= str(partitions.get_first_partition_key())
+    found = (loaded.asset_graph.get(dg.AssetKey(table.name)).partitions_def for table in tables_in(request.job_name))
+    cut = next((one for one in found if isinstance(one, dg.TimeWindowPartitionsDefinition)), None)
+    return cut is None or first >= str(cut.get_first_partition_key())
 
 
 def next_requests(instance: dg.DagsterInstance, store: Store, *, busy: bool) -> list[dg.RunRequest]:
@@ -165,9 +166,9 @@ def _where_due(context: dg.ScheduleEvaluationContext, store: Store, job: str, na
     return [_request(run, context.scheduled_execution_time.isoformat(), by=name) for run in due_runs(store, job)]
 
 
-def _yesterday(context: dg.ScheduleEvaluationContext, store: Store, job: str, name: str) -> list[dg.RunRequest]:
+def _night(context: dg.ScheduleEvaluationContext, store: Store, job: str, name: str) -> list[dg.RunRequest]:
     day = (context.scheduled_execution_time - timedelta(days=1)).date()
-    return [_request(DueRun(job, Stretch(day, day), str(day)), "nightly", by=name)]
+    return [_request(run, job, by=name) for run in night_runs(store, day)]
 
 
 SCHEDULES = (
@@ -176,11 +177,12 @@ SCHEDULES = (
     ("distil_weeks", "distil_weeks", "30 6 * * *", _where_due, "At 06:30, condenses finished weeks with new reflections."),
     ("distil_months", "distil_months", "45 6 * * *", _where_due, "At 06:45, condenses finished months with new reflections."),
     ("friction_daily", "find_friction", "0 7 * * *", _where_due, "At 07:00, finds problems that recur within seven days."),
-    ("nightly_yesterday", "process_days", "0 2 * * *", _yesterday, "At 02:00, builds the past day, even without sessions."),
-    ("nightly", "rebuild_memories", "15 2 * * *", _always, "At 02:15, merges near-duplicates and updates the indexes."),
+    ("nightly", "nightly", "0 2 * * *", _night, "At 02:00, reads what was missed, merges, boosts and counts the past day."),
+    ("weekly", "weekly", "0 1 * * 0", _always, "On Sunday at 01:00, archives unused memories and rebuilds summaries."),
+    ("monthly", "monthly", "0 3 1 * *", _always, "On the 1st at 03:00, writes the health report of the past month."),
     ("triage_half_hourly", "review", "*/30 * * * *", _always, "Every 30 minutes, decides proposals by rules and model."),
 )
-"""The daily schedules: name, job, time, the function that returns the requests, description."""
+"""The schedules: name, job, time, the function that returns the requests, description."""
 
 
 def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:

@@ -81,6 +81,8 @@ def _asset(tables: Sequence[Table], settings: Settings, partitions: Partitions) 
         report = _materialise(store, tables, keys, ask_again=context.run.tags.get(ASK_AGAIN) != "false")
         for warning in report.warnings:
             context.log.warning(warning)
+        for line in report.log:
+            context.log.info(line)
         for table in tables:
             yield _result(context, store, table, keys, report)
 

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import polars as pl
 
 from memory_assets.schema.protocols import Row
+from memory_assets.schema.records import VALID_STATES
 
-CURRENT = ("active", "stale", "archived", "cold")
 """States of memories that are compared."""
 
 COMPARED = ("text", "category", "priority", "confidence")
@@ -66,7 +66,7 @@ def compare_observations(before: pl.DataFrame, after: pl.DataFrame) -> Compariso
 
 def compare_memories(before: pl.DataFrame, after: pl.DataFrame, pairs: Mapping[str, str]) -> Comparison:
     """Returns the differences of the current memories; `pairs` are reworded observations, old → new."""
-    is_current = pl.col("state").is_in(CURRENT)
+    is_current = pl.col("state").is_in(VALID_STATES)
     old, new = (_by_id(frame.filter(is_current, kind="fact")) for frame in (before, after))
     held_before, held_now = (dict(frame.filter(~is_current).select("id", "state").iter_rows()) for frame in (before, after))
     home = {observation: row["id"] for row in new.values() for observation in row["observation_ids"]}

@@ -7,13 +7,13 @@ failed run or a killed process loses nothing. Reads file sizes, manifests and th
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 
 import polars as pl
 
 from memory_assets.runs import inputs
-from memory_assets.runs.days import Stretch, stretches
+from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
 from memory_assets.runs.staleness import input_versions, is_stale, rules_of, stale_days, stale_partitions
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, TABLES, WHOLE, tables_in
@@ -48,6 +48,8 @@ class DueRun:
 
 def due_runs(store: Store, job: str) -> list[DueRun]:
     """Returns the runs of the job that are due now; none where its tables are up to date."""
+    if JOBS[job].also:
+        return []  # the clock starts it; its tables are due in the jobs that they belong to
     if JOBS[job].is_partitioned:
         return runs_of_days(job, stale_days(store, job))
     is_due, state = DUE.get(job, (partial(_is_stale_job, job), partial(_tables_state, job)))
@@ -114,7 +116,24 @@ def memories_are_stale(store: Store) -> bool:
         return is_stale(store, ["memories"])
     pointers = (store.root / "index" / name / "current" for name in ("vectors", "texts"))
     is_whole = WHOLE in store.tables.parts("recalls") and all(pointer.is_file() for pointer in pointers)
-    return not is_whole or _is_stale_job("rebuild_memories", store)
+    return not is_whole or inputs.summaries_are_stale(store) or _is_stale_job("rebuild_memories", store)
+
+
+def night_runs(store: Store, day: date) -> list[DueRun]:
+    """Returns the nightly run for the day that has ended, from the earliest unread day on, and runs for still older days.
+
+    The nightly run covers a month at most.
+    """
+    unread = {one for one in stale_days(store, "process_days") if one < day} | _days_of_changed_files(store, day)
+    first = min((one for one in unread if (day - one).days < LONGEST_STRETCH), default=day)
+    older = runs_of_days("process_days", {one: str(day) for one in unread if one < first})
+    return [*older, DueRun("nightly", Stretch(first, day), str(day))]
+
+
+def _days_of_changed_files(store: Store, until: date) -> set[date]:
+    """Returns the local days up to the given one on which transcripts that wait for capture were last written."""
+    times = (datetime.fromtimestamp(file.mtime_ns / 1e9, store.settings.zone).date() for file in _changed_transcripts(store))
+    return {day for day in times if day <= until}
 
 
 def triage_is_due(store: Store) -> bool:

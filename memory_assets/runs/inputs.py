@@ -23,6 +23,7 @@ from memory_assets.stages.capture.windows import HookSignals
 from memory_assets.stages.deliver.events import COMPACTION_PENDING, ENDED
 from memory_assets.stages.distill.standards import plan_allowances, standards_of
 from memory_assets.stages.friction.week import DAYS as FRICTION_DAYS
+from memory_assets.stages.maintain.states import MOVES
 from memory_assets.stages.reflect.subjects import SPANS
 from memory_assets.store.ledger import FEEDBACK, NOTES
 from memory_assets.store.settings import RULES, Settings
@@ -33,8 +34,8 @@ FLUSHED = "sessions.flushed"
 UNTIL = "~"
 """Comes before the moment in `version_until`."""
 
-NOTES_AND_FEEDBACK = NOTES | {FEEDBACK}
-"""Ledger events that make memories stale; recalls and uses wait for the next rebuild."""
+REFOLDING = NOTES | MOVES | {FEEDBACK}
+"""Ledger events after which memories are folded again; recalls and uses wait for the next rebuild."""
 
 SESSION_ENDED, SESSION_COMPACTING = (name.removeprefix("memory/") for name in (ENDED, COMPACTION_PENDING))
 
@@ -206,13 +207,14 @@ def merge_rules(store: Store) -> str:
 
 
 def memories(store: Store, table: Table) -> dict[str, str]:
-    """The observations and their vectors, and the ledger's notes and feedback."""
+    """The observations and their vectors, the ledger's notes, feedback and moves, and the day when one may become stale."""
     names = ("observations", "harness_memories", "embeddings", "passages")
-    events = [event.id for event in store.ledger.events(NOTES_AND_FEEDBACK)]
+    events = [event.id for event in store.ledger.events(REFOLDING)]
     parts = [f"{name}/{day}={info.fingerprint}" for name in names for day, info in store.tables.parts(name).items()]
     if not (events or store.tables.parts("observations") or store.tables.parts("harness_memories")):
         return {}
-    return {WHOLE: hash_of(table.version, version_of("merges"), *parts, *events)}
+    found = {WHOLE: hash_of(*rules_of(store, table), version_of("merges"), *parts, *events)}
+    return found | _waiting(store, table, found)
 
 
 def reflections(store: Store, table: Table) -> dict[str, str]:
@@ -284,6 +286,17 @@ def friction_days(day: str, *, is_found: bool = False) -> list[str]:
 def observations_until(store: Store, day: str) -> int:
     """Returns the number of observations up to the day."""
     return sum(info.rows for part, info in store.tables.parts("observations").items() if part <= day)
+
+
+def summaries_version(store: Store) -> str:
+    """Returns the version of the memories that the category summaries should be built from; empty without memories."""
+    info = store.tables.parts("memories").get(WHOLE)
+    return hash_of(version_of("category_summaries"), info.fingerprint) if info else ""
+
+
+def summaries_are_stale(store: Store) -> bool:
+    """Returns whether the category summaries were built from other memories; the nightly run builds memories without them."""
+    return summaries_version(store) != (store.note_of("category_summaries") or "")
 
 
 def lessons_md(store: Store, table: Table) -> dict[str, str]:

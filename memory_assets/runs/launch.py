@@ -130,7 +130,7 @@ class _Runner(ExitStack):
 
         from memory_assets.definitions import assemble
 
-        first = first_day_of(self._store)
+        first = min(first_day_of(self._store), stretch.first if stretch else date.max)
         if self._definitions is None or first < self._first_day:
             self._definitions, self._first_day = assemble(self._store.settings, first, self._store), first
         tables = only or [table.name for table in tables_in(job, only_in_branch=self._store.origin is not None)]

@@ -48,6 +48,8 @@ class Rows:
     version: str | None = None
     """Input version to note, where it is not that of the declaration."""
     warnings: Sequence[str] = ()
+    log: Sequence[str] = ()
+    """Lines for the log of the run; no words of messages or observations."""
 
 
 @dataclass
@@ -56,6 +58,7 @@ class Report:
 
     figures: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
     checks: dict[str, str] = field(default_factory=dict)
     """By declared check, the problem; empty where there is none."""
     by_partition: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -126,6 +129,7 @@ def _write(store: Store, tables: Sequence[Table], part: str, built: Built, versi
     if isinstance(built, Rows):
         report.figures |= built.figures
         report.warnings += built.warnings
+        report.log += built.log
         built, version = built.frame, built.version or version
     frames = built if isinstance(built, Mapping) else {tables[-1].name: built}
     report.counts["partitions"] += 1

@@ -18,10 +18,10 @@ from typing import Any, get_args
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import QuestionError, SettingsError, StoreError, UnknownBranchError
 from memory_assets.runs import launch
-from memory_assets.runs.compare import CURRENT, Comparison, compare_memories, compare_observations, reworded
+from memory_assets.runs.compare import Comparison, compare_memories, compare_observations, reworded
 from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
-from memory_assets.schema.records import MEMORY_MD
+from memory_assets.schema.records import MEMORY_MD, VALID_STATES
 from memory_assets.services import branches
 from memory_assets.services.branches import Branch, BranchFolder, branches_of
 from memory_assets.services.health.status import keep_status
@@ -309,7 +309,7 @@ def _retire(store: Store, proposal_ids: Collection[str]) -> bool:
 
 def _exists(memory: Mapping[str, Any] | None) -> bool:
     """Returns whether the memory of a line exists; a superseded one does: a person decides about its line."""
-    return memory is not None and memory["state"] in (*CURRENT, "superseded")
+    return memory is not None and memory["state"] in (*VALID_STATES, "superseded")
 
 
 def _sides(place: BranchFolder) -> tuple[Side, ...]:

@@ -18,6 +18,9 @@ from memory_assets.text.moments import parse_moment
 
 ProfileName = Literal["lean", "balanced", "deep", "auto"]
 Kind = Literal["fact", "narrative", "message"]
+BY_DEFAULT = ("active", "stale")
+"""States of memories that are recalled without asking; stale ones at half their score."""
+
 State = Literal["held", "stale", "archived", "cold", "superseded"]
 CorpusName = Literal["memories", "segments", "messages"]
 
@@ -133,7 +136,7 @@ class Filters(Request):
     @property
     def states(self) -> tuple[str, ...]:
         """States of the memories to return."""
-        return ("active", *self.include)
+        return (*BY_DEFAULT, *self.include)
 
     @property
     def are_set(self) -> bool:

@@ -99,6 +99,8 @@ class Job:
     grain: Grain = "whole"
     is_scheduled: bool = False
     """Whether a schedule starts it instead of a sensor; the command line always runs it at once."""
+    also: frozenset[str] = frozenset()
+    """Jobs whose tables it builds too, those with other partitions excluded; such a job is never due by the state of tables."""
 
     @property
     def is_partitioned(self) -> bool:
@@ -128,6 +130,13 @@ JOBS = {
             "Let the configured model review what rules left open, then triage.", is_scheduled=True),
         Job("brief", "Writing the briefing", "Write lessons.md and the briefing."),
         Job("evaluate", "Scoring observations", "Score the observations against the labelled sessions that `gold` names."),
+        Job("nightly", "Nightly maintenance",
+            "Read what was missed on the past day, merge, boost the facts of the day, and count.", "day", True,
+            frozenset({"capture", "process_days", "rebuild_memories"})),
+        Job("weekly", "Weekly maintenance", "Archive unused memories, rebuild category summaries, and write insights.",
+            is_scheduled=True, also=frozenset({"rebuild_memories"})),
+        Job("monthly", "Monthly maintenance", "Move unused memories into cold storage, and write the health report.",
+            is_scheduled=True, also=frozenset({"rebuild_memories"})),
     )
 }  # fmt: skip
 """All jobs, in run order."""
@@ -168,8 +177,11 @@ TABLES: dict[str, Table] = {
               doc="Messages of windows that are still growing, replaced at every run."),
         _rows("harness_memories", r.HarnessMemory, "capture", "capture", "harness-memories/1", made_from=("windows",),
               settings=("owner", "timezone", "harness_memories"), inputs="harness_memories", plots=("observer",)),
-        _rows("messages", r.Message, "capture", "process_days", "records/2", grain="day", made_from=("windows", "resources"),
-              inputs="messages", doc="Messages of the windows that closed on the day, with their text."),
+        _rows("missed", r.Missed, "maintain", "nightly", "missed/1", grain="day", made_from=("windows", "harness_memories"),
+              inputs=None, plots=("kind",)),
+        _rows("messages", r.Message, "capture", "process_days", "records/2", grain="day",
+              made_from=("windows", "resources", "missed"), inputs="messages",
+              doc="Messages of the windows that closed on the day, with their text."),
         _rows("sessions", r.Session, "capture", "process_days", "records/2", grain="day", made_from=("windows", "messages"),
               inputs="messages", follows=True, fresh_days=2),
         # distill: facts, with who said them and whether they may be kept
@@ -209,8 +221,17 @@ TABLES: dict[str, Table] = {
         _rows("merges", r.MergeEdge, "embed", _REBUILD, "merge/4", made_from=("observations", "embeddings"),
               settings=(*_STANDARDS, "embedding_model"), inputs=None, asks="reflector_and_pair_prompt", in_branch=True,
               plots=("relation", "reason")),
-        _rows("memories", r.Memory, "embed", _REBUILD, "fold/6",
-              made_from=("observations", "harness_memories", "merges", "windows", "messages"), inputs="memories",
+        _file("boosts", "maintain", "nightly", "boosts/1", grain="day", made_from=("observations",), kinds=frozenset({"jsonl"}),
+              doc="What the nightly run adds to the rank of facts of the day, as events in the ledger."),
+        _file("archivals", "maintain", "weekly", "archive/1", made_from=("observations", "harness_memories", "merges"),
+              kinds=frozenset({"jsonl"}), doc="Which unused memories leave recall, as events in the ledger."),
+        _file("cold_storage", "maintain", "monthly", "cold/1", made_from=("observations", "harness_memories", "merges"),
+              kinds=frozenset({"jsonl"}),
+              doc="Which archived memories have been unused for six months, as events in the ledger."),
+        _rows("memories", r.Memory, "embed", _REBUILD, "fold/7",
+              made_from=("observations", "harness_memories", "merges", "windows", "messages", "boosts",
+              "archivals", "cold_storage"),
+              settings=("ttl_days", "timezone"), inputs="memories",
               in_branch=True, plots=("state", "category", "priority"), lineage=(("text", "observations.text"),
               ("observation_ids", "observations.id"), ("category", "observations.category"),
               ("confidence", "observations.confidence"))),
@@ -288,6 +309,18 @@ TABLES: dict[str, Table] = {
               made_from=("verdicts", "observations", "proposals", "model_reviews", "decisions", "entries"), inputs=None),
         _rows("telemetry", r.TelemetryRow, "quality", (*_TRIAGE, "brief"), "telemetry/1", made_from=("decisions",), inputs=None,
               plots=("level",), report="quality:slowest"),
+        # maintain: insights, the nightly run, the health report
+        _rows("insights", r.Insight, "maintain", "weekly", "insights/1",
+              made_from=("memories", "embeddings", "category_summaries"), inputs=None, plots=("category",),
+              report="maintain:write_insights", lineage=(("text", "memories.text"), ("memory_ids", "memories.id"))),
+        _rows("nightly_stats", r.NightlyStats, "maintain", "nightly", "nightly/1", grain="day",
+              made_from=("missed", "boosts", "memories", "merges"), inputs=None, fresh_days=2,
+              report="maintain:nightly_report"),
+        _file("health_report", "maintain", "monthly", "health/1",
+              made_from=("memories", "observations", "sessions", "quality", "recalls", "observer_answers", "reflections",
+              "weekly_distillates", "monthly_distillates", "nightly_stats"),
+              kinds=frozenset({"markdown", "html"}), fresh_days=40,
+              doc="How memory grows, how good it is, how recall answers, how fast, at what price, how fresh; with pictures."),
         # brief
         _file("lessons_md", "brief", ("rebuild_memories", "brief"), "lessons/1", made_from=("lessons", "memories"),
               inputs="lessons_md", kinds=_GIT, doc="lessons.md: the owner's corrections that still hold, under git."),
@@ -314,4 +347,12 @@ def version_of(name: str) -> str:
 
 def tables_in(job: str, *, only_in_branch: bool = False) -> list[Table]:
     """Returns what the job builds, in order; in a what-if branch only what MEMORY.md depends on."""
-    return [table for table in TABLES.values() if job in table.jobs and (table.in_branch or not only_in_branch)]
+    return [table for table in TABLES.values() if _is_in(job, table) and (table.in_branch or not only_in_branch)]
+
+
+def _is_in(job: str, table: Table) -> bool:
+    """Returns whether the job builds the table; a run has one kind of partitions."""
+    grain, also = JOBS[job].grain, JOBS[job].also
+    return job in table.jobs or (
+        not also.isdisjoint(table.jobs) and (grain == "whole" or not table.is_partitioned or table.grain == grain)
+    )

@@ -19,14 +19,18 @@ import polars as pl
 
 from memory_assets.adapters.text_index import find_in
 from memory_assets.errors import MemoryAssetsError, QuestionError
+from memory_assets.schema.frames import frame_of
 from memory_assets.services.corpus import Present
 from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.distill.rows import short_id
+from memory_assets.stages.maintain.states import MOVES, fold_states
+from memory_assets.stages.recall.log import log_recalls
 from memory_assets.stages.recall.results import Answer
 from memory_assets.stages.recall.wording import one_line
+from memory_assets.store.ledger import RECALLED
 from memory_assets.store.store import Store
 from memory_assets.text.sentences import plain, split_sentences
 from memory_assets.text.terms import query_terms, text_terms
@@ -194,6 +198,9 @@ def _in_memories(
     stopped = _by_state(memory, store, present)
     asked = question or (wanted.text if match.is_meant else match.text)
     stage, because, ranks = (*stopped, {}) if stopped else _by_rank(memory["id"], recall, asked)
+    if memory["state"] == "stale":
+        stage = stage if stage == "recalled" else "stale"
+        because = f"it is stale{_since(memory, store)}, which halves its score; {because}"
     said, place = match.text, (memory["session_id"], memory["path"], tuple(memory["lines"]))
     found = WhyNot(wanted.text, stage, because, memory["id"], said, *place, is_meant=match.is_meant)
     return replace(found, merged_into=memory["text"] if said != memory["text"] else None, **ranks)
@@ -235,9 +242,20 @@ def _by_state(memory: dict[str, Any], store: Store, present: Present) -> tuple[s
         return "superseded", f"{short_id(memory['superseded_by'])} replaced it{said}"
     if state == "held":
         return "held", _why_held(memory, store)
-    if state in ("stale", "archived", "cold"):
-        return "stale", f"it is {state}: old, and not recalled for long; ask with include={state}"
+    if state in ("archived", "cold"):
+        return "stale", f"it is {state}{_since(memory, store)}; ask with include={state}"
     return None
+
+
+def _since(memory: dict[str, Any], store: Store) -> str:
+    """Returns since when an old memory has its state, and why, in words."""
+    recalls = log_recalls(store.ledger.events([RECALLED]), store.settings.zone)
+    rows, settings = frame_of("memories", [memory]), store.settings
+    events = store.ledger.events(MOVES)
+    row = fold_states(rows, recalls, events, settings.clock(), settings.ttl_days, settings.zone).row(0, named=True)
+    if row["state"] != memory["state"]:
+        return ""  # it was recalled, or restored, since the memories were built
+    return f" since {row['since'].astimezone(settings.zone):%Y-%m-%d} ({row['reason']})"
 
 
 def _why_held(memory: dict[str, Any], store: Store) -> str:

@@ -27,6 +27,7 @@ Event kinds, with their targets:
     memory.used         any name         payload: memory_ids used in a model's answer, at (time of the answer); with session:
                                          used by a session that they were shown to
     memory.ignored      session id       payload: memory_ids shown to the session and not used, session
+    memory.boosted      day              payload: memory_ids (observations of the day), day; raised by the nightly run
     memory.feedback     any name         payload: memory_ids, used (yes or no), session
     memory.noted        all              payload: text, category, priority, sentiment, scope, project, person, session
     memory.corrected    memory id        payload: as noted, and observation_ids, text_hashes, message_ids that it replaces
@@ -35,6 +36,9 @@ Event kinds, with their targets:
     words.erased        event id         payload: counts of erased items; a words.forgotten without one is unfinished
     memory.confirmed    observation id   payload: observation_ids, text_hashes, message_ids, sources, said_at (older, newer);
     memory.contradicted observation id            similarity, reason; the target is the older one
+    memory.archived     name of the job  payload: memory_ids, reason; out of recall, unless asked for (weekly)
+    memory.cold         name of the job  payload: memory_ids, reason; archived for long (monthly)
+    memory.restored     memory id        payload: memory_ids; active again, and its TTL starts again
     sessions.flushed    all              a person ended every open session
 
 Events from the spool, with sent_at and the other fields of the event in the payload (see `deliver.events`):
@@ -63,7 +67,9 @@ from memory_assets.text.files import append_line, overwrite
 VERSION = 1
 CONFIRMED, CONTRADICTED = "memory.confirmed", "memory.contradicted"
 RECALLED, USED, IGNORED, FEEDBACK = "memory.recalled", "memory.used", "memory.ignored", "memory.feedback"
+BOOSTED = "memory.boosted"
 NOTED, CORRECTED, FORGOTTEN = "memory.noted", "memory.corrected", "memory.forgotten"
+ARCHIVED, COLD, RESTORED = "memory.archived", "memory.cold", "memory.restored"
 WORDS_FORGOTTEN, WORDS_ERASED = "words.forgotten", "words.erased"
 
 NOTES = frozenset({NOTED, CORRECTED, FORGOTTEN})

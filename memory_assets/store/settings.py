@@ -58,6 +58,18 @@ SECTIONS = {
     "hobbies": "{owner}",
 }
 
+TTL_DAYS = {
+    "preferences": 180,
+    "people-relationships": 180,
+    "projects": 90,
+    "operations": 90,
+    "system-architecture": 90,
+    "memory-system": 90,
+    "rules-conventions": 0,
+    "health": 365,
+    "hobbies": 60,
+}
+"""Exposed days without a recall after which a memory of the category is stale; 0: never (`stages.maintain.states`)."""
 
 _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 
@@ -129,6 +141,12 @@ def _check_prices(prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[T
     return prices
 
 
+def _check_ttls(days: dict[str, int]) -> dict[str, int]:
+    if unknown := sorted(days.keys() - TTL_DAYS):
+        raise ValueError(f"there is no category {', '.join(unknown)}; the categories are {', '.join(TTL_DAYS)}")
+    return {**TTL_DAYS, **days}
+
+
 Zone = Annotated[str, AfterValidator(_check_zone)]
 ModelName = Annotated[str, AfterValidator(_check_model)]
 OptionalModelName = Annotated[str, AfterValidator(lambda name: _check_model(name) if name else "")]
@@ -136,6 +154,7 @@ Address = Annotated[str, AfterValidator(_check_address)]
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Prices = Annotated[dict[str, dict[TokenKind, Dollars]], AfterValidator(_check_prices)]
 Sections = Annotated[dict[str, str], AfterValidator(lambda sections: {**SECTIONS, **sections})]
+TtlDays = Annotated[dict[str, Annotated[int, Field(ge=0)]], AfterValidator(_check_ttls)]
 OtherNames = Annotated[list[str], BeforeValidator(lambda names: [names] if isinstance(names, str) else names)]
 ProjectNames = Annotated[list[str], NoDecode, BeforeValidator(_parse_names)]
 OptionalCategories = Annotated[list[Literal["health", "hobbies"]], NoDecode, BeforeValidator(_parse_names)]
@@ -193,6 +212,10 @@ class Settings(BaseSettings):
         description="Factors of a recalled memory's rank; see docs/recall.md.",
     )
     harness_memories: bool = Field(True, description="Whether memories of Claude Code and Codex are read and recalled.")
+    ttl_days: TtlDays = Field(
+        default_factory=lambda: dict(TTL_DAYS),
+        description="Category → days with queries, without a recall, after which a memory is stale; 0: never.",
+    )
     since_days: int = Field(14, ge=1, description="Days of this machine's transcripts to read at first.")
     idle_minutes: int = Field(60, ge=1, description="A session without a message for this long has ended.")
     short_turns: int = Field(5, ge=0, description="Of sessions with fewer user turns only corrections and rules are kept.")

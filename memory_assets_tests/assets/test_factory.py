@@ -19,7 +19,8 @@ from memory_assets_tests.generated import columns_of
 
 DAILY = {
     "messages", "sessions", "observer_answers", "segments", "observations", "verdicts", "triggers", "lessons", "quality", "daily_log",
-    "passages", "embedding_failures", "embeddings", "reflections", "proposals", "friction",
+    "passages", "embedding_failures", "embeddings", "reflections", "proposals", "friction", "missed", "boosts",
+    "nightly_stats",
 }  # fmt: skip
 REFLECTING = {"reflections", "weekly_distillates", "monthly_distillates"}
 ASKING = {"observer_answers", "merges"} | REFLECTING

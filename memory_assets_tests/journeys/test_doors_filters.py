@@ -36,7 +36,7 @@ CHOICES: dict[str, Any] = {
     "only_project": "shop",
     "person": "mira",
     "session": "session-1",
-    "include": ["held", "stale"],
+    "include": ["held", "archived"],
 }
 """A value of each filter."""
 
@@ -85,7 +85,7 @@ def store() -> Store:
 def selected(memories: pl.DataFrame, filters: Mapping[str, Any]) -> set[str]:
     """What the filters select, column by column."""
     day = {name: datetime.fromisoformat(f"{filters[name]}T00:00:00Z") for name in ("since", "until") if name in filters}
-    rows = memories.filter(pl.col("state").is_in(["active", *filters.get("include", [])]))
+    rows = memories.filter(pl.col("state").is_in(["active", "stale", *filters.get("include", [])]))
     for name in ("category", "priority", "kind", "trigger"):
         if name in filters:
             rows = rows.filter(pl.col(name).is_in(filters[name]))

@@ -1,5 +1,6 @@
 """Why not: a planted fact that is stopped at each stage is told where, and why."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from memory_assets.interfaces.views.origin import render_explained
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.corpus import open_present, open_present_with_embedder, open_texts
 from memory_assets.services.why_not import WhyNot, why_not
+from memory_assets.stages.maintain.states import STATE_OF
 from memory_assets.stages.recall.results import Answer, LeftOut, Recalled
 from memory_assets.store.archive import Range, range_id
+from memory_assets.store.ledger import ARCHIVED, COLD, RECALLED
 from memory_assets.store.store import Store
 from memory_assets.text.words import text_hash
 from memory_assets_tests.factories import START, index_rows, message, row
@@ -154,10 +157,43 @@ def test_superseded(store: Store):
     assert (found.stage, found.because) == ("superseded", "mem_1f3a5c1e0000 replaced it: Storks nest there now.")
 
 
-@pytest.mark.parametrize("state", ["stale", "archived", "cold"])
-def test_stale(state: str, store: Store):
-    remember(store, {"state": state})
-    assert (asked().stage, f"include={state}" in asked().because) == ("stale", True)
+def grown_old(store: Store, monkeypatch: pytest.MonkeyPatch, *moves: str) -> None:
+    """Plants a fact of a project, has the store queried for 91 days, and moves the fact a day later."""
+    remember(store, {"state": STATE_OF.get(moves[-1], "stale") if moves else "stale", "category": "projects"})
+    for day in range(0, 92, 6):
+        monkeypatch.setenv("MEMORY_NOW", str(START + timedelta(days=day)))
+        MemoryAgent().store.ledger.append(RECALLED, "another question", {"memory_ids": []}, actor="mira")
+    monkeypatch.setenv("MEMORY_NOW", str(START + timedelta(days=92)))
+    for kind in moves:
+        MemoryAgent().store.ledger.append(kind, "weekly", {"memory_ids": [MEMORY]}, actor="weekly")
+
+
+def test_a_stale_memory_is_recalled_at_half_its_score_and_told_so(store: Store, monkeypatch: pytest.MonkeyPatch):
+    grown_old(store, monkeypatch)
+    because = (
+        "it is stale since 2026-11-02 (not recalled on 92 days with queries; projects has 90), which halves its score; "
+        "it is result 1 of 1"
+    )
+    assert (asked().stage, asked().because) == ("recalled", because)
+
+
+def test_a_stale_memory_that_is_not_recalled_stopped_there(store: Store, monkeypatch: pytest.MonkeyPatch):
+    grown_old(store, monkeypatch)
+    found = asked(question="Which editor does Priya use?")
+    assert found.stage == "stale"
+    assert found.because.startswith("it is stale since 2026-11-02")
+
+
+@pytest.mark.parametrize("kind", [ARCHIVED, COLD])
+def test_an_archived_memory_is_found_only_on_request(kind: str, store: Store, monkeypatch: pytest.MonkeyPatch):
+    grown_old(store, monkeypatch, kind)
+    state = STATE_OF[kind]
+    assert (asked().stage, asked().because) == (
+        "stale",
+        f"it is {state} since 2026-11-03 ({state} on 2026-11-03); ask with include={state}",
+    )
+    assert not MemoryAgent().recall(PLANTED, probe=True).results
+    assert [one.memory_id for one in MemoryAgent().recall(PLANTED, include=(state,), probe=True).results] == [MEMORY]
 
 
 def test_forgotten(store: Store):

@@ -2,7 +2,19 @@
 
 import dagster as dg
 
-from memory_assets.assets.checks import brief, capture, deliver, distill, embed, friction, quality, recall, reflect, triage  # noqa: F401
+from memory_assets.assets.checks import (  # noqa: F401
+    brief,
+    capture,
+    deliver,
+    distill,
+    embed,
+    friction,
+    maintain,
+    quality,
+    recall,
+    reflect,
+    triage,
+)
 from memory_assets.assets.checks.common import REGISTERED, no_secrets_check, one_step_per_asset, schema_check
 from memory_assets.schema.tables import table_names
 

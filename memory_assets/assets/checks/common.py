@@ -18,6 +18,7 @@ import polars.selectors as cs
 from memory_assets.errors import TableError
 from memory_assets.runs.days import RANGE_END, RANGE_START
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.tables import TABLES
 from memory_assets.stages.capture.masking.redact import count_secrets, find
 from memory_assets.stages.maintain.checks import text_columns
 from memory_assets.store.store import Store
@@ -94,7 +95,7 @@ def schema_check(table: str) -> TableCheck:
     """Returns the blocking check that a table's rows fit its schema and repeat no key."""
 
     def judge(store: Store, days: Days) -> dg.AssetCheckResult:
-        frame = store.tables.read(table, days)
+        frame = store.tables.read(table, _parts(table, days))
         try:
             schemas.check(table, frame)
         except TableError as error:
@@ -111,13 +112,18 @@ def no_secrets_check(table: str) -> TableCheck:
     key, columns = schemas.key_of(table), text_columns(table)
 
     def judge(store: Store, days: Days) -> pl.DataFrame:
-        read = store.tables.read(table, days, columns=list(dict.fromkeys([*key, *columns])))
+        read = store.tables.read(table, _parts(table, days), columns=list(dict.fromkeys([*key, *columns])))
         frame = read.with_columns(pl.col(pl.List(pl.String)).list.join("\n"))
         suspicious = [frame[column] for column in columns if count_secrets(frame[column])]
         hits = [frame.filter(pl.Series([bool(find(text or "")) for text in texts])).select(key) for texts in suspicious]
         return pl.concat(hits) if hits else frame.select(key).clear()
 
     return TableCheck(table, "no_secrets", "No text holds a key, token or password.", judge)
+
+
+def _parts(table: str, days: Days) -> Days:
+    """Returns the days, for a table that is partitioned; a run over days may also build others."""
+    return days if TABLES[table].is_partitioned else None
 
 
 def one_step_per_asset(checks: Iterable[TableCheck]) -> list[dg.AssetChecksDefinition]:

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import date
+from typing import get_args
 
 import polars as pl
 
+from memory_assets.runs.inputs import summaries_version
 from memory_assets.runs.materialise import Markdown, Report, Rows, Run, per_partition
 from memory_assets.schema.frames import hash_of
+from memory_assets.schema.records import Category
 from memory_assets.schema.tables import version_of
 from memory_assets.services.review import workspace_of
 from memory_assets.stages.recall.log import OUTCOMES, by_day, log_recalls, shares
@@ -19,12 +22,15 @@ from memory_assets.text.files import text_of, write_atomically
 def category_summaries(store: Store, run: Run) -> Report:
     """Writes the summaries and the pages of the categories that changed, and commits the pages."""
     with store.lock():
+        version = summaries_version(store)
         found = summarise(store.tables.read("memories")).filter(pl.col("category").is_in(list(run.partitions)))
         of_category = {name: found.filter(category=name) for name in run.partitions}
         written = [name for name, rows in of_category.items() if write_category(store, name, rows)]
         pages = [path for name, rows in of_category.items() for path in write_page(store, name, rows)]
         if pages:
             workspace_of(store).commit("Summarise what is known", pages)
+        if set(run.partitions) == set(get_args(Category)):
+            store.note("category_summaries", version)
     figures = {
         "categories_written": len(written),
         "pages_changed": len(pages),

@@ -10,6 +10,9 @@ from memory_assets.schema.records.capture import Trigger
 
 Role = Literal["turn", "answer", "step"]
 MemoryState = Literal["active", "held", "superseded", "stale", "archived", "cold", "forgotten"]
+VALID_STATES = ("active", "stale", "archived", "cold")
+"""States of memories that nothing replaced, held or forgot; age and use decide which of them (`stages.maintain.states`)."""
+
 EntityKind = Literal[
     "file", "folder", "command", "flag", "package", "service", "tool", "host", "repository", "person", "project", "adr",
     "ticket", "standard", "branch", "commit", "variable", "identifier",
@@ -116,7 +119,8 @@ class Memory(Record):
     used_count: Count = Field(description="Model answers and sessions that used it.")
     last_used_at: datetime | None = Field(description="When it was last recalled or used.")
     boost: Annotated[float, Field(ge=-1, le=1)] = Field(
-        description="Rank adjustment from sessions and feedback, -0.3 to 0.3: +0.1 for each use, -0.05 for each time not used."
+        description="Rank adjustment from sessions, feedback and the nightly run, -0.3 to 0.3: +0.1 for each use and for each "
+        "day on which it was said, -0.05 for each time not used."
     )
 
 

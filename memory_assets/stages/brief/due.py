@@ -10,11 +10,12 @@ from typing import Any, Literal
 
 import polars as pl
 
+from memory_assets.schema.records import VALID_STATES
+
 AHEAD = timedelta(days=1)
 """A day earlier there is still time to act."""
 
 TriggerState = Literal["waiting", "due", "over", "past"]
-RECALLABLE = ("active", "stale", "archived", "cold")
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,6 @@ def _trigger(row: dict[str, Any], known: dict[str, tuple[str, str]], today: date
 
 def _known(memories: pl.DataFrame, observation_ids: Collection[str]) -> dict[str, tuple[str, str]]:
     """Returns the memory of each observation: its id and text."""
-    shown = memories.filter(pl.col("state").is_in(RECALLABLE)).select("id", "text", "observation_ids")
+    shown = memories.filter(pl.col("state").is_in(VALID_STATES)).select("id", "text", "observation_ids")
     found = shown.explode("observation_ids").filter(pl.col("observation_ids").is_in(sorted(observation_ids)))
     return {observation: (id, text) for id, text, observation in found.iter_rows()}

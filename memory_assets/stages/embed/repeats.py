@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.schema.records import VALID_STATES
 from memory_assets.text.words import word_set
 
 SAME = Fraction(4, 5)
@@ -23,9 +24,6 @@ SAME = Fraction(4, 5)
 
 MOST_SHARE = 0.02
 """Repeats per allowed memory above which merging fails."""
-
-ALLOWED = ("active", "stale", "archived", "cold")
-"""States of allowed memories that were not replaced."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
@@ -50,7 +48,7 @@ class Repeats:
 
 def find_repeats(memories: pl.DataFrame) -> Repeats:
     """Returns the repeats among the allowed facts."""
-    facts = memories.filter(pl.col("state").is_in(ALLOWED) & (pl.col("kind") == "fact")).sort("id")
+    facts = memories.filter(pl.col("state").is_in(VALID_STATES) & (pl.col("kind") == "fact")).sort("id")
     comparable: dict[tuple[Any, ...], dict[str, frozenset[str]]] = defaultdict(dict)
     for row in facts.select("id", "text", "scope", "project", "person").iter_rows(named=True):
         words = [word.lower() for word in _WORD.findall(row["text"].replace("’", "'"))]

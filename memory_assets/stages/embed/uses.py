@@ -2,8 +2,9 @@
 
 A memory that recurs in the session's own words (its id, a run of its words, or most of them in one line) was used; one that
 does not recur, although the session went on, was ignored. Each is an event, written once per session and memory; a later use
-outweighs an earlier ignored one, and explicit feedback (`memory data feedback`) outweighs both: this gives the boost of its
-rank. Probes leave no trace of what they recalled, and a session without a person's turn proves nothing.
+outweighs an earlier ignored one, and explicit feedback (`memory data feedback`) outweighs both. The nightly run adds an event
+for the facts of each day. Together these events give the boost of a memory's rank. Probes leave no trace of what they recalled,
+and a session without a person's turn proves nothing.
 
 An observation that only repeats a memory that its session was shown (injected, or read from MEMORY.md or `memory recall`) is an
 echo and no second source: a predecessor fed 668 copies of one hallucination to itself this way. The owner's own words are never
@@ -21,10 +22,13 @@ import polars as pl
 from memory_assets.schema.frames import hash_of
 from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.embed.claims import read_claim
-from memory_assets.store.ledger import FEEDBACK, IGNORED, RECALLED, USED, Event, Planned
+from memory_assets.store.ledger import BOOSTED, FEEDBACK, IGNORED, RECALLED, USED, Event, Planned
 
 USED_ADDS, IGNORED_TAKES, MOST = 0.1, 0.05, 0.3
 """What one session adds to a memory's boost or subtracts from it, and the limit in both directions."""
+
+SAID_ADDS = 0.1
+"""What a day on which a memory was said adds to its boost (A77, nightly)."""
 
 RUN = 6
 """Consecutive words from which a line quotes a memory."""
@@ -99,13 +103,13 @@ def _plan(kind: str, session: str, memory_id: str, at: datetime) -> Planned:
 
 
 def boosts(events: Sequence[Event], roots: Mapping[str, str]) -> dict[str, float]:
-    """Returns the boost of each memory, between -0.3 and 0.3; per session the clearest signal counts."""
+    """Returns the boost of each memory, between -0.3 and 0.3; per session, or per day, the clearest signal counts."""
     found: dict[str, dict[str, tuple[int, float]]] = defaultdict(dict)
     for event in events:
         signal = _signal_of(event)
         if signal is None:
             continue
-        source = event.payload.get("session") or event.id
+        source = event.payload.get("session") or event.payload.get("day") or event.id
         for root in {roots[id] for id in event.payload["memory_ids"] if id in roots}:
             if signal[0] >= found[root].get(source, signal)[0]:
                 found[root][source] = signal
@@ -120,6 +124,8 @@ def _signal_of(event: Event) -> tuple[int, float] | None:
         return 2, USED_ADDS if payload["used"] else -IGNORED_TAKES
     if event.kind == USED and payload.get("session"):
         return 1, USED_ADDS
+    if event.kind == BOOSTED:
+        return 0, SAID_ADDS
     return (0, -IGNORED_TAKES) if event.kind == IGNORED else None
 
 

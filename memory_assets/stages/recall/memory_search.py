@@ -40,6 +40,8 @@ DECAY_OF = {"rules-conventions": 0.0, "preferences": 0.005, "people-relationship
 """Categories that decay more slowly, or never."""
 
 STALE_FACTOR = 0.5
+"""Of a memory that is stale, archived or cold."""
+
 ELSEWHERE_FACTOR = 0.8
 """Of another project's or person's memory when the asker's own is known."""
 

@@ -100,7 +100,7 @@ _OWN = re.compile(
 )
 _MINE, _I = re.compile(r"\b(?:my|mine)\b", re.I), re.compile(r"\b(?:i|me)\b", re.I)
 
-GONE = ("superseded", "stale", "archived", "cold", "forgotten")
+GONE = ("superseded", "archived", "cold", "forgotten")
 """States whose memories are not returned as the messages behind them, either."""
 
 ENOUGH_WORDS = 2
@@ -158,7 +158,7 @@ def states_as_of(memories: pl.DataFrame, filters: Filters) -> pl.DataFrame:
 
 
 def hidden_lines(memories: pl.DataFrame, sessions: pl.Series, scope: Scope, filters: Filters) -> pl.DataFrame:
-    """Returns the lines of these sessions that must not be returned: of replaced and stale memories, and another person's own.
+    """Returns the lines of these sessions that must not be returned: of replaced, archived and another person's memories.
 
     Lines of held memories may be returned: nobody has decided yet that these are wrong.
     """

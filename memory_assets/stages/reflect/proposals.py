@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.records import VALID_STATES
 from memory_assets.stages.distill.rows import PERSONAL
 from memory_assets.stages.reflect.bullets import ORDER
 from memory_assets.stages.reflect.durable import is_durable
@@ -74,7 +75,8 @@ def section_of(category: str, sections: Mapping[str, str], owner: str) -> str:
 
 
 def _candidates(memories: pl.DataFrame, reflected: Mapping[str, str], owner: str) -> list[dict[str, Any]]:
-    facts = memories.filter(pl.col("text").str.len_chars() <= LONGEST_LINE, state="active", kind="fact").to_dicts()
+    is_valid = pl.col("state").is_in(VALID_STATES) & (pl.col("text").str.len_chars() <= LONGEST_LINE)
+    facts = memories.filter(is_valid, kind="fact").to_dicts()
     rows = [row for row in facts if not reflected.keys().isdisjoint(row["observation_ids"]) and _qualifies(row, owner)]
     return sorted(rows, key=lambda row: (ORDER[row["priority"]], row["event_at"], row["id"]))
 

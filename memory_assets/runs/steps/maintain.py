@@ -1,0 +1,212 @@
+"""Builds what the nightly, weekly and monthly runs find, change and count."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+
+import polars as pl
+
+from memory_assets.runs.materialise import Markdown, Report, Rows, Run, per_partition
+from memory_assets.runs.steps.embed import notes_of
+from memory_assets.schema.frames import frame_of, hash_of
+from memory_assets.schema.tables import table_names, version_of
+from memory_assets.services.review import workspace_of
+from memory_assets.stages.embed.evidence import EVIDENCE
+from memory_assets.stages.embed.memories import fold_memories
+from memory_assets.stages.maintain.health_report import FOLDER, HealthInputs, build_report, render_html, render_markdown
+from memory_assets.stages.maintain.insights import PAGE, find_insights, render_page
+from memory_assets.stages.maintain.nightly import (
+    count_night,
+    messages_without_window,
+    missed_rows,
+    plan_boost,
+    render_line,
+    unread_windows,
+)
+from memory_assets.stages.maintain.retire import plan_archive, plan_cold
+from memory_assets.stages.maintain.states import fold_states
+from memory_assets.stages.recall.log import log_recalls
+from memory_assets.store.ledger import ARCHIVED, BOOSTED, RECALLED, Event, Planned
+from memory_assets.store.store import Store
+from memory_assets.text.files import make_folder, text_of, write_atomically
+
+PAID_STEPS = {
+    "observer_answers": "extraction",
+    "reflections": "reflection",
+    "weekly_distillates": "weeks",
+    "monthly_distillates": "months",
+    "recalls": "recall",
+}
+"""Tables with what models were paid, and the name of their step in the health report."""
+
+
+@per_partition
+def missed(store: Store, day: str) -> Rows:
+    """Lists what no run has read yet, before the same run reads it."""
+    found = find_missed(store, day)
+    rows = missed_rows(date.fromisoformat(day), found, store.tables.read("missed", [day]), store.settings.clock())
+    return Rows(rows, {f"missed_{kind}s": one.height for kind, one in found.items()}, version=_version("missed", rows))
+
+
+def find_missed(store: Store, day: str) -> dict[str, pl.DataFrame]:
+    """Returns (id, session_id) of the sessions, messages and notes of the day that no run has read, by kind."""
+    on, read = date.fromisoformat(day), store.tables.read
+    windows = read("windows")
+    seen, observed = (read(name, [day], columns=["window_id"])["window_id"].unique() for name in ("messages", "segments"))
+    notes = notes_of(store).filter(pl.col("day") == on)
+    tried = pl.concat([read(name, [day], columns=["text_hash"]) for name in ("embeddings", "embedding_failures")])
+    records = read("records", columns=["resource_id", "message_id", "status"])
+    return {
+        "session": unread_windows(windows.filter(pl.col("day") == on), seen, observed),
+        "message": messages_without_window(records, windows, store.archive.resources(), on, store.settings.zone),
+        "note": notes.join(tried, on="text_hash", how="anti").select("id", "session_id"),
+    }
+
+
+def boosts(store: Store, run: Run) -> Report:
+    """Boosts the memories of the days' facts, by an event in the ledger."""
+    boosted = 0
+    for day in run.partitions:
+        planned = plan_boost(date.fromisoformat(day), store.tables.read("observations", [day]), store.ledger.events([BOOSTED]))
+        for event in store.ledger.append_once(planned, actor="nightly"):
+            boosted += len(event.payload["memory_ids"])
+    return Report({"promoted": boosted})
+
+
+@per_partition
+def nightly_stats(store: Store, day: str) -> Rows:
+    """Counts the memories at the end of the day and what the nightly run did."""
+    on, found = date.fromisoformat(day), store.tables.read("missed", [day])
+    left = pl.concat([rows.select("id") for rows in find_missed(store, day).values()])
+    extracted = found.join(left, on="id", how="anti").height
+    memories, observations = memories_at_end_of(store, on), store.tables.read("observations", [day])
+    row = count_night(on, memories, observations, store.ledger.events([BOOSTED]), missed=found.height, extracted=extracted)
+    frame = frame_of("nightly_stats", [row])
+    mix = dict(zip(row["categories"], row["category_counts"], strict=True))
+    return Rows(frame, {"category_mix": mix}, version=_version("nightly_stats", frame), log=[render_line(row)])
+
+
+def nightly_report(store: Store, table: str, days: Sequence[str]) -> Report:
+    """Returns the counts of each day, for plots."""
+    rows = store.tables.read(table, days).drop("categories", "category_counts")
+    return Report(by_partition={row.pop("day").isoformat(): row for row in rows.to_dicts()})
+
+
+def health_report(store: Store, _: Run) -> Report:
+    """Writes the report of the month as Markdown, as a page, and its pictures as files."""
+    report = build_report(health_inputs(store))
+    folder = make_folder(store.workspace / FOLDER)
+    page = folder / f"{report.month}.html"
+    with store.lock():
+        write_atomically(page, render_html(report).encode())
+        write_atomically(folder / f"{report.month}.md", render_markdown(report, report.month).encode())
+        pictures = make_folder(folder / report.month)
+        for chart in (chart for section in report.sections for chart in section.charts):
+            write_atomically(pictures / f"{chart.name}.svg", chart.svg.encode())
+    return Report({"page": page, "report": Markdown(render_markdown(report))})
+
+
+def health_inputs(store: Store) -> HealthInputs:
+    """Returns what the health report is made from."""
+    read, parts = store.tables.read, store.tables.parts
+    written = {name: max(info.written_at for info in found.values()) for name in table_names() if (found := parts(name))}
+    return HealthInputs(
+        memories=read("memories", columns=["kind", "state", "category", "first_event_at"]).filter(kind="fact"),
+        observations=read("observations", columns=["day", "kind", "gate"]),
+        sessions=read("sessions", columns=["session_id", "day"]).sort("day"),
+        quality=read("quality"),
+        recalls=read("recalls", columns=["day", "outcome", "degraded", "seconds"]),
+        nights=read("nightly_stats"),
+        costs=pl.concat([_paid(store, table, step) for table, step in PAID_STEPS.items()]),
+        written=written,
+        now=store.settings.clock(),
+        zone=store.settings.zone,
+    )
+
+
+def _paid(store: Store, table: str, step: str) -> pl.DataFrame:
+    """Returns (day, step, usd) of the answers in the table that a model gave; of recalls, of those that cost something."""
+    is_asked = pl.col("model_calls") > 0 if table == "recalls" else pl.col("prompt_hash").is_not_null()
+    return store.tables.scan(table).filter(is_asked).select("day", step=pl.lit(step), usd="cost_usd").collect()
+
+
+def archivals(store: Store, _: Run) -> Report:
+    """Archives stale memories without access, by an event in the ledger."""
+    now = store.settings.clock()
+    memories, _states = memories_as_of(store, now)
+    return Report({"archived": _append_moves(store, plan_archive(memories, now), "weekly")})
+
+
+def cold_storage(store: Store, _: Run) -> Report:
+    """Moves memories that were unused for six months into cold storage, by an event in the ledger."""
+    now = store.settings.clock()
+    memories, states = memories_as_of(store, now)
+    since = dict(states.select("memory_id", "since").iter_rows())
+    return Report({"moved": _append_moves(store, plan_cold(memories, since, now), "monthly")})
+
+
+def _append_moves(store: Store, planned: Sequence[Planned], job: str) -> int:
+    """Appends the events, each once, and returns the number of memories that they move."""
+    return sum(len(event.payload["memory_ids"]) for event in store.ledger.append_once(planned, actor=job))
+
+
+@per_partition
+def insights(store: Store, _: str) -> Rows:
+    """Says one cited sentence about each group of archived memories."""
+    moves = store.ledger.events([ARCHIVED])
+    archived_at = {id: event.at for event in moves for id in event.payload["memory_ids"]}
+    memories, known = store.tables.read("memories"), set(store.tables.read("insights", columns=["insight_id"])["insight_id"])
+    rows = find_insights(memories, store.tables.read("embeddings"), archived_at)
+    today = store.settings.today()
+    archived = sum(len(event.payload["memory_ids"]) for event in moves if _day_of(store, event) == today)
+    counts = {"archived": archived, "insights": rows.height, "new_insights": len(set(rows["insight_id"]) - known)}
+    summaries = store.tables.parts("category_summaries")
+    line = (
+        f"Weekly run of {today}: {len(summaries):,} category summaries, {archived:,} memories archived, "
+        f"{rows.height:,} insights ({counts['new_insights']:,} new)"
+    )
+    return Rows(rows, counts, log=[line])
+
+
+def write_insights(store: Store, table: str, _: Sequence[str]) -> Report:
+    """Writes the page of insights where it changed, and commits it."""
+    path, page = store.workspace / PAGE, render_page(store.tables.read(table))
+    with store.lock():
+        if page == text_of(path):
+            return Report({"page": path} if page else {})
+        if page:
+            make_folder(path.parent)
+            write_atomically(path, page.encode())
+        else:
+            path.unlink()
+        workspace_of(store).commit("Say what archived memories were about", [PAGE])
+    return Report({"page": path} if page else {})
+
+
+def _day_of(store: Store, event: Event) -> date:
+    return event.at.astimezone(store.settings.zone).date()
+
+
+def memories_at_end_of(store: Store, day: date) -> pl.DataFrame:
+    """Returns the memories as they were known at the end of the local day."""
+    end = datetime.combine(day + timedelta(days=1), time(), store.settings.zone).astimezone(UTC)
+    return memories_as_of(store, end - timedelta(microseconds=1))[0]
+
+
+def memories_as_of(store: Store, moment: datetime) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Returns the memories as they were known at the moment, and their states as `fold_states` gives them."""
+    day = moment.astimezone(store.settings.zone).date()
+    remembered = pl.concat([store.tables.read("observations"), store.tables.read("harness_memories")])
+    known = remembered.filter(pl.col("day") <= day)
+    ids, edges = known["id"].implode(), store.tables.read("merges")
+    edges = edges.filter(pl.col("newer_id").is_in(ids) & pl.col("older_id").is_in(ids))
+    # Evidence is appended by a later fold, and counts by the day of its observations.
+    events = [event for event in store.ledger.events() if event.at <= moment or event.kind in EVIDENCE]
+    memories = fold_memories(known, edges, events)
+    asked = log_recalls([event for event in events if event.kind == RECALLED], store.settings.zone)
+    states = fold_states(memories, asked, events, moment, store.settings.ttl_days, store.settings.zone)
+    found = memories.drop("state").join(states.select(id="memory_id", state="state"), on="id", how="left")
+    return found.select(memories.columns), states
+
+
+def _version(table: str, rows: pl.DataFrame) -> str:
+    return hash_of(version_of(table), *rows.rows())

@@ -1,0 +1,202 @@
+"""Draws small charts as SVG: lines, stacked columns, and horizontal bars.
+
+Numbers and labels in, the text of one `<svg>` element out. It needs no script, style sheet or font of its own, so that it can
+be a file or part of a page. Equal numbers give equal text. A value that is None is a gap.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH, HEIGHT = 720, 260
+LEFT, RIGHT, TOP, BOTTOM = 58, 18, 52, 34
+"""Margins of the plot, in pixels: numbers, the end of the last label, title and legend, labels."""
+
+BAR_HEIGHT, NAME_WIDTH, NUMBER_WIDTH = 22, 190, 70
+"""Of horizontal bars, in pixels."""
+
+COLOURS = ("#3266ad", "#d9822b", "#3d9960", "#8e63b5", "#b8433f", "#7a7f87", "#c2a12b", "#2f9fb0")
+INK, FAINT, GRID, PAPER = "#22262b", "#6a7178", "#e3e6ea", "#ffffff"
+
+LABEL_WIDTH = 62
+"""Pixels that a label below the plot needs."""
+
+MOST_TICKS = 5
+SMALLEST = 1e-6
+"""Largest value from which a chart has a scale of its own; below it everything is 0."""
+
+WIDEST = 40
+"""Pixels of the widest column, so that few columns are no walls."""
+
+LETTER = 6.4
+"""Mean width of a letter of the legend, in pixels."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """The values of one name, one for each label; None where there is none."""
+
+    name: str
+    values: Sequence[float | None]
+
+
+Format = Callable[[float], str]
+
+
+def plain(value: float) -> str:
+    """Returns the number with as many decimals as it needs, at most two."""
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def percent(value: float) -> str:
+    """Returns the share as a percentage."""
+    return f"{value:.0%}"
+
+
+def dollars(value: float) -> str:
+    """Returns the amount in US dollars."""
+    return f"${plain(value)}"
+
+
+def seconds(value: float) -> str:
+    """Returns the duration."""
+    return f"{plain(value)} s"
+
+
+def line_chart(title: str, labels: Sequence[str], series: Sequence[Series], show: Format = plain) -> str:
+    """Returns a chart with one line for each series; a value without neighbours is a dot."""
+    ticks = ticks_up_to(max((value for one in series for value in one.values if value is not None), default=0.0))
+    step = _step(len(labels))
+
+    def place(number: int, value: float) -> tuple[float, float]:
+        return LEFT + step * (number + 0.5), _y(value, ticks[-1])
+
+    drawn = []
+    for one, colour in zip(series, _colours(), strict=False):
+        for points in _runs(one.values):
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(number, value) for number, value in points))
+            drawn.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"/>')
+            for number, value in points:
+                x, y = place(number, value)
+                drawn.append(_circle(x, y, colour, f"{one.name}, {labels[number]}: {show(value)}"))
+    return _plot(title, labels, series, ticks, show, drawn)
+
+
+def stacked_columns(title: str, labels: Sequence[str], series: Sequence[Series], show: Format = plain) -> str:
+    """Returns a chart with one column for each label, in which the values of the series lie on top of each other."""
+    sums = [sum(one.values[number] or 0.0 for one in series) for number in range(len(labels))]
+    ticks, step = ticks_up_to(max(sums, default=0.0)), _step(len(labels))
+    width = min(step * 0.7, WIDEST)
+    drawn, bases = [], [0.0] * len(labels)
+    for one, colour in zip(series, _colours(), strict=False):
+        for number, value in enumerate(one.values):
+            if not value:
+                continue
+            low, high = _y(bases[number], ticks[-1]), _y(bases[number] + value, ticks[-1])
+            box = _box(LEFT + step * (number + 0.5) - width / 2, high, width, low - high, colour)
+            drawn.append(f"{box}<title>{escape(f'{one.name}, {labels[number]}: {show(value)}')}</title></rect>")
+            bases[number] += value
+    return _plot(title, labels, series, ticks, show, drawn)
+
+
+def horizontal_bars(title: str, counts: Mapping[str, float], show: Format = plain) -> str:
+    """Returns a chart with one bar for each name, in the given order."""
+    most = max(counts.values(), default=0.0) or 1.0
+    room = WIDTH - NAME_WIDTH - NUMBER_WIDTH - RIGHT
+    drawn = []
+    for number, (name, count) in enumerate(counts.items()):
+        top = 40 + number * BAR_HEIGHT
+        middle, width = top + BAR_HEIGHT / 2 + 4, room * max(count, 0.0) / most
+        drawn.append(_text(NAME_WIDTH - 8, middle, name, anchor="end"))
+        drawn.append(f"{_box(NAME_WIDTH, top + 3, width, BAR_HEIGHT - 6, COLOURS[0])}</rect>")
+        drawn.append(_text(NAME_WIDTH + width + 6, middle, show(count), colour=FAINT))
+    return _svg(title, 40 + len(counts) * BAR_HEIGHT + 12, drawn)
+
+
+def ticks_up_to(most: float) -> list[float]:
+    """Returns evenly spaced round numbers from 0 to the first one that is not below `most`, at most six."""
+    if most < SMALLEST:
+        return [0.0, 1.0]
+    least = most / MOST_TICKS
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least * (1 - 1e-9))
+    count = math.ceil(most / step - 1e-9)
+    return [round(number * step, 10) for number in range(count + 1)]
+
+
+def shown_labels(labels: Sequence[str], room: float = WIDTH - LEFT - RIGHT) -> list[int]:
+    """Returns the numbers of the labels that fit beside each other, evenly spaced and with the last one."""
+    every = max(1, math.ceil(len(labels) * LABEL_WIDTH / room))
+    return [number for number in range(len(labels)) if (len(labels) - 1 - number) % every == 0]
+
+
+def _plot(
+    title: str, labels: Sequence[str], series: Sequence[Series], ticks: Sequence[float], show: Format, drawn: Sequence[str]
+) -> str:
+    step, grid = _step(len(labels)), []
+    for tick in ticks:
+        y = _y(tick, ticks[-1])
+        grid.append(f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="{GRID}"/>')
+        grid.append(_text(LEFT - 8, y + 4, show(tick), anchor="end", colour=FAINT))
+    below = [
+        _text(LEFT + step * (number + 0.5), HEIGHT - BOTTOM + 18, labels[number], anchor="middle", colour=FAINT)
+        for number in shown_labels(labels)
+    ]
+    return _svg(title, HEIGHT, [*grid, *drawn, *below, *(_legend(series) if len(series) > 1 else ())])
+
+
+def _legend(series: Sequence[Series]) -> Iterator[str]:
+    x = float(LEFT)
+    for one, colour in zip(series, _colours(), strict=False):
+        yield f"{_box(x, 30, 10, 10, colour)}</rect>"
+        yield _text(x + 14, 39, one.name, colour=FAINT)
+        x += 14 + LETTER * len(one.name) + 16
+
+
+def _svg(title: str, height: float, drawn: Sequence[str]) -> str:
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}" '
+        f'role="img" aria-label="{escape(title)}" font-family="system-ui, sans-serif" font-size="12">'
+    )
+    paper = f'<rect width="{WIDTH}" height="{height:.0f}" fill="{PAPER}"/>'
+    named = f'<text x="0" y="16" font-size="14" font-weight="600" fill="{INK}">{escape(title)}</text>'
+    return "\n".join([head, paper, named, *drawn, "</svg>\n"])
+
+
+def _runs(values: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
+    """Yields the stretches of values without a gap, each value with its number."""
+    run: list[tuple[int, float]] = []
+    for number, value in enumerate(values):
+        if value is not None:
+            run.append((number, value))
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _colours() -> Iterator[str]:
+    while True:
+        yield from COLOURS
+
+
+def _step(count: int) -> float:
+    return (WIDTH - LEFT - RIGHT) / max(count, 1)
+
+
+def _y(value: float, most: float) -> float:
+    return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * value / most
+
+
+def _text(x: float, y: float, text: str, *, anchor: str = "start", colour: str = INK) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
+
+
+def _box(x: float, y: float, width: float, height: float, colour: str) -> str:
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.0):.1f}" height="{height:.1f}" rx="1.5" fill="{colour}">'
+
+
+def _circle(x: float, y: float, colour: str, about: str) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="{colour}"><title>{escape(about)}</title></circle>'

@@ -1,0 +1,375 @@
+"""Writes the health report: how memory grows, how good it is, how recall answers, how fast, at what price, and how fresh it is.
+
+Tables in, a report out, which `render_markdown` and `render_html` turn into text. It holds counts, shares, dates and names of
+tables and categories, and no words of messages or memories, so that nothing in it has to be forgotten. Charts cover the last
+half year, by week; weeks begin on Monday.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from html import escape
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from memory_assets.schema.tables import TABLES
+from memory_assets.stages.evaluate.faults import FAULTS
+from memory_assets.stages.evaluate.quality import count_of, share_of
+from memory_assets.stages.maintain.charts import (
+    Series,
+    dollars,
+    horizontal_bars,
+    line_chart,
+    percent,
+    plain,
+    seconds,
+    stacked_columns,
+)
+from memory_assets.stages.recall.log import OUTCOMES, UNKNOWN
+
+FOLDER = "health"
+"""Where the reports are in the workspace."""
+
+WEEKS = 26
+STATES = ("active", "held", "superseded", "stale", "archived", "cold")
+WEEK = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class HealthInputs:
+    """The tables that the report is made from, and its moment."""
+
+    memories: pl.DataFrame
+    """Those of facts, not of narratives."""
+    observations: pl.DataFrame
+    """day, kind, gate."""
+    sessions: pl.DataFrame
+    """session_id, day."""
+    quality: pl.DataFrame
+    recalls: pl.DataFrame
+    nights: pl.DataFrame
+    """The table `nightly_stats`."""
+    costs: pl.DataFrame
+    """day, step, usd: what models were paid, by step; usd is null where the price is not known."""
+    written: Mapping[str, datetime]
+    """Table → when it was last written."""
+    now: datetime
+    zone: ZoneInfo
+
+    @property
+    def today(self) -> date:
+        """The local day of the report."""
+        return self.now.astimezone(self.zone).date()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture, and the name of its file without suffix."""
+
+    name: str
+    title: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One subject: sentences, pictures and a table (its first row is the head)."""
+
+    title: str
+    text: Sequence[str]
+    charts: Sequence[Chart] = ()
+    table: Sequence[Sequence[str]] = ()
+
+
+@dataclass(frozen=True)
+class HealthReport:
+    """The report of one month."""
+
+    month: str
+    """YYYY-MM: the month of the day before the report."""
+    on: date
+    figures: Mapping[str, str]
+    """The headline numbers, by name."""
+    sections: Sequence[Section]
+
+
+def build_report(given: HealthInputs) -> HealthReport:
+    """Returns the report of the month that the day before belongs to, which on the first of a month has just ended."""
+    month = f"{given.today - timedelta(days=1):%Y-%m}"
+    weeks = _weeks(given)
+    about = (_growth, _states, _quality, _recall, _latency, _cost)
+    sections = [*(one(given, weeks) for one in about), _freshness(given)]
+    return HealthReport(month, given.today, _figures(given, month), sections)
+
+
+def _figures(given: HealthInputs, month: str) -> dict[str, str]:
+    in_month = pl.col("day").dt.to_string("%Y-%m") == month
+    asked = given.recalls.filter(in_month)
+    active = given.memories.filter(state="active")
+    new = active.filter(pl.col("first_event_at").dt.convert_time_zone(given.zone.key).dt.to_string("%Y-%m") == month)
+    paid = given.costs.filter(in_month)["usd"].sum()
+    overdue = sum(is_overdue(given, name) for name in given.written)
+    return {
+        "active facts": f"{active.height:,}",
+        f"new in {month}": f"{new.height:,}",
+        "stale or older": f"{given.memories.filter(pl.col('state').is_in(['stale', 'archived', 'cold'])).height:,}",
+        f"sessions in {month}": f"{given.sessions.filter(in_month)['session_id'].n_unique():,}",
+        f"questions in {month}": f"{asked.height:,}",
+        "answered": percent(1 - asked.filter(outcome=UNKNOWN).height / asked.height) if asked.height else "–",
+        f"paid in {month}": dollars(float(paid or 0)),
+        "overdue tables": f"{overdue:,}",
+    }
+
+
+def _growth(given: HealthInputs, weeks: Sequence[date]) -> Section:
+    known = _day_of(given.memories.filter(pl.col("state") != "forgotten"), "first_event_at", given.zone)
+    stored = [float(known.filter(pl.col("day") < week + WEEK).height) for week in weeks]
+    active = known.filter(state="active")
+    still = [float(active.filter(pl.col("day") < week + WEEK).height) for week in weeks]
+    added = known.filter(pl.col("day") >= given.today - timedelta(days=28)).height
+    before = known.height - added
+    growth = f", {added / before:+.0%}" if before else ""
+    sessions = given.sessions.unique("session_id", keep="first", maintain_order=True)
+    facts = given.observations.filter(kind="fact")
+    of_gate = [
+        Series(name, _by_week(facts.filter(gate=gate), weeks, lambda rows: float(rows.height)))
+        for name, gate in (("allowed", "allow"), ("held", "hold"))
+    ]
+    return Section(
+        "Growth",
+        [f"{known.height:,} remembered facts, {added:,} of the last four weeks{growth}."],
+        [
+            _lines("growth", "Remembered facts by the week in which they were first said", weeks,
+                   [Series("all", stored), Series("active now", still)]),
+            _columns("facts", "Facts a week", weeks, of_gate),
+            _columns("sessions", "Sessions a week", weeks,
+                     [Series("sessions", _by_week(sessions, weeks, lambda rows: float(rows.height)))]),
+        ],
+    )  # fmt: skip
+
+
+def _states(given: HealthInputs, weeks: Sequence[date]) -> Section:
+    counts = dict(given.memories.group_by("state").len().iter_rows())
+    states = {state: float(counts.get(state, 0)) for state in STATES}
+    mix = given.memories.filter(state="active").group_by("category").len().sort(["len", "category"], descending=[True, False])
+    aging = given.memories.filter(pl.col("state").is_in(["stale", "archived", "cold"])).group_by("category").len()
+    stale = dict(aging.sort("category").iter_rows())
+    nights = given.nights.sort("day")
+    charts = [
+        Chart("states", "Remembered facts by state", horizontal_bars("Remembered facts by state", states)),
+        Chart("categories", "Active facts by category",
+              horizontal_bars("Active facts by category", {name: float(count) for name, count in mix.iter_rows()})),
+    ]  # fmt: skip
+    if nights.height > 1:
+        series = [
+            Series(state, _by_week(nights, weeks, lambda rows, state=state: float(rows[state][-1])))
+            for state in ("stale", "archived", "cold")
+        ]
+        charts.append(_lines("aging", "Stale, archived and cold memories at the end of each week", weeks, series))
+    named = ", ".join(f"{category} {count:,}" for category, count in stale.items())
+    left = int((nights["missed"] - nights["extracted"]).sum())
+    return Section(
+        "States and categories",
+        [
+            f"Stale, archived or cold: {named or 'none'}.",
+            f"Nights counted: {nights.height:,}; sessions, messages and notes that they left unread: {left:,}.",
+        ],
+        charts,
+    )
+
+
+def _quality(given: HealthInputs, weeks: Sequence[date]) -> Section:
+    shares = {
+        "allowed": lambda rows: share_of(rows, "verdict", "allow"),
+        "junk": lambda rows: share_of(rows, "junk", "candidates"),
+        "repeated": lambda rows: share_of(rows, "repeated", "allow"),
+    }
+    series = [Series(name, _by_week(given.quality, weeks, take)) for name, take in shares.items()]
+    found = {fault.replace("_", " "): float(count_of(given.quality, fault, "allow")) for fault in FAULTS}
+    found = {fault: count for fault, count in sorted(found.items(), key=lambda one: (-one[1], one[0])) if count}
+    charts = [
+        _lines("quality", "Candidates allowed, junk among candidates, repeats among allowed facts", weeks, series, percent)
+    ]
+    if found:
+        charts.append(Chart("faults", "Faults of allowed facts", horizontal_bars("Faults of allowed facts", found)))
+    facts = count_of(given.quality, "priority")
+    text = f"Allowed facts: {facts:,}; faults found in them: {plain(sum(found.values()))} (defined in docs/evaluation.md)."
+    return Section("Quality", [text], charts)
+
+
+def _recall(given: HealthInputs, weeks: Sequence[date]) -> Section:
+    series = [
+        Series(name, _by_week(given.recalls.filter(outcome=name), weeks, lambda rows: float(rows.height))) for name in OUTCOMES
+    ]
+    series = [one for one in series if any(one.values)]
+    if not series:
+        return Section("Recall", ["No question was asked in the last half year."])
+    asked = given.recalls.height
+    degraded = given.recalls.filter(pl.col("degraded").is_not_null()).height
+    unknown = given.recalls.filter(outcome=UNKNOWN).height
+    text = f"Questions: {asked:,}; without an answer in memory: {unknown:,}; answered by one retriever alone: {degraded:,}."
+    return Section("Recall", [text], [_columns("recall", "Questions a week, by the tier that answered", weeks, series)])
+
+
+def _latency(given: HealthInputs, weeks: Sequence[date]) -> Section:
+    timed = given.recalls.filter(pl.col("seconds") > 0)
+    if timed.is_empty():
+        return Section("Latency", ["No answer was timed yet."])
+    series = [
+        Series(name, _by_week(timed, weeks, lambda rows, share=share: _quantile(rows["seconds"], share)))
+        for name, share in (("median", 0.5), ("95 of 100 answers within", 0.95))
+    ]
+    half, most = (seconds(_quantile(timed["seconds"], share)) for share in (0.5, 0.95))
+    text = f"Half of all answers took at most {half}, 95 of 100 at most {most}."
+    return Section("Latency", [text], [_lines("latency", "Seconds to an answer", weeks, series, seconds)])
+
+
+def _cost(given: HealthInputs, weeks: Sequence[date]) -> Section:
+    paid = given.costs.filter(pl.col("usd") > 0)
+    unpriced = given.costs.filter(pl.col("usd").is_null()).height
+    more = [f"Answers without a known price: {unpriced:,}."] if unpriced else []
+    if paid.is_empty():
+        return Section("Cost", ["No model was paid.", *more])
+    steps = paid["step"].unique().sort().to_list()
+    series = [Series(step, _by_week(paid.filter(step=step), weeks, lambda rows: float(rows["usd"].sum()))) for step in steps]
+    text = f"{dollars(float(paid['usd'].sum()))} in all."
+    return Section("Cost", [text, *more], [_columns("cost", "US dollars a week, by step", weeks, series, dollars)])
+
+
+def is_overdue(given: HealthInputs, name: str) -> bool:
+    """Returns whether the table was written longer ago than its declaration allows."""
+    days = TABLES[name].fresh_days
+    return bool(days) and given.now - given.written[name] > timedelta(days=days or 0)
+
+
+def _freshness(given: HealthInputs) -> Section:
+    rows = [
+        (
+            name,
+            f"{given.written[name].astimezone(given.zone):%Y-%m-%d %H:%M}",
+            _age(given.now - given.written[name]),
+            f"{TABLES[name].fresh_days} d" if TABLES[name].fresh_days else "",
+            "overdue" if is_overdue(given, name) else "",
+        )
+        for name in TABLES
+        if name in given.written
+    ]
+    overdue = [row[0] for row in rows if row[-1]]
+    text = f"Overdue: {', '.join(overdue)}." if overdue else "No table is overdue."
+    return Section("Freshness", [text], (), [("table", "last written", "age", "deadline", ""), *rows])
+
+
+def render_markdown(report: HealthReport, pictures: str | None = None) -> str:
+    """Returns the report as Markdown; the charts are links to SVG files in the folder `pictures`, or left out."""
+    lines = [f"# Health of memory, {report.month}", f"_As of {report.on}._"]
+    lines.append("| " + " | ".join(report.figures) + " |\n|" + "---|" * len(report.figures))
+    lines[-1] += "\n| " + " | ".join(report.figures.values()) + " |"
+    for section in report.sections:
+        lines += [f"## {section.title}", " ".join(section.text)]
+        lines += [f"![{chart.title}]({pictures}/{chart.name}.svg)" for chart in section.charts] if pictures else []
+        if section.table:
+            head, *rows = section.table
+            cells = [head, ["---"] * len(head), *rows]
+            lines.append("\n".join(f"| {' | '.join(row)} |" for row in cells))
+    return "\n\n".join(lines) + "\n"
+
+
+def render_html(report: HealthReport) -> str:
+    """Returns the report as one page that needs no other file."""
+    figures = "".join(f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>" for name, value in report.figures.items())
+    parts = [
+        f"<h1>Health of memory, {report.month}</h1>",
+        f"<p>As of {report.on}.</p>",
+        f'<div class="figures">{figures}</div>',
+    ]
+    for section in report.sections:
+        parts += [f"<h2>{escape(section.title)}</h2>", f"<p>{escape(' '.join(section.text))}</p>"]
+        parts += [f"<figure>{chart.svg}</figure>" for chart in section.charts]
+        if section.table:
+            parts.append(_html_table(section.table))
+    return _PAGE.format(title=f"Health of memory, {report.month}", body="\n".join(parts))
+
+
+def _html_table(rows: Sequence[Sequence[str]]) -> str:
+    def row(cells: Sequence[str], tag: str) -> str:
+        kind = ' class="overdue"' if cells[-1] == "overdue" else ""
+        return f"<tr{kind}>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    return "\n".join(["<table>", row(rows[0], "th"), *(row(one, "td") for one in rows[1:]), "</table>"])
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ max-width: 760px; margin: 32px auto; padding: 0 20px; font: 15px/1.5 system-ui, sans-serif; color: #22262b;
+  background: #fff }}
+h1 {{ font-size: 24px; margin: 0 }}
+h2 {{ font-size: 18px; margin: 40px 0 4px; border-top: 1px solid #e3e6ea; padding-top: 20px }}
+p {{ color: #4b525a; margin: 4px 0 16px }}
+figure {{ margin: 0 0 24px }}
+svg {{ max-width: 100%; height: auto }}
+.figures {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); gap: 12px; margin-top: 20px }}
+.figures div {{ padding: 12px; border: 1px solid #e3e6ea; border-radius: 6px }}
+.figures b {{ display: block; font-size: 20px }}
+.figures span {{ color: #6a7178; font-size: 13px }}
+table {{ border-collapse: collapse; width: 100%; font-size: 14px }}
+th, td {{ text-align: left; padding: 4px 8px; border-bottom: 1px solid #e3e6ea }}
+th {{ color: #6a7178; font-weight: 600 }}
+tr.overdue td {{ color: #b8433f; font-weight: 600 }}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def _weeks(given: HealthInputs) -> list[date]:
+    """Returns the Mondays of the weeks shown: at most half a year, not before the first day of the store."""
+    last = given.today - timedelta(days=given.today.weekday())
+    days = [given.sessions["day"].min(), given.observations["day"].min(), given.recalls["day"].min()]
+    first = min((day for day in days if isinstance(day, date)), default=last)
+    count = min(WEEKS, (last - first).days // 7 + 2)
+    return [last - WEEK * back for back in reversed(range(max(count, 1)))]
+
+
+def _by_week(rows: pl.DataFrame, weeks: Sequence[date], take: Callable[[pl.DataFrame], float | None]) -> list[float | None]:
+    """Returns what is taken from the rows of each week; None for a week without rows."""
+    monday = pl.col("day").dt.truncate("1w")
+    found = {key: own for (key,), own in rows.group_by(monday.alias("week"), maintain_order=True)}
+    return [take(found[week]) if week in found else None for week in weeks]
+
+
+def _day_of(rows: pl.DataFrame, column: str, zone: ZoneInfo) -> pl.DataFrame:
+    return rows.with_columns(day=pl.col(column).dt.convert_time_zone(zone.key).dt.date())
+
+
+def _labels(weeks: Sequence[date]) -> list[str]:
+    return [f"{week:%d %b}".lstrip("0") for week in weeks]
+
+
+def _lines(
+    name: str, title: str, weeks: Sequence[date], series: Sequence[Series], show: Callable[[float], str] = plain
+) -> Chart:
+    return Chart(name, title, line_chart(title, _labels(weeks), series, show))
+
+
+def _columns(
+    name: str, title: str, weeks: Sequence[date], series: Sequence[Series], show: Callable[[float], str] = plain
+) -> Chart:
+    return Chart(name, title, stacked_columns(title, _labels(weeks), series, show))
+
+
+def _quantile(values: pl.Series, share: float) -> float:
+    return float(values.quantile(share, "nearest") or 0.0)
+
+
+def _age(age: timedelta) -> str:
+    hours = max(age.total_seconds(), 0.0) / 3600
+    return f"{hours:.0f} h" if hours < 48 else f"{hours / 24:.0f} d"

@@ -1,0 +1,95 @@
+"""A fact grows old in a store that is queried, comes back when it is recalled, and follows a changed TTL without a backfill."""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from memory_assets.memory import MemoryAgent
+from memory_assets.runs.due import memories_are_stale
+from memory_assets.runs.materialise import materialise
+from memory_assets.runs.staleness import is_stale, stale_days
+from memory_assets.schema.tables import TABLES, WHOLE
+from memory_assets.services.corpus import open_texts, passages_to_index
+from memory_assets.stages.embed.project import text_rows
+from memory_assets.store.ledger import ARCHIVED, RECALLED, RESTORED
+from memory_assets.store.store import Store
+from memory_assets_tests.factories import START, row
+from memory_assets_tests.small_store import DAY, FACT, HASH, MEMORY, WINDOW, bring_up_to_date, small_store, write
+
+
+def at(day: int, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """The store on a day after the start."""
+    monkeypatch.setenv("MEMORY_NOW", str(START + timedelta(days=day)))
+    return MemoryAgent().store
+
+
+def build(store: Store) -> str:
+    """Builds memories and their text index; returns the state of the fact."""
+    materialise(store, [TABLES["memories"]], [WHOLE])
+    memories = store.tables.read("memories")
+    open_texts(store).update(text_rows(memories, passages_to_index(store.tables)), [])
+    return memories["state"][0]
+
+
+def is_due(store: Store) -> bool:
+    """Whether the table has to be built again, by itself."""
+    return is_stale(store, ["memories"])
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store with one fact of a project."""
+    monkeypatch.setenv("MEMORY_TIMEZONE", "UTC")
+    store = small_store()
+    fact = row(
+        "observations", id=MEMORY, session_id="session-1", window_id=WINDOW, text=FACT, text_hash=HASH, kind="fact",
+        gate="allow", category="projects", project="shop", scope="project", event_at=START, author="owner",
+    )  # fmt: skip
+    write(store, "observations", DAY.isoformat(), fact)
+    bring_up_to_date(store)
+    return store
+
+
+def query(store: Store, *memory_ids: str) -> None:
+    """Somebody asks; the answer has these memories."""
+    store.ledger.append(RECALLED, "q", {"memory_ids": list(memory_ids)}, actor="mira")
+
+
+def test_a_fact_is_stale_after_91_days_with_queries_and_active_again_once_it_is_recalled(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    assert build(at(0, monkeypatch)) == "active"
+    for day in range(0, 91, 6):
+        query(at(day, monkeypatch))
+    assert (is_due(at(90, monkeypatch)), build(at(90, monkeypatch))) == (False, "active")
+    assert (is_due(at(91, monkeypatch)), build(at(91, monkeypatch))) == (True, "stale")
+    assert not is_due(at(91, monkeypatch))
+    query(at(92, monkeypatch), MEMORY)
+    assert build(at(92, monkeypatch)) == "active"
+
+
+def test_in_a_store_that_nobody_queries_it_is_never_stale(store: Store, monkeypatch: pytest.MonkeyPatch):
+    assert [build(at(day, monkeypatch)) for day in (0, 91, 500)] == ["active"] * 3
+
+
+def test_another_ttl_folds_memories_again_and_nothing_else(store: Store, monkeypatch: pytest.MonkeyPatch):
+    for day in range(0, 60, 7):
+        query(at(day, monkeypatch))
+    assert build(at(60, monkeypatch)) == "active"
+    monkeypatch.setenv("MEMORY_TTL_DAYS", json.dumps({"projects": 30}))
+    store = at(60, monkeypatch)
+    assert (is_due(store), stale_days(store, "process_days"), memories_are_stale(store)) == (True, {}, True)
+    assert build(store) == "stale"
+    monkeypatch.delenv("MEMORY_TTL_DAYS")
+    assert build(at(60, monkeypatch)) == "active"
+
+
+def test_an_archived_fact_is_restored_by_an_event(store: Store, monkeypatch: pytest.MonkeyPatch):
+    seen = []
+    for day, kind in ((1, ARCHIVED), (2, RESTORED)):
+        store = at(day, monkeypatch)
+        build(store)
+        store.ledger.append(kind, "weekly", {"memory_ids": [MEMORY]}, actor="weekly")
+        seen.append((is_due(store), build(store)))
+    assert seen == [(True, "archived"), (True, "active")]

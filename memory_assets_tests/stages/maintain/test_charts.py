@@ -1,0 +1,111 @@
+"""Charts are valid SVG that needs nothing else; values are where they belong; odd numbers and names break nothing."""
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_assets.stages.maintain.charts import (
+    HEIGHT,
+    LEFT,
+    MOST_TICKS,
+    WIDTH,
+    Series,
+    dollars,
+    horizontal_bars,
+    line_chart,
+    percent,
+    plain,
+    seconds,
+    shown_labels,
+    stacked_columns,
+    ticks_up_to,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+VALUES = st.lists(st.none() | st.floats(0, 1e9, allow_nan=False), min_size=0, max_size=30)
+
+
+def parts_of(svg: str, tag: str) -> list[ElementTree.Element]:
+    return list(ElementTree.fromstring(svg).iter(SVG + tag))
+
+
+def texts_of(svg: str) -> list[str]:
+    return [part.text or "" for part in parts_of(svg, "text")]
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks"),
+    [
+        (0, [0, 1]),
+        (1, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (7, [0, 2, 4, 6, 8]),
+        (41, [0, 10, 20, 30, 40, 50]),
+        (0.031, [0, 0.01, 0.02, 0.03, 0.04]),
+        (1_240, [0, 250, 500, 750, 1_000, 1_250]),
+    ],
+)
+def test_ticks_are_round_and_reach_the_largest_value(most: float, ticks: list[float]):
+    assert ticks_up_to(most) == ticks
+
+
+@given(st.floats(1e-6, 1e12))
+def test_there_are_few_ticks_and_the_last_is_not_below_the_largest_value(most: float):
+    ticks = ticks_up_to(most)
+    assert ticks[-1] >= most * (1 - 1e-9) and 2 <= len(ticks) <= MOST_TICKS + 1
+
+
+@given(VALUES, VALUES)
+def test_any_values_give_a_valid_picture_inside_its_frame(first: Sequence[float | None], second: Sequence[float | None]):
+    count = min(len(first), len(second))
+    labels, series = [f"w{n}" for n in range(count)], [Series("a & b", first[:count]), Series("<c>", second[:count])]
+    for draw in (line_chart, stacked_columns):
+        svg = draw("Rows < 5 & more", labels, series)
+        assert texts_of(svg)[0] == "Rows < 5 & more"
+        for part in [*parts_of(svg, "circle"), *parts_of(svg, "rect")]:
+            x, y = (float(part.get(name) or part.get(f"c{name}") or 0) for name in "xy")
+            assert 0 <= x <= WIDTH and 0 <= y <= HEIGHT
+
+
+def test_a_gap_divides_a_line_and_the_largest_value_is_the_highest_point():
+    svg = line_chart("Facts", ["a", "b", "c", "d"], [Series("facts", [2, None, 8, 4])])
+    assert len(parts_of(svg, "polyline")) == 2
+    heights = [float(circle.get("cy") or 0) for circle in parts_of(svg, "circle")]
+    assert heights.index(min(heights)) == 1
+    abouts = ["".join(circle.itertext()) for circle in parts_of(svg, "circle")]
+    assert abouts == ["facts, a: 2", "facts, c: 8", "facts, d: 4"]
+
+
+def test_columns_lie_on_top_of_each_other():
+    svg = stacked_columns("Facts", ["a"], [Series("allowed", [3]), Series("held", [1])])
+    lower, upper = parts_of(svg, "rect")[1:3]  # the first is the paper
+    bottom = float(upper.get("y") or 0) + float(upper.get("height") or 0)
+    assert bottom == pytest.approx(float(lower.get("y") or 0), abs=0.11)
+    assert float(lower.get("height") or 0) == pytest.approx(3 * float(upper.get("height") or 0), abs=0.3)
+    assert {"allowed", "held"} <= set(texts_of(svg)), "two series need a legend"
+    assert "held" not in texts_of(stacked_columns("Facts", ["a"], [Series("held", [1])]))
+
+
+def test_bars_keep_their_order_and_lengths():
+    svg = horizontal_bars("States", {"active": 40, "held": 10, "cold": 0})
+    widths = [float(part.get("width") or 0) for part in parts_of(svg, "rect")[1:]]
+    assert widths[0] == pytest.approx(4 * widths[1], abs=0.3) and widths[2] == 0
+    assert texts_of(svg) == ["States", "active", "40", "held", "10", "cold", "0"]
+
+
+def test_labels_are_thinned_so_that_they_fit_and_the_last_one_stays():
+    assert shown_labels(["a", "b", "c"]) == [0, 1, 2]
+    shown = shown_labels([str(n) for n in range(26)])
+    assert shown[-1] == 25 and len(shown) * 62 <= WIDTH - LEFT
+
+
+def test_numbers_are_shown_in_their_unit():
+    assert [plain(1234.5), plain(0.256), percent(0.256), dollars(0.5), seconds(0.04)] == [
+        "1,234.5",
+        "0.26",
+        "26%",
+        "$0.5",
+        "0.04 s",
+    ]
