@@ -5,6 +5,7 @@
     ├── StoreError          the store cannot be opened, read or written
     │   ├── StoreBusyError      another process is writing
     │   ├── StoreVersionError   the store was written by a newer release
+    │   ├── DamagedError        a derived file is not as it was written
     │   ├── UnknownBranchError  there is no branch of that name
     │   └── TableError          a table's rows do not fit its schema
     ├── TranscriptError     a transcript or its archived bytes cannot be read
@@ -49,6 +50,10 @@ class StoreBusyError(StoreError):
 
 class StoreVersionError(StoreError):
     """The store was written by a newer release than this one."""
+
+
+class DamagedError(StoreError):
+    """A file that can be rebuilt is not as it was written."""
 
 
 class UnknownBranchError(StoreError):

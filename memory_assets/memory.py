@@ -8,17 +8,18 @@ print them. It writes only to the ledger. Heavy modules are imported when they a
 import hashlib
 import hmac
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import polars as pl
 
 from memory_assets.errors import LabelsError, ReviewError, StoreError, UnknownIdError
 from memory_assets.schema import requests
+from memory_assets.schema.announcements import announced, take
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.which_store import environment_of, is_sample, present_settings
 from memory_assets.stages.deliver.spool import alarm
@@ -48,7 +49,29 @@ MEMORIES = ("fact", "narrative")
 AN_ID = re.compile(r"mem_\S*|p-\d[\d-]*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 """Targets that are taken as ids, known or not, and not as words."""
 
+T = TypeVar("T")
+P = ParamSpec("P")
+
 Asking = TypeVar("Asking", bound=AnswerRequest)
+
+
+def _despite_damage(verb: "Callable[Concatenate[MemoryAgent, P], T]") -> "Callable[Concatenate[MemoryAgent, P], T]":
+    """Makes the verb answer from what is whole where a damaged file of the store makes it fail."""
+
+    @wraps(verb)
+    def ask(self: "MemoryAgent", /, *arguments: P.args, **options: P.kwargs) -> T:
+        if not self.exists:
+            return verb(self, *arguments, **options)
+        from memory_assets.store.damage import despite_damage
+
+        return despite_damage(self.store, partial(verb, self, *arguments, **options))
+
+    return ask
+
+
+def announcements() -> list[str]:
+    """Returns the damage that this process found since the last call, one line each."""
+    return take()
 
 
 def scan(table: str) -> pl.LazyFrame:
@@ -146,6 +169,7 @@ class MemoryAgent:
         """Whether the store exists."""
         return (self.settings.data / "VERSION").is_file()
 
+    @_despite_damage
     def recall(
         self,
         question: str | RecallRequest,
@@ -174,8 +198,10 @@ class MemoryAgent:
             memory_ids = [result.memory_id for result in found.results if result.kind in MEMORIES]
             payload = payload_of(found, is_budget=request.budget) | ({"session": session} if session else {})
             self._log_recall(request.question, memory_ids, payload)
-        return replace(found, notes=(*found.notes, *missing)) if missing else found
+        notes = (*found.notes, *missing, *announced())
+        return replace(found, notes=notes) if len(notes) > len(found.notes) else found
 
+    @_despite_damage
     def answer(self, question: str | AnswerRequest, *, model: "Model | None" = None, **options: Any) -> "CitedAnswer":
         """Returns an answer from everything that is known, with sources for each sentence, or that it is not in memory.
 
@@ -244,6 +270,7 @@ class MemoryAgent:
         warnings = (None if text else NOTHING_YET, alarm(root))
         return Briefing(text, path, written_at, tuple(filter(None, warnings)))
 
+    @_despite_damage
     def review(self, request: requests.ReviewRequest | None = None) -> Review:
         """Returns the proposals that wait for a decision, and problems of REVIEW.md."""
         from memory_assets.services.review import read_review
@@ -260,6 +287,7 @@ class MemoryAgent:
             return Decided(self.reject(*request.proposals, reason=request.reason))
         return Decided(self.edit(request.proposals[0], request.text))
 
+    @_despite_damage
     def pending(self) -> tuple[Pending, ...]:
         """Returns the proposals that you are asked about, the most useful first, later events of the ledger included."""
         return tuple(self._waiting())
@@ -326,6 +354,7 @@ class MemoryAgent:
         launch.triage(self.store)
         return self._decided(proposal_ids)
 
+    @_despite_damage
     def explain(self, target: str | requests.ExplainRequest, **options: Any) -> "Explanation | WhyNot":
         """Returns where a line of MEMORY.md, a proposal, a memory or an observation comes from, down to the bytes.
 
@@ -360,6 +389,7 @@ class MemoryAgent:
         recall = partial(self.recall, probe=True)
         return why_not(text, store, open_present_with_embedder(store), recall, question=question)
 
+    @_despite_damage
     def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> Triggers:
         """Returns the dates due on the day or the day after it; without a day, every date ahead."""
         from memory_assets.services.brief_inputs import due_triggers
@@ -369,14 +399,15 @@ class MemoryAgent:
         memories = read_present(self.store.tables, self.store.ledger)
         return Triggers(due_triggers(self.store, memories, on=day, is_all=day is None))
 
+    @_despite_damage
     def status(self, request: requests.StatusRequest | None = None) -> "Status":
         """Returns the state of the store."""
         from memory_assets.services.health.status import status_of
 
         return status_of(self._store_or_unopened(), is_sample=self.is_sample)
 
-    def health(self) -> "Health":
-        """Returns the report of the doctor: counts and checks."""
+    def health(self, *, is_deep: bool = False, night: date | None = None) -> "Health":
+        """Returns the report of the doctor: counts and checks; with `is_deep` of every byte, or of the share of the night."""
         from memory_assets.adapters.local_embedder import LocalEmbedder
         from memory_assets.services.corpus import open_texts, open_vectors
         from memory_assets.services.health.doctor import Projections, examine
@@ -389,8 +420,9 @@ class MemoryAgent:
             vector_ids=open_vectors(store).ids,
             text_ids=open_texts(store).ids,
         )
-        return examine(store, projections, tasks_of(store))
+        return examine(store, projections, tasks_of(store), is_deep=is_deep, night=night)
 
+    @_despite_damage
     def last_heard(self) -> dict[str, datetime]:
         """Returns when each harness last sent an event."""
         if not self.exists:

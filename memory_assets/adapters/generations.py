@@ -8,6 +8,8 @@ A writer copies the published generation (or starts empty), changes the copy, cl
 the generation in the pointer and reopen when it changes. The next writer removes what a killed writer left unpublished.
 """
 
+import hashlib
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,9 +17,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from memory_assets.errors import IndexFailedError
-from memory_assets.text.files import make_folder, write_atomically
+from memory_assets.text.files import make_folder, write_atomically, write_json
 
 T = TypeVar("T")
+
+SUMS = "sums.json"
+"""Size and hash of each array of a generation."""
 
 KEPT = 2
 """Generations kept: the published one, and the previous one for readers that still have it open."""
@@ -47,7 +52,7 @@ class Generations:
 
     def _pointer(self) -> str | None:
         try:
-            return (self.folder / "current").read_text().strip()
+            return (self.folder / "current").read_bytes().decode(errors="replace").strip()
         except (FileNotFoundError, NotADirectoryError):
             return None
 
@@ -85,6 +90,15 @@ class Generations:
     def close(self) -> None:
         """Closes the open generation."""
 
+    def faults(self, *, is_deep: bool = False) -> list[str]:
+        """Returns the arrays of the published generation that are not as they were written: by size, or by hash too.
+
+        Empty where there is no generation, or one of an earlier release, which noted nothing.
+        """
+        if (pointer := self.folder / "current").is_file() and self.published() is None:
+            return [f"{pointer.name} names no generation"]
+        return self.read_published(lambda folder: list(_faults(folder, is_deep=is_deep)), [])
+
     @contextmanager
     def build(self, *, rebuild: bool) -> Iterator[Path]:
         """Yields a folder to change and publishes it when the block succeeds."""
@@ -100,6 +114,7 @@ class Generations:
             else:
                 shutil.copytree(base, folder)
             yield folder
+            _write_sums(folder)
             write_atomically(self.folder / "current", folder.name.encode())
         except OSError as error:
             raise IndexFailedError(
@@ -138,6 +153,33 @@ class Generations:
 
     def _folders(self) -> list[Path]:
         return sorted(folder for folder in self.folder.glob("*") if folder.is_dir() and folder.name.isdigit())
+
+
+def _write_sums(folder: Path) -> None:
+    """Notes size and hash of every array of the generation; Chroma changes its own files when it opens them."""
+    paths = sorted(folder.rglob("*.npy"))
+    sums = {path.relative_to(folder).as_posix(): [path.stat().st_size, _hash_of(path)] for path in paths}
+    write_json(folder / SUMS, sums)
+
+
+def _faults(folder: Path, *, is_deep: bool) -> Iterator[str]:
+    path = folder / SUMS
+    if not path.is_file():
+        return
+    try:
+        sums = json.loads(path.read_bytes())
+    except ValueError:
+        yield f"{SUMS} cannot be read"
+        return
+    for place, (size, hashed) in sums.items():
+        file = folder / place
+        if not file.is_file() or file.stat().st_size != size or (is_deep and _hash_of(file) != hashed):
+            yield place
+
+
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class _ReplacedError(Exception):

@@ -15,7 +15,7 @@ from typing import Any, get_args
 import dagster as dg
 from dagster_pandera import pandera_schema_to_dagster_type
 
-from memory_assets.errors import LabelsError, ModelBusyError, ModelSetupError
+from memory_assets.errors import DamagedError, LabelsError, ModelBusyError, ModelSetupError
 from memory_assets.runs.days import ASK_AGAIN
 from memory_assets.runs.materialise import Markdown, Report, counts_of, data_version, materialise
 from memory_assets.runs.scopes import SCOPE
@@ -120,10 +120,10 @@ def _dep(table: Table, upstream: Table) -> dg.AssetDep:
 
 
 def _materialise(store: Store, tables: Sequence[Table], keys: Sequence[str], *, ask_again: bool) -> Report:
-    """Builds the tables; a wrong setting fails the run at once, for a busy model Dagster retries later."""
+    """Builds the tables; a wrong setting or damaged file fails the run at once, for a busy model Dagster retries later."""
     try:
         return materialise(store, tables, keys, ask_again=ask_again)
-    except (ModelSetupError, LabelsError) as error:
+    except (ModelSetupError, LabelsError, DamagedError) as error:
         raise dg.Failure(str(error), allow_retries=False) from error
     except ModelBusyError as error:
         wait = WAIT_SECONDS if error.retry_after_seconds is None else error.retry_after_seconds
@@ -140,7 +140,8 @@ def _result(
         rows = {"dagster/partition_row_count": parts[key].rows if key in parts else 0} if table.record else {}
         figures = {**rows, **report.by_partition.get(key, {}), **more.by_partition.get(key, {})}
         context.add_asset_metadata(_metadata(figures), partition_key=key, asset_key=table.name)
-    figures = {**_sizes(store, table, keys, parts), **report.figures, **more.figures}
+    retries = {"retries": context.retry_number} if table.asks or context.retry_number else {}
+    figures = {**_sizes(store, table, keys, parts), **retries, **report.figures, **more.figures}
     version = data_version(store, table, keys)
     return dg.MaterializeResult(
         asset_key=table.name,

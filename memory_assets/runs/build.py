@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from memory_assets.services.branches import is_adopting
 from memory_assets.services.health.status import Status, keep_status, status_of
 from memory_assets.services.sources import find_sources, widen_since
 from memory_assets.services.which_store import StoreChoice, is_sample, present_settings, store_to_fill
+from memory_assets.store.damage import despite_damage
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store, remove_derived
 
@@ -66,7 +68,7 @@ def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = No
         from memory_assets.runs.what_if import finish
 
         store = finish(store)
-    before = status_of(store).rows
+    before = despite_damage(store, partial(status_of, store)).rows
     ran = work() if work else launch.ingest(store)
     after = keep_status(store, is_sample=is_sample(filling.settings))
     learnt = {table: count - before[table] for table, count in after.rows.items() if count != before[table]}

@@ -17,6 +17,7 @@ from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
 from memory_assets.runs.staleness import input_versions, is_stale, rules_of, stale_days, stale_partitions
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, TABLES, WHOLE, tables_in
+from memory_assets.services.corpus import open_texts, open_vectors
 from memory_assets.services.review import proposals_to_review, read_task_snapshot, task_decisions_hash
 from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.discover import TranscriptFile
@@ -25,6 +26,7 @@ from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import ACCUMULATED, REFLECTED
 from memory_assets.stages.triage.projects import memory_files
+from memory_assets.store.damage import missing_parts
 from memory_assets.store.ledger import WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
@@ -53,7 +55,13 @@ def due_runs(store: Store, job: str) -> list[DueRun]:
     if JOBS[job].is_partitioned:
         return runs_of_days(job, stale_days(store, job))
     is_due, state = DUE.get(job, (partial(_is_stale_job, job), partial(_tables_state, job)))
-    return [DueRun(job, None, state(store))] if is_due(store) else []
+    return [DueRun(job, None, state(store))] if is_due(store) or _lacks_tables(job, store) else []
+
+
+def _lacks_tables(job: str, store: Store) -> bool:
+    """Returns whether a damaged table of the job was put aside and is not rebuilt yet."""
+    missing = missing_parts(store)
+    return any(table.name in missing for table in tables_in(job))
 
 
 def runs_of_days(job: str, days: Mapping[date, str]) -> list[DueRun]:
@@ -116,6 +124,7 @@ def memories_are_stale(store: Store) -> bool:
         return is_stale(store, ["memories"])
     pointers = (store.root / "index" / name / "current" for name in ("vectors", "texts"))
     is_whole = WHOLE in store.tables.parts("recalls") and all(pointer.is_file() for pointer in pointers)
+    is_whole = is_whole and not [fault for index in (open_vectors(store), open_texts(store)) for fault in index.faults()]
     return not is_whole or inputs.summaries_are_stale(store) or _is_stale_job("rebuild_memories", store)
 
 

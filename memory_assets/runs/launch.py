@@ -8,19 +8,23 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_assets.errors import StoreError
+from polars.exceptions import PanicException
+
+from memory_assets.errors import DamagedError, StoreError
 from memory_assets.runs.days import Stretch, first_day_of, has_scopes, stretches, tags_of
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.tables import JOBS, tables_in
+from memory_assets.store.damage import is_damage, put_damaged_aside, settle
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, write_atomically
@@ -34,6 +38,12 @@ CODE_LOCATION = "memory_assets.definitions"
 
 POLL_SECONDS = 30.0
 """Time between two readings of the store's first day while the UI is served."""
+
+MOST_ATTEMPTS = 4
+"""Times that an update starts again after a damaged file was put aside."""
+
+END_SECONDS = 3.0
+"""Time that the processes of the UI have to end before they are killed; a run that is killed is finished by the next one."""
 
 EVENT_LOG = "# Keeps the event log open"
 """The line of dagster.yaml where the part begins that older files lack."""
@@ -51,12 +61,35 @@ class RunSummary:
 
 
 def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
-    """Updates every table from the transcripts, then reflects and triages; does nothing when nothing is new."""
-    with _Runner(store) as runner:
-        for job in JOBS.values():
-            if reflect or job.is_at_once:
-                runner.run_due(job.name)
-    return runner.summary()
+    """Updates every table from the transcripts, then reflects and triages; does nothing when nothing is new.
+
+    Where a damaged file is in the way, it is put aside, and all starts again: what comes first is rebuilt first.
+    """
+    summary = RunSummary()
+    put_damaged_aside(store, is_deep=False)
+    for attempt in count(1):
+        with _Runner(store) as runner:
+            try:
+                for job in JOBS.values():
+                    if reflect or job.is_at_once:
+                        runner.run_due(job.name)
+                break
+            except (Exception, PanicException) as error:
+                found = put_damaged_aside(store) if is_damage(error) else []
+                if attempt == MOST_ATTEMPTS or not (found or _is_put_aside(error)):
+                    raise
+            finally:
+                summary = RunSummary([*summary.jobs, *runner.summary().jobs], summary.seconds + runner.summary().seconds)
+    if reflect:
+        settle(store)
+    return summary
+
+
+def _is_put_aside(error: BaseException | None) -> bool:
+    """Returns whether a step put a damaged file aside and ended with this error."""
+    while error is not None and not isinstance(error, DamagedError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def backfill(store: Store, days: Iterable[date]) -> RunSummary:
@@ -191,10 +224,12 @@ def make_home(store: Store) -> Path:
 def serve(store: Store, port: int, environ: dict[str, str]) -> int:
     """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code.
 
-    When transcripts older than the first partition are captured, it reloads the code location for earlier partitions.
+    When transcripts older than the first partition are captured, it reloads the code location for earlier partitions. SIGTERM
+    and ctrl-C end all processes that were started for the UI, those that do not end by themselves after `END_SECONDS`.
     """
     import signal
     import subprocess
+    from threading import Timer
 
     first_day = first_day_of(store)
     with store.lock():
@@ -202,28 +237,46 @@ def serve(store: Store, port: int, environ: dict[str, str]) -> int:
     command = [sys.executable, "-m", "dagster", "dev", "-m", CODE_LOCATION, "-h", "127.0.0.1", "-p", str(port)]
     variables = {**os.environ, **environ, "DAGSTER_HOME": str(store.dagster_home), "PYTHONWARNINGS": "ignore"}
     process: subprocess.Popen | None = None
-    is_asked_to_end = False
+    asked: list[int] = []
 
-    def end(*_: object) -> None:
-        nonlocal is_asked_to_end
-        is_asked_to_end = True
-        if process is not None:
-            process.terminate()  # Dagster stops its own processes
+    def end(number: int, _: object) -> None:
+        asked.append(number)
+        if process is None:
+            return
+        process.terminate()  # Dagster stops its own processes
+        killing = Timer(END_SECONDS if len(asked) == 1 else 0.0, kill_group, [process.pid])
+        killing.daemon = True
+        killing.start()
 
-    signal.signal(signal.SIGTERM, end)  # before the start, so that no process outlives a signal that arrives during it
-    process = subprocess.Popen([*command, "--log-level", "warning"], env=variables, cwd=store.root)
-    if is_asked_to_end:
-        process.terminate()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)  # before the start, so that no process outlives a signal that arrives during it
+    own_group = os.name == "posix"  # ctrl-C reaches this process alone, which ends the others
+    options = {"env": variables, "cwd": store.root, "start_new_session": own_group}
+    process = subprocess.Popen([*command, "--log-level", "warning"], **options)
+    if asked:
+        end(asked.pop(), None)
     try:
         while True:
             try:
-                return process.wait(timeout=POLL_SECONDS)
+                code = process.wait(timeout=POLL_SECONDS)
+                return 0 if signal.SIGINT in asked else code
             except subprocess.TimeoutExpired:
                 if (first := first_day_of(store)) < first_day and reload_code_location(port):
                     first_day = first
-    except KeyboardInterrupt:
-        process.wait(timeout=30)
-        return 0
+    finally:
+        kill_group(process.pid)  # what it left running
+
+
+def kill_group(leader: int) -> None:
+    """Kills a process that was started in a session of its own, and everything it started."""
+    import signal
+    import subprocess
+
+    if os.name == "nt":
+        subprocess.run(["taskkill", "/F", "/T", "/PID", str(leader)], capture_output=True)
+        return
+    with suppress(ProcessLookupError, PermissionError):  # it ended by itself
+        os.killpg(leader, signal.SIGKILL)
 
 
 def reload_code_location(port: int) -> bool:

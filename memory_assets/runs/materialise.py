@@ -14,11 +14,13 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.errors import DamagedError
 from memory_assets.runs.staleness import input_versions, note_name, resolve
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import JOBS, Table
 from memory_assets.stages.capture.masking.redact import mask_frame
+from memory_assets.store.damage import is_damage, put_damaged_aside
 from memory_assets.store.store import Store
 from memory_assets.store.telemetry import StepEvent, log_step
 
@@ -85,14 +87,17 @@ def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str]
     """Builds the tables, which share one build function, for the partitions, writes them, and logs the step, also a failed one.
 
     A partition of a day, week or month table whose input version did not change is left as it is. The last of the tables is
-    written last: its input version says that the others are written.
+    written last: its input version says that the others are written. Raises `DamagedError` where a damaged file is in the way,
+    which is then put aside: the next run rebuilds it first.
     """
     began, report, problem = perf_counter(), Report(), ""
     try:
-        report = _materialise(store, tables, partitions, ask_again)
+        report = _materialise(store, tables, partitions, ask_again=ask_again)
         return report
     except BaseException as error:
         problem = type(error).__name__
+        if is_damage(error) and (found := put_damaged_aside(store)):
+            raise DamagedError(found[0].message) from error
         raise
     finally:
         spent, lead = 1_000 * (perf_counter() - began), tables[-1]
@@ -100,7 +105,7 @@ def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str]
         log_step(store.root, event)
 
 
-def _materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str], ask_again: bool) -> Report:
+def _materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str], *, ask_again: bool) -> Report:
     lead = tables[-1]
     wanted = input_versions(store, lead) if lead.inputs is not None else {}
     default = "-" if lead.is_partitioned else lead.version  # of a partition that nothing in the store requires

@@ -12,7 +12,8 @@ from typing import Any
 
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import PartInfo
-from memory_assets.schema.tables import TABLES, WHOLE, Table, tables_in
+from memory_assets.schema.tables import JOBS, TABLES, WHOLE, Table, tables_in
+from memory_assets.store.damage import missing_parts
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 
@@ -63,7 +64,8 @@ def written_versions(store: Store, table: Table, wanted: Mapping[str, str] | Non
     if table.record:
         return {part: info.inputs for part, info in store.tables.parts(table.name).items()}
     wanted = input_versions(store, table) if wanted is None else wanted
-    notes = {part: store.note_of(note_name(table, part)) for part in wanted}
+    is_whole = resolve(table.is_whole) if table.is_whole else lambda *_: True
+    notes = {part: store.note_of(note_name(table, part)) for part in wanted if is_whole(store, part)}
     return {part: note for part, note in notes.items() if note is not None}
 
 
@@ -80,7 +82,10 @@ def unpaid(version: str) -> str:
 def stale_days(store: Store, job: str) -> dict[date, str]:
     """Returns the partitions of the job that should be built, with a hash of what asks for it."""
     found: dict[str, list[str]] = {}
+    missing = missing_parts(store)
     for table in tables_in(job):
+        for part in missing.get(table.name, ()) if table.is_partitioned and table.grain == JOBS[job].grain else ():
+            found.setdefault(part, []).append(f"{table.name} was damaged")
         wanted = input_versions(store, table) if _is_judged(table) and table.is_partitioned else {}
         for part in stale_partitions(store, table, wanted):
             found.setdefault(part, []).append(f"{table.name}={wanted[part]}")

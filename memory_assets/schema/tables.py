@@ -55,6 +55,8 @@ class Table:
 
     None: it is built whenever one of its jobs runs, and never makes a job due.
     """
+    is_whole: str = ""
+    """Dotted name of the function that returns whether the file of a partition is there as it was written; for files alone."""
     follows: bool = False
     """Whether it is built along with another table of its job, and never makes the job due by itself."""
     asks: str = ""
@@ -170,7 +172,7 @@ TABLES: dict[str, Table] = {
         _rows("resources", r.Resource, "capture", "capture", "3", inputs=None, fresh_days=7),
         _rows("records", r.TranscriptRecord, "capture", "capture", "records/2", grain="source", made_from=("resources",),
               inputs=None, plots=("status",)),
-        _rows("windows", r.Window, "capture", "capture", "windows/2", made_from=("records", "events"),
+        _rows("windows", r.Window, "capture", "capture", "windows/3", made_from=("records", "events"),
               settings=("idle_minutes", "short_turns", "context_tokens", "owner", "people"), inputs="windows",
               plots=("trigger", "status", "harness")),
         _rows("messages_open", r.Message, "capture", "capture", "records/2", made_from=("windows", "resources"), inputs=None,
@@ -327,7 +329,7 @@ TABLES: dict[str, Table] = {
         _file("briefing", "brief", (*_TRIAGE, "brief"), "brief/8", grain="scope",
               made_from=("memories", "memory_md", "proposals", "decisions", "triggers", "lessons", "windows", "messages",
               "session_reflections", "observer_answers", "reflections"), settings=("owner", "timezone", "context_tokens"),
-              inputs="briefing",
+              inputs="briefing", is_whole="runs.steps.brief:is_whole",
               kinds=frozenset({"markdown"}),
               doc="Context for the next session of a project: MEMORY.md, lessons, what was left open, recent facts, dates."),
     )

@@ -27,7 +27,9 @@ import zstandard
 
 from memory_assets.errors import StoreError, TranscriptError
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.announcements import announce
 from memory_assets.schema.records import Resource
+from memory_assets.store.ledger import HELP, is_torn_line
 from memory_assets.text.files import Stamp, append_line, stamp_of, write_atomically, write_json
 
 VERSION = 3
@@ -74,6 +76,7 @@ class Archive:
         self._stamp: Stamp | None = None
         self._loaded: dict[str, list[Range]] = {}
         self._by_id: dict[str, Range] = {}
+        self._damaged: list[str] = []
         self._cached_content = lru_cache(maxsize=2)(lambda id, _: self._read_content(self._by_id[id]))
 
     def sources(self) -> dict[str, list[Range]]:
@@ -146,11 +149,14 @@ class Archive:
         return found
 
     def lines(self, source_id: str, generation: int, from_line: int = 0) -> Iterator[Line]:
-        """Yields the lines of the ranges that end after the line number, one range in memory at a time."""
+        """Yields the lines of the ranges that end after the line number, one range in memory at a time.
+
+        Of a range that cannot be decompressed, the lines before the damage are yielded.
+        """
         for entry in self.ranges(source_id):
             if entry.generation != generation or entry.line_to <= from_line:
                 continue
-            content, start, offset = self._content(entry), int(entry.starts_with_newline), entry.byte_from
+            content, start, offset = self._readable(entry), int(entry.starts_with_newline), entry.byte_from
             for number in count(entry.line_from):
                 if start >= len(content):
                     break
@@ -162,6 +168,15 @@ class Archive:
         """Returns the range with the id."""
         self._load()
         return self._by_id.get(resource_id)
+
+    def damaged_lines(self) -> list[str]:
+        """Returns the lines of the catalog that cannot be read, each with its number from 1 and the reason."""
+        self._load()
+        return self._damaged
+
+    def place_of(self, entry: Range) -> str:
+        """Returns the range's file, and the bytes of the transcript that it holds, for messages."""
+        return f"{self._file(entry).relative_to(self.root.parent)} ({entry.path}, bytes {entry.byte_from} to {entry.byte_to})"
 
     def verify(self, resource_id: str) -> bool:
         """Returns whether the archived bytes of the range still match their hash."""
@@ -200,8 +215,10 @@ class Archive:
         """Returns the catalog, read again when any process has changed it; masking a range changes it too."""
         stamp = stamp_of(self._catalog)
         if self._stamp != stamp:
-            self._stamp, self._loaded = stamp, _read_catalog(self._catalog) if stamp else {}
+            self._stamp, (self._loaded, self._damaged) = stamp, _read_catalog(self._catalog) if stamp else ({}, [])
             self._by_id = {entry.id: entry for entry in chain.from_iterable(self._loaded.values())}
+        if self._damaged:
+            announce(f"Lines of the archive's catalog that cannot be read: {len(self._damaged)}. {HELP}")
         return self._loaded
 
     def _file(self, entry: Range) -> Path:
@@ -210,6 +227,14 @@ class Archive:
     def _content(self, entry: Range) -> bytes:
         """Returns the decompressed range; the last two are kept until their files change, in this process or another."""
         return self._cached_content(entry.id, stamp_of(self._file(entry)))
+
+    def _readable(self, entry: Range) -> bytes:
+        """Returns the decompressed range; of a damaged one the whole lines before the damage, which is announced."""
+        try:
+            return self._content(entry)
+        except TranscriptError:
+            announce(f"A range of the archive is damaged: {self.place_of(entry)}. `memory doctor --deep` checks all of them.")
+            return _salvaged(self._file(entry))
 
     def _read_content(self, entry: Range) -> bytes:
         try:
@@ -224,16 +249,34 @@ def _catalog_line(entry: Range) -> bytes:
     return orjson.dumps({"v": VERSION, **entry.model_dump()})
 
 
-def _read_catalog(path: Path) -> dict[str, list[Range]]:
+def _salvaged(path: Path) -> bytes:
+    """Returns the whole lines that can be decompressed before the damage."""
+    found, decoder = b"", zstandard.ZstdDecompressor().decompressobj()
+    try:
+        for byte in path.read_bytes():
+            found += decoder.decompress(bytes([byte]))
+    except (OSError, zstandard.ZstdError):
+        pass
+    return found[: found.rfind(b"\n") + 1]
+
+
+def _read_catalog(path: Path) -> tuple[dict[str, list[Range]], list[str]]:
+    """Returns the ranges of each source, and the lines that cannot be read, with the reason."""
     found: dict[str, dict[tuple[int, int], Range]] = defaultdict(dict)
-    for line in path.read_bytes().split(b"\n"):
+    damaged: list[str] = []
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+        if not line.strip():
+            continue
         try:
             row = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            continue  # a line torn by a killed process: its range is captured again
-        version = row.pop("v")
+            version = row.pop("v")
+            if version <= VERSION:
+                entry = Range(**row)
+                found[entry.source_id].setdefault((entry.generation, entry.byte_from), entry)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            if not is_torn_line(line):  # by a killed process: its range is captured again
+                damaged.append(f"{path.name}, line {number}: {str(error).splitlines()[0]}")
+            continue
         if version > VERSION:
             raise StoreError(f"{path} was written by a newer release (archive version {version}); upgrade memory_assets.")
-        entry = Range(**row)
-        found[entry.source_id].setdefault((entry.generation, entry.byte_from), entry)
-    return {source: [ranges[key] for key in sorted(ranges)] for source, ranges in found.items()}
+    return {source: [ranges[key] for key in sorted(ranges)] for source, ranges in found.items()}, damaged

@@ -8,6 +8,7 @@ their content, and are written once.
 Event kinds, with their targets:
 
     proposal.numbered   proposal id      payload: key (the memory, or the change of a line, that the number was given for), day;
+                                         claim (keyed hash of what the memory says, by which a later id gets the same number);
                                          amends (the row of the table), if it changes a line; friction (its kind) and
                                          message_ids, if it is about one
     proposal.approved   proposal id      payload: text and section if a person changed them, surface
@@ -62,6 +63,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.errors import LedgerError
+from memory_assets.schema.announcements import announce
 from memory_assets.text.files import append_line, overwrite
 
 VERSION = 1
@@ -74,6 +76,9 @@ WORDS_FORGOTTEN, WORDS_ERASED = "words.forgotten", "words.erased"
 
 NOTES = frozenset({NOTED, CORRECTED, FORGOTTEN})
 """Kinds that take effect at once: every recall applies them on top of the tables."""
+
+HELP = "`memory doctor` names them."
+"""What to do about lines that cannot be read."""
 
 _NOTES_SUFFIX = ".notes.jsonl"
 
@@ -153,11 +158,15 @@ class Ledger:
         append_line(self._root / f"{events[0].at:%Y-%m-%d}-{self._segment}{suffix}", content.encode())
 
     def events(self, kinds: Collection[str] | None = None) -> list[Event]:
-        """Returns the events of the given kinds (all by default) in order; raises `LedgerError` on a broken line."""
+        """Returns the events of the given kinds (all by default) in order, without lines that cannot be read (`damaged`)."""
         of_notes = kinds is not None and NOTES.issuperset(kinds)
         segments = self._read(f"*{_NOTES_SUFFIX}" if of_notes else "*.jsonl")
         found = [event for segment in segments for event in segment.events if kinds is None or event.kind in kinds]
         return sorted(found, key=lambda event: event.moment)
+
+    def damaged(self) -> list[str]:
+        """Returns the lines that cannot be read, each with its file, its number from 1, and the reason."""
+        return [line for segment in self._read("*.jsonl") for line in segment.damaged]
 
     def _read(self, pattern: str) -> "list[_Segment]":
         """Returns the current segments; only the new part of a grown segment is read, unless the folder changed."""
@@ -171,7 +180,12 @@ class Ledger:
                 size, known = path.stat().st_size, self._segments.get(path, _Segment())
                 if known.size != size:
                     self._segments[path] = _read_rest(path, known if known.size < size else _Segment())
-            return [self._segments.get(path, _Segment()) for path in paths]
+            found = [self._segments.get(path, _Segment()) for path in paths]
+        if count := sum(len(segment.damaged) for segment in found):
+            announce(
+                f"Lines of the ledger that cannot be read: {count}. They count as not written; {HELP}", about=str(self._root)
+            )
+        return found
 
 
 @dataclass(frozen=True)
@@ -181,6 +195,8 @@ class _Segment:
     size: int = 0
     end: int = 0
     events: tuple[Event, ...] = ()
+    lines: int = 0
+    damaged: tuple[str, ...] = ()
 
 
 def _read_rest(path: Path, known: _Segment) -> _Segment:
@@ -189,29 +205,46 @@ def _read_rest(path: Path, known: _Segment) -> _Segment:
         file.seek(known.end)
         content = file.read()
     whole = content.rfind(b"\n") + 1  # the rest is being written, or was torn
-    events = _parse_lines(path, content[:whole], len(known.events))
-    return _Segment(known.end + len(content), known.end + whole, (*known.events, *events))
+    events, damaged = _parse_lines(path, content[:whole], known.lines)
+    lines = known.lines + content.count(b"\n", 0, whole)
+    return _Segment(known.end + len(content), known.end + whole, (*known.events, *events), lines, (*known.damaged, *damaged))
 
 
-def _parse_lines(path: Path, content: bytes, first: int) -> list[Event]:
-    events, lines = [], content.split(b"\n")[:-1]
-    for number, line in enumerate(lines):
+def _parse_lines(path: Path, content: bytes, first: int) -> tuple[list[Event], list[str]]:
+    """Returns the events in the lines, and the lines that cannot be read, with the reason."""
+    events, damaged, lines = [], [], content.split(b"\n")[:-1]
+    for number, line in enumerate(lines, first + 1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            events.append(_parse_line(path, line))
         except ValueError as error:
-            if number + 1 == len(lines) or _is_torn(error):
-                continue  # a line torn by a killed process and closed by the next append: the event was not written
-            raise LedgerError(f"Cannot read line {first + number} of {path}: {error}. Restore it from a backup.") from error
-        if row["v"] > VERSION:
-            raise LedgerError(f"{path} was written by a newer release (ledger version {row['v']}); upgrade memory_assets.")
-        at = datetime.fromisoformat(row["at"]).astimezone(UTC)
-        events.append(Event(row["id"], at, row["actor"], row["kind"], row["target"], row["payload"]))
-    return events
+            # A line torn by a killed process and closed by the next append was never written.
+            if not _is_torn(error):
+                damaged.append(f"{path.parent.name}/{path.name}, line {number}: {error}")
+        except (KeyError, TypeError, AttributeError) as error:
+            damaged.append(f"{path.parent.name}/{path.name}, line {number}: not an event ({error})")
+    return events, damaged
 
 
-def _is_torn(error: ValueError) -> bool:
+def _parse_line(path: Path, line: bytes) -> Event:
+    row = json.loads(line.decode())
+    if row["v"] > VERSION:
+        raise LedgerError(f"{path} was written by a newer release (ledger version {row['v']}); upgrade memory_assets.")
+    at = datetime.fromisoformat(row["at"]).astimezone(UTC)
+    return Event(row["id"], at, row["actor"], row["kind"], row["target"], dict(row["payload"]))
+
+
+def is_torn_line(line: bytes) -> bool:
+    """Returns whether the line is only the beginning of a JSON value, as a killed process leaves it."""
+    try:
+        json.loads(line.decode())
+    except ValueError as error:
+        return _is_torn(error)
+    return False
+
+
+def _is_torn(error: Exception) -> bool:
     """Returns whether an unreadable line is the beginning of a readable one."""
     if isinstance(error, UnicodeDecodeError):
         return error.reason == "unexpected end of data"

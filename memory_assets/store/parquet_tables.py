@@ -33,7 +33,7 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from memory_assets.adapters.parquet_footer import KEY, facts_of, footer_of, read_facts
-from memory_assets.errors import StoreError, TableError
+from memory_assets.errors import DamagedError, StoreError, TableError
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.tables import WHOLE, table_names
@@ -47,6 +47,7 @@ a query, so this file must not change when partitions do."""
 _FIRST = {pl.Date(): "1970-01-01", pl.String(): "-"}
 _TEXT = re.compile(r"[A-Za-z0-9._-]+")
 
+NO_FOOTER = "its footer cannot be read"
 WRITING = ".writing"
 KEEP_DROPPED_SECONDS = 24 * 3600
 COMPRESSION = "zstd"
@@ -83,7 +84,7 @@ class ParquetTables:
         return (frame.select(columns) if columns is not None else frame).collect()
 
     def scan(self, table: str, parts: Iterable[str] | None = None) -> pl.LazyFrame:
-        """Returns the same lazily; raises `StoreError` if a file is not one of this store."""
+        """Returns the same lazily; raises `DamagedError` if a file is not as it was written."""
         files = {part: path for part, path, info in self._present(table, parts) if info.rows}
         if not files:
             return schemas.empty(table).lazy()
@@ -101,7 +102,7 @@ class ParquetTables:
         partition, which is then unchanged.
         """
         frames = [frame.sort(schemas.key_of(table))] if isinstance(frame, pl.DataFrame) else frame
-        self._write_columns(table)
+        self.write_columns(table)
         path = self._path(table, part)
         return self._publish(table, path, _checked(table, part, frames), inputs).info
 
@@ -127,6 +128,20 @@ class ParquetTables:
             with suppress(OSError):  # not empty
                 if folder != str(self.root):
                     Path(folder).rmdir()
+
+    def damaged(self, names: Iterable[str] | None = None, *, is_deep: bool = True) -> Iterator[tuple[Path, str]]:
+        """Yields each file of the tables (all by default) that is not as it was written, with the reason.
+
+        Reads every byte, or where it is not `is_deep` only what says how the file was written.
+        """
+        fault_of = _fault_of if is_deep else _footer_fault_of
+        for table in table_names() if names is None else names:
+            folder = self._folder(table)
+            for part in sorted(set(find_parts(table, folder))):
+                if (file := file_of(table, part)) and (reason := fault_of(table, path := Path(folder, file))):
+                    yield path, reason
+            if (columns := Path(self._columns_path(table))).is_file() and (reason := fault_of(table, columns)):
+                yield columns, reason
 
     def _present(self, table: str, wanted: Iterable[str] | None) -> Iterator[tuple[str, str, PartInfo]]:
         """Yields name, file and metadata of the partitions, sorted by name."""
@@ -155,8 +170,8 @@ class ParquetTables:
         first = {name: _FIRST[schemas.schema_of(table)[name]] for name in schemas.partitioned_by(table)}
         return os.path.join(self.root, table, *(f"{name}={value}" for name, value in first.items()), COLUMNS_FILE)
 
-    def _write_columns(self, table: str) -> None:
-        """Writes the file without rows, unless it exists with the current columns."""
+    def write_columns(self, table: str) -> None:
+        """Writes the table's file without rows, unless it exists with the current columns."""
         path, columns = self._columns_path(table), schemas.hash_of(*_stored(schemas.empty(table), table).schema.items())
         with suppress(OSError):
             if f'"{columns}"' in read_facts(path):
@@ -225,6 +240,14 @@ def find_parts(table: str, folder: str) -> Iterator[str]:
     return ("-".join(level.partition("=")[2] for level in path.split(os.sep)) for path in found)
 
 
+def part_of(place: Path) -> tuple[str, str] | None:
+    """Returns table and partition of a file below the folder of the tables; None if it is no partition."""
+    table, *levels, name = place.parts
+    if name != FILE or table not in table_names():
+        return None
+    return table, "-".join(level.partition("=")[2] for level in levels) or WHOLE
+
+
 def _is_value(kind: pl.DataType, value: str) -> bool:
     if kind != pl.Date():
         return _TEXT.fullmatch(value) is not None
@@ -255,7 +278,7 @@ def _scan_part(table: str, part: str, file: str) -> pl.LazyFrame:
 
 
 def _facts_of(path: str) -> _Facts | None:
-    """Returns the metadata of the file, None if there is no file; raises `StoreError` if it has no metadata."""
+    """Returns the metadata of the file, None if there is no file; raises `DamagedError` if it has no metadata."""
     try:
         known, found = _known.get(path), os.stat(path)
         if known is not None and known[0] == stamp(found):
@@ -265,12 +288,46 @@ def _facts_of(path: str) -> _Facts | None:
         facts = _parse_facts(json.loads(text))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (ValueError, KeyError) as error:
-        raise StoreError(
-            f"Cannot read {path}: not a complete Parquet file of this store. Run `memory data rebuild` to rebuild the tables."
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedError(
+            f"Cannot read {path}: not a complete Parquet file of this store. Run `memory ingest`; it rebuilds it."
         ) from error
     _known[path] = read, facts
     return facts
+
+
+def _fault_of(table: str, path: Path) -> str:
+    """Returns why the file is not as it was written; empty where it is, or was replaced or removed meanwhile."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    before = stamp_of(path)
+    try:
+        facts = _facts_of(str(path))
+        if before is None or facts is None or facts.version != schemas.SCHEMA_VERSION:
+            return ""
+        file = pq.ParquetFile(path)
+        schema = _stored(schemas.empty(table), table).to_arrow().schema
+        written = pa.schema([field for field in schema if field.name in set(file.schema_arrow.names)])
+        hashed = hashlib.sha256(str(written).encode())
+        with path.open("rb") as content:
+            hashed.update(content.read(facts.info.bytes))
+        is_same = hashed.hexdigest()[:16] == facts.info.fingerprint and file.metadata.num_rows == facts.info.rows
+        is_same = is_same and pl.read_parquet(path, hive_partitioning=False).height == facts.info.rows
+        reason = "" if is_same else "its rows do not match their hash"
+    except DamagedError:
+        reason = NO_FOOTER
+    except (OSError, pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reason = "" if isinstance(error, FileNotFoundError) else f"it cannot be read: {str(error).splitlines()[0][:100]}"
+    return reason if stamp_of(path) == before else ""
+
+
+def _footer_fault_of(_: str, path: Path) -> str:
+    try:
+        _facts_of(str(path))
+    except DamagedError:
+        return NO_FOOTER
+    return ""
 
 
 def _parse_facts(facts: dict[str, Any]) -> _Facts:

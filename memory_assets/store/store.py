@@ -19,15 +19,18 @@ import json
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import filelock
 
 from memory_assets.errors import SettingsError, StoreBusyError, StoreError, StoreVersionError
+from memory_assets.schema.announcements import announce
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import Ledger
@@ -38,6 +41,11 @@ from memory_assets.text.files import make_folder, text_of, write_atomically, wri
 VERSION = 2
 DERIVED = ("tables", "index", "built")
 LOCK_WAIT_SECONDS = 120.0
+OTHERS = 0o077
+"""Permissions of the group and of everybody else."""
+
+BEFORE_A_STORE = frozenset({"memory.toml", "spool", "lock"})
+"""What may be in the data folder before it is a store: settings, and what hooks sent."""
 
 
 @dataclass(frozen=True)
@@ -123,12 +131,13 @@ class Store:
 def open_store(settings: Settings) -> Store:
     """Opens the store in `settings.data`, or creates it.
 
-    Raises `StoreVersionError` if a newer release wrote it, `SettingsError` if the zone differs from the store's, and
-    `StoreError` if the folder cannot be used.
+    A store that others may enter is closed to them. Raises `StoreVersionError` if a newer release wrote it, `SettingsError` if
+    the zone differs from the store's, and `StoreError` if the folder cannot be used.
     """
     store = Store(settings, settings.data)
     os.umask(0o077)  # also for what Chroma, SQLite, git and Dagster write below the store
     try:
+        _close_to_others(store.root)
         for name in ("resources", "ledger", "answers", "workspace", *DERIVED):
             make_folder(store.root / name)
         _check_version(store)
@@ -138,6 +147,25 @@ def open_store(settings: Settings) -> Store:
             f"Cannot use {store.root} as the data folder: {error.strerror or error}. Set MEMORY_DATA to a writable folder."
         ) from error
     return store
+
+
+def _close_to_others(root: Path) -> None:
+    """Takes the permissions of other users from the store, and all that is in it, if they may enter it.
+
+    Raises `StoreError` if the folder belongs to another user, or holds other files than a store's.
+    """
+    if os.name != "posix" or not root.is_dir() or not stat.S_IMODE(root.stat().st_mode) & OTHERS:
+        return
+    is_store = (root / "VERSION").is_file() or {path.name for path in root.iterdir()} <= BEFORE_A_STORE
+    if not is_store or root.stat().st_uid != os.geteuid():
+        whose = "holds other files" if not is_store else "belongs to another user"
+        raise StoreError(
+            f"Other users may read {root}, which {whose}. Run `chmod go-rwx '{root}'`, or set MEMORY_DATA to another folder."
+        )
+    for folder, names, files in os.walk(root, topdown=False):
+        for path in (*(Path(folder, name) for name in (*names, *files)), Path(folder)):
+            if not path.is_symlink() and (mode := stat.S_IMODE(path.stat().st_mode)) & OTHERS:
+                path.chmod(mode & ~OTHERS)
 
 
 def remove_derived(store: Store) -> None:
@@ -154,8 +182,12 @@ def _check_version(store: Store) -> None:
     if not path.is_file():
         write_atomically(path, f"{VERSION}\n".encode())
         return
-    text = path.read_text().strip()
-    found = int(text) if text.isdigit() else 0
+    text = path.read_bytes().strip()
+    if not text.isdigit():
+        announce(f"{path} was damaged and is written again; tables of another release are rebuilt.")
+        write_atomically(path, f"{VERSION}\n".encode())
+        return
+    found = int(text)
     if found > VERSION:
         raise StoreVersionError(
             f"{store.root} was written by a newer release (store version {found}, this one supports {VERSION}). "
@@ -172,7 +204,7 @@ def _remove_branches(store: Store) -> None:
     """Deletes what-if branches; one whose adoption has started is kept, because the next run finishes it."""
     for path in (store.root / "branches").glob("*"):
         record = path / "what_if.json"
-        if not record.is_file() or json.loads(record.read_bytes()).get("state") != "adopting":
+        if not record.is_file() or _read_json(record).get("state", "") != "adopting":
             shutil.rmtree(path)
 
 
@@ -182,9 +214,23 @@ def _check_zone(store: Store) -> None:
     if not path.is_file():
         write_json(path, {"timezone": zone})
         return
-    frozen = canonical_zone(json.loads(path.read_text())["timezone"])
+    named = _read_json(path).get("timezone")
+    if not isinstance(named, str):
+        announce(f"{path} was damaged and is written again, with the zone {zone}.")
+        write_json(path, {"timezone": zone})
+        return
+    frozen = canonical_zone(named)
     if frozen != zone:
         raise SettingsError(
             f"The days of {store.root} use the zone {frozen}, but MEMORY_TIMEZONE is {zone}. "
             f"Set MEMORY_TIMEZONE={frozen}, or run `memory data rebuild` to rebuild all days in {zone}."
         )
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """Returns the object in the file; empty where it is damaged."""
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -49,6 +49,48 @@ def test_a_command_that_is_asked_to_end_ends_the_ui(tmp_path: Path):
         command.kill()
 
 
+STUBBORN = """#!/bin/sh
+trap '' TERM INT
+(trap '' TERM INT; echo $(exec sh -c 'echo $PPID') > {running}.child; sleep 90; sleep 90) &
+while [ ! -s {running}.child ]; do sleep 0.05; done
+echo $$ > {running}.part && mv {running}.part {running}
+sleep 90; sleep 90
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, -signal.SIGKILL % 256), (signal.SIGINT, 0)])
+def test_processes_that_do_not_end_by_themselves_are_killed_with_their_children(tmp_path: Path, number: int, code: int):
+    home = make_folder(open_store(read_settings()).dagster_home)
+    (home / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
+    running, program = tmp_path / "running", tmp_path / "program"
+    program.write_text(STUBBORN.format(running=running))
+    program.chmod(0o700)
+    serve = SERVE.replace("import sys\n", "import sys\nfrom memory_assets.runs import launch as l\nl.END_SECONDS = 0.3\n", 1)
+    command = subprocess.Popen([sys.executable, "-W", "ignore", "-c", serve, str(program)])
+    try:
+        until = time.monotonic() + PATIENCE
+        while not running.exists() and command.poll() is None and time.monotonic() < until:
+            time.sleep(0.05)
+        started = [int(path.read_text()) for path in (running, running.with_suffix(".child"))]
+        command.send_signal(number)
+        assert command.wait(PATIENCE) == code
+        assert [id for id in started if is_running(id)] == []
+    finally:
+        command.kill()
+
+
+def is_running(id: int) -> bool:
+    """Whether the process exists and has not ended."""
+    status = Path(f"/proc/{id}/stat")
+    if status.parent.parent.joinpath("self").exists():
+        return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+    return subprocess.run(["ps", "-o", "state=", "-p", str(id)], capture_output=True, text=True).stdout.strip()[:1] not in (
+        "",
+        "Z",
+    )
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
 def test_a_signal_during_the_start_ends_the_ui_too(monkeypatch: pytest.MonkeyPatch):
     store, started = open_store(read_settings()), []
@@ -61,10 +103,11 @@ def test_a_signal_during_the_start_ends_the_ui_too(monkeypatch: pytest.MonkeyPat
         os.kill(os.getpid(), signal.SIGTERM)
         return process
 
-    before = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     monkeypatch.setattr(subprocess, "Popen", start_slowly)
     try:
         assert launch.serve(store, 1, {}) == -signal.SIGTERM
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         started[0].kill()

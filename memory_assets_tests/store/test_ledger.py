@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.errors import LedgerError
+from memory_assets.schema.announcements import take
 from memory_assets.store.ledger import Event, Ledger, Planned
 
 AT = datetime(2026, 8, 3, 9, 0, tzinfo=UTC)
@@ -73,12 +74,32 @@ def test_a_line_torn_by_a_killed_process_never_happened(cut: int, tmp_path_facto
     assert [event.target for event in ledger(root).events()] == ["kept", "next"]
 
 
-def test_a_broken_line_is_named_and_not_passed_over(tmp_path: Path):
+@pytest.mark.parametrize(
+    "line", [b'{"v":1,}', b"[]", b"7", b'{"v":1}', b'{"id":\xff"x"}', b'{"v":1,"at":"soon","id":"1"}', b"\0" * 90]
+)
+def test_a_broken_line_is_left_out_named_and_announced_by_every_read(tmp_path: Path, line: bytes):
     ledger(tmp_path).append("a", "x", actor="mira")
     (path,) = tmp_path.glob("*.jsonl")
-    path.write_bytes(b'{"v":1,}\n' + path.read_bytes())
-    with pytest.raises(LedgerError, match=r"Cannot read line 0 of .*Restore it from a backup"):
-        ledger(tmp_path).events()
+    path.write_bytes(path.read_bytes() + line + b"\n" + path.read_bytes().replace(b'"x"', b'"y"'))
+    for kinds in (None, ["a"], ["memory.noted"]):
+        take()
+        found = ledger(tmp_path)
+        assert [event.target for event in found.events(kinds)] == ([] if kinds == ["memory.noted"] else ["x", "y"])
+        (named,) = found.damaged()
+        assert f"{path.name}, line 2: " in named
+        assert take() == ["Lines of the ledger that cannot be read: 1. They count as not written; `memory doctor` names them."]
+
+
+def test_a_line_that_breaks_later_is_counted_once(tmp_path: Path):
+    found = ledger(tmp_path)
+    found.append("a", "x", actor="mira")
+    (path,) = tmp_path.glob("*.jsonl")
+    assert found.damaged() == []
+    with path.open("ab") as file:
+        file.write(b"{]\n")
+    found.append("a", "y", actor="mira")
+    assert [event.target for event in found.events()] == ["x", "y"]
+    assert [line.partition(":")[0] for line in found.damaged()] == [f"{tmp_path.name}/{path.name}, line 2"]
 
 
 def test_a_ledger_of_a_newer_release_is_refused(tmp_path: Path):

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from memory_assets.errors import StoreError, TableError
+from memory_assets.errors import DamagedError, TableError
 from memory_assets.store import parquet_tables
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets_tests.factories import frame, message, row
@@ -146,7 +146,7 @@ def test_readers_see_the_old_rows_or_the_new_ones_while_parts_are_swapped(tables
 def test_a_broken_file_names_itself_and_the_command_that_helps(tables: ParquetTables, content: bytes):
     tables.write(TABLE, DAY, rows(0))
     file_of(tables).write_bytes(content)
-    with pytest.raises(StoreError, match=r"day=2026-08-03/data\.parquet.*memory data rebuild"):
+    with pytest.raises(DamagedError, match=r"day=2026-08-03/data\.parquet.*memory ingest"):
         tables.read(TABLE)
 
 

@@ -100,3 +100,37 @@ def test_a_data_folder_that_cannot_be_used_is_named(tmp_path):
     file.write_text("")
     with pytest.raises(StoreError, match="Set MEMORY_DATA"):
         open_store(read_settings(data=file / "store"))
+
+
+def test_an_open_data_folder_is_closed_to_others_with_all_that_is_in_it(tmp_path):
+    root = tmp_path / "mine"
+    root.mkdir(mode=0o755)
+    store = open_store(read_settings(data=root))
+    assert stat.S_IMODE(root.stat().st_mode) == 0o700
+    outside = tmp_path / "outside"
+    outside.write_text("shared")
+    outside.chmod(0o644)
+    (store.root / "linked").symlink_to(outside)
+    for path in (store.root, store.root / "ledger", store.root / "VERSION"):
+        path.chmod(0o755)
+    open_store(read_settings(data=root))
+    modes = {stat.S_IMODE(path.lstat().st_mode) & 0o077 for path in root.rglob("*") if not path.is_symlink()}
+    assert (modes, stat.S_IMODE(root.stat().st_mode), stat.S_IMODE(outside.stat().st_mode)) == ({0}, 0o700, 0o644)
+
+
+def test_an_open_folder_with_other_files_is_refused_with_the_command_and_left_as_it_is(tmp_path):
+    root = tmp_path / "documents"
+    root.mkdir()
+    root.chmod(0o755)
+    (root / "letter.txt").write_text("Dear Mira")
+    with pytest.raises(StoreError, match=f"chmod go-rwx '{root}'"):
+        open_store(read_settings(data=root))
+    assert (stat.S_IMODE(root.stat().st_mode), [path.name for path in root.iterdir()]) == (0o755, ["letter.txt"])
+
+
+def test_a_folder_that_holds_settings_and_spooled_events_becomes_a_store(tmp_path):
+    root = tmp_path / "new"
+    (root / "spool").mkdir(parents=True)
+    (root / "memory.toml").write_text("")
+    root.chmod(0o755)
+    assert stat.S_IMODE(open_store(read_settings(data=root)).root.stat().st_mode) == 0o700

@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import typer
@@ -19,6 +20,7 @@ from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGrou
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import VERBS
 from memory_assets.interfaces.views.terminal import Bars, Reply, print_error, print_reply
+from memory_assets.memory import announcements
 from memory_assets.schema.progress import report_to
 
 DONE, FAILED, MISUSED = 0, 1, 2
@@ -52,13 +54,15 @@ def main(words: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code."""
     words = list(sys.argv[1:] if words is None else words)
     as_json = "--json" in words
+    announcements()  # what an earlier command of this process found is no matter of this one
     try:
         reply = _run(words, as_json=as_json)
         if reply == INTERRUPTED:  # typer caught the interrupt
             raise KeyboardInterrupt
         if not isinstance(reply, Reply):
             return reply if isinstance(reply, int) else DONE
-        print_reply(reply, as_json=as_json)
+        warnings = dict.fromkeys([*reply.warnings, *announcements()])
+        print_reply(replace(reply, warnings=list(warnings)), as_json=as_json)
         return reply.exit_code or reply.afterwards()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader closed the pipe

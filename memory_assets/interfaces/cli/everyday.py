@@ -159,7 +159,10 @@ def ingest(since: Since = None, as_json: Json = False) -> Reply:
 
 
 @app.command(rich_help_panel=KEEP_WELL, epilog="Example: `memory doctor --json`")
-def doctor(as_json: Json = False) -> Reply:
+def doctor(
+    deep: Annotated[bool, typer.Option("--deep", help="Also read every stored byte and compare it with its hash.")] = False,
+    as_json: Json = False,
+) -> Reply:
     """Check that every file, message and memory is accounted for; the exit code is 1 if not."""
-    health = MemoryAgent().health()
+    health = MemoryAgent().health(is_deep=deep)
     return shown(render_health, health, exit_code=int(not health.is_well))

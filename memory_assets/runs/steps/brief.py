@@ -1,5 +1,6 @@
 """Builds lessons.md and the briefings, and updates the stored status."""
 
+import hashlib
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -28,11 +29,14 @@ from memory_assets.stages.triage.projects import FOLDER, path_of
 from memory_assets.stages.triage.promote import read_memory
 from memory_assets.store.ready import file_name, full_path
 from memory_assets.store.store import Store
-from memory_assets.text.files import write_atomically, write_where_changed
-from memory_assets.text.words import count_tokens
+from memory_assets.text.files import bytes_of, write_atomically, write_where_changed
+from memory_assets.text.words import count_tokens, text_hash
 
 BRIEFING_MD, BRIEFINGS = "briefing.md", "briefings"
 """The general briefing, for a folder of no known project, and the folder of those of projects."""
+
+HASH_OF = "briefing_hash"
+"""Note of the hash of each briefing, by scope."""
 
 SESSIONS = "sessions"
 """Folder below it: what long sessions established, added to the briefing when they are resumed."""
@@ -77,16 +81,16 @@ def briefing(store: Store, run: Run) -> Report:
         texts: dict[str, str] = {}
         for scope in run.partitions:
             of_project: dict[str, Any] = {"as_of": None}
-            path = store.workspace / BRIEFING_MD
+            path = _path_of(store, scope)
             if scope != OWNER:
                 file = file_of(scope)
                 name = names.get(file, Path(file).stem)
                 at = newest.get(name)
                 of_project = {"project_md": read_memory(workspace, file), "project": name, "refused": refused.get(name, ())}
                 of_project["as_of"] = at.astimezone(zone).date() if at else None
-                path = store.workspace / BRIEFINGS / file.removeprefix(f"{FOLDER}/")
             texts[scope] = render(**of_project)
             write_where_changed(path, texts[scope])
+            store.note(f"{HASH_OF}-{scope.replace('/', '-')}", text_hash(texts[scope]))
             write_where_changed(_full(store, path), render(**of_project, budget_tokens=budget, is_full=True))
         if OWNER in run.partitions:
             _remove_others(store)
@@ -94,6 +98,19 @@ def briefing(store: Store, run: Run) -> Report:
             keep_status(store, is_sample=is_sample(store.settings))
     tokens = {scope: {"tokens": count_tokens(text)} for scope, text in texts.items()}
     return Report({"briefings": len(texts), "path": store.workspace / BRIEFING_MD}, by_partition=tokens)
+
+
+def is_whole(store: Store, scope: str) -> bool:
+    """Returns whether the briefing of the scope is there as it was written, or by a release that noted no hash."""
+    noted = store.note_of(f"{HASH_OF}-{scope.replace('/', '-')}")
+    return noted is None or hashlib.sha256(bytes_of(_path_of(store, scope)) or b"").hexdigest() == noted
+
+
+def _path_of(store: Store, scope: str) -> Path:
+    """Returns the path of the scope's briefing."""
+    if scope == OWNER:
+        return store.workspace / BRIEFING_MD
+    return store.workspace / BRIEFINGS / file_of(scope).removeprefix(f"{FOLDER}/")
 
 
 def _remove_others(store: Store) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -230,12 +231,27 @@ def text_index(store: Store, run: Run) -> Report:
 
 def _publish(index, path: Path, run: Run, hashes: dict[str, str], plan: Callable[[dict[str, str]], IndexPlan]) -> Report:
     """Brings the index up to date; `path` holds the hashes of the rows that its generation was built from."""
+    if (folder := index.published()) and (found := index.faults()):
+        index.close()
+        warnings = [f"The index in {folder} was damaged ({found[0]}) and is rebuilt."]
+        index.quarantine(folder)
+    else:
+        warnings = []
     published, version = index.generation(), run.table.version
-    known = json.loads(path.read_text()) if published and path.is_file() else {}
-    before = known["rows"] if (known.get("generation"), known.get("version")) == (published, version) else {}
+    known = _noted(path) if published else {}
+    is_known = (known.get("generation"), known.get("version")) == (published, version)
+    before = known.get("rows", {}) if published and is_known else {}
     changes = plan(before)
     if not changes.is_empty or not before:
         published = index.update(changes.upserts, changes.deletes, rebuild=not before)
         write_json(path, {"generation": published, "version": version, "rows": hashes})
     changed = {"upserted": changes.upserts.height, "deleted": len(changes.deletes)}
-    return Report({"rows": len(hashes), **changed, "generation": published or "-"})
+    return Report({"rows": len(hashes), **changed, "generation": published or "-"}, warnings)
+
+
+def _noted(path: Path) -> dict[str, Any]:
+    """Returns what the index was built from; nothing where that cannot be read, so that all of it is built again."""
+    try:
+        return json.loads(path.read_bytes()) if path.is_file() else {}
+    except ValueError:
+        return {}

@@ -1,6 +1,7 @@
 """Builds reflections, distillates, the timeline, proposals, and the reflections of long sessions."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 import polars as pl
@@ -11,7 +12,7 @@ from memory_assets.runs.steps.deliver import emit
 from memory_assets.services.review import workspace_of
 from memory_assets.stages.deliver.events import REFLECTED
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.proposals import NUMBERED, propose
+from memory_assets.stages.reflect.proposals import NUMBERED, Claims, propose
 from memory_assets.stages.reflect.reflector import list_dropped, long_sessions, reflect_on_sessions
 from memory_assets.stages.reflect.subjects import SPANS, TABLE_OF, WEEK, Span
 from memory_assets.stages.reflect.timeline import build_timeline, name_of_chapter, render_chapter
@@ -27,11 +28,18 @@ reflections = weekly_distillates = monthly_distillates = condense
 
 def proposals(store: Store, _: Run) -> Builder:
     """Proposes lines for MEMORY.md from a day's reflections; their numbers are written to the ledger first."""
-    past = Past(store)
-    return lambda day: propose_day(store, past, day)
+    past, claims = Past(store), claims_of(store)
+    return lambda day: propose_day(store, past, day, claims)
 
 
-def propose_day(store: Store, past: Past, day: str) -> pl.DataFrame:
+def claims_of(store: Store) -> Claims:
+    """Returns what finds the numbers of memories whose ids changed."""
+    claims = Claims(store.key, frozenset(store.tables.read("observations", columns=["id"])["id"]))
+    rows = store.tables.read("proposals", columns=["proposal_id", "text", "project"]).iter_rows()
+    return replace(claims, proposed={id: claims.of(text, project) for id, text, project in rows})
+
+
+def propose_day(store: Store, past: Past, day: str, claims: Claims) -> pl.DataFrame:
     """Returns the day's proposals, numbered once in the ledger."""
     frame, numbers = propose(
         date.fromisoformat(day),
@@ -41,6 +49,7 @@ def propose_day(store: Store, past: Past, day: str) -> pl.DataFrame:
         owner=store.settings.owner,
         sections=store.settings.sections,
         zone=store.settings.zone,
+        claims=claims,
     )
     for id, payload in numbers:
         store.ledger.append(NUMBERED, id, payload, actor="reflector")

@@ -108,6 +108,7 @@ class Window(Record):
     version: str | None = Field(description="Version of the harness.")
     message_ids: list[str] = Field(description="Ids of the messages, in order.")
     lines: list[int] = Field(description="Record numbers of the messages, in order.")
+    shared_with: list[str] = Field(description="Other transcript files that repeat messages of the window: forks and replays.")
     fingerprint: str = Field(description="Hash of the message ids and positions; changes when the window does.")
 
 
@@ -140,7 +141,9 @@ class Message(Record):
     """One message of a closed window, with its text."""
 
     message_id: str = Field(description="Stable id; the same in a fork that repeats it.")
-    session_id: str = Field(description="The session that owns it (the earliest one that contains it).")
+    session_id: str = Field(
+        description="The session that owns it: of those that contain it, the one whose own messages begin first."
+    )
     window_id: str = Field(description="The window it belongs to.")
     day: date | None = Field(description="Local day of the window; empty while the window is open.")
     ordinal: Count = Field(description="Position in the window, from 0.")

@@ -32,6 +32,7 @@ from memory_assets.stages.embed.notes import note_rows
 from memory_assets.stages.embed.project import memory_rows, plan_vectors
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.projects import is_memory_file
+from memory_assets.store import damage
 from memory_assets.store.ledger import NOTES, WORDS_ERASED, WORDS_FORGOTTEN, Planned
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, replace_if_same
@@ -183,10 +184,10 @@ def _clear_on_disk(path: Path, store: Store, tombstones: Tombstones) -> bool:
 
 
 def _erase_other(one: DataLocation, tombstones: Tombstones) -> bool:
-    """Erases from a file that no other step handles; deletes half-written files of killed processes."""
+    """Erases from a file that no other step handles; deletes half-written files, and damaged ones that were put aside."""
     if one.top in HANDLED_FOLDERS and (one.kind != LEFT_OVER or one.top == "workspace"):
         return False
-    if one.path.suffix == ".tmp" and one.top != "spool":
+    if (one.path.suffix == ".tmp" and one.top != "spool") or (one.top == damage.FOLDER and one.path.name != damage.LIST):
         one.path.unlink(missing_ok=True)
         return False
     return erase_file(one.path, tombstones)

@@ -1,11 +1,11 @@
 """The doctor: checks that the counts from files to observations add up, the indexes, and the store's environment.
 
-Takes an open store, changes nothing, and returns a report of checks.
+Takes an open store and returns a report of checks. Changes nothing, except that a deep examination puts damaged files aside.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ import polars as pl
 from memory_assets.errors import MemoryAssetsError
 from memory_assets.schema.protocols import TaskList
 from memory_assets.services.health import surroundings
+from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.health.identity import check_identity
-from memory_assets.services.health.sums import HarnessCounts, read_sums
+from memory_assets.services.health.sums import HarnessCounts, Sums, read_sums
 from memory_assets.services.health.surroundings import check_projection
 from memory_assets.services.sources import find_left_out, find_sources
 from memory_assets.stages.capture.intake import changed_files
@@ -25,9 +26,14 @@ from memory_assets.stages.embed.encode import cut_messages
 from memory_assets.stages.embed.memories import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE
 from memory_assets.stages.maintain.checks import Check, check_secrets
+from memory_assets.stages.reflect.proposals import NUMBERED, ids_by_number
+from memory_assets.store.damage import list_damage, missing_parts
 from memory_assets.store.ledger import CORRECTED, NOTED, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.store.places import harness_homes
 from memory_assets.store.store import Store
+
+SHOWN = 3
+"""Proposals named in a finding."""
 
 
 @dataclass(frozen=True)
@@ -66,23 +72,42 @@ class Projections:
     """Corpus → ids in the text index."""
 
 
-def examine(store: Store, projections: Projections, tasks: TaskList | None = None) -> Health:
-    """Returns the counts and checks of the store; a check that cannot run counts as failed.
+def examine(
+    store: Store, projections: Projections, tasks: TaskList | None = None, *, is_deep: bool = False, night: date | None = None
+) -> Health:
+    """Returns the counts and checks of the store; a check that cannot run counts as failed, and the others run.
 
-    `tasks` is the owner's task list, if one is used.
+    `tasks` is the owner's task list, if one is used. With `is_deep`, every byte is read again, or the share of the `night`.
     """
-    noted = len(store.ledger.events([NOTED, CORRECTED])) + store.tables.read("harness_memories", columns=["id"]).height
-    memories = overlay(store.tables.read("memories"), store.ledger.events(NOTES))
-    sums = read_sums(store.tables, store.archive.resources(), memories, noted)
     now = store.settings.clock()
+    harnesses, sums = _sums(store)
     asked = _run("Todoist", lambda: surroundings.check_tasks(tasks, now)) if tasks is not None else ()
-    checks = (*sums.checks, *_projected(store, projections), *_surroundings(store, now), *asked)
-    return Health(store.root, now, sums.harnesses, checks)
+    deep = _each("deep checks", lambda: deep_checks(store, night)) if is_deep else ()
+    checks = (*sums, *_projected(store, projections), *_kept(store), *_surroundings(store, now), *asked, *deep)
+    return Health(store.root, now, harnesses, checks)
+
+
+def _sums(store: Store) -> tuple[tuple[HarnessCounts, ...], tuple[Check, ...]]:
+    """Returns the counts by harness and the equations between them; no counts where a table cannot be read."""
+    found: list[Sums] = []
+
+    def count() -> Iterable[Check]:
+        noted = store.ledger.events([NOTED, CORRECTED]), store.tables.read("harness_memories", columns=["id"])
+        memories = overlay(store.tables.read("memories"), store.ledger.events(NOTES))
+        found.append(read_sums(store.tables, store.archive.resources(), memories, sum(map(len, noted))))
+        return found[0].checks
+
+    checks = tuple(_each("counts", count))
+    return (found[0].harnesses if found else ()), checks
 
 
 def _projected(store: Store, projections: Projections) -> Iterator[Check]:
     model = store.settings.embedding_model
     yield from _run("embedding model", lambda: surroundings.check_model(model, projections.model_version))
+    yield from _each("indexes", lambda: _indexes(store, projections))
+
+
+def _indexes(store: Store, projections: Projections) -> Iterator[Check]:
     memories = store.tables.read("memories", columns=["id", "state", "text_hash"]).filter(pl.col("state").is_in(RETRIEVABLE))
     embedded = store.tables.read("embeddings", columns=["text_hash"])
     recallable, near = set(memories["id"]), set(memories.join(embedded, on="text_hash", how="semi")["id"])
@@ -93,6 +118,31 @@ def _projected(store: Store, projections: Projections) -> Iterator[Check]:
         yield from _run("text index", lambda c=corpus, w=wanted, f=found: check_projection("text", c, w, f()))
 
 
+def _kept(store: Store) -> Iterator[Check]:
+    """Yields whether what cannot be rebuilt can be read line by line, and what was put aside."""
+    yield from _run("ledger", lambda: _check_lines("ledger", store.ledger.damaged(), f"{len(store.ledger.events()):,} events"))
+    catalog = store.archive.damaged_lines
+    yield from _run("catalog", lambda: _check_lines("catalog", catalog(), f"{store.archive.resources().height:,} ranges"))
+    yield from _run("damage", lambda: _check_damage(store))
+
+
+def _check_lines(name: str, damaged: Sequence[str], whole: str) -> Check:
+    promise = f"every line of the {name if name == 'ledger' else 'catalog of the archive'} can be read"
+    if not damaged:
+        return Check(name, promise, True, whole)
+    listed = "".join(f"\n    {one}" for one in damaged)
+    return Check(name, promise, False, f"{len(damaged):,} cannot{listed}", "Restore these lines from a backup.")
+
+
+def _check_damage(store: Store) -> Check:
+    promise = "what was damaged and put aside is rebuilt"
+    found, waiting = list_damage(store), missing_parts(store)
+    listed = "".join(f"\n    {one.found_at[:10]} {one.place} ({one.reason}): {one.aside}" for one in found)
+    if waiting:
+        return Check("damage", promise, False, f"{sum(map(len, waiting.values())):,} not{listed}", "Run `memory ingest`.")
+    return Check("damage", promise, True, f"{len(found):,} put aside so far{listed}" if found else "nothing was ever damaged")
+
+
 def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
     checks: dict[str, Callable[[], Check]] = {
         "git": surroundings.check_git,
@@ -100,9 +150,7 @@ def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
         "disk": lambda: surroundings.check_disk(store.root),
         "MEMORY.md": lambda: surroundings.check_text(store.workspace / "MEMORY.md"),
         "REVIEW.md": lambda: surroundings.check_text(store.workspace / "REVIEW.md"),
-        "ledger": lambda: Check(
-            "ledger", "every line of the ledger can be read", True, f"{len(store.ledger.events()):,} events"
-        ),
+        "ids": lambda: _check_ids(store),
         "spool": lambda: surroundings.check_spool(store.root),
         "dead letters": lambda: surroundings.check_dead_letters(store.root),
         "forgetting": lambda: _check_forgetting(store),
@@ -128,8 +176,34 @@ def _check_forgetting(store: Store) -> Check:
     return Check("forgetting", promise, True, f"{sum(event.kind == WORDS_FORGOTTEN for event in events):,} forgettings")
 
 
+def _check_ids(store: Store) -> Check:
+    """Checks that the memories that were proposed are there, under the ids by which they were."""
+    promise = "every memory that was proposed is there, under the id by which it was"
+    present = set(store.tables.read("observations", columns=["id"])["id"])
+    numbers = ids_by_number(store.ledger.events([NUMBERED]))
+    gone = sorted(number for number, ids in numbers.items() if present.isdisjoint(ids))
+    moved = sorted(number for number, ids in numbers.items() if ids[0] not in present and number not in gone)
+    if not gone and not moved:
+        return Check("ids", promise, True, f"{len(numbers):,} proposals")
+    kept = f"{len(moved):,} have another id and kept their number and decision{_first(moved)}" if moved else ""
+    lost = f"{len(gone):,} have no memory any more{_first(gone)}" if gone else ""
+    remedy = "Rules that changed, or transcripts that changed hands, do this; `memory explain ID` shows what was decided."
+    return Check("ids", promise, False, "; ".join(filter(None, (kept, lost))), remedy, is_advice=True)
+
+
+def _first(numbers: list[str]) -> str:
+    return f" ({', '.join(numbers[:SHOWN])}{', …' if len(numbers) > SHOWN else ''})"
+
+
 def _run(name: str, check: Callable[[], Check]) -> Iterator[Check]:
+    """Yields the check, or that it cannot run: a damaged file can make any library fail in its own way."""
+    yield from _each(name, lambda: [check()])
+
+
+def _each(name: str, checks: Callable[[], Iterable[Check]]) -> Iterator[Check]:
     try:
-        yield check()
-    except (MemoryAssetsError, OSError) as error:
-        yield Check(name, "can be checked", False, str(error), "Fix the cause, then run `memory doctor` again.")
+        yield from checks()
+    except (Exception, pl.exceptions.PanicException) as error:
+        said = str(error) if isinstance(error, MemoryAssetsError | OSError) else f"{type(error).__name__}: {error}"
+        remedy = "Run `memory ingest`, which puts damaged files aside and rebuilds them; then run `memory doctor` again."
+        yield Check(name, "can be checked", False, said.splitlines()[0] if said else type(error).__name__, remedy)

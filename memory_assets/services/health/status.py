@@ -55,6 +55,8 @@ class Status:
     """Projects with sessions that the configured models may not be sent."""
     uses_models: bool = False
     """Whether a model is configured."""
+    damaged_lines: int = 0
+    """Lines of the ledger and of the archive's catalog that cannot be read."""
     alarm: str | None = None
     """The problem of the spool, if any, and what to do."""
 
@@ -86,6 +88,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         left_out=tuple(find_left_out(store)),
         waiting_projects=waiting_projects(store),
         uses_models=store.settings.uses_models,
+        damaged_lines=len(store.ledger.damaged()) + len(store.archive.damaged_lines()),
         alarm=spool.alarm(str(store.root)),
     )
 
@@ -109,6 +112,7 @@ def render_status(status: Status) -> str:
         "messages": f"{status.rows['messages']:,} in {status.rows['sessions']:,} sessions",
         "open": f"{status.open_windows:,} sessions still going on",
         **({"not read": _left_out(status.left_out)} if status.left_out else {}),
+        **({"damaged": f"{status.damaged_lines:,} lines cannot be read; see `memory doctor`"} if status.damaged_lines else {}),
         "observations": f"{status.rows['observations']:,}",
         "memories": ", ".join(f"{count:,} {state}" for state, count in status.memories.items())
         or f"none built yet; notes: {status.noted:,}",

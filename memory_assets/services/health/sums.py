@@ -26,7 +26,7 @@ class HarnessCounts:
     broken: int
     unknown_types: dict[str, int]
     shared: int
-    """Messages repeated by a fork, a replay or an older generation; they belong to the earliest session."""
+    """Messages repeated by a fork, a replay or an older generation; they belong to the session that has them first."""
     lost: int
     """Messages in no window; there should be none."""
     windows: dict[str, int]

@@ -30,6 +30,9 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import UTF8_BOM
 from memory_assets.text.moments import event_time
 
+COMPARED_BYTES = 4_000_000
+"""Of an archived file that grew: bytes between its first and its last range that are compared with the file at each append."""
+
 QUIET = timedelta(minutes=10)
 """Time without a change after which a whole last line without its newline is archived."""
 
@@ -216,15 +219,28 @@ def _end_of(ranges: Sequence[Range], archive: Archive) -> _Position:
 
 
 def _continues(file: TranscriptFile, ranges: Sequence[Range], key: bytes) -> bool:
-    # Only the first and the last range are compared: an editor that rewrites a transcript changes its size or its beginning,
-    # and reading a whole long file at each append would cost too much.
     with file.open() as stream:
-        for entry in {0: ranges[0], ranges[-1].byte_from: ranges[-1]}.values():
+        for entry in _compared(ranges):
             skip_to(stream, entry.byte_from)
             raw = stream.read(entry.byte_to - entry.byte_from)
             if not hmac.compare_digest(hmac.new(key, raw, hashlib.sha256).hexdigest(), entry.raw_hmac):
                 return False
     return True
+
+
+def _compared(ranges: Sequence[Range]) -> list[Range]:
+    """Returns the ranges to compare with the file, in order: the first, the last, and `COMPARED_BYTES` of the others.
+
+    Reading a whole long file at each append would cost too much; others are compared each time.
+    """
+    chosen, size = {ranges[0].byte_from: ranges[0], ranges[-1].byte_from: ranges[-1]}, 0
+    start = ranges[-1].byte_to % len(ranges)
+    for entry in (*ranges[1:-1][start:], *ranges[1:-1][:start]):
+        size += entry.byte_to - entry.byte_from
+        if size > COMPARED_BYTES:
+            break
+        chosen[entry.byte_from] = entry
+    return [chosen[byte] for byte in sorted(chosen)]
 
 
 def _queue_range(raw: bytes, file: TranscriptFile, session: str, position: _Position, intake: _Intake) -> None:

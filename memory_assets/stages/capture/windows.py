@@ -30,7 +30,16 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema import frames as schemas
-from memory_assets.stages.capture.ownership import EARLIEST, PLACE, conversation, in_order, own_messages, with_turns
+from memory_assets.stages.capture.ownership import (
+    EARLIEST,
+    PLACE,
+    conversation,
+    find_beginnings,
+    in_order,
+    own_messages,
+    sources_of_shared,
+    with_turns,
+)
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.projects import project_of
 
@@ -208,7 +217,20 @@ def plan_windows(records: pl.DataFrame | pl.LazyFrame, resources: pl.DataFrame, 
     Pass `records` as a lazy frame where there are many: half of the columns are never read.
     """
     records = records.lazy()
-    return cut_sessions(own_messages(with_turns(conversation(records, resources, rules.now))), records, resources, rules)
+    rows = with_turns(conversation(records, resources, rules.now))
+    shared = sources_of_shared(rows)
+    owned = own_messages(rows, find_beginnings(records, shared, rules.now) if shared.height else None)
+    return _with_sharing(cut_sessions(owned, records, resources, rules), shared)
+
+
+def _with_sharing(windows: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:
+    """Returns the windows with the other files that have messages of theirs."""
+    repeated = (
+        windows.select("window_id", "source_id", message_id="message_ids").explode("message_id").join(shared, "message_id")
+    )
+    others = repeated.explode("sources").filter(pl.col("sources") != pl.col("source_id")).group_by("window_id")
+    found = windows.drop("shared_with").join(others.agg(shared_with=pl.col("sources").unique().sort()), "window_id", "left")
+    return found.with_columns(pl.col("shared_with").fill_null([])).select(windows.columns).sort("window_id")
 
 
 def cut_sessions(owned: pl.DataFrame, records: pl.LazyFrame, resources: pl.DataFrame, rules: WindowRules) -> pl.DataFrame:
@@ -324,6 +346,7 @@ def _window(
         "parent_session_id": facts.first("parent_session_id"),
         "message_ids": ids,
         "lines": [row.line for row in rows],
+        "shared_with": [],
     }
     return {**found, "fingerprint": _fingerprint(found, rows)}
 
@@ -343,23 +366,19 @@ def plan_windows_incrementally(
 ) -> pl.DataFrame:
     """Returns the table `windows`, given its earlier rows and the sources whose records changed since.
 
-    The result is that of `plan_windows`. Records are nearly always added; a message can then only move to a changed source,
-    and the windows that may differ are those of the changed sources, of the sources that owned one of their messages, and the
-    open ones. If a source lost messages (it was read again and its ids differ), any source may own them now, and all windows
-    are planned. After a change of the rules (zone, people, lengths, a flush), call `plan_windows`.
+    The result is that of `plan_windows`. Records are nearly always added; a message can then only move between files that share
+    messages with a changed one, and the windows that may differ are those of these files, and the open ones. If a source lost
+    messages (it was read again and its ids differ), any source may own them now, and all windows are planned. After a change
+    of the rules (zone, people, lengths, a flush), call `plan_windows`.
     """
     if not set(changed) <= set(tables.parts("records")) or _lost_messages(tables, before, changed):
         return plan_windows(tables.scan("records"), resources, rules)
     planned = sources_to_plan(tables, before, changed)
     if not planned:
         return before
-    records = tables.scan("records", planned)
     own = resources.filter(pl.col("source_id").is_in(planned))
     kept = before.filter(~pl.col("source_id").is_in(planned))
-    others = kept.select(pl.col("message_ids").explode())["message_ids"].implode()
-    rows = with_turns(conversation(records, own, rules.now))
-    rows = rows.filter(~pl.col("message_id").is_in(others).fill_null(value=False))
-    return pl.concat([kept, cut_sessions(own_messages(rows), records, own, rules)]).sort("window_id")
+    return pl.concat([kept, plan_windows(tables.scan("records", planned), own, rules)]).sort("window_id")
 
 
 def sources_to_plan(tables: ParquetTables, before: pl.DataFrame, changed: Collection[str]) -> list[str]:
@@ -367,7 +386,23 @@ def sources_to_plan(tables: ParquetTables, before: pl.DataFrame, changed: Collec
     ids = _message_ids(tables, changed).implode()
     owned = before.lazy().select("source_id", "status", pl.col("message_ids").alias("message_id")).explode("message_id")
     touched = owned.filter((pl.col("status") == "open") | pl.col("message_id").is_in(ids))
-    return sorted({*changed, *touched.select("source_id").unique().collect()["source_id"]})
+    found = {*changed, *touched.select("source_id").unique().collect()["source_id"]}
+    return sorted(_with_families(found, before))
+
+
+def _with_families(sources: set[str], windows: pl.DataFrame) -> set[str]:
+    """Returns the sources, with all that share messages with them, directly or through others."""
+    pairs = windows.select("source_id", "shared_with").explode("shared_with").drop_nulls().unique()
+    beside: dict[str, set[str]] = defaultdict(set)
+    for one, other in pairs.iter_rows():
+        beside[one].add(other)
+        beside[other].add(one)
+    found, waiting = set(sources), list(sources)
+    while waiting:
+        new = beside[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
 
 
 def _lost_messages(tables: ParquetTables, before: pl.DataFrame, changed: Collection[str]) -> bool:

@@ -2,10 +2,16 @@
 
 A memory is proposed on the first day on which it qualifies: high priority; or medium, and in two sessions or a durable
 statement of the person who typed it. Of preferences and people only the owner's are proposed; rules and facts of a project are,
-whoever of its people said them. Numbers are kept in the ledger, so a rebuilt day proposes under the same ones.
+whoever of its people said them. Numbers are kept in the ledger, so a rebuilt day proposes under the same ones. A number
+belongs to a memory's id and to what it claims: if the id is gone, because the message now belongs to another session, the
+memory that claims the same in the same project has the number, and with it what was decided.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+import hmac
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -18,6 +24,7 @@ from memory_assets.stages.distill.rows import PERSONAL
 from memory_assets.stages.reflect.bullets import ORDER
 from memory_assets.stages.reflect.durable import is_durable
 from memory_assets.store.ledger import Event
+from memory_assets.text.words import squeezed
 
 NUMBERED = "proposal.numbered"
 _COPIED = ("text", "category", "priority", "confidence", "project", "person", "author", "observation_ids", "session_ids")
@@ -25,7 +32,40 @@ CONFIRMED_SESSIONS = 2
 LONGEST_LINE = 300
 
 Numbers = list[tuple[str, dict[str, Any]]]
-"""New numbers of proposals with their payload in the ledger: the `key` of what is proposed, and the `day`."""
+"""New numbers of proposals with their payload in the ledger: the `key` of what is proposed, its `claim`, and the `day`."""
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Finds the numbers of proposals by what they claim, for memories whose ids changed."""
+
+    key: bytes = b""
+    """Of the keyed hash in the ledger, so that no forgotten text can be guessed from it."""
+    present: Set[str] = frozenset()
+    """Ids of all observations."""
+    proposed: Mapping[str, str] = field(default_factory=dict)
+    """Claim of each proposal in the table, for those numbered by a release that did not write it."""
+
+    def of(self, text: str, project: str) -> str:
+        """Returns the keyed hash of what a text claims in a project, without its case and final punctuation."""
+        normal = squeezed(text).casefold().rstrip(".!")
+        return hmac.new(self.key, f"{project}\x1f{normal}".encode(), hashlib.sha256).hexdigest()[:24]
+
+    def moved(self, events: Sequence[Event]) -> dict[str, str]:
+        """Returns the number of each claim whose memory is gone under every id that it had."""
+        claims = {event.target: event.payload["claim"] for event in events if event.payload.get("claim")}
+        gone = (number for number, ids in ids_by_number(events).items() if self.present.isdisjoint(ids))
+        known = {number: claims.get(number) or self.proposed.get(number) for number in gone}
+        return {claim: number for number, claim in sorted(known.items(), reverse=True) if claim}
+
+
+def ids_by_number(events: Iterable[Event]) -> dict[str, list[str]]:
+    """Returns the ids that the memory of each proposal of a new line had, the first one first."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for event in events:
+        if event.kind == NUMBERED and not event.payload.keys() & {"amends", "friction"}:
+            found[event.target].append(event.payload["key"])
+    return found
 
 
 def propose(
@@ -37,11 +77,14 @@ def propose(
     owner: str,
     sections: Mapping[str, str],
     zone: ZoneInfo,
+    claims: Claims | None = None,
 ) -> tuple[pl.DataFrame, Numbers]:
     """Returns the day's proposals, and the new numbers, which have to be written to the ledger before the table is.
 
-    `memories` are those at the end of the day.
+    `memories` are those at the end of the day. A memory that has a number by its claim gets it again under its present id.
     """
+    claims = claims or Claims()
+    moved = claims.moved(events)
     reflected = {o: r for r, ids in reflections.select("reflection_id", "observation_ids").iter_rows() for o in ids}
     given = {event.payload["key"]: (event.target, event.payload["day"]) for event in events if event.kind == NUMBERED}
     free = following_number(day, (number for number, _ in given.values()))
@@ -52,8 +95,11 @@ def propose(
         if on != str(day):
             continue
         if number is None:
-            number = f"p-{day:%Y%m%d}-{free + len(new):03d}"
-            new.append((number, {"key": memory["id"], "day": str(day)}))
+            claim = claims.of(memory["text"], memory["project"])
+            number = moved.pop(claim, None)
+            if number is None:
+                number, free = f"p-{day:%Y%m%d}-{free:03d}", free + 1
+            new.append((number, {"key": memory["id"], "claim": claim, "day": str(day)}))
         copied = {name: memory[name] for name in _COPIED}
         rows.append(
             copied

@@ -11,7 +11,7 @@ of its promotion is ours; anything else is a person's. The state of ours follows
 Each contradiction cancels two confirmations. The state is folded from events, so it can also fall.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +21,7 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import MEMORY_MD
+from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage.memory_md import Entry, read_entries, render_entry
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.store.ledger import Event
@@ -80,14 +81,21 @@ class EntryStatus:
 def statuses_of(
     content: str, events: Sequence[Event], memories: pl.DataFrame, merged: Iterable[Row] = (), path: str = MEMORY_MD
 ) -> list[EntryStatus]:
-    """Returns the entries of the file in order; `merged` are the decisions that merged a proposal into an entry."""
+    """Returns the entries of the file in order; `merged` are the decisions that merged a proposal into an entry.
+
+    `events` are the promotions, and the numberings, which name the ids that the memory of a proposal got later.
+    """
+    later_ids = defaultdict(list)
+    for event in events:
+        if event.kind == NUMBERED:
+            later_ids[event.target].append(event.payload["key"])
     promotions = {event.payload["line"]: event for event in events if event.kind == PROMOTED}
     behind = {id: row for row in memories.iter_rows(named=True) for id in row["observation_ids"]}
     counts = Counter(row["entry"] for row in merged)
     found = []
     for entry in read_entries(content):
         promotion = promotions.get(line := render_entry(entry.on, entry.text))
-        ids = promotion.payload.get("observation_ids", ()) if promotion else ()
+        ids = [*promotion.payload.get("observation_ids", ()), *later_ids[promotion.target]] if promotion else []
         memory = next((behind[id] for id in ids if id in behind), None)
         found.append(EntryStatus(entry, promotion, memory, path, counts[line]))
     return found

@@ -173,7 +173,7 @@ class Triage:
     def entry_statuses(self) -> list[EntryStatus]:
         """Returns the status of each entry of MEMORY.md and of the projects' files."""
         merged = self._merged().to_dicts()
-        events, memories = self.ledger.events([PROMOTED]), self.tables.read("memories")
+        events, memories = self.ledger.events([PROMOTED, NUMBERED]), self.tables.read("memories")
         return [
             one
             for path in memory_files(self.workspace.root)

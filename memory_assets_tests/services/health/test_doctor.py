@@ -11,6 +11,7 @@ from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.health.doctor import Health, Projections, examine
 from memory_assets.stages.maintain.checks import Check
+from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import message, row
 from memory_assets_tests.small_store import DAY, IDS, LINES, MEMORY, WINDOW, small_store, write
@@ -186,6 +187,19 @@ def test_a_file_that_looks_like_a_transcript_and_is_none_is_listed_as_advice(tmp
     check = outcome(health, "left out")
     assert (check.passed, health.is_well) == (False, True)
     assert check.found == f"1 not\n    {path}: its only line is not a record of Claude Code, Codex or pi"
+
+
+def test_a_proposal_whose_memory_got_another_id_or_none_is_told_as_advice():
+    store = small_store()
+    assert outcome(examine(store, WHOLE), "ids").passed
+    for number, key in (("p-20260803-001", "old"), ("p-20260803-001", MEMORY), ("p-20260803-002", "gone")):
+        store.ledger.append(NUMBERED, number, {"key": key, "day": "2026-08-03"}, actor="reflector")
+    health = examine(store, WHOLE)
+    check = outcome(health, "ids")
+    assert (health.is_well, check.passed) == (True, False)
+    assert check.found == (
+        "1 have another id and kept their number and decision (p-20260803-001); 1 have no memory any more (p-20260803-002)"
+    )
 
 
 def _records(store: Store, **changes: dict[int, str]) -> list[dict]:

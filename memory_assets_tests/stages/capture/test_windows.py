@@ -1,6 +1,7 @@
 """Windows: what closes them, what is too short, whose a shared message is, which day they belong to."""
 
 import shutil
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +17,16 @@ from memory_assets.stages.capture.windows import person_of, plan_windows, window
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, intake
-from memory_assets_tests.stages.capture.sessions import START, assistant, compaction, dialogue, lines, transcript, user
+from memory_assets_tests.stages.capture.sessions import (
+    START,
+    assistant,
+    at,
+    compaction,
+    dialogue,
+    lines,
+    transcript,
+    user,
+)
 from memory_assets_tests.store.test_projects import repository, worktree
 
 
@@ -83,7 +93,7 @@ def test_a_session_without_a_turn_is_short_even_if_it_was_compacted(store, sourc
 
 @pytest.mark.parametrize("fork", ["A-earlier-name", "z-later-name"])
 def test_a_fork_has_the_turns_of_the_session_that_it_repeats(store, sources, fork):
-    """Which of the two owns the shared messages depends on their names; that the rest is observed does not."""
+    """Whatever their names are: the fork was continued first and owns what they share, and both are observed."""
     shared = dialogue("m", 5)
     transcript(sources, "m").write_bytes(lines(*shared, *dialogue("m", 1, first=30, minutes=300)))
     copied = [{**record, "sessionId": fork} for record in shared]
@@ -176,6 +186,61 @@ def test_an_unobserved_tail_that_grows_too_large_is_closed_at_the_next_user_turn
     transcript(sources, "a").write_bytes(lines(*big))
     assert [w["trigger"] for w in windows(store, sources)] == ["tail", "ended"]
     assert sum(w["message_count"] for w in store.tables.read("windows").to_dicts()) == 6
+
+
+NAMES = ["0-sorts-first", "z-sorts-last"]
+
+
+def copy(records: list[dict], fork: str) -> list[dict]:
+    """The records as Claude Code writes them into a fork: with its session id, and nothing else changed."""
+    return [{**record, "sessionId": fork} for record in records]
+
+
+def owners(store: Store, sources: Path) -> dict[str, int]:
+    """How many messages each session owns."""
+    counts = Counter()
+    for window in windows(store, sources):
+        counts[window["session_id"]] += window["message_count"]
+    return dict(counts)
+
+
+@pytest.mark.parametrize("fork", NAMES)
+def test_a_fork_takes_nothing_of_a_session_that_went_on_before_it(store, sources, fork):
+    """As after a rewind: the parent's third turn is left out, and written before the fork's."""
+    shared = dialogue("m", 5)
+    transcript(sources, "m").write_bytes(lines(*shared, *dialogue("m", 3, first=10, minutes=6)))
+    transcript(sources, fork).write_bytes(lines(*copy(shared, fork), *dialogue(fork, 5, first=10, minutes=40)))
+    assert owners(store, sources) == {"m": 16, fork: 10}
+
+
+@pytest.mark.parametrize("fork", NAMES)
+def test_a_session_that_nobody_continued_keeps_its_messages_when_it_is_forked(store, sources, fork):
+    shared = dialogue("m", 5)
+    transcript(sources, "m").write_bytes(lines(*shared))
+    before = windows(store, sources)
+    transcript(sources, fork).write_bytes(lines(*copy(shared, fork), *dialogue(fork, 5, first=10, minutes=40)))
+    after = windows(store, sources)
+    assert [w["window_id"] for w in after if w["session_id"] == "m"] == [w["window_id"] for w in before]
+    assert owners(store, sources) == {"m": 10, fork: 10}
+
+
+@pytest.mark.parametrize("names", [("c", "b", "a"), ("a", "b", "c"), ("b", "c", "a")])
+def test_forks_of_forks_leave_each_generation_what_it_said(store, sources, names):
+    told: list[dict] = []
+    for generation, name in enumerate(names):
+        told = [*copy(told, name), *dialogue(name, 5, first=10 * generation, minutes=40.0 * generation)]
+        transcript(sources, name).write_bytes(lines(*told))
+    assert owners(store, sources) == dict.fromkeys(names, 10)
+
+
+@pytest.mark.parametrize("fork", NAMES)
+def test_a_record_of_its_own_that_is_no_message_shows_which_file_came_first(store, sources, fork):
+    """The parent goes on after the fork did; its first line was never copied."""
+    queued = {"type": "queue-operation", "operation": "enqueue", "timestamp": at(-1), "sessionId": "m"}
+    shared = dialogue("m", 5)
+    transcript(sources, "m").write_bytes(lines(queued, *shared, *dialogue("m", 5, first=30, minutes=300)))
+    transcript(sources, fork).write_bytes(lines(*copy(shared, fork), *dialogue(fork, 5, first=10, minutes=40)))
+    assert owners(store, sources) == {"m": 20, fork: 10}
 
 
 def test_a_fork_is_observed_once_and_belongs_to_the_earliest_session(store, sources):

@@ -72,6 +72,24 @@ def test_a_fork_that_grows_leaves_the_messages_of_its_parent_alone(store: Store,
     assert_frame_equal(again(store, rules, before, changed_sources(store, sources)), everything(store, rules))
 
 
+def test_a_session_that_goes_on_after_its_forks_takes_all_of_them_along(store: Store, sources: Path):
+    """Which of them owns the shared messages depends on where each begins on its own, also of forks that own none of them."""
+    shared = dialogue("m", 5)
+    transcript(sources, "m").write_bytes(lines(*shared))
+    for fork, minutes in (("b", 20), ("z", 40)):
+        copied = [{**record, "sessionId": fork} for record in shared]
+        transcript(sources, fork).write_bytes(lines(*copied, *dialogue(fork, 5, first=10, minutes=minutes)))
+    changed_sources(store, sources)
+    rules = cutting_of(store)
+    before = everything(store, rules)
+    transcript(sources, "m").write_bytes(lines(*shared, *dialogue("m", 5, first=30, minutes=400)))
+    changed = changed_sources(store, sources)
+    assert sources_to_plan(store.tables, before, changed) == sorted(source_of(store, name) for name in ("m", "b", "z"))
+    after = again(store, rules, before, changed)
+    assert_frame_equal(after, everything(store, rules))
+    assert after.filter(session_id="b")["message_count"].to_list() == [20]
+
+
 def test_open_windows_close_as_time_passes_though_nothing_was_said(store: Store, sources: Path):
     for session in ("a", "b"):
         transcript(sources, session).write_bytes(lines(*dialogue(session, 5)))

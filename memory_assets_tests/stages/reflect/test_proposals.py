@@ -7,7 +7,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.reflect.proposals import NUMBERED, Numbers, propose
+from memory_assets.stages.reflect.proposals import NUMBERED, Claims, Numbers, propose
 from memory_assets.store.ledger import Event
 from memory_assets.store.settings import SECTIONS
 from memory_assets_tests.factories import START, frame, row
@@ -33,7 +33,13 @@ def reflection(*cited: str) -> dict:
     return row("reflections", reflection_id="r", day=DAY, observation_ids=list(cited))
 
 
-def proposals_of(*memories: dict, day: date = DAY, events: list[Event] = [], cited: list[str] | None = None):  # noqa: B006
+def proposals_of(
+    *memories: dict,
+    day: date = DAY,
+    events: list[Event] = [],  # noqa: B006
+    cited: list[str] | None = None,
+    claims: Claims | None = None,
+):
     cites = [id for one in memories for id in one["observation_ids"]] if cited is None else cited
     return propose(
         day,
@@ -43,6 +49,7 @@ def proposals_of(*memories: dict, day: date = DAY, events: list[Event] = [], cit
         owner="mira",
         sections=SECTIONS,
         zone=ZONE,
+        claims=claims,
     )
 
 
@@ -77,7 +84,8 @@ def test_a_proposal_says_where_it_belongs_and_what_it_rests_on():
             "reflection_id": "r",
         }
     ]
-    assert numbers == [("p-20260803-001", {"key": "uv", "day": "2026-08-03"})]
+    claim = Claims().of("use uv,  never pip", "tidewatch")
+    assert numbers == [("p-20260803-001", {"key": "uv", "claim": claim, "day": "2026-08-03"})]
 
 
 def test_preferences_go_to_the_owners_section():
@@ -157,6 +165,30 @@ def test_a_backfilled_older_day_takes_no_proposal_away():
     frame, more = proposals_of(older, events=events)
     assert (frame["proposal_id"].to_list(), more) == (["p-20260803-001"], [])
     assert proposals_of(older, day=DAY + timedelta(1), events=events)[0].is_empty()
+
+
+def test_a_memory_whose_id_changed_keeps_its_number_also_on_another_day():
+    _, numbers = proposals_of(memory("a", "two"), memory("old"))
+    moved, later = memory("new", "use uv, never pip"), DAY + timedelta(1)
+    frame, more = proposals_of(moved, day=later, events=numbered(numbers), claims=Claims(present={"new", "a"}))
+    assert frame.select("proposal_id", "day", "memory_id").rows() == [("p-20260803-002", later, "new")]
+    again, none = proposals_of(moved, day=later, events=[*numbered(numbers), *numbered(more)], claims=Claims(present={"new"}))
+    assert (again.equals(frame), none) == (True, [])
+
+
+def test_numbers_of_an_earlier_release_are_found_by_the_claims_in_the_table():
+    events, claims = numbered([("p-20260803-001", {"key": "old", "day": "2026-08-03"})]), Claims(b"key", {"new"})
+    known = Claims(b"key", {"new"}, {"p-20260803-001": claims.of("Use uv, never pip.", "tidewatch")})
+    assert proposals_of(memory("new"), events=events, claims=known)[0]["proposal_id"].to_list() == ["p-20260803-001"]
+    assert proposals_of(memory("new"), events=events, claims=claims)[0]["proposal_id"].to_list() == ["p-20260803-002"]
+
+
+def test_what_is_said_again_or_in_another_project_is_a_proposal_of_its_own():
+    """Its predecessor is there still (it was replaced in between), or it was about another project."""
+    _, numbers = proposals_of(memory("old"))
+    again, _ = proposals_of(memory("new"), events=numbered(numbers), claims=Claims(present={"old", "new"}))
+    elsewhere, _ = proposals_of(memory("new", project="rivers"), events=numbered(numbers), claims=Claims(present={"new"}))
+    assert {*again["proposal_id"], *elsewhere["proposal_id"]} == {"p-20260803-002"}
 
 
 @given(batches=st.lists(st.sets(st.sampled_from("abcdefgh"), min_size=1), min_size=1, max_size=5))

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from memory_assets.runs.steps.condensing import Past
-from memory_assets.runs.steps.reflect import propose_day
+from memory_assets.runs.steps.reflect import claims_of, propose_day
 from memory_assets.services.review import triage_of
 from memory_assets.stages.triage.human import REFUSED
 from memory_assets.stages.triage.run import read_settled_review
@@ -51,7 +51,7 @@ class Days:
             store = self.at(datetime.combine(day + timedelta(days=1), MORNING))
             memories = past.memories(day)
             store.tables.write("memories", "all", memories)
-            store.tables.write("proposals", day.isoformat(), propose_day(store, past, day.isoformat()))
+            store.tables.write("proposals", day.isoformat(), propose_day(store, past, day.isoformat(), claims_of(store)))
             triage(store)
             self._review(store)
             triage(self.at(datetime.combine(day + timedelta(days=1), MORNING) + timedelta(hours=3)))

@@ -101,7 +101,7 @@ class AnswerStore:
 
     def read_named(self, name: str) -> StoredAnswer:
         """Returns the answer of that file name; raises `StoreError` if it is missing or malformed."""
-        return _read(self.root / f"{name}.json")
+        return read_answer(self.root / f"{name}.json")
 
     def about(self, content: str) -> list[StoredAnswer]:
         """Returns the complete answers about the material, under any prompt and of any model, the latest first."""
@@ -110,7 +110,7 @@ class AnswerStore:
 
     def every(self) -> Iterator[StoredAnswer]:
         """Yields all answers."""
-        return map(_read, sorted(self.root.glob("*.json")))
+        return map(read_answer, sorted(self.root.glob("*.json")))
 
     def rekey(self, before: str, after: str) -> dict[str, str]:
         """Moves the answers about the material to its new hash; returns their names, old → new."""
@@ -131,14 +131,15 @@ class AnswerStore:
 
     def _read_first(self, *names: str) -> StoredAnswer | None:
         paths = (self.root / f"{name}.json" for name in names)
-        return next((_read(path) for path in paths if path.is_file()), None)
+        return next((read_answer(path) for path in paths if path.is_file()), None)
 
     def _about(self, content: str) -> list[StoredAnswer]:
-        found = map(_read, sorted(self.root.glob(f"{text_hash(content)[:CONTENT_CHARS]}-*.json")))
+        found = map(read_answer, sorted(self.root.glob(f"{text_hash(content)[:CONTENT_CHARS]}-*.json")))
         return [kept for kept in found if kept.key.content == content]
 
 
-def _read(path: Path) -> StoredAnswer:
+def read_answer(path: Path) -> StoredAnswer:
+    """Returns the answer in the file; raises `StoreError` if it is missing or malformed."""
     try:
         row: dict[str, Any] = json.loads(path.read_bytes())
         at = datetime.fromisoformat(row["asked_at"]).astimezone(UTC)

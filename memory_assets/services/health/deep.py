@@ -1,0 +1,92 @@
+"""Reads every byte that the store keeps and compares it with what was noted when it was written.
+
+`memory doctor --deep` reads everything; each night reads a share, so that a month reads all. What cannot be rebuilt (archive,
+ledger, answers, workspace) is named with what to do. Damaged files of tables, indexes and Dagster are put aside, and the next
+`memory ingest` rebuilds them.
+"""
+
+import hashlib
+import subprocess
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from memory_assets.adapters.generations import Generations
+from memory_assets.errors import StoreError
+from memory_assets.schema.tables import table_names
+from memory_assets.services.corpus import open_texts, open_vectors
+from memory_assets.stages.distill.model.answers import read_answer
+from memory_assets.stages.maintain.checks import Check
+from memory_assets.store.damage import put_damaged_aside
+from memory_assets.store.store import Store
+
+NIGHTS = 28
+"""Nights in which everything is read once."""
+
+SHOWN = 5
+BACKUP = "Restore the file from a backup; what else it holds is still used."
+REBUILD = "They were put aside; run `memory ingest`, which rebuilds them."
+
+
+def is_in_share(name: str, night: date | None) -> bool:
+    """Returns whether the file is read in the night; all are without one."""
+    if night is None:
+        return True
+    return int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % NIGHTS == night.toordinal() % NIGHTS
+
+
+def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
+    """Yields a check of each part of the store: of everything, or of the night's share."""
+    yield _archive(store, night)
+    yield _answers(store, night)
+    yield _workspace(store)
+    tables = [name for name in table_names() if is_in_share(name, night)]
+    damaged = [f"{one.place}: {one.reason}" for one in put_damaged_aside(store, tables)]
+    yield _outcome(
+        "files", "every file of tables and of Dagster is as it was written", damaged, f"{len(tables)} tables", REBUILD
+    )
+    faults = [f"{index.folder.name}/{fault}" for index in (open_vectors(store), open_texts(store)) for fault in _faults(index)]
+    yield _outcome("index files", "every array of the indexes is as it was written", faults, "both indexes", REBUILD)
+
+
+def _faults(index: Generations) -> list[str]:
+    """Returns the damaged arrays of the index, which is put aside if there are any."""
+    folder, found = index.published(), index.faults(is_deep=True)
+    if found and folder:
+        index.close()
+        index.quarantine(folder)
+    return found
+
+
+def _archive(store: Store, night: date | None) -> Check:
+    archive = store.archive
+    ranges = [one for entries in archive.sources().values() for one in entries if is_in_share(one.id, night)]
+    damaged = [archive.place_of(one) for one in ranges if not archive.verify(one.id)]
+    return _outcome("archive", "every archived byte is as it was captured", damaged, f"{len(ranges):,} ranges", BACKUP)
+
+
+def _answers(store: Store, night: date | None) -> Check:
+    paths = [path for path in sorted(store.answers.rglob("*.json")) if is_in_share(path.name, night)]
+    damaged = []
+    for path in paths:
+        try:
+            read_answer(path)
+        except StoreError:
+            damaged.append(str(path.relative_to(store.answers.parent)))
+    return _outcome("answers", "every stored answer of a model can be read", damaged, f"{len(paths):,} answers", BACKUP)
+
+
+def _workspace(store: Store) -> Check:
+    promise = "git finds every version of MEMORY.md whole"
+    if not (store.workspace / ".git").is_dir():
+        return Check("workspace", promise, True, "no history yet")
+    command = ["git", "-C", str(store.workspace), "fsck", "--no-dangling", "--no-progress"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = (done.stderr + done.stdout).strip().splitlines() if done.returncode else []
+    return _outcome("workspace", promise, said, "its whole history", "Restore `workspace/.git` from a backup.")
+
+
+def _outcome(name: str, promise: str, damaged: Sequence[str], whole: str, remedy: str) -> Check:
+    if not damaged:
+        return Check(name, promise, True, whole)
+    more = f" and {len(damaged) - SHOWN:,} more" if len(damaged) > SHOWN else ""
+    return Check(name, promise, False, f"{len(damaged):,} not: {'; '.join(damaged[:SHOWN])}{more}", remedy)

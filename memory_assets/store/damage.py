@@ -1,0 +1,151 @@
+"""Files of the store that are not as they were written: put aside, listed, and announced to whoever asked.
+
+    damaged/000001-data.parquet    a derived file as it was found; it is rebuilt by the next run
+    damaged/list.jsonl             one line for each: when it was found, its place, and why it cannot be used
+
+What cannot be rebuilt (archive, ledger, answers) is never moved: it is named, and what still can be read is used.
+"""
+
+import json
+import os
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+import polars as pl
+
+from memory_assets.errors import DamagedError
+from memory_assets.schema.announcements import announce
+from memory_assets.store.parquet_tables import COLUMNS_FILE, part_of
+from memory_assets.store.store import Store
+from memory_assets.text.files import append_line, make_folder
+
+T = TypeVar("T")
+
+FOLDER, LIST = "damaged", "list.jsonl"
+HISTORY = ("history/runs.db", "history/runs/index.db", "schedules/schedules.db")
+"""Dagster's databases, below its home."""
+
+SIGNS = (
+    DamagedError, pl.exceptions.PolarsError, pl.exceptions.PanicException, sqlite3.DatabaseError, UnicodeDecodeError
+)  # fmt: skip
+"""Errors that a damaged file can lead to."""
+
+BESIDE = ("-wal", "-shm", "-journal")
+"""Files that SQLite keeps beside a database."""
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A file that was put aside."""
+
+    place: str
+    """Its path below the store."""
+    reason: str
+    aside: str
+    """Where it is now, below the store."""
+    found_at: str
+
+    @property
+    def message(self) -> str:
+        """What happened and what follows, as one line."""
+        return f"{self.place} was damaged ({self.reason}) and put aside as {self.aside}; `memory ingest` rebuilds it."
+
+
+def put_aside(store: Store, path: Path, reason: str) -> Damage:
+    """Moves a derived file out of the way and announces it."""
+    folder = make_folder(store.root / FOLDER)
+    number = sum(1 for _ in folder.iterdir()) + 1
+    aside = folder / f"{number:06d}-{path.name}"
+    os.replace(path, aside)
+    for suffix in BESIDE:
+        if (beside := path.with_name(path.name + suffix)).is_file():
+            os.replace(beside, aside.with_name(aside.name + suffix))
+    place, now = path.relative_to(store.root).as_posix(), store.settings.clock().isoformat()
+    found = Damage(place, reason, aside.relative_to(store.root).as_posix(), now)
+    append_line(folder / LIST, json.dumps(asdict(found), ensure_ascii=False).encode())
+    announce(found.message)
+    return found
+
+
+def list_damage(store: Store, since: datetime | None = None) -> list[Damage]:
+    """Returns what was put aside (since the moment), the earliest first."""
+    path = store.root / FOLDER / LIST
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    found = [Damage(**json.loads(line)) for line in lines if line.endswith(b"}")]
+    return [one for one in found if since is None or datetime.fromisoformat(one.found_at) >= since]
+
+
+def is_damage(error: BaseException) -> bool:
+    """Returns whether the error, or one that led to it, may come from a file that is not as it was written."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, SIGNS):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
+
+
+def put_damaged_aside(store: Store, tables: Collection[str] | None = None, *, is_deep: bool = True) -> list[Damage]:
+    """Puts the derived files aside that are not as they were written, of these tables or of all, and returns them.
+
+    Reads them again as a whole, or where it is not `is_deep` only the footers of tables.
+    """
+    history = damaged_history(store) if is_deep else ()
+    found = [put_aside(store, path, why) for path, why in (*store.tables.damaged(tables, is_deep=is_deep), *history)]
+    for one in found:
+        if one.place.endswith(COLUMNS_FILE):
+            store.tables.write_columns(one.place.split("/")[1])
+    return found
+
+
+def missing_parts(store: Store) -> dict[str, set[str]]:
+    """Returns the partitions that were put aside since the last whole run and are not rebuilt yet, by table."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for one in list_damage(store)[int(store.note_of(FOLDER) or 0) :]:
+        place = PurePosixPath(one.place)
+        if place.parts[0] == "tables" and not (store.root / place).exists():
+            table, part = part_of(Path(*place.parts[1:])) or ("", "")
+            found[table].add(part)
+    return found
+
+
+def settle(store: Store) -> None:
+    """Notes that all jobs ran: what is still missing is not wanted any more."""
+    if count := len(list_damage(store)):
+        store.note(FOLDER, str(count))
+
+
+def damaged_history(store: Store) -> Iterator[tuple[Path, str]]:
+    """Yields Dagster's databases that SQLite cannot read, with the reason."""
+    for path in (store.dagster_home / name for name in HISTORY):
+        if path.is_file() and (reason := _sqlite_fault(path)):
+            yield path, reason
+
+
+def _sqlite_fault(path: Path) -> str:
+    try:
+        database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
+        try:
+            (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
+        finally:
+            database.close()
+    except sqlite3.OperationalError as error:
+        return "" if "locked" in str(error) or "busy" in str(error) else str(error)
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    return "" if said == "ok" else str(said).splitlines()[0]
+
+
+def despite_damage(store: Store, action: Callable[[], T]) -> T:
+    """Returns what the action returns; where a damaged file makes it fail, puts that aside and tries again with the rest."""
+    try:
+        return action()
+    except (Exception, pl.exceptions.PanicException) as error:
+        if not is_damage(error) or not put_damaged_aside(store):
+            raise
+    return action()

@@ -1,0 +1,226 @@
+"""A disk that is full, read-only or slow to grant, files that vanish or change while they are read: told, and done again."""
+
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from memory_assets.interfaces.envelope import message_of
+from memory_assets.stages.capture import intake as intake_module
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.attacks.kill_points import failing_behind
+from memory_assets_tests.conftest import NOW
+from memory_assets_tests.once import SEED, TEST_ALL, sampled
+from memory_assets_tests.stages.capture.pipeline import capture, state
+from memory_assets_tests.stages.capture.sessions import assistant, at, dialogue, lines, transcript, user
+
+DISKS = {
+    "full": errno.ENOSPC,
+    "read-only": errno.EROFS,
+    "not permitted": errno.EACCES,
+    "quota": errno.EDQUOT,
+    "broken": errno.EIO,
+}
+
+
+def opened(folder: Path, **more: object) -> Store:
+    """A store in the folder."""
+    return open_store(read_settings(data=folder, now=NOW, **more))
+
+
+def assert_same(found: Store, expected: Store) -> None:
+    """All that capture makes is equal."""
+    ours, theirs = state(found), state(expected)
+    for table in theirs:
+        assert_frame_equal(ours[table], theirs[table])
+
+
+def failing(kind: str) -> Callable[[str], OSError]:
+    """Makes the error of such a disk."""
+    return lambda name: OSError(DISKS[kind], os.strerror(DISKS[kind]), name)
+
+
+@pytest.mark.parametrize("kind", DISKS)
+def test_a_disk_that_fails_at_any_write_is_named_and_the_next_run_ends_as_if_nothing_had_been(tmp_path: Path, kind: str):
+    sources = tmp_path / "sources"
+    for session in ("a", "b"):
+        transcript(sources, session).write_bytes(lines(*dialogue(session, 6)))
+    whole = opened(tmp_path / "whole")
+    with pytest.MonkeyPatch.context() as patch:
+        total = len(done) if (done := failing_behind(patch, None)) is None else capture(whole, sources) and len(done)
+    assert total > 6
+    for writes in sampled(range(total), 3):
+        store = opened(tmp_path / f"{writes}")
+        with pytest.MonkeyPatch.context() as patch:
+            failing_behind(patch, writes, failing(kind))
+            try:
+                report = capture(store, sources)
+                assert report.unreadable, f"write {writes} failed and nobody said so, TEST_SEED={SEED}"
+            except Exception as error:
+                assert os.strerror(DISKS[kind]) in message_of(error)
+                assert "bug in memory_assets" not in message_of(error)
+        again = opened(tmp_path / f"{writes}")
+        capture(again, sources)
+        assert_same(again, whole)
+
+
+@pytest.mark.parametrize("moment", ["before it is opened", "while it is read"])
+def test_a_transcript_that_vanishes_is_left_out_and_the_others_are_captured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+):
+    sources, store = tmp_path / "sources", opened(tmp_path / "store")
+    for session in ("gone", "kept"):
+        transcript(sources, session).write_bytes(lines(*dialogue(session, 5)))
+    name = "session_id_of" if moment == "before it is opened" else "_queue_range"
+    do = getattr(intake_module, name)
+
+    def vanishing(*arguments, **options):
+        transcript(sources, "gone").unlink(missing_ok=True)
+        return do(*arguments, **options)
+
+    monkeypatch.setattr(intake_module, name, vanishing)
+    capture(store, sources)
+    monkeypatch.undo()
+    capture(store, sources)
+    assert store.tables.read("messages").filter(session_id="kept").height == 10
+
+
+def test_permissions_that_are_taken_away_in_the_middle_name_the_file_and_come_back(tmp_path: Path):
+    """Root may read everything, so the system's answer is given in its place."""
+    sources, store = tmp_path / "sources", opened(tmp_path / "store")
+    for session in ("closed", "open"):
+        transcript(sources, session).write_bytes(lines(*dialogue(session, 5)))
+    read = intake_module.TranscriptFile.open
+
+    def refused(file):
+        if "closed" in str(file.path):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file.path))
+        return read(file)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intake_module.TranscriptFile, "open", refused)
+        report = capture(store, sources)
+    assert [(Path(path).stem, reason) for path, reason in report.unreadable] == [("closed", "Permission denied")]
+    assert [Path(path).stem for path in store.archive.unreadable()] == ["closed"]
+    capture(store, sources)
+    assert store.tables.read("messages")["session_id"].value_counts().sort("session_id").rows() == [
+        ("closed", 10),
+        ("open", 10),
+    ]
+    assert store.archive.unreadable() == {}
+
+
+def test_lines_that_are_appended_while_the_file_is_read_are_captured_by_the_next_run(tmp_path: Path):
+    sources, store = tmp_path / "sources", opened(tmp_path / "store")
+    path, rest = transcript(sources, "a"), lines(*dialogue("a", 5, first=10, minutes=10))
+    path.write_bytes(lines(*dialogue("a", 5)))
+    queue = intake_module._queue_range
+
+    def appending(*arguments):
+        with path.open("ab") as file:
+            file.write(rest[:100])
+        return queue(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intake_module, "_queue_range", appending)
+        capture(store, sources)
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 100)  # the half line is written again as a whole
+        file.seek(0, os.SEEK_END)
+        file.write(rest)
+    capture(store, sources)
+    expected = opened(tmp_path / "expected")
+    capture(expected, sources)
+    assert_frame_equal(state(store)["messages"], state(expected)["messages"])
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["same length", "another length"])
+def test_a_session_that_is_rewritten_in_the_middle_is_read_again(tmp_path: Path, kept: bool):
+    sources, store = tmp_path / "sources", opened(tmp_path / "store")
+    path = transcript(sources, "a")
+    for turns in (4, 8, 12):  # three ranges
+        path.write_bytes(lines(*dialogue("a", turns)))
+        capture(store, sources)
+    content = path.read_bytes().replace(b"please look at point 10", b"please mend at point 10" if kept else b"look at point 10")
+    path.write_bytes(content + lines(*dialogue("a", 2, first=40, minutes=60)))
+    assert capture(store, sources).rewritten == 1
+    texts = store.tables.read("messages")["text"].to_list()
+    assert ("a: please mend at point 10" if kept else "a: look at point 10") in texts
+    assert "a: point 42 is done" in texts
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "hours"),
+    [("Europe/Berlin", "2026-03-29", 23), ("Europe/Berlin", "2025-10-26", 25), ("America/New_York", "2026-03-08", 23)],
+)
+def test_on_the_day_of_a_change_of_the_clocks_every_session_belongs_to_its_local_day(
+    tmp_path: Path, zone: str, day: str, hours: int
+):
+    """A session in each half hour of UTC around the day: 23 or 25 hours of them are its own."""
+    sources, store = tmp_path / "sources", opened(tmp_path / "store", timezone=zone)
+    noon = datetime.fromisoformat(f"{day}T12:00:00").replace(tzinfo=UTC)
+    start = (noon - datetime(2026, 8, 3, 9, tzinfo=UTC)).total_seconds() / 60
+    for half in range(-40, 41):
+        turns = [user(f"s{half}", 0, "A question", start + 30 * half), assistant(f"s{half}", 1, "An answer", start + 30 * half)]
+        transcript(sources, f"s{half}").write_bytes(lines(*turns))
+    capture(store, sources)
+    windows = store.tables.read("windows")
+    for row in windows.select("day", "ended_at").iter_rows(named=True):
+        assert row["day"] == row["ended_at"].astimezone(ZoneInfo(zone)).date()
+    assert windows.filter(pl.col("day").cast(pl.String) == day).height == 2 * hours
+
+
+def test_a_line_of_a_few_megabytes_is_one_message_and_harms_no_other(tmp_path: Path):
+    _capture_long_line(tmp_path, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not TEST_ALL, reason="a line of 50 MB, a file of 200 MB and 5,000 sessions take minutes; `make test-all`")
+@pytest.mark.timeout(1800)
+class TestSizes:
+    """Sizes that no harness writes on a usual day."""
+
+    def test_a_line_of_fifty_megabytes(self, tmp_path: Path):
+        _capture_long_line(tmp_path, 50)
+
+    def test_a_file_of_two_hundred_megabytes(self, tmp_path: Path):
+        sources, store = tmp_path / "sources", opened(tmp_path / "store")
+        big = "".join(f"line {n} of the output\n" for n in range(4_000))
+        with transcript(sources, "a").open("wb") as file:
+            for turn in range(2_200):
+                file.write(lines(user("a", 2 * turn, f"Turn {turn}", turn / 10), assistant("a", 2 * turn + 1, big, turn / 10)))
+        assert transcript(sources, "a").stat().st_size > 200_000_000
+        capture(store, sources)
+        assert store.tables.read("messages", columns=["message_id"]).height == 4_400
+
+    def test_five_thousand_small_sessions(self, tmp_path: Path):
+        sources, store = tmp_path / "sources", opened(tmp_path / "store")
+        for number in range(5_000):
+            transcript(sources, f"s{number}").write_bytes(lines(*dialogue(f"s{number}", 1, minutes=number % 1_000)))
+        capture(store, sources)
+        assert store.tables.read("windows")["session_id"].n_unique() == 5_000
+        assert store.tables.read("messages", columns=["message_id"]).height == 10_000
+        before = datetime.now(UTC)
+        assert capture(store, sources).new_ranges == 0
+        assert datetime.now(UTC) - before < timedelta(minutes=2)
+
+
+def _capture_long_line(root: Path, megabytes: int) -> None:
+    sources, store = root / "sources", opened(root / "store")
+    long = [user("a", 0, "x " * (megabytes * 500_000), 0), *dialogue("a", 5, first=1, minutes=1)]
+    transcript(sources, "a").write_bytes(lines(*long))
+    transcript(sources, "b").write_bytes(lines(*dialogue("b", 5)))
+    capture(store, sources)
+    messages = store.tables.read("messages", columns=["session_id", "text_chars"])
+    assert messages["session_id"].value_counts().sort("session_id").rows() == [("a", 11), ("b", 10)]
+    assert messages["text_chars"].max() >= megabytes * 999_999
+    shutil.rmtree(root / "sources")
+    assert at(0).startswith("2026-08-03T09:00")

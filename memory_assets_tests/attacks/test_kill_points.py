@@ -1,0 +1,166 @@
+"""Killed behind any write of any work, the same work done again ends at the tables of an undisturbed one."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from memory_assets.errors import MemoryAssetsError
+from memory_assets.memory import MemoryAgent
+from memory_assets.runs import launch, what_if
+from memory_assets.runs.build import fill, rebuild
+from memory_assets.services import corpus
+from memory_assets.services.which_store import StoreChoice
+from memory_assets.store.settings import Settings, read_settings
+from memory_assets.store.store import open_store
+from memory_assets_tests.attacks.kill_points import KilledError, failing_behind
+from memory_assets_tests.conftest import NOW
+from memory_assets_tests.once import SEED, TEST_ALL, built_once, sampled
+from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
+from memory_assets_tests.story import all_tables, assert_same_tables, lay_out_sample
+
+ORDER = "I prefer British dates over American ones in all our reports."
+POINTS = 1
+"""Writes of each work behind which it is killed, of some hundreds; `make test-all` takes every `STEP`th of all."""
+
+STEP = 5
+BRANCH = "mine"
+
+
+def settings_at(root: Path, sources: Path) -> Settings:
+    """The settings of the store, with what an adopted branch wrote into the person's file."""
+    return read_settings(data=root, sources=str(sources), owner="mira", timezone="UTC", now=NOW)
+
+
+def lay_out_sessions(folder: Path) -> Path:
+    """Two sessions of one project, and one with a preference."""
+    lay_out_sample(folder, "/pi/agent/sessions/--home-mira-code-notes-site--")
+    said = [user("m", 0, ORDER, 0), assistant("m", 1, "Understood.", 0.5), *dialogue("m", 5, first=2, minutes=1)]
+    transcript(folder / "claude", "m").write_bytes(lines(*said))
+    return folder
+
+
+def ingest(settings: Settings) -> None:
+    """Takes in whatever is new, after finishing an interrupted adoption, as `memory ingest` does."""
+    fill(StoreChoice(settings, "new transcripts"))
+
+
+def take_in_one_more(settings: Settings) -> None:
+    """Takes in a session that appeared."""
+    new = transcript(Path(str(settings.sources)) / "claude", "n")
+    new.write_bytes(lines(*dialogue("n", 6, minutes=300)))
+    ingest(settings)
+
+
+def review(settings: Settings) -> None:
+    """Approves what waits, once."""
+    agent = MemoryAgent(settings)
+    for one in agent.pending():
+        agent.approve(one.proposal_id, triage=False)
+    launch.triage(agent.store)
+    ingest(settings)
+
+
+def forget(settings: Settings) -> None:
+    """Forgets words, once, and rebuilds what was derived from them."""
+    try:
+        MemoryAgent(settings).forget("British dates", apply=True)
+    except MemoryAssetsError as error:
+        assert "British" in str(error)  # nothing holds them any more
+    ingest(settings)
+
+
+def rebuild_all(settings: Settings) -> None:
+    """Rebuilds everything derived."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMORY_DATA", str(settings.data))
+        patch.setenv("MEMORY_SOURCES", str(settings.sources))
+        patch.setenv("MEMORY_OWNER", settings.owner)
+        rebuild()
+
+
+def adopt(settings: Settings) -> None:
+    """Adopts a branch, or finishes that."""
+    store = open_store(settings)
+    if (store.root / "branches" / BRANCH).is_dir():
+        what_if.adopt(store, BRANCH)
+    ingest(settings_at(settings.data, Path(str(settings.sources))))
+
+
+WORKS: dict[str, Callable[[Settings], None]] = {
+    "ingest": take_in_one_more,
+    "triage": review,
+    "forget": forget,
+    "rebuild": rebuild_all,
+    "adopt": adopt,
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with sources and a store that has a branch, for copying."""
+
+    def build(folder: Path) -> None:
+        settings = settings_at(folder / "store", lay_out_sessions(folder / "sources"))
+        ingest(settings)
+        what_if.make(open_store(settings), None, None, {"facts_per_session": "1"}, BRANCH)
+
+    return built_once(tmp_path_factory, "store-to-kill", build)
+
+
+@contextmanager
+def undone(base: Path, root: Path) -> Iterator[Settings]:
+    """The settings of a copy below the folder, which is deleted afterwards, with nobody's settings file."""
+    for name in ("sources", "store"):
+        shutil.copytree(base / name, root / name, symlinks=True)
+    for path in Path.home().rglob("memory.toml"):
+        path.unlink()
+    yield reopened(root)
+    shutil.rmtree(root)
+
+
+def reopened(root: Path) -> Settings:
+    """The settings of the store for another process: nothing is cached."""
+    for opened in (corpus._chroma_index, corpus._text_index):
+        opened.cache_clear()
+    corpus._present.clear()
+    return settings_at(root / "store", root / "sources")
+
+
+def outcome(settings: Settings) -> tuple[dict, dict[str, bytes]]:
+    """What must not depend on when a process was killed: the tables, and the files of lines."""
+    workspace = settings.data / "workspace"
+    files = {path.name: path.read_bytes() for path in (*workspace.glob("MEMORY.md"), *workspace.glob("projects/*.md"))}
+    return all_tables(open_store(settings)), files
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("name", WORKS)
+def test_a_work_that_is_killed_behind_any_write_and_done_again_ends_as_an_undisturbed_one(
+    base: Path, tmp_path: Path, name: str
+):
+    work, root = WORKS[name], tmp_path / "copy"  # one place for all: tables name paths
+    with undone(base, root) as undisturbed, pytest.MonkeyPatch.context() as patch:
+        counted = failing_behind(patch, None)
+        work(undisturbed)
+        total = len(counted)
+        tables, files = outcome(reopened(root))
+    assert total > 20, "writes are not counted"
+    points = range(SEED % STEP, total, STEP) if TEST_ALL else sampled(range(total), POINTS)
+    for writes in points:
+        with undone(base, root) as disturbed:
+            with pytest.MonkeyPatch.context() as patch:
+                done = failing_behind(patch, writes)
+                with pytest.raises(KilledError):
+                    work(disturbed)
+            work(reopened(root))
+            found = outcome(reopened(root))
+        where = f"killed behind write {writes} of {total}, {done[-1:]}, TEST_SEED={SEED}"
+        assert found[1] == files, where
+        try:
+            assert_same_tables(found[0], tables)
+        except AssertionError as error:
+            raise AssertionError(where) from error
