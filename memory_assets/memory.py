@@ -22,7 +22,7 @@ from memory_assets.schema import requests
 from memory_assets.schema.announcements import announced, take
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.which_store import environment_of, is_sample, present_settings
-from memory_assets.stages.deliver.spool import alarm
+from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.places import present_root
 from memory_assets.store.ready import NOTHING_YET, briefing_path, full_path, here, read_briefing
@@ -409,6 +409,7 @@ class MemoryAgent:
     def health(self, *, is_deep: bool = False, night: date | None = None) -> "Health":
         """Returns the report of the doctor: counts and checks; with `is_deep` of every byte, or of the share of the night."""
         from memory_assets.adapters.local_embedder import LocalEmbedder
+        from memory_assets.runs.freshness import check_deadlines
         from memory_assets.services.corpus import open_texts, open_vectors
         from memory_assets.services.health.doctor import Projections, examine
         from memory_assets.services.review import tasks_of
@@ -420,7 +421,8 @@ class MemoryAgent:
             vector_ids=open_vectors(store).ids,
             text_ids=open_texts(store).ids,
         )
-        return examine(store, projections, tasks_of(store), is_deep=is_deep, night=night)
+        deadlines = partial(check_deadlines, store)
+        return examine(store, projections, tasks_of(store), deadlines=deadlines, is_deep=is_deep, night=night)
 
     @_despite_damage
     def last_heard(self) -> dict[str, datetime]:

@@ -25,11 +25,15 @@ from pydantic_settings import DotEnvSettingsSource
 from memory_assets.adapters.array_files import Names, read_fields, write_fields
 from memory_assets.adapters.generations import Generations
 from memory_assets.schema.protocols import Hit
+from memory_assets.text.files import text_of
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 COLLECTION = "memories"
+MODEL_FILE = "model.txt"
+"""In a generation: the embedding model of its vectors. A question has to be encoded by the same one."""
+
 BATCH_ROWS = 5_000
 """Chroma takes at most 5,461 rows at once (its SQLite variable limit)."""
 
@@ -86,10 +90,11 @@ class ChromaIndex(Generations):
         self._has_answered = False
         self._lock = threading.RLock()
 
-    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
+    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False, model: str = "") -> str:
         """Publishes a generation with the changes and returns its name.
 
-        `upserts` has columns `id` and `vector`, and any number of short labels. A published generation that cannot be read
+        `upserts` has columns `id` and `vector`, and any number of short labels; `model` names the embedding model of the
+        vectors, by default that of the generation before. A published generation that cannot be read
         is quarantined and `IndexFailedError` raised; the next update then starts from nothing.
         """
         self.close()
@@ -98,6 +103,8 @@ class ChromaIndex(Generations):
             given = _stacked(upserts)
             _change(folder, upserts.drop("vector"), given, deletes)
             _overwrite_unused(folder)
+            if model:
+                (folder / MODEL_FILE).write_text(model, "utf-8")
             before = _read_rows(folder) if base else VectorRows(Names.of(()), np.zeros((0, given.shape[1]), dtype=np.float32))
             write_fields(folder, before.changed(upserts["id"].to_list(), given, deletes))
         return folder.name
@@ -105,6 +112,11 @@ class ChromaIndex(Generations):
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
         """Returns the nearest, best first, scored by cosine; nothing if there is no generation yet."""
         return self.read_published(lambda folder: self._find(folder, vector, limit), []) if limit > 0 else []
+
+    def model(self) -> str | None:
+        """Returns the embedding model of the published generation, as the setting named it; None where it is not known."""
+        folder = self.published()
+        return (text_of(folder / MODEL_FILE) or None) if folder else None
 
     def ids(self) -> set[str]:
         """Returns the ids in the published generation, read from Chroma."""

@@ -11,11 +11,14 @@ from typing import Any
 
 import dagster as dg
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG
+from dagster._utils.schedules import get_latest_completed_cron_tick
 
 from memory_assets.assets.checks.deliver import SPOOL_CHECK, spool_is_read
+from memory_assets.assets.deadlines import deadlines
 from memory_assets.runs import due
-from memory_assets.runs.days import has_scopes, stretches, tags_of
+from memory_assets.runs.days import STARTED_BY, has_scopes, stretches, tags_of
 from memory_assets.runs.due import DueRun, due_runs, next_runs, night_runs, runs_of_days
+from memory_assets.runs.record import is_missed, note_slot
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, tables_in
@@ -155,9 +158,6 @@ def accumulated_requests(store: Store) -> list[dg.RunRequest]:
     return [dg.RunRequest(run_key=f"reflect-accumulated-{store.settings.today()}", job_name="reflect", tags=tags)]
 
 
-SENSORS = [new_transcripts, spooled_events, observations_accumulated, review_changes]
-
-
 def _always(context: dg.ScheduleEvaluationContext, store: Store, job: str, name: str) -> list[dg.RunRequest]:
     return [dg.RunRequest(tags=tags_of(job, scopes=_scopes(context.instance, store, [job]), started_by=name))]
 
@@ -185,12 +185,57 @@ SCHEDULES = (
 """The schedules: name, job, time, the function that returns the requests, description."""
 
 
+GRACE = timedelta(minutes=10)
+"""After the time of a schedule; until then the schedule itself starts the run."""
+
+
+def overdue_requests(instance: dg.DagsterInstance, store: Store) -> list[dg.RunRequest]:
+    """Returns the runs of schedules whose last time passed while no daemon ran, by the record of real runs, in run order.
+
+    One run covers every missed time of a schedule, because what it has to do is derived from the store. A failed run is
+    requested again an hour later.
+    """
+    now, found = store.settings.clock(), list[dg.RunRequest]()
+    for name, job, cron, requests, _ in sorted(SCHEDULES, key=lambda one: [*JOBS].index(one[1])):
+        slot = get_latest_completed_cron_tick(cron, now, store.settings.timezone)
+        if now >= slot + GRACE and is_missed(store, name, job, slot):
+            context = dg.build_schedule_context(instance, scheduled_execution_time=slot)
+            asked = requests(context, store, job, name)
+            if not asked:
+                note_slot(store, name, slot)
+            found += [_late(request, job, hash_of(name, slot, _hour(store), request.run_key)) for request in asked]
+    return found
+
+
+def _late(request: dg.RunRequest, job: str, key: str) -> dg.RunRequest:
+    name = request.job_name or job
+    return dg.RunRequest(run_key=f"{name}-{key}", job_name=name, tags={**request.tags, STARTED_BY: "overdue_jobs"})
+
+
+@dg.sensor(
+    jobs=[ASSET_JOBS[name] for name in dict.fromkeys(job for _, job, *_ in SCHEDULES)],
+    description="Starts scheduled runs that were missed while no daemon ran, without waiting for their next time.",
+    **EVERY_MINUTE,
+)
+def overdue_jobs(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
+    """Requests the runs of missed schedules; none while another run is in progress."""
+    requests = [] if _is_busy(context) else _loaded(context, overdue_requests(context.instance, store))
+    reason = None if requests else dg.SkipReason("No time of a schedule was missed, or a run is in progress.")
+    return dg.SensorResult(run_requests=requests, skip_reason=reason)
+
+
+SENSORS = [new_transcripts, spooled_events, observations_accumulated, review_changes, overdue_jobs, deadlines]
+
+
 def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:
     """Returns the schedules in the owner's zone."""
 
     def make(name: str, job: str, cron: str, requests, description: str) -> dg.ScheduleDefinition:
         def request(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
-            return _loaded(context, requests(context, store, job, name)) or dg.SkipReason("Nothing is due.")
+            found = _loaded(context, requests(context, store, job, name))
+            if not found:
+                note_slot(store, name, context.scheduled_execution_time)
+            return found or dg.SkipReason("Nothing is due.")
 
         how: dict[str, Any] = {"execution_timezone": zone, "default_status": dg.DefaultScheduleStatus.RUNNING}
         return dg.schedule(job=ASSET_JOBS[job], cron_schedule=cron, name=name, description=description, **how)(request)

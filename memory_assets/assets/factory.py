@@ -91,7 +91,6 @@ def _asset(tables: Sequence[Table], settings: Settings, partitions: Partitions) 
 
 def _spec(table: Table, settings: Settings, partitions: Partitions) -> dg.AssetSpec:
     columns = {"dagster/column_schema": column_schema(table.name), "dagster/table_name": table.name} if table.record else {}
-    days = table.fresh_days and timedelta(days=table.fresh_days)
     return dg.AssetSpec(
         table.name,
         description=table.doc,
@@ -102,7 +101,7 @@ def _spec(table: Table, settings: Settings, partitions: Partitions) -> dg.AssetS
         code_version=code_version(table, settings),
         metadata=columns,
         partitions_def=partitions.get(table.grain),
-        freshness_policy=dg.FreshnessPolicy.time_window(fail_window=days, warn_window=days / 2) if days else None,
+        freshness_policy=dg.FreshnessPolicy.time_window(fail_window=table.deadline, warn_window=table.deadline / 2),
     )
 
 

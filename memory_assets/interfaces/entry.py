@@ -10,7 +10,7 @@ import time
 
 from memory_assets.adapters.parquet_footer import read_facts
 from memory_assets.stages.deliver import hook
-from memory_assets.stages.deliver.spool import alarm
+from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store import ready
 from memory_assets.store.places import find_data, ignored_settings_file, present_root, user_settings_file
 
@@ -118,7 +118,7 @@ def status_line(root: str) -> int:
     if pending := count_pending(ready.read_text(os.path.join(root, ready.REVIEW))):
         parts.append(f"{pending} to review")
     parts.append(f"{_age(table)} old")
-    parts += ["⚠ events wait"] if alarm(root) else []
+    parts += ["⚠ input waits"] if alarm(root) else []
     _print("memory: " + " · ".join(parts))
     return 0
 

@@ -14,6 +14,7 @@ import polars as pl
 
 from memory_assets.runs import inputs
 from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
+from memory_assets.runs.record import has_failed
 from memory_assets.runs.staleness import input_versions, is_stale, rules_of, stale_days, stale_partitions
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, TABLES, WHOLE, tables_in
@@ -53,7 +54,8 @@ def due_runs(store: Store, job: str) -> list[DueRun]:
     if JOBS[job].also:
         return []  # the clock starts it; its tables are due in the jobs that they belong to
     if JOBS[job].is_partitioned:
-        return runs_of_days(job, stale_days(store, job))
+        days = stale_days(store, job)
+        return runs_of_days(job, days or (_last_day(store, job) if has_failed(store, job) else {}))
     is_due, state = DUE.get(job, (partial(_is_stale_job, job), partial(_tables_state, job)))
     return [DueRun(job, None, state(store))] if is_due(store) or _lacks_tables(job, store) else []
 
@@ -62,6 +64,13 @@ def _lacks_tables(job: str, store: Store) -> bool:
     """Returns whether a damaged table of the job was put aside and is not rebuilt yet."""
     missing = missing_parts(store)
     return any(table.name in missing for table in tables_in(job))
+
+
+def _last_day(store: Store, job: str) -> dict[date, str]:
+    """Returns the last partition of the job, with a hash: a run of it builds what the last run left out."""
+    tables = [table.name for table in tables_in(job) if table.is_partitioned and table.record]
+    parts = [part for name in tables for part in store.tables.parts(name)]
+    return {date.fromisoformat(max(parts)): hash_of("again", *sorted(parts))} if parts else {}
 
 
 def runs_of_days(job: str, days: Mapping[date, str]) -> list[DueRun]:
@@ -78,7 +87,7 @@ def next_runs(store: Store) -> list[DueRun]:
 def capture_is_due(store: Store) -> bool:
     """Returns whether there is something to capture, a window to close, or an interrupted forget to finish."""
     waiting = events_wait(store) or _changed_transcripts(store) or is_stale(store, ["harness_memories"])
-    return bool(waiting) or windows_due(store) or forget_is_unfinished(store)
+    return bool(waiting) or windows_due(store) or forget_is_unfinished(store) or has_failed(store, "capture")
 
 
 def events_wait(store: Store) -> bool:
@@ -125,7 +134,8 @@ def memories_are_stale(store: Store) -> bool:
     pointers = (store.root / "index" / name / "current" for name in ("vectors", "texts"))
     is_whole = WHOLE in store.tables.parts("recalls") and all(pointer.is_file() for pointer in pointers)
     is_whole = is_whole and not [fault for index in (open_vectors(store), open_texts(store)) for fault in index.faults()]
-    return not is_whole or inputs.summaries_are_stale(store) or _is_stale_job("rebuild_memories", store)
+    is_whole = is_whole and not inputs.summaries_are_stale(store) and not has_failed(store, "rebuild_memories")
+    return not is_whole or _is_stale_job("rebuild_memories", store)
 
 
 def night_runs(store: Store, day: date) -> list[DueRun]:
@@ -133,9 +143,10 @@ def night_runs(store: Store, day: date) -> list[DueRun]:
 
     The nightly run covers a month at most.
     """
-    unread = {one for one in stale_days(store, "process_days") if one < day} | _days_of_changed_files(store, day)
+    stale = {one for one in stale_days(store, "process_days") if one < day}
+    unread = stale | _days_of_changed_files(store, day)
     first = min((one for one in unread if (day - one).days < LONGEST_STRETCH), default=day)
-    older = runs_of_days("process_days", {one: str(day) for one in unread if one < first})
+    older = runs_of_days("process_days", {one: str(day) for one in stale if one < first})
     return [*older, DueRun("nightly", Stretch(first, day), str(day))]
 
 
@@ -154,7 +165,8 @@ def review_is_stale(store: Store) -> bool:
     """Returns whether a proposal, a decision, an edit by hand, a setting or the calendar requires a triage."""
     if not store.tables.parts("proposals") and not store.tables.parts("friction"):
         return False
-    if WHOLE not in store.tables.parts("decisions") or store.note_of("review_md") != triage_state(store):
+    is_new = WHOLE not in store.tables.parts("decisions") or store.note_of("review_md") != triage_state(store)
+    if is_new or has_failed(store, "triage"):
         return True
     waiting = store.tables.read("decisions", columns=["state", "expires_at"]).filter(state="pending")
     return not waiting.filter(pl.col("expires_at") <= store.settings.clock()).is_empty()

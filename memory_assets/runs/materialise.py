@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.errors import DamagedError
+from memory_assets.runs.record import note_builds
 from memory_assets.runs.staleness import input_versions, note_name, resolve
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.progress import track
@@ -116,12 +117,14 @@ def _materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str
     if isinstance(made, Report):
         for part in () if lead.record else wanted.keys() & partitions:
             store.note(note_name(lead, part), wanted[part])
+        note_builds(store, tables)
         return made
     report = Report(figures={"written": len(due), "unchanged": len(partitions) - len(due)} if lead.is_partitioned else {})
     title = f"{JOBS[lead.jobs[0]].title} ({lead.name})"
     for part in track(sorted(due, reverse=True) if lead.is_newest_first else due, title):
         with store.lock():
             _write(store, tables, part, made(part), versions[part], report)
+    note_builds(store, tables)
     return report
 
 

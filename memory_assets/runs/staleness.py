@@ -52,7 +52,7 @@ def fingerprint(parts: Mapping[str, PartInfo], part: str) -> str:
 
 def stale_partitions(store: Store, table: Table, wanted: Mapping[str, str] | None = None) -> list[str]:
     """Returns the partitions that should be built, sorted; none for tables that are built whenever their job runs."""
-    if not _is_judged(table):
+    if not is_judged(table):
         return []
     wanted = input_versions(store, table) if wanted is None else wanted
     written = written_versions(store, table, wanted)
@@ -86,7 +86,7 @@ def stale_days(store: Store, job: str) -> dict[date, str]:
     for table in tables_in(job):
         for part in missing.get(table.name, ()) if table.is_partitioned and table.grain == JOBS[job].grain else ():
             found.setdefault(part, []).append(f"{table.name} was damaged")
-        wanted = input_versions(store, table) if _is_judged(table) and table.is_partitioned else {}
+        wanted = input_versions(store, table) if is_judged(table) and table.is_partitioned else {}
         for part in stale_partitions(store, table, wanted):
             found.setdefault(part, []).append(f"{table.name}={wanted[part]}")
     return {date.fromisoformat(part): hash_of(*reasons) for part, reasons in sorted(found.items())}
@@ -103,7 +103,8 @@ def resolve(dotted: str) -> Callable[..., Any]:
     return getattr(import_module(f"memory_assets.{module}"), name)
 
 
-def _is_judged(table: Table) -> bool:
+def is_judged(table: Table) -> bool:
+    """Returns whether the table's own input version decides when it is built, not the run of its job."""
     return table.inputs is not None and not table.follows
 
 

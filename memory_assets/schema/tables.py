@@ -6,6 +6,7 @@ function named in `build`, test that function.
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal
 
 from memory_assets.schema import records as r
@@ -78,11 +79,16 @@ class Table:
     pool: str | None = None
     """Dagster pool that prevents two runs from writing the same files."""
     fresh_days: int | None = None
-    """Days after which the UI shows it as overdue."""
+    """Days that input may wait for it, if not those of its job (`Job.deadline_hours`)."""
     is_newest_first: bool = False
     """Whether the latest partitions are built first."""
     in_branch: bool = False
     """Whether a what-if branch builds it too."""
+
+    @property
+    def deadline(self) -> timedelta:
+        """How long input may wait for it: as long as for the job that builds it first, if it has no time of its own."""
+        return timedelta(days=self.fresh_days) if self.fresh_days else timedelta(hours=JOBS[self.jobs[0]].deadline_hours)
 
     @property
     def is_partitioned(self) -> bool:
@@ -103,6 +109,8 @@ class Job:
     """Whether a schedule starts it instead of a sensor; the command line always runs it at once."""
     also: frozenset[str] = frozenset()
     """Jobs whose tables it builds too, those with other partitions excluded; such a job is never due by the state of tables."""
+    deadline_hours: int = 24
+    """Hours that input may wait for it before memory counts as silent: a sensor looks every minute, a schedule once a day."""
 
     @property
     def is_partitioned(self) -> bool:
@@ -121,15 +129,17 @@ JOBS = {
         Job("capture", "Reading transcripts", "Read events and new transcript bytes, and cut them into windows."),
         Job("process_days", "Extracting facts", "Extract and embed the facts of the windows of a range of days.", "day"),
         Job("rebuild_memories", "Merging and indexing", "Merge observations into memories and update indexes and summaries."),
-        Job("reflect", "Reflecting", "Condense days of observations and propose lines for MEMORY.md.", "day", True),
-        Job("distil_weeks", "Condensing weeks", "Condense finished weeks from the reflections of their days.", "week", True),
+        Job("reflect", "Reflecting",
+            "Condense days of observations and propose lines for MEMORY.md.", "day", True, deadline_hours=48),
+        Job("distil_weeks", "Condensing weeks",
+            "Condense finished weeks from the reflections of their days.", "week", True, deadline_hours=48),
         Job("distil_months", "Condensing months",
-            "Condense finished months from the reflections of their days.", "month", True),
+            "Condense finished months from the reflections of their days.", "month", True, deadline_hours=48),
         Job("find_friction", "Looking for friction",
-            "Find problems that recur within seven days, with a fix for each.", "day", True),
+            "Find problems that recur within seven days, with a fix for each.", "day", True, deadline_hours=48),
         Job("triage", "Writing MEMORY.md", "Decide proposals by rules and by review; write MEMORY.md, REVIEW.md and tasks."),
         Job("review", "Reviewing proposals",
-            "Let the configured model review what rules left open, then triage.", is_scheduled=True),
+            "Let the configured model review what rules left open, then triage.", is_scheduled=True, deadline_hours=48),
         Job("brief", "Writing the briefing", "Write lessons.md and the briefing."),
         Job("evaluate", "Scoring observations", "Score the observations against the labelled sessions that `gold` names."),
         Job("nightly", "Nightly maintenance",
@@ -169,7 +179,7 @@ TABLES: dict[str, Table] = {
         _rows("events", r.SentEvent, "deliver", "capture", "deliver/1", inputs=None, plots=("name",)),
         _rows("dead_letters", r.DeadLetter, "deliver", "capture", "deliver/1", made_from=("events",), inputs=None),
         # capture: transcripts as archived bytes, records, windows and messages
-        _rows("resources", r.Resource, "capture", "capture", "3", inputs=None, fresh_days=7),
+        _rows("resources", r.Resource, "capture", "capture", "3", inputs=None),
         _rows("records", r.TranscriptRecord, "capture", "capture", "records/2", grain="source", made_from=("resources",),
               inputs=None, plots=("status",)),
         _rows("windows", r.Window, "capture", "capture", "windows/3", made_from=("records", "events"),
@@ -185,7 +195,7 @@ TABLES: dict[str, Table] = {
               made_from=("windows", "resources", "missed"), inputs="messages",
               doc="Messages of the windows that closed on the day, with their text."),
         _rows("sessions", r.Session, "capture", "process_days", "records/2", grain="day", made_from=("windows", "messages"),
-              inputs="messages", follows=True, fresh_days=2),
+              inputs="messages", follows=True),
         # distill: facts, with who said them and whether they may be kept
         _rows("observer_answers", r.ObserverAnswer, "distill", "process_days", "answers/3", grain="day",
               made_from=("messages", "sessions"), inputs="observer_answers", asks="observer_and_prompt", in_branch=True,
@@ -242,9 +252,14 @@ TABLES: dict[str, Table] = {
               plots=("kind",)),
         _rows("relations", r.RelationRow, "embed", _REBUILD, "graph/1", made_from=("mentions", "entities", "memories"),
               settings=("aliases",), plots=("kind",)),
-        _file("vector_index", "embed", _REBUILD, "vectors/2", made_from=("memories", "embeddings"), kinds=frozenset({"chroma"}),
-              pool="index", doc="Chroma's generation of the memories' vectors, projected from Parquet."),
-        _file("text_index", "embed", _REBUILD, "texts/2/1", made_from=("memories", "passages", "messages_open"),
+        _file("reembedding", "maintain", "monthly", "reembed/1", made_from=("embeddings", "passages"),
+              kinds=frozenset({"parquet"}),
+              doc="Marks vectors of another model version for encoding, and has both indexes rebuilt beside the old ones."),
+        _file("vector_index", "embed", _REBUILD, "vectors/2", made_from=("memories", "embeddings", "reembedding"),
+              kinds=frozenset({"chroma"}), pool="index",
+              doc="Chroma's generation of the memories' vectors, projected from Parquet."),
+        _file("text_index", "embed", _REBUILD, "texts/2/1",
+              made_from=("memories", "passages", "messages_open", "reembedding"),
               kinds=frozenset({"numpy"}), pool="index",
               doc="Terms of memories, and terms and vectors of passages, in arrays projected from Parquet."),
         # recall
@@ -291,7 +306,7 @@ TABLES: dict[str, Table] = {
               ("text", "proposals.text"), ("section", "proposals.section"))),
         _rows("trust", r.TrustRow, "triage", _TRIAGE, "trust/1", made_from=("decisions",), inputs=None, in_branch=True),
         _file("memory_md", "triage", _TRIAGE, "triage/7", grain="scope", made_from=("decisions",), in_branch=True, kinds=_GIT,
-              pool="memory_md", fresh_days=7, lineage=(("line", "decisions.text"), ("section", "decisions.section")),
+              pool="memory_md", lineage=(("line", "decisions.text"), ("section", "decisions.section")),
               doc="MEMORY.md and the files of projects, one per scope; each promotion is a commit that names its session."),
         _file("patches", "triage", _TRIAGE, "triage/7", made_from=("decisions",), kinds=frozenset({"git"}), pool="memory_md",
               doc="Approved changes of files outside the workspace, each as a patch; the files are not edited."),

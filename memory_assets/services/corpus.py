@@ -22,12 +22,13 @@ from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_
 from memory_assets.adapters.text_index import CORPORA, TextIndex
 from memory_assets.adapters.vector_files import VectorFiles
 from memory_assets.errors import ModelError
+from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder, Hit, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.embed.encode import cut_messages
 from memory_assets.stages.embed.memories import overlay
 from memory_assets.stages.embed.notes import hidden_sources, note_id
-from memory_assets.stages.embed.project import memory_rows
+from memory_assets.stages.embed.project import RETRIEVABLE, memory_rows
 from memory_assets.stages.recall.lookups import rows_of
 from memory_assets.stages.recall.results import condition
 from memory_assets.stages.recall.search import Corpus
@@ -36,6 +37,8 @@ from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store
 
 MEMORIES = CORPORA[0]
+MADE_BY = ["model", "model_version"]
+"""Columns that name the model of a vector."""
 
 NOTES_ALONE = "notes"
 """The generation of an index where there is nothing but notes yet, so that none had to be built."""
@@ -148,10 +151,58 @@ def open_note_vectors(store: Store) -> VectorFiles:
     return VectorFiles(store.root / "index" / "notes")
 
 
+def embedding_model_of_index(store: Store) -> str:
+    """Returns the model that the published vectors were made by, else the one in the settings.
+
+    While vectors of another model are computed, questions are compared with the old ones.
+    """
+    return open_vectors(store).model() or store.settings.embedding_model
+
+
 @cache
 def open_embedder(name: str) -> LocalEmbedder:
     """Returns the embedder of that name, loaded once per process; raises `ModelError` where it is missing."""
     return LocalEmbedder(name)
+
+
+def model_in_use(store: Store) -> tuple[str, str] | None:
+    """Returns name and version of the embedding model whose vectors are indexed and compared; None without vectors.
+
+    It is the configured one as soon as that has encoded every memory that another one encoded; until then the old one.
+    """
+    rows = store.tables.read("embeddings", columns=["text_hash", *MADE_BY])
+    models = rows.select(MADE_BY).unique()
+    if models.height <= 1:
+        return models.row(0) if models.height else None
+    current = _configured_model(store)
+    is_current = _is_made_by(current)
+    wanted = store.tables.read("memories", columns=["state", "text_hash"]).filter(pl.col("state").is_in(RETRIEVABLE))
+    lacking = wanted.join(rows, on="text_hash", how="semi").join(rows.filter(is_current), on="text_hash", how="anti")
+    if lacking.is_empty():
+        return current
+    old = rows.filter(~is_current).group_by(MADE_BY).len()
+    return old.sort("len", *MADE_BY, descending=True).select(MADE_BY).row(0)
+
+
+def embeddings_in_use(store: Store) -> pl.DataFrame:
+    """Returns the vectors of the model in use."""
+    made_by = model_in_use(store)
+    return store.tables.scan("embeddings").filter(_is_made_by(made_by)).collect() if made_by else empty("embeddings")
+
+
+def is_switching_models(store: Store) -> bool:
+    """Returns whether the configured embedding model is still encoding what another one encoded before."""
+    several = store.tables.read("embeddings", columns=MADE_BY).n_unique() > 1
+    return several and model_in_use(store) != _configured_model(store)
+
+
+def _configured_model(store: Store) -> tuple[str, str]:
+    embedder = open_embedder(store.settings.embedding_model)
+    return embedder.name, embedder.version
+
+
+def _is_made_by(made_by: tuple[str, str]) -> pl.Expr:
+    return (pl.col("model") == made_by[0]) & (pl.col("model_version") == made_by[1])
 
 
 _kept: dict[tuple[Path, str], tuple[list[dict[str, str]], pl.DataFrame]] = {}
@@ -171,7 +222,7 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
     missing: tuple[str, ...] = ()
     embedder = None
     try:
-        embedder = open_embedder(store.settings.embedding_model)
+        embedder = open_embedder(embedding_model_of_index(store))
     except ModelError as error:
         missing = (str(error),)
     present = open_present(store, embedder)
@@ -213,7 +264,7 @@ _present: dict[Path, Present] = {}
 def open_present_with_embedder(store: Store) -> Present:
     """Returns the present memories with the embedder, or without it where it is missing."""
     try:
-        return open_present(store, open_embedder(store.settings.embedding_model))
+        return open_present(store, open_embedder(embedding_model_of_index(store)))
     except ModelError:
         return open_present(store, None)
 
@@ -223,8 +274,8 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
     stored = _kept_frame(store.tables, "memories", ["memories"], lambda: store.tables.read("memories"))
     notes = store.ledger.events(NOTES)
     known, ids = _present.get(store.root), tuple(event.id for event in notes)
-    lacks_embedder = known is None or (known.embedder is None and embedder is not None)
-    if known is None or lacks_embedder or known.stored is not stored or known.notes != ids:
+    has_other_embedder = known is not None and embedder is not None and known.embedder is not embedder
+    if known is None or has_other_embedder or known.stored is not stored or known.notes != ids:
         memories, texts, vectors = overlay(stored, notes), open_texts(store), open_vectors(store)
         fresh = memories.filter(pl.col("id").is_in([note_id(event) for event in notes if event.kind != FORGOTTEN]))
         files, are_all = open_note_vectors(store), stored.is_empty()
@@ -243,8 +294,11 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
     return known
 
 
-def passages_to_index(tables: ParquetTables) -> pl.DataFrame:
-    """Returns all passages with their texts; those of open windows have no vector yet."""
+def passages_to_index(tables: ParquetTables, made_by: tuple[str, str] | None = None) -> pl.DataFrame:
+    """Returns all passages with their texts; those of open windows have no vector yet.
+
+    Vectors of other models than `made_by` (name, version) are left out.
+    """
     wanted = ["id", "message_id", "session_id", "line", "number", "text", "vector", "words"]
     texts = tables.scan("messages").select("message_id", pl.col("text").alias("whole"))
     closed = tables.scan("passages").join(texts, on="message_id", how="inner")
@@ -252,6 +306,8 @@ def passages_to_index(tables: ParquetTables) -> pl.DataFrame:
     opened = cut_messages(tables.read("messages_open")).with_columns(
         vector=pl.lit(None, pl.List(pl.Float32)), words=pl.lit(None, pl.Binary)
     )
+    if made_by:
+        closed = closed.with_columns(pl.when(_is_made_by(made_by)).then(name).alias(name) for name in ("vector", "words"))
     return pl.concat([closed.with_columns(text=span).select(wanted).collect(), opened.select(wanted)])
 
 

@@ -18,6 +18,9 @@ NOTHING_YET = "There is no briefing yet. Run `memory up` to take in transcripts 
 STATUS = "status.txt"
 """The stamp of the status, an empty line, and its text."""
 
+WAITING = os.path.join("built", "waiting.json")
+"""Name → since when input waits for it, and from when on it is late, in seconds since 1970 (`runs.freshness`)."""
+
 COUNTED = ("sessions", "messages", "observations", "memories", "proposals", "decisions", "windows")
 """Tables that the status counts."""
 

@@ -1,6 +1,7 @@
 """The nightly run as a job: it reads what nobody read, boosts and counts the day that has ended; twice is the same as once."""
 
 import hashlib
+import os
 import re
 from datetime import date, timedelta
 from pathlib import Path
@@ -131,6 +132,12 @@ def test_summaries_of_other_memories_are_rebuilt():
 def test_a_night_begins_with_the_earliest_unread_day_and_older_ones_have_their_own_runs(store: Store, tmp_path: Path):
     with _Runner(store) as runner:
         runner.run("capture")
+    written = transcript(Path(store.settings.sources), "b")
+    written.write_bytes(session("b"))
+    yesterday = (START - timedelta(days=1)).timestamp()
+    os.utime(written, (yesterday, yesterday))
+    assert night_runs(store, DAY)[0].stretch == Stretch(DAY - timedelta(1), DAY), "a transcript waits for capture"
+    written.unlink()
     found = [stale_days(store, "process_days"), night_runs(store, DAY + timedelta(3)), night_runs(store, DAY + timedelta(40))]
     later, much_later = DAY + timedelta(3), DAY + timedelta(40)
     assert [*found[0]] == [DAY]

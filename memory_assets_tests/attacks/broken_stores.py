@@ -120,16 +120,18 @@ def spoil_line(path: Path, number: int = 0) -> None:
     path.write_bytes(b"\n".join(lines))
 
 
+def begin_with_a_list(path: Path) -> None:
+    """The first line of a file of lines is JSON and nothing that belongs there."""
+    path.write_bytes(b"[]\n" + path.read_bytes())
+
+
 KEPT: dict[str, tuple[str, Damage]] = {
     "range cut": ("archive", at("resources/ranges/*/*.zst", cut)),
     "range flipped": ("archive", at("resources/ranges/*/*.zst", flip)),
     "range gone": ("archive", at("resources/ranges/*/*.zst", gone)),
     "catalog line": ("catalog", at("resources/catalog.jsonl", spoil_line)),
     "ledger line": ("ledger", at("ledger/*.jsonl", spoil_line)),
-    "ledger line that is no event": (
-        "ledger",
-        at("ledger/*.jsonl", lambda path: path.write_bytes(b"[]\n" + path.read_bytes())),
-    ),
+    "ledger line that is no event": ("ledger", at("ledger/*.jsonl", begin_with_a_list)),
     "git's history": ("workspace", at("workspace/.git/objects/*/*", replace)),
 }
 """Of what cannot be rebuilt, with the check that names it."""

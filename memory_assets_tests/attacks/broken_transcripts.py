@@ -17,7 +17,11 @@ LONE = rb'{"type":"user","uuid":"u-lone","message":{"role":"user","content":"hal
 
 def written(change: Callable[[bytes], bytes]) -> Break:
     """The transcript with other bytes."""
-    return lambda path, good: path.write_bytes(change(good)) and None
+
+    def write(path: Path, good: bytes) -> None:
+        path.write_bytes(change(good))
+
+    return write
 
 
 def each(change: Callable[[dict], object]) -> Break:

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +19,7 @@ from memory_assets_tests.attacks.kill_points import failing_behind
 from memory_assets_tests.conftest import NOW
 from memory_assets_tests.once import SEED, TEST_ALL, sampled
 from memory_assets_tests.stages.capture.pipeline import capture, state
-from memory_assets_tests.stages.capture.sessions import assistant, at, dialogue, lines, transcript, user
+from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
 
 DISKS = {
     "full": errno.ENOSPC,
@@ -55,7 +54,9 @@ def test_a_disk_that_fails_at_any_write_is_named_and_the_next_run_ends_as_if_not
         transcript(sources, session).write_bytes(lines(*dialogue(session, 6)))
     whole = opened(tmp_path / "whole")
     with pytest.MonkeyPatch.context() as patch:
-        total = len(done) if (done := failing_behind(patch, None)) is None else capture(whole, sources) and len(done)
+        done = failing_behind(patch, None)
+        capture(whole, sources)
+        total = len(done)
     assert total > 6
     for writes in sampled(range(total), 3):
         store = opened(tmp_path / f"{writes}")
@@ -221,6 +222,4 @@ def _capture_long_line(root: Path, megabytes: int) -> None:
     capture(store, sources)
     messages = store.tables.read("messages", columns=["session_id", "text_chars"])
     assert messages["session_id"].value_counts().sort("session_id").rows() == [("a", 11), ("b", 10)]
-    assert messages["text_chars"].max() >= megabytes * 999_999
-    shutil.rmtree(root / "sources")
-    assert at(0).startswith("2026-08-03T09:00")
+    assert messages.filter(pl.col("text_chars") >= megabytes * 999_999).height == 1

@@ -104,7 +104,7 @@ def test_a_torn_line_of_the_catalog_is_no_damage(store: Store, tmp_path: Path):
 
 def test_an_answer_that_cannot_be_read_is_named(store: Store):
     key = AnswerKey("content UTC", "prompt", "model", "parameters", "1")
-    AnswerStore(store.answers).write(StoredAnswer(key, ModelAnswer("text", "model", "end_turn", 1, 1), NOW))
+    AnswerStore(store.answers).write(StoredAnswer(key, ModelAnswer("text", "model", 1, 1), NOW))
     assert checks(store)["answers"].found == "1 answers"
     (path,) = store.answers.glob("*.json")
     cut(path)

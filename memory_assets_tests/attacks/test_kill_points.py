@@ -138,7 +138,7 @@ def outcome(settings: Settings) -> tuple[dict, dict[str, bytes]]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("name", WORKS)
+@pytest.mark.parametrize("name", sampled(list(WORKS), 2))
 def test_a_work_that_is_killed_behind_any_write_and_done_again_ends_as_an_undisturbed_one(
     base: Path, tmp_path: Path, name: str
 ):

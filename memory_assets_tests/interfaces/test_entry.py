@@ -25,6 +25,7 @@ OURS = {
     "memory_assets.stages.deliver",
     "memory_assets.stages.deliver.events",
     "memory_assets.stages.deliver.hook",
+    "memory_assets.stages.deliver.silence",
     "memory_assets.stages.deliver.spool",
     "memory_assets.interfaces.entry",
     "memory_assets.store.places",
@@ -142,7 +143,7 @@ def test_events_that_wait_for_hours_are_told_wherever_somebody_looks(capsys: pyt
         assert fast.main(words) == 0
         assert f"⚠ {told}" in capsys.readouterr().out
     assert fast.main(["status", "--line"]) == 0
-    assert "⚠ events wait" in capsys.readouterr().out
+    assert "⚠ input waits" in capsys.readouterr().out
     for run_it in (fast.main, full):
         assert run_it(["brief", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["warnings"][0].startswith(told)

@@ -7,7 +7,7 @@ import polars as pl
 
 from memory_assets.assets.checks.common import Days, check, verdict
 from memory_assets.runs.steps.embed import notes_of
-from memory_assets.services.corpus import open_texts, open_vectors
+from memory_assets.services.corpus import embeddings_in_use, open_texts, open_vectors
 from memory_assets.stages.embed.evidence import EVIDENCE, allowed_facts
 from memory_assets.stages.embed.locator import find_orphans
 from memory_assets.stages.embed.mentions import READ_STATES
@@ -105,8 +105,8 @@ def _retrievable(store: Store) -> pl.DataFrame:
 
 @check("vector_index", level="error")
 def equals_parquet(store: Store, days: Days) -> dg.AssetCheckResult:
-    """Chroma holds exactly the retrievable memories that have a vector."""
-    hashes = store.tables.read("embeddings", columns=["text_hash"]).unique()
+    """Chroma holds exactly the retrievable memories that have a vector of the model in use."""
+    hashes = embeddings_in_use(store).select("text_hash").unique()
     return _compare(set(_retrievable(store).join(hashes, on="text_hash")["id"]), open_vectors(store).ids())
 
 

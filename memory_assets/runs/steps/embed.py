@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.adapters.chroma_index import ChromaIndex
+from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import ModelError
 from memory_assets.runs.inputs import merge_rules, version_until
 from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of, per_partition
@@ -16,7 +18,16 @@ from memory_assets.runs.staleness import input_versions
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.tables import TABLES, WHOLE
-from memory_assets.services.corpus import open_embedder, open_note_vectors, open_texts, open_vectors, passages_to_index
+from memory_assets.services.corpus import (
+    embeddings_in_use,
+    is_switching_models,
+    model_in_use,
+    open_embedder,
+    open_note_vectors,
+    open_texts,
+    open_vectors,
+    passages_to_index,
+)
 from memory_assets.services.model_budget import Budget
 from memory_assets.services.models import at_once, open_model
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
@@ -41,6 +52,8 @@ APPENDED = (*EVIDENCE, USED, IGNORED)
 """Kinds of events that building memories appends to the ledger before it reads it."""
 
 PICTURE_SVG = "graph.svg"
+VECTORS, TEXTS = "vectors.json", "texts.json"
+"""In the folder of the indexes: what each was built from."""
 
 
 def embeddings(store: Store, run: Run) -> Builder:
@@ -78,6 +91,10 @@ def passages(store: Store, run: Run) -> Builder:
 
 def merges(store: Store, _: Run) -> Builder:
     """Finds pairs that say the same; the configured model is asked about those in doubt first."""
+    if is_switching_models(store):
+        kept = store.tables.read("merges")
+        because = "Pairs of facts are compared once every text has a vector of the new embedding model."
+        return lambda _: Rows(kept, version="-", warnings=[because])
     answers, model = pair_answers(store), open_model(store, "reflector")
     waiting = pair_questions_of(store, find_pairs(store), model.name) if model else []
     warnings = [problem] if model and (problem := _ask_about_pairs(store, waiting, model)) else []
@@ -113,7 +130,7 @@ def find_pairs(store: Store) -> pl.DataFrame:
     compared = store.tables.read("memories", columns=["observation_ids"])["observation_ids"].explode().drop_nulls()
     return find_edges(
         _all_observations(store),
-        store.tables.read("embeddings"),
+        embeddings_in_use(store),
         store.tables.read("merges") if is_current else empty("merges"),
         compared.to_list() if is_current else (),
     )
@@ -214,9 +231,13 @@ def vector_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the vectors of retrievable memories, where they changed."""
     with store.lock():
         found = store.tables.read("memories")
-        hashes = dict(found.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", "text_hash").iter_rows())
-        plan = partial(plan_vectors, found, store.tables.read("embeddings"))
-        published = _publish(open_vectors(store), store.root / "index" / "vectors.json", run, hashes, plan)
+        rows, made_by, index = embeddings_in_use(store), model_in_use(store), open_vectors(store)
+        indexed = found.filter(pl.col("state").is_in(RETRIEVABLE)).join(rows, on="text_hash", how="semi")
+        hashes = dict(indexed.select("id", "text_hash").iter_rows())
+        is_configured = made_by is None or made_by[0] == Path(store.settings.embedding_model).name
+        index_of_model = partial(index.update, model=store.settings.embedding_model if is_configured else "")
+        plan = partial(plan_vectors, found, rows)
+        published = _publish(index, store.root / "index" / VECTORS, run, hashes, plan, index_of_model, made_by)
         open_note_vectors(store).remove(hashes.values())
         return published
 
@@ -224,27 +245,37 @@ def vector_index(store: Store, run: Run) -> Report:
 def text_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the terms of memories and passages, where they changed."""
     with store.lock():
-        rows = text_rows(store.tables.read("memories"), passages_to_index(store.tables))
-        plan = partial(plan_texts, rows)
-        return _publish(open_texts(store), store.root / "index" / "texts.json", run, hashes_of(rows), plan)
+        rows = text_rows(store.tables.read("memories"), passages_to_index(store.tables, model_in_use(store)))
+        plan, index = partial(plan_texts, rows), open_texts(store)
+        return _publish(index, store.root / "index" / TEXTS, run, hashes_of(rows), plan, index.update)
 
 
-def _publish(index, path: Path, run: Run, hashes: dict[str, str], plan: Callable[[dict[str, str]], IndexPlan]) -> Report:
-    """Brings the index up to date; `path` holds the hashes of the rows that its generation was built from."""
+def _publish(
+    index: ChromaIndex | TextIndex,
+    path: Path,
+    run: Run,
+    hashes: dict[str, str],
+    plan: Callable[[dict[str, str]], IndexPlan],
+    update: Callable[..., str],
+    made_by: tuple[str, str] | None = None,
+) -> Report:
+    """Brings the index up to date; `path` holds the hashes of the rows, and the model, that its generation was built from.
+
+    With vectors of another model, the index is built from nothing, beside the published one.
+    """
     if (folder := index.published()) and (found := index.faults()):
         index.close()
         warnings = [f"The index in {folder} was damaged ({found[0]}) and is rebuilt."]
         index.quarantine(folder)
     else:
         warnings = []
-    published, version = index.generation(), run.table.version
+    published, built_by = index.generation(), [run.table.version, *(made_by or ())]
     known = _noted(path) if published else {}
-    is_known = (known.get("generation"), known.get("version")) == (published, version)
-    before = known.get("rows", {}) if published and is_known else {}
+    before = known.get("rows", {}) if (known.get("generation"), known.get("built_by")) == (published, built_by) else {}
     changes = plan(before)
     if not changes.is_empty or not before:
-        published = index.update(changes.upserts, changes.deletes, rebuild=not before)
-        write_json(path, {"generation": published, "version": version, "rows": hashes})
+        published = update(changes.upserts, changes.deletes, rebuild=not before)
+        write_json(path, {"generation": published, "built_by": built_by, "rows": hashes})
     changed = {"upserted": changes.upserts.height, "deleted": len(changes.deletes)}
     return Report({"rows": len(hashes), **changed, "generation": published or "-"}, warnings)
 

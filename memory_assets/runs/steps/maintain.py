@@ -6,9 +6,10 @@ from datetime import UTC, date, datetime, time, timedelta
 import polars as pl
 
 from memory_assets.runs.materialise import Markdown, Report, Rows, Run, per_partition
-from memory_assets.runs.steps.embed import notes_of
+from memory_assets.runs.steps.embed import TEXTS, VECTORS, notes_of
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.tables import table_names, version_of
+from memory_assets.services.corpus import embeddings_in_use, open_embedder
 from memory_assets.services.review import workspace_of
 from memory_assets.stages.embed.evidence import EVIDENCE
 from memory_assets.stages.embed.memories import fold_memories
@@ -144,6 +145,25 @@ def cold_storage(store: Store, _: Run) -> Report:
     return Report({"moved": _append_moves(store, plan_cold(memories, since, now), "monthly")})
 
 
+def reembedding(store: Store, _: Run) -> Report:
+    """Marks vectors of another model version as stale, and makes the same run build both indexes from nothing.
+
+    The next run of their days encodes the marked texts. Readers keep the old indexes until the new ones are published.
+    """
+    embedder = open_embedder(store.settings.embedding_model)
+    is_old = (pl.col("model") != embedder.name) | (pl.col("model_version") != embedder.version)
+    marked: set[str] = set()
+    with store.lock():
+        for name in ("embeddings", "passages"):
+            old = store.tables.scan(name).filter(is_old).select(pl.col("day").unique()).collect()["day"]
+            for day in map(str, old):
+                store.tables.write(name, day, store.tables.read(name, [day]), inputs="-")
+                marked.add(day)
+        for name in (VECTORS, TEXTS):
+            (store.root / "index" / name).unlink(missing_ok=True)
+    return Report({"days_to_encode": len(marked), "model": embedder.name, "model_version": embedder.version})
+
+
 def _append_moves(store: Store, planned: Sequence[Planned], job: str) -> int:
     """Appends the events, each once, and returns the number of memories that they move."""
     return sum(len(event.payload["memory_ids"]) for event in store.ledger.append_once(planned, actor=job))
@@ -155,7 +175,7 @@ def insights(store: Store, _: str) -> Rows:
     moves = store.ledger.events([ARCHIVED])
     archived_at = {id: event.at for event in moves for id in event.payload["memory_ids"]}
     memories, known = store.tables.read("memories"), set(store.tables.read("insights", columns=["insight_id"])["insight_id"])
-    rows = find_insights(memories, store.tables.read("embeddings"), archived_at)
+    rows = find_insights(memories, embeddings_in_use(store), archived_at)
     today = store.settings.today()
     archived = sum(len(event.payload["memory_ids"]) for event in moves if _day_of(store, event) == today)
     counts = {"archived": archived, "insights": rows.height, "new_insights": len(set(rows["insight_id"]) - known)}

@@ -19,7 +19,7 @@ from memory_assets.errors import IndexFailedError, ReviewError
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.services.branches import drop_all
-from memory_assets.services.corpus import open_note_vectors, open_texts, open_vectors, passages_to_index
+from memory_assets.services.corpus import embeddings_in_use, open_note_vectors, open_texts, open_vectors, passages_to_index
 from memory_assets.services.forget.data_locations import GIT, LEFT_OVER, DataLocation, data_locations, erase_file
 from memory_assets.services.forget.id_map import IdMap, changed_hashes, changed_ids, replace_ids
 from memory_assets.services.forget.rows import erase_rows
@@ -136,7 +136,8 @@ def _erase_indexes(store: Store) -> None:
     memories, vectors, texts = store.tables.read("memories"), open_vectors(store), open_texts(store)
     try:
         if vectors.generation() is not None:
-            vectors.update(plan_vectors(memories, store.tables.read("embeddings"), {}).upserts, [], rebuild=True)
+            kept = plan_vectors(memories, embeddings_in_use(store), {}).upserts
+            vectors.update(kept, [], rebuild=True, model=vectors.model() or "")
         if texts.generation() is not None:
             known = {*memories["id"], *passages_to_index(store.tables)["id"]}
             texts.update(memory_rows(memories.clear()), sorted({*texts.ids("memories"), *texts.ids("messages")} - known))

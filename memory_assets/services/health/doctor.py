@@ -18,9 +18,8 @@ from memory_assets.services.health import surroundings
 from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.health.identity import check_identity
 from memory_assets.services.health.sums import HarnessCounts, Sums, read_sums
-from memory_assets.services.health.surroundings import check_projection
-from memory_assets.services.sources import find_left_out, find_sources
-from memory_assets.stages.capture.intake import changed_files
+from memory_assets.services.health.surroundings import RECORD_COLUMNS, check_projection
+from memory_assets.services.sources import find_left_out
 from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.embed.encode import cut_messages
 from memory_assets.stages.embed.memories import overlay
@@ -73,17 +72,25 @@ class Projections:
 
 
 def examine(
-    store: Store, projections: Projections, tasks: TaskList | None = None, *, is_deep: bool = False, night: date | None = None
+    store: Store,
+    projections: Projections,
+    tasks: TaskList | None = None,
+    *,
+    deadlines: Callable[[], Sequence[Check]] = tuple,
+    is_deep: bool = False,
+    night: date | None = None,
 ) -> Health:
     """Returns the counts and checks of the store; a check that cannot run counts as failed, and the others run.
 
-    `tasks` is the owner's task list, if one is used. With `is_deep`, every byte is read again, or the share of the `night`.
+    `tasks` is the owner's task list, if one is used; `deadlines` returns the checks of input that waits (`runs.freshness`).
+    With `is_deep`, every byte is read again, or the share of the `night`.
     """
     now = store.settings.clock()
     harnesses, sums = _sums(store)
     asked = _run("Todoist", lambda: surroundings.check_tasks(tasks, now)) if tasks is not None else ()
     deep = _each("deep checks", lambda: deep_checks(store, night)) if is_deep else ()
-    checks = (*sums, *_projected(store, projections), *_kept(store), *_surroundings(store, now), *asked, *deep)
+    waiting = _each("deadlines", deadlines)
+    checks = (*sums, *_projected(store, projections), *_kept(store), *_surroundings(store, now), *waiting, *asked, *deep)
     return Health(store.root, now, harnesses, checks)
 
 
@@ -157,7 +164,7 @@ def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
         "secrets": lambda: check_secrets(store.tables, store.root),
         "identity": lambda: _check_identity(store, now),
         "left out": lambda: surroundings.check_left_out(find_left_out(store)),
-        "freshness": lambda: surroundings.check_freshness(changed_files(find_sources(store.settings), store.archive), now),
+        "record types": lambda: surroundings.check_record_types(store.tables.read("records", columns=RECORD_COLUMNS)),
     }
     for name, check in checks.items():
         yield from _run(name, check)

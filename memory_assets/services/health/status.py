@@ -14,7 +14,7 @@ import polars as pl
 from memory_assets.services.models import waiting_projects
 from memory_assets.services.sources import find_left_out
 from memory_assets.stages.capture.discover import LeftOut
-from memory_assets.stages.deliver import spool
+from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store.ledger import NOTED
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.ready import STATUS, stamp
@@ -58,7 +58,7 @@ class Status:
     damaged_lines: int = 0
     """Lines of the ledger and of the archive's catalog that cannot be read."""
     alarm: str | None = None
-    """The problem of the spool, if any, and what to do."""
+    """That events or other input wait for too long, if so, and what to do."""
 
     @property
     def is_empty(self) -> bool:
@@ -89,7 +89,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         waiting_projects=waiting_projects(store),
         uses_models=store.settings.uses_models,
         damaged_lines=len(store.ledger.damaged()) + len(store.archive.damaged_lines()),
-        alarm=spool.alarm(str(store.root)),
+        alarm=alarm(str(store.root)),
     )
 
 

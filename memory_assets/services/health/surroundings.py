@@ -1,4 +1,4 @@
-"""Checks the store's environment: folders and permissions, disk, git, the embedding model, MEMORY.md, freshness.
+"""Checks the store's environment: folders and permissions, disk, git, the embedding model, MEMORY.md, types of records.
 
 Takes paths and moments, returns checks. `sums` checks the tables.
 """
@@ -8,12 +8,14 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
+
+import polars as pl
 
 from memory_assets.schema.protocols import TaskList
 from memory_assets.services.health.sums import REMEDY
-from memory_assets.stages.capture.discover import LeftOut, TranscriptFile
+from memory_assets.stages.capture.discover import LeftOut
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.inbox import ASIDE
 from memory_assets.stages.maintain.checks import Check
@@ -21,8 +23,10 @@ from memory_assets.stages.maintain.checks import Check
 SPARE_BYTES = 1_000_000_000
 """A rebuild writes tables and indexes beside the old ones; a gigabyte holds both for several hundred long sessions."""
 
-OVERDUE = timedelta(days=1)
-"""The sensors run every minute; changes that wait for a day mean that no sensor runs."""
+MOST_UNKNOWN = 0.05
+"""Share of unknown records in a file from which its harness has probably changed its format."""
+
+RECORD_COLUMNS = ["source_id", "line", "record_type", "status", "version"]
 
 SHOWN = 3
 
@@ -117,14 +121,30 @@ def check_left_out(files: Sequence[LeftOut]) -> Check:
     return Check("left out", promise, False, f"{len(files):,} not{listed}", "Fix, move or delete them.", is_advice=True)
 
 
-def check_freshness(waiting: Sequence[TranscriptFile], now: datetime) -> Check:
-    """Checks that no transcript changed long ago and is still unread."""
-    promise = "transcripts are taken in within a day of being written"
-    moments = [datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) for file in waiting]
-    if old := [moment for moment in moments if now - moment > OVERDUE]:
-        found = f"{len(old):,} wait since {min(old):%Y-%m-%d %H:%M} UTC"
-        return Check("freshness", promise, False, found, "Run `memory ingest`, or keep `memory up` running.")
-    return Check("freshness", promise, True, f"{len(waiting):,} changed and not yet taken in" if waiting else "nothing waits")
+def check_record_types(records: pl.DataFrame) -> Check:
+    """Checks that the readers know most records of each file; else the harness has probably changed its format.
+
+    `records` has `RECORD_COLUMNS`.
+    """
+    promise = f"at most {MOST_UNKNOWN:.0%} of a file's records are of an unknown type"
+    is_unknown = pl.col("status") == "unknown"
+    share = pl.col("unknown") / pl.col("lines")
+    files = records.group_by("source_id").agg(
+        is_unknown.sum().alias("unknown"),
+        pl.len().alias("lines"),
+        pl.col("version").drop_nulls().last(),
+        pl.col("record_type").filter(is_unknown).unique().sort().alias("types"),
+    )
+    wrong = files.filter(share > MOST_UNKNOWN).sort(share, "source_id", descending=[True, False])
+    if wrong.is_empty():
+        return Check("record types", promise, True, f"{files.height:,} files")
+    listed = "".join(
+        f"\n    {row['source_id']}: {row['unknown']} of {row['lines']} ({', '.join(row['types'])}), "
+        f"written by {row['version'] or 'an unknown version'}"
+        for row in wrong.head(SHOWN).iter_rows(named=True)
+    )
+    remedy = "The harness may have changed its format: upgrade memory_assets, or report the types and the version."
+    return Check("record types", promise, False, f"{wrong.height:,} of {files.height:,} files{listed}", remedy, is_advice=True)
 
 
 def _everything(root: Path) -> list[Path]:

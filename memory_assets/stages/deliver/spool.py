@@ -82,6 +82,17 @@ def alarm(root: str, now: float | None = None) -> str | None:
     return f"Events of sessions wait {where} and nothing reads them: run `memory ingest`, or keep `memory up` running."
 
 
+def waiting_since(root: str) -> float | None:
+    """Returns when the oldest unread event was sent, in seconds since 1970; None where all are read."""
+    from datetime import datetime
+
+    waiting = unread(root)
+    if not waiting:
+        return None
+    name, (start, _) = next(iter(waiting.items()))
+    return datetime.fromisoformat(_moment_at(os.path.join(root, FOLDER, name), start)).timestamp()
+
+
 def stamp_of(moment: float) -> str:
     """Returns the moment, in seconds since 1970, as ISO 8601 in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f".{int(moment % 1 * 1e6):06d}Z"

@@ -4,11 +4,13 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
 from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.memory import MemoryAgent
+from memory_assets.runs.freshness import check_deadlines
 from memory_assets.services.health.doctor import Health, Projections, examine
 from memory_assets.stages.maintain.checks import Check
 from memory_assets.stages.reflect.proposals import NUMBERED
@@ -173,9 +175,23 @@ def test_transcripts_that_wait_for_more_than_a_day_are_overdue(tmp_path, monkeyp
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     old = (store.settings.clock() - timedelta(days=2)).timestamp()
     subprocess.run(["touch", "-d", f"@{old}", str(path)], check=True)
-    check = outcome(examine(store, WHOLE), "freshness")
+    check = outcome(examine(store, WHOLE, deadlines=partial(check_deadlines, store)), "resources")
     assert not check.passed
-    assert check.found.startswith("1 wait since 2026-08-30")
+    assert check.found == "transcripts wait, since 2026-08-30 12:00 UTC"
+    assert "memory ingest" in check.remedy
+
+
+def test_a_file_with_more_than_a_twentieth_of_unknown_records_is_advice_with_the_version_of_its_harness():
+    store = small_store()
+    unknown = {"status": "unknown", "record_type": "hologram", "version": "9.9.1"}
+    rows = [row("records", source_id="s2", line=line, status="known", version="9.9.1") for line in range(38)]
+    write(store, "records", "s2", *rows, *(row("records", source_id="s2", line=line, **unknown) for line in (38, 39)))
+    assert outcome(examine(store, WHOLE), "record types").passed
+    write(store, "records", "s2", *rows, *(row("records", source_id="s2", line=line, **unknown) for line in (38, 39, 40)))
+    health = examine(store, WHOLE)
+    check = outcome(health, "record types")
+    assert (check.passed, check.is_advice) == (False, True)
+    assert check.found == "1 of 2 files\n    s2: 3 of 41 (hologram), written by 9.9.1"
 
 
 def test_a_file_that_looks_like_a_transcript_and_is_none_is_listed_as_advice(tmp_path, monkeypatch: pytest.MonkeyPatch):

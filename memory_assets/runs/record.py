@@ -1,0 +1,87 @@
+"""The record of real runs: when each table and file was last built, and when its rows last changed.
+
+One small file per table, below `built/runs/`, written when a build has succeeded, whoever started it: a sensor, a schedule, the
+command line or the UI. A run that failed or was killed leaves no trace in it.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory_assets.runs.staleness import fingerprint
+from memory_assets.schema.frames import hash_of
+from memory_assets.schema.tables import TABLES, Table, tables_in
+from memory_assets.store.store import Store
+from memory_assets.text.files import make_folder, text_of, write_atomically
+
+FOLDER = "runs"
+
+
+@dataclass(frozen=True)
+class BuildRecord:
+    """The last successful build of a table or file."""
+
+    at: datetime
+    changed_at: datetime
+    """When its rows last changed; of a file, when it was last built."""
+    rows: str
+    """Hash of its rows."""
+
+
+def note_builds(store: Store, tables: Sequence[Table]) -> None:
+    """Notes that the tables were built now."""
+    now, folder = store.settings.clock(), make_folder(store.root / "built" / FOLDER)
+    for table in tables:
+        before, rows = last_build(store, table.name), _rows_of(store, table)
+        is_same = before is not None and rows == before.rows and rows != "-"
+        changed_at = before.changed_at if before and is_same else now
+        noted = {"at": now.isoformat(), "changed_at": changed_at.isoformat(), "rows": rows}
+        write_atomically(folder / f"{table.name}.json", json.dumps(noted).encode())
+
+
+def last_build(store: Store, table: str) -> BuildRecord | None:
+    """Returns the last successful build of the table; None where none is known."""
+    text = text_of(store.root / "built" / FOLDER / f"{table}.json")
+    if not text:
+        return None
+    noted = json.loads(text)
+    return BuildRecord(datetime.fromisoformat(noted["at"]), datetime.fromisoformat(noted["changed_at"]), noted["rows"])
+
+
+def lagging_sources(store: Store, table: Table) -> list[str]:
+    """Returns the sources of the table that changed since it was built, although each run that builds them builds it, too."""
+    built = last_build(store, table.name)
+    sources = [name for name in table.made_from if TABLES[name].record and set(TABLES[name].jobs) <= set(table.jobs)]
+    return [name for name in sources if (one := last_build(store, name)) and (built is None or one.changed_at > built.at)]
+
+
+def has_failed(store: Store, job: str) -> bool:
+    """Returns whether the last run of the job stopped before all its tables were built from the changed ones."""
+    return any(lagging_sources(store, table) for table in tables_in(job) if table.inputs is None and table.jobs[0] == job)
+
+
+def last_run(store: Store, job: str) -> datetime | None:
+    """Returns when every table of the job had been built since; None where one of them never was."""
+    builds = [last_build(store, table.name) for table in tables_in(job)]
+    return min((one.at for one in builds if one is not None), default=None) if all(builds) else None
+
+
+def note_slot(store: Store, schedule: str, slot: datetime) -> None:
+    """Notes that the schedule was evaluated for this time, and nothing was due then."""
+    write_atomically(make_folder(store.root / "built" / FOLDER) / f"{schedule}.slot.txt", slot.isoformat().encode())
+
+
+def is_missed(store: Store, schedule: str, job: str, slot: datetime) -> bool:
+    """Returns whether this time of the schedule passed, and neither a run of its job nor an evaluation followed.
+
+    Where the job never ran, the time counts from the first capture: a new store has nothing to catch up with.
+    """
+    evaluated, ran = text_of(store.root / "built" / FOLDER / f"{schedule}.slot.txt"), last_run(store, job)
+    ran = ran or last_run(store, "capture")
+    return ran is not None and ran < slot and (not evaluated or datetime.fromisoformat(evaluated) < slot)
+
+
+def _rows_of(store: Store, table: Table) -> str:
+    parts = store.tables.parts(table.name) if table.record else {}
+    return hash_of(*(f"{part}={fingerprint(parts, part)}" for part in parts)) if parts else "-"

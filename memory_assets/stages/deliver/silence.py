@@ -1,0 +1,36 @@
+"""One line where memory has gone silent: events that nothing reads, or input that waited for longer than its deadline.
+
+Reads what the sensors and `memory ingest` kept about what waits (`runs.freshness`), so the line appears when the time has come,
+although no process of ours runs any more. Standard library only, because a harness waits for it.
+"""
+
+import os
+import time
+
+from memory_assets.stages.deliver import spool
+from memory_assets.store.ready import WAITING, read_text
+
+
+def alarm(root: str, now: float | None = None) -> str | None:
+    """Returns the line; None where events and all other input are processed in time."""
+    return spool.alarm(root, now) or late_input(root, time.time() if now is None else now)
+
+
+def late_input(root: str, now: float) -> str | None:
+    """Returns a line that names what is late first, and since when its input waits."""
+    text = read_text(os.path.join(root, WAITING))
+    if not text:
+        return None
+    import json
+
+    try:
+        rows = json.loads(text)
+        late = sorted((since, not name.startswith("job "), name) for name, (since, late_at) in rows.items() if late_at < now)
+    except (ValueError, TypeError, AttributeError):
+        return None  # the file is damaged; the next run writes it again
+    if not late:
+        return None
+    since, _, name = late[0]
+    others = f" and {len(late) - 1} more" if len(late) > 1 else ""
+    at = time.strftime("%Y-%m-%d %H:%M", time.gmtime(since))
+    return f"Memory is silent: {name}{others} did not process its input since {at} UTC; `memory doctor` says what to do."

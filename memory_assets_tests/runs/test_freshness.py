@@ -1,0 +1,176 @@
+"""Deadlines: stopped input is late for each table in time, and without input nothing is."""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory_assets.errors import StoreError
+from memory_assets.runs.freshness import Waiting, check_deadlines, find_waiting, keep_waiting
+from memory_assets.runs.record import last_build, last_run
+from memory_assets.runs.staleness import note_name
+from memory_assets.schema.tables import JOBS, TABLES, WHOLE
+from memory_assets.stages.deliver import spool
+from memory_assets.stages.deliver.silence import alarm, late_input
+from memory_assets.store.store import Store
+from memory_assets_tests.once import built_once, sampled
+from memory_assets_tests.simulated import advance, at_moment, run, store_at, write_session
+
+START = datetime(2026, 8, 3, 12, 0, tzinfo=UTC)
+"""A Monday."""
+
+NEXT = START + timedelta(days=7, hours=3)
+"""A session of the next week ended an hour before; the first week is over."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store in which a session of a week ago was processed, and its transcript."""
+
+    def build(folder: Path) -> None:
+        write_session(folder / "sources", 1, START - timedelta(hours=2))
+        store = store_at(START, data=folder / "store", sources=str(folder / "sources"), timezone="UTC", owner="mira",
+                         harness_memories=False)  # fmt: skip
+        for _ in range(2):
+            advance(store)
+        spool.append(str(store.root), "memory/friction.requested", {}, version=1, at=START.timestamp())
+        advance(at_moment(store, START))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        return built_once(tmp_path_factory, "fresh-store", build)
+
+
+@pytest.fixture
+def store(built: Path, tmp_path: Path) -> Store:
+    """A copy of that store."""
+    shutil.copytree(built / "store", tmp_path / "store", dirs_exist_ok=True)
+    shutil.copytree(built / "sources", tmp_path / "sources")
+    store = store_at(START, sources=str(tmp_path / "sources"), owner="mira", harness_memories=False)
+    advance(store)  # the transcript has moved
+    return store
+
+
+def waits(store: Store) -> dict[str, Waiting]:
+    return {one.name: one for one in find_waiting(store)}
+
+
+def is_red(store: Store, name: str, now: datetime) -> bool:
+    """Whether the doctor names it at the moment."""
+    return any(check.name == name and not check.passed for check in check_deadlines(at_moment(store, now)))
+
+
+def test_after_every_job_ran_nothing_waits(store: Store):
+    assert waits(store) == {}
+    assert [check.passed for check in check_deadlines(store)] == [True]
+
+
+def test_a_holiday_is_idle_and_not_silent(store: Store):
+    for days in (1, 7, 20, 29, 100, 300):
+        later = at_moment(store, START + timedelta(days=days))
+        assert not [one.name for one in find_waiting(later) if one.is_late(START + timedelta(days=days))]
+        advance(later)  # a week and a month are over
+        assert waits(later) == {}
+
+
+def test_every_table_and_job_has_a_deadline():
+    assert {table.deadline for table in TABLES.values()} <= {timedelta(hours=24), timedelta(hours=48)}
+    assert all(job.deadline_hours >= 24 for job in JOBS.values())
+
+
+def stop(store: Store, name: str) -> None:
+    """Lets new input come for the table, which is not built from it."""
+    table, now = TABLES[name], store.settings.clock()
+    if name == "events":
+        spool.append(str(store.root), "memory/friction.requested", {}, version=1, at=now.timestamp())
+        run(store, "brief")
+        return
+    write_session(Path(store.settings.sources), 2, now)
+    later = at_moment(store, now + timedelta(minutes=90))  # the session is idle: its window closes
+    broken = [one.name for one in TABLES.values() if one.build == table.build]
+    for _ in range(2):
+        advance(later, broken)
+
+
+UNASKED = {
+    "dead_letters", "harness_memories",  # no input in this store
+    "model_reviews", "evaluation",  # no model, no labelled sessions
+    "weekly_distillates", "monthly_distillates", "timeline",  # their week and month are not over
+    "friction",  # too few observations
+}  # fmt: skip
+"""Tables that a second session is no input for."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sampled([name for name in TABLES if name not in UNASKED], 4))
+def test_a_table_whose_input_is_stopped_turns_red_within_its_deadline_and_not_before(name: str, store: Store):
+    assert name not in waits(store)
+    begun = START + timedelta(hours=1)
+    stop(at_moment(store, begun), name)
+    after = timedelta(minutes=91)
+    (since,) = [one.since for one in find_waiting(at_moment(store, begun + after)) if one.name == name]
+    deadline = TABLES[name].deadline
+    assert begun <= since <= begun + after
+    assert not is_red(store, name, since + deadline)
+    assert is_red(store, name, since + deadline + timedelta(seconds=1))
+    assert is_red(store, name, begun + after + deadline)
+    advance(at_moment(store, begun + after))
+    assert name not in waits(at_moment(store, begun + after))
+
+
+def test_what_waits_is_kept_and_the_briefing_says_so_when_the_time_has_come(store: Store):
+    begun = START + timedelta(hours=1)
+    write_session(Path(store.settings.sources), 2, begun)
+    keep_waiting(at_moment(store, begun))
+    root, deadline = str(store.root), begun + timedelta(hours=24)
+    assert late_input(root, deadline.timestamp()) is None
+    line = alarm(root, deadline.timestamp() + 1)
+    assert line is not None
+    assert line.startswith("Memory is silent: job capture and 4 more did not process its input since 2026-08-03 13:00 UTC")
+    advance(at_moment(store, begun + timedelta(minutes=90)))
+    keep_waiting(at_moment(store, begun + timedelta(minutes=90)))
+    assert late_input(root, deadline.timestamp() + 1) is None
+
+
+def test_what_has_no_time_of_its_own_waits_since_it_was_first_seen(store: Store):
+    windows = store.tables.read("windows")
+    store.tables.write("windows", WHOLE, windows, inputs="{}")
+    (first,) = [one for one in keep_waiting(store) if one.name == "windows"]
+    (later,) = [one for one in find_waiting(at_moment(store, START + timedelta(hours=30))) if one.name == "windows"]
+    assert (first.since, later.since, later.is_late(START + timedelta(hours=30))) == (START, START, True)
+
+
+def test_a_clock_that_was_set_back_does_not_hide_what_waits(store: Store):
+    begun = START + timedelta(hours=1)
+    write_session(Path(store.settings.sources), 2, begun)
+    keep_waiting(at_moment(store, begun + timedelta(hours=2)))
+    back = keep_waiting(at_moment(store, begun - timedelta(hours=5)))
+    assert {one.since for one in back} == {begun - timedelta(hours=5)}
+    assert is_red(store, "resources", begun + timedelta(hours=25))
+
+
+def test_a_run_that_failed_leaves_no_trace_in_the_record(store: Store, monkeypatch: pytest.MonkeyPatch):
+    before, ran = last_build(store, "memories"), last_run(store, "rebuild_memories")
+    assert ran == START
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreError("no space")
+
+    later = at_moment(store, START + timedelta(hours=1))
+    monkeypatch.setattr(later.tables, "write", full)
+    with pytest.raises(StoreError):
+        run(later, "rebuild_memories")
+    assert last_build(store, "memories") == before
+    assert last_run(store, "rebuild_memories") == START
+
+
+def test_a_file_of_what_waits_that_is_damaged_says_nothing(store: Store):
+    for text in ("", "{", "[]", '{"a": 3}', '{"a": ["x", "y"]}'):
+        (store.root / "built" / "waiting.json").write_text(text)
+        assert late_input(str(store.root), 2e9) is None
+
+
+def test_a_file_is_stale_by_the_note_of_its_inputs(store: Store):
+    store.note(note_name(TABLES["lessons_md"], WHOLE), "older")
+    assert {"lessons_md", "job brief", "job rebuild_memories"} <= waits(store).keys()
