@@ -17,13 +17,17 @@ import polars as pl
 from memory_assets.errors import DamagedError
 from memory_assets.runs.record import note_builds
 from memory_assets.runs.staleness import input_versions, note_name, resolve
+from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import JOBS, Table
-from memory_assets.stages.capture.masking.redact import mask_frame
+from memory_assets.stages.capture.masking.redact import mask_frame, mask_text, secret_rows, secret_rules
 from memory_assets.store.damage import is_damage, put_damaged_aside
 from memory_assets.store.store import Store
 from memory_assets.store.telemetry import StepEvent, log_step
+
+SHOWN_ROWS = 5
+"""Rows that are named in warnings."""
 
 
 class Markdown(str):
@@ -142,10 +146,12 @@ def _write(store: Store, tables: Sequence[Table], part: str, built: Built, versi
     frames = built if isinstance(built, Mapping) else {tables[-1].name: built}
     report.counts["partitions"] += 1
     for table in tables:
-        frame = _masked(frames[table.name])  # pyright: ignore[reportArgumentType]
-        report.counts["rows"] += store.tables.write(table.name, part, frame, inputs=version).rows
-        if isinstance(frame, pl.DataFrame) and table.name in COUNTED:
-            report.counts.update(_counted(table.name, frame))
+        kept = partial(_without_secrets, table, report)
+        frame = frames[table.name]  # pyright: ignore[reportArgumentType]
+        masked = kept(frame) if isinstance(frame, pl.DataFrame) else map(kept, frame)
+        report.counts["rows"] += store.tables.write(table.name, part, masked, inputs=version).rows
+        if isinstance(masked, pl.DataFrame) and table.name in COUNTED:
+            report.counts.update(_counted(table.name, masked))
 
 
 def _counted(table: str, rows: pl.DataFrame) -> dict[str, int]:
@@ -154,12 +160,21 @@ def _counted(table: str, rows: pl.DataFrame) -> dict[str, int]:
     return {name: rows.height if value is None else counts.get(value, 0) for name, value in names.items()}
 
 
-def _masked(built: pl.DataFrame | Iterable[pl.DataFrame]) -> pl.DataFrame | Iterable[pl.DataFrame]:
+def _without_secrets(table: Table, report: Report, built: pl.DataFrame) -> pl.DataFrame:
     """Returns the rows with secrets masked that appear only in a text of the table, which joins or shortens what was captured.
 
-    The check for secrets stops everything downstream, so nothing that it would find is ever written.
+    A row in which a secret can still be found is put aside: it is not written, stops nothing, and a warning names it and the
+    rule. So is a row whose key is that of another one after masking.
     """
-    return mask_frame(built) if isinstance(built, pl.DataFrame) else map(mask_frame, built)
+    masked, key = mask_frame(built), schemas.key_of(table.name)
+    if masked.equals(built):
+        return built
+    aside = secret_rows(masked)
+    for row in aside[:SHOWN_ROWS]:
+        named = ", ".join(f"{name} {mask_text(str(masked[name][row]))[0]}" for name in key)
+        rules = ", ".join(secret_rules(masked, row))
+        report.warnings.append(f"{table.name}: a row that holds a secret was put aside: {named} ({rules}).")
+    return masked.filter(~pl.int_range(pl.len()).is_in(aside)).unique(key, keep="first", maintain_order=True)
 
 
 def data_version(store: Store, table: Table, partitions: Sequence[str]) -> str | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memory_assets.errors import SettingsError, TranscriptError
 from memory_assets.stages.capture.discover import FoundFiles, LeftOut, TranscriptFile, find_files, usual_places
-from memory_assets.stages.capture.intake import Machine
+from memory_assets.stages.capture.intake import Machine, masked_paths
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_json
@@ -33,7 +33,9 @@ def find_left_out(store: Store) -> list[LeftOut]:
     except TranscriptError as error:
         return [LeftOut(store.settings.sources, str(error))]
     failed = store.archive.unreadable()
-    unread = [LeftOut(path, failed[path]) for file in found.transcripts if (path := str(file.path)) in failed]
+    unread = (
+        [LeftOut(path, failed[path]) for path in masked_paths(found.transcripts).values() if path in failed] if failed else []
+    )
     left_out = sorted([*found.left_out, *unread], key=lambda one: one.path)
     if found.older:
         since = f"{read_since(store.settings).astimezone(store.settings.zone):%Y-%m-%d}"

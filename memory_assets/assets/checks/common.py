@@ -19,7 +19,7 @@ from memory_assets.errors import TableError
 from memory_assets.runs.days import RANGE_END, RANGE_START
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.tables import TABLES
-from memory_assets.stages.capture.masking.redact import count_secrets, find
+from memory_assets.stages.capture.masking.redact import mask_frame, secret_rows, secret_rules
 from memory_assets.stages.maintain.checks import text_columns
 from memory_assets.store.store import Store
 
@@ -108,17 +108,21 @@ def schema_check(table: str) -> TableCheck:
 
 
 def no_secrets_check(table: str) -> TableCheck:
-    """Returns the blocking check that no text of any column of the table holds a secret that masking knows."""
+    """Returns the check that no text of any column of the table holds a secret that masking knows.
+
+    It names rows and rules, never values. It stops nothing: rows with secrets are put aside before they are written
+    (`runs.materialise`), so it finds only those that an older release wrote, and they must not end all learning.
+    """
     key, columns = schemas.key_of(table), text_columns(table)
 
     def judge(store: Store, days: Days) -> pl.DataFrame:
-        read = store.tables.read(table, _parts(table, days), columns=list(dict.fromkeys([*key, *columns])))
-        frame = read.with_columns(pl.col(pl.List(pl.String)).list.join("\n"))
-        suspicious = [frame[column] for column in columns if count_secrets(frame[column])]
-        hits = [frame.filter(pl.Series([bool(find(text or "")) for text in texts])).select(key) for texts in suspicious]
-        return pl.concat(hits) if hits else frame.select(key).clear()
+        frame = store.tables.read(table, _parts(table, days), columns=list(dict.fromkeys([*key, *columns])))
+        rows = secret_rows(frame)
+        rules = [", ".join(secret_rules(frame, row)) for row in rows]
+        named = frame.select(pl.col(key).cast(pl.String))[rows].with_columns(pl.Series("rule", rules, dtype=pl.String))
+        return mask_frame(named)
 
-    return TableCheck(table, "no_secrets", "No text holds a key, token or password.", judge)
+    return TableCheck(table, "no_secrets", "No text holds a key, token or password.", judge, "error")
 
 
 def _parts(table: str, days: Days) -> Days:

@@ -24,6 +24,7 @@ from memory_assets.schema.progress import track
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.discover import CHUNK_BYTES, TranscriptFile, line_chunks, skip_to
 from memory_assets.stages.capture.formats.readers import HEADER_LINES, session_id_of
+from memory_assets.stages.capture.masking.redact import mask_all
 from memory_assets.store.archive import Archive, Range, range_id
 from memory_assets.store.projects import find_repository
 from memory_assets.store.store import Store
@@ -88,7 +89,9 @@ class _Intake:
 
     store: Store
     files: Mapping[str, TranscriptFile]
-    """All files that exist now, by path."""
+    """All files that exist now, by masked path."""
+    names: Mapping[Path, str]
+    """The masked path of each file."""
     now: datetime
     mask: Mask
     machine: Machine
@@ -114,22 +117,32 @@ def changed_files(files: Sequence[TranscriptFile], archive: Archive, now: dateti
 
     With `now`, also files whose last line waited for the file to be quiet, and that are quiet now.
     """
-    seen = archive.seen()
-    return [file for file in files if _is_changed(file, seen.get(str(file.path), []), now)]
+    seen, names = archive.seen(), masked_paths(files)
+    return [file for file in files if _is_changed(file, seen.get(names[file.path], []), now)]
+
+
+def masked_paths(files: Sequence[TranscriptFile]) -> dict[Path, str]:
+    """Returns the paths as the store may hold them: a folder may be named after a token."""
+    masked = mask_all([f"{file.path}\n".encode("utf-8", "surrogateescape") for file in files])
+    return {
+        file.path: content.removesuffix(b"\n").decode("utf-8", "surrogateescape") if count else str(file.path)
+        for file, (content, count) in zip(files, masked, strict=True)
+    }
 
 
 def ingest_files(files: Sequence[TranscriptFile], store: Store, *, now: datetime, mask: Mask, machine: Machine) -> IntakeReport:
     """Archives the new bytes of the files and returns a report."""
     _describe_older_ranges(store.archive, machine)
-    intake = _Intake(store, {str(file.path): file for file in files}, now, mask, machine)
+    names = masked_paths(files)
+    intake = _Intake(store, {names[file.path]: file for file in files}, names, now, mask, machine)
     changed, seen, report = changed_files(files, store.archive, now), store.archive.seen(), intake.report
     # The longest first, so that a shorter copy of a session is recognised as one.
     for file in track(sorted(changed, key=lambda file: (-file.size, str(file.path))), "Reading transcripts"):
         try:
-            seen[str(file.path)] = _ingest_file(file, intake)
+            seen[names[file.path]] = _ingest_file(file, intake)
         except (OSError, EOFError, zstandard.ZstdError, TranscriptError) as error:
-            report.unreadable.append((str(file.path), str(getattr(error, "strerror", None) or error)))
-            seen.pop(str(file.path), None)
+            report.unreadable.append((names[file.path], str(getattr(error, "strerror", None) or error)))
+            seen.pop(names[file.path], None)
     _archive_waiting(intake)
     if changed:
         store.archive.remember_seen(seen)
@@ -253,7 +266,7 @@ def _queue_range(raw: bytes, file: TranscriptFile, session: str, position: _Posi
         id=range_id(position.source, position.generation, position.byte),
         source_id=position.source,
         harness=file.harness,
-        path=str(file.path),
+        path=intake.names[file.path],
         generation=position.generation,
         byte_from=position.byte,
         byte_to=position.byte + len(raw),

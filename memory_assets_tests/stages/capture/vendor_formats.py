@@ -18,6 +18,7 @@ LETTERS = {
     "upper": string.ascii_uppercase + string.digits,
     "lower": string.ascii_lowercase + string.digits,
     "base32": string.ascii_uppercase + "234567",
+    "bech": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
     "alpha": string.ascii_letters,
     "alnum": string.ascii_letters + string.digits,
     "url": string.ascii_letters + string.digits + "-_",
@@ -329,7 +330,7 @@ aws in json|{"AccessKeyId": "ASIA<base32:16>", "SecretAccessKey": "«<b64:40>»"
 """Secrets that what stands around them gives away."""
 
 _SLOT = re.compile(
-    r"<([a-zA-Z0-9]+):([0-9]+)>|<(password24|password xml|password|pw|basic|jwt|json part|key lines|key escaped|"
+    r"<([a-zA-Z0-9]+):([0-9]+)>|<(password24|password xml|password|pin|pw|basic|jwt|json part|key lines|key escaped|"
     r"password in base64|key in base64)>"
 )
 
@@ -345,9 +346,16 @@ FORMS = {**BARE_FORMS, **NAMED_FORMS}
 
 def draw_form(name: str, random: Random) -> tuple[str, str]:
     """Returns a text of the form, and the secret in it."""
-    text = _SLOT.sub(lambda slot: _fill(slot, random), FORMS[name].replace("\\n", "\n").replace("\\\n", "\\n"))
-    before, rest = text.split("«")
-    secret, after = rest.split("»")
+    return draw_template(FORMS[name], random)
+
+
+def draw_template(template: str, random: Random) -> tuple[str, str]:
+    """Returns a text of the template, and the secret in it: what stands between `«` and `»`, else the whole text."""
+    text = _SLOT.sub(lambda slot: _fill(slot, random), template.replace("\\n", "\n").replace("\\\n", "\\n"))
+    before, opened, rest = text.partition("«")
+    if not opened:
+        return text, text
+    secret, _, after = rest.partition("»")
     return before + secret + after, secret
 
 
@@ -358,6 +366,7 @@ def _fill(slot: re.Match[str], random: Random) -> str:
         "password": lambda: _password(random, random.randint(10, 18)),
         "password24": lambda: _password(random, 24),
         "password xml": lambda: "<password>",
+        "pin": lambda: _short_password(random),
         "pw": lambda: _password(random, 12),
         "basic": lambda: _base64(f"ann:{_password(random, 14)}"),
         "jwt": lambda: _jwt(random),
@@ -383,6 +392,12 @@ def _password(random: Random, length: int) -> str:
     random.shuffle(letters)
     drawn = random.choice(string.ascii_letters) + "".join(letters) + random.choice(string.ascii_letters)
     return _password(random, length) if "..." in drawn or "***" in drawn else drawn
+
+
+def _short_password(random: Random) -> str:
+    """Returns what people make up: a word that is none, a few digits and perhaps a sign, of eight to ten characters."""
+    word = "".join(random.choice(letters) for letters in ("BCDFGKLMNPRSTVWZ", "aeiou", "bcdfgklmnprstvwz", "aeiou", "klmnrst"))
+    return word + _word(random, string.digits, random.randint(3, 4)) + random.choice(("", "!", "#", "?"))
 
 
 def _base64(text: str) -> str:

@@ -31,6 +31,11 @@ _BASE64_LETTERS = re.compile(rb"[A-Za-z0-9+/_-]+")
 Span = tuple[int, int]
 """The first byte, and the byte after the last one."""
 
+_STAND_INS = bytes([*range(1, 9), *range(14, 27), *range(28, 32)])
+PLAIN = bytes(range(128)) + bytes(_STAND_INS[byte % len(_STAND_INS)] for byte in range(128, 256))
+"""Makes ASCII of any bytes, as text may be broken UTF-8: control characters stand for all others, so that words of other
+alphabets can still be looked for."""
+
 URL_SAFE = bytes.maketrans(b"-_", b"+/")
 
 

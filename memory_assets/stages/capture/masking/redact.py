@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.blocks import HAS_BLOCKS, blocks_of
-from memory_assets.stages.capture.formats.unwrap import Span, View, decode_base64, view_of, views
+from memory_assets.stages.capture.formats.unwrap import PLAIN, Span, View, decode_base64, view_of, views
 from memory_assets.stages.capture.masking.secret_patterns import FAMILIES, Family, base64_texts
 
 MASKING_VERSION = version_of("resources")
@@ -43,7 +43,6 @@ ZEROS_REACH = 8 * OBSCURED_REACH
 """The letters of UTF-16 read as ASCII are six bytes apart, `\\u0000` between them."""
 _TORN = re.compile(rb"(?:\x1b(?:\[[0-9;:?]{0,24})?|\\(?:u[0-9a-fA-F]{0,3}|[0x][0-9a-fA-F]?)?)\Z")
 """Half a colour or half an escape: neither it nor the value around it can be judged."""
-_PLAIN = bytes(range(128)) + b"\x7f" * 128
 _WORD = re.compile(rb"[A-Za-z0-9+/=_\\-]*")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BETWEEN_STRINGS = re.compile(rb"(?:[\s{}\[\],:]|true|false|null|NaN|-?Infinity|-?[0-9][0-9.eE+-]*)*")
@@ -125,6 +124,17 @@ def mask_text(text: str) -> tuple[str, int]:
     return text, count
 
 
+def rules_of(text: str) -> list[str]:
+    """Returns the names of the rules by which decoded text holds a secret; `wrapped` where it is encoded, empty for none."""
+    raw = text.encode("utf-8", "surrogatepass")
+    rules = []
+    for family in FAMILIES:
+        found: dict[int, list[Span]] = defaultdict(list)
+        _search(_series(raw, [0, len(raw)]), lambda row: (row, view_of(raw)), [family], found, escaped=False)
+        rules += [family.name] if found[0] else []
+    return rules or (["wrapped"] if find(text) else [])
+
+
 def count_secrets(series: pl.Series) -> int:
     """Returns how many secrets the texts of a column hold."""
     texts = series.drop_nulls().rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.large_string())
@@ -142,6 +152,19 @@ def mask_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """
     columns = [name for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String))]
     return frame.with_columns(_mask_column(frame[name]) for name in columns if count_secrets(_joined(frame[name])))
+
+
+def secret_rows(frame: pl.DataFrame) -> list[int]:
+    """Returns the numbers of the rows in which a text, or a list of texts joined, holds a secret."""
+    texts = (_joined(frame[name]) for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String)))
+    suspicious = [column for column in texts if count_secrets(column)]
+    return sorted({row for column in suspicious for row, text in enumerate(column) if text and find(text)})
+
+
+def secret_rules(frame: pl.DataFrame, row: int) -> list[str]:
+    """Returns columns and rules by which the row holds secrets, as `text: tokens`; never what was found."""
+    columns = [name for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String))]
+    return [f"{name}: {rule}" for name in columns for rule in rules_of(_joined(frame[name])[row] or "")]
 
 
 def _joined(column: pl.Series) -> pl.Series:
@@ -170,7 +193,7 @@ def _line_bounds(chunk: bytes) -> list[int]:
 
 def _series(chunk: bytes, bounds: list[int]) -> pl.Series:
     """Returns the lines as a column without copying them, bytes other than ASCII blanked: they may be broken UTF-8."""
-    plain = chunk if chunk.isascii() else chunk.translate(_PLAIN)
+    plain = chunk if chunk.isascii() else chunk.translate(PLAIN)
     offsets = pa.py_buffer(np.asarray(bounds, np.int64))
     return pl.Series(pl.from_arrow(pa.LargeStringArray.from_buffers(len(bounds) - 1, offsets, pa.py_buffer(plain))))
 

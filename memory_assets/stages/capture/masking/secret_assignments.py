@@ -25,7 +25,9 @@ _LINE_START = r"(?:[0-9]{1,6}(?:\t|\xe2\x86\x92)|[+>|-])?[ \t]*"
 """Line numbers, and the signs of diffs and quotations."""
 _VALUE = r"[\"']?value[\"']?[ \t]*[:=][ \t]*"
 _SEPARATORS = (
-    r"(?:\\?[\"'`\])]){0,3}[ \t]*(?::[ \t]*[A-Za-z&'.|\[\]]{1,24}[ \t]*=|=>|:=|\?=|==?|:|>)[ \t]*(?:\n[ \t]*(?=[\"'`]))?",
+    r"(?:\\?[\"'`\])]){0,3}[ \t]*(?::?[ \t]*[A-Za-z&'.|\[\]]{1,24}[ \t]*=|=>|:{1,3}=|[.+?|]{1,2}=|==?|:|>)[ \t]*"
+    r"(?:\n[ \t]*(?=[\"'`]))?",
+    r"[\"']?,(?=[A-Za-z0-9_+/=-]{11,}(?:,|\s|\Z))",
     rf"[\"']?[ \t]*,[ \t\n]*(?:{_VALUE})?(?=\\?[\"'`])",
     rf"[\"']?,?[ \t\n]+{_LINE_START}{_VALUE}",
     r"\([ \t]*(?=[\"'`])",
@@ -110,13 +112,15 @@ def _needs_no_separator(name: bytes, value: bytes, is_password: bool) -> bool:
 
 _BROKEN = re.compile(
     rf"(?P<name>(?:{_NAMES}|(?<=[_-])pass|token|[A-Z0-9]_KEY){_SUFFIX})(?P<closing>[\"'`\])*_]{{0,3}})"
-    rf"(?P<between>\s{{0,8}}(?:(?:=>|:=|[:=])[*_]{{0,3}}|(?<=\s)(?:is|was|ist|lautet)(?=[\s:]):?)?\s{{0,8}}(?:(?:{_SCHEMES})\s{{1,8}})?)"
+    rf"(?P<between>\s{{0,8}}(?:(?:=>|:=|:[ \t]*[|>][+-]?|[:=>])[*_]{{0,3}}|"
+    rf"(?<=\s)(?:is|was|ist|lautet)(?=[\s:]):?)?\s{{0,8}}(?:(?:{_SCHEMES})\s{{1,8}})?)"
     rf"(?<=\s)[*_]{{0,3}}(?P<value>[\"'`][^\s\"'`]{{6,4000}}[\"'`]|[^\s\"'`*_]\S{{5,4000}})".encode("latin-1"),
     re.IGNORECASE,
 )
 """A name and what may be its value with line breaks between them, without Markdown's marks of bold words."""
 _LINE_BEGINS = re.compile(rb"(?:\A|[\n\"'`])[ \t>*_#-]*(?:(?:my|our|your|the|mein|das)[ \t]+)?\Z", re.IGNORECASE)
-_BOLD = re.compile(rb"[*_]+")
+_BOLD = re.compile(rb"[*_]+|(?<=:)[ \t]*[|>][+-]?(?=\s)")
+"""Marks of Markdown's bold words, and those of YAML before a text of several lines."""
 
 
 def find_over_breaks(text: bytes) -> Iterator[Span]:
@@ -171,7 +175,7 @@ def _trim_punctuation(value: bytes) -> bytes:
 _QUOTE_BEFORE = re.compile(rb"[\"'][=:,@*_]{0,3}\Z")
 """A separator in the anchor's match may be the beginning of a random value."""
 _RAW_VALUE = re.compile(rb"[^\s\"'`<\\]*")
-_RAW_TYPE = re.compile(rb"[A-Za-z][A-Za-z&'. |\[\]]{0,24}= *\\*[\"'`]?")
+_RAW_TYPE = re.compile(rb"[A-Za-z ][A-Za-z&'. |\[\]]{0,24}= *\\*[\"'`]?")
 """The type between a name and its value, as in `password: str = "…"`."""
 _RAW_CODE = re.compile(rb"[&*!(]*[A-Za-z_.:]+[(\[{].*", re.DOTALL)
 
@@ -196,11 +200,11 @@ def _may_be_value(text: bytes, start: int) -> bool:
 _BLANK = r"(?: |\\+[nrt]|\n|\r|\t)"
 _SEPARATOR = (
     r"(?:\\*[\"'`\])]|&quot;|&#3[49];|%2[27]){0,3}"
-    r"(?:,?(?: |\\+[nt]|\n|\t|[0-9]{1,6}(?:\x7f+|\t|\\+t|\\+u2192)|[+>|-])*\\*[\"']?value|"
+    r"(?:,?(?: |\\+[nt]|\n|\t|[0-9]{1,6}(?:[\x01-\x08\x0e-\x1a\x1c-\x1f]+|\t|\\+t|\\+u2192)|[+>|-])*\\*[\"']?value|"
     rf"(?:{_BLANK}|%20)*"
-    r"(?:=>|:=|[:=,>(]|</key>[^<]{0,90}<string>|%3[aAdD]|"
+    r"(?:=>|[:.+?|]{0,3}=|:(?: |\\t|\t)*[|>][+-]?|[:,>(]|</key>[^<]{0,90}<string>|%3[aAdD]|"
     rf"{_BLANK}+(?:is|was|ist|lautet):?{_BLANK}+|"
-    r":[A-Za-z&'. |\[\]]{1,26}=))"
+    r":[A-Za-z&'. |\[\]]{1,26}=| (?:string|str|byte) ?=))"
     rf"(?:{_BLANK}|[*_]{{1,3}}|\\*[\"'`:=,@]|&quot;|&#3[49];|%2[027]|[bfru]\\*[\"'])*(?:(?:{_SCHEMES}|token){_BLANK}+)?"
 )
 _ANY_SUFFIX = "(?:[_-]?[A-Za-z0-9]{1,12}){0,2}"

@@ -12,7 +12,25 @@ from dataclasses import dataclass
 
 from memory_assets.stages.capture.formats.unwrap import URL_SAFE, Span
 from memory_assets.stages.capture.masking.secret_assignments import ANCHOR, find_assigned, find_over_breaks, may_be_secret
-from memory_assets.stages.capture.masking.secret_tokens import ANCHORS, FINDERS, SHAPES, Finder, finder_of, token_finder
+from memory_assets.stages.capture.masking.secret_commands import (
+    COMMAND_ANCHOR,
+    COMMANDS,
+    COOKIE_ANCHOR,
+    COOKIES,
+    OPTION_ANCHOR,
+    OPTIONS,
+    SCHEMES,
+    is_credential,
+)
+from memory_assets.stages.capture.masking.secret_sentences import (
+    SENTENCE_ANCHOR,
+    SENTENCES,
+    TABLE_ANCHOR,
+    TABLES,
+    may_be_told,
+)
+from memory_assets.stages.capture.masking.secret_tokens import ANCHORS, SHAPES, Finder, finder_of, token_finder
+from memory_assets.stages.capture.masking.secret_tokens import FINDERS as TOKEN_FINDERS
 from memory_assets.stages.capture.masking.secret_values import is_bare_secret, is_placeholder, is_random, is_secret_value
 
 
@@ -78,104 +96,24 @@ def _find_json_web_keys(text: bytes) -> Iterator[Span]:
         yield from _find_jwk_members(text)
 
 
-_HEADER_SCHEMES = "bearer|basic|token|ssws|geniekey|splunk"
-_AUTHORIZATION = re.compile(rf"(?<![A-Za-z])(?:{_HEADER_SCHEMES})[ \t]+([A-Za-z0-9+/_.~=-]{{16,4000}})".encode(), re.IGNORECASE)
-_PASSWORDS = (
-    re.compile(rb"(?:\s-u|--user|--proxy-user)[ =]*[\"']?[^\s:\"'\\]{1,80}:([^\s\"'\\]{6,200})"),
-    # A command continues after a backslash at the end of its line.
-    re.compile(
-        rb"(?:sshpass[ \t]+-p|(?:(?:mysql|mariadb|mongo)[a-z]*|docker login)\b%(on)s{0,120}?[ \t]-p|"
-        rb"redis-cli%(on)s{0,120}?[ \t]-a|IDENTIFIED BY|PASSWORD|secrets? set%(on)s{0,80}?--body)"
-        rb"[ \t]*[\"']?([^\s\"'\\;]{8,200})" % {b"on": rb"(?:[^\n|;&]|(?<=\\)\r?\n)"}
-    ),
-    # .netrc: on one line, on lines with something before each, or as a list of lines.
-    re.compile(rb"\blogin\s+[^\s\"]{1,80}(?:\s+|(?:\n|\",\s{0,4}\")[^\n]{0,80}?[^\w\n])password\s+([^\s\"'\\]{6,200})"),
-    re.compile(rb"echo[ \t]+(?:-n[ \t]+)?[\"']?([^\s\"'|]{8,200})[\"']?[ \t]*\|[^\n]{0,120}?(?:--password-stdin|--with-token)"),
-    re.compile(rb"ConvertTo-SecureString(?:[ \t]+-[A-Za-z]+)*[ \t]+[\"']?([^\s\"']{8,200})"),
-    re.compile(rb"add-authtoken[ \t]+([A-Za-z0-9_-]{20,100})"),
-    # Terraform's variables, and the state that it keeps of random passwords.
-    re.compile(
-        rb"variable[ \t]+\"[a-z0-9_]*(?:password|secret|token|key|credentials?)[a-z0-9_]*\"[ \t]*\{"
-        rb"[^{}]{0,240}?default[ \t]*=[ \t]*\"([^\"\n]{8,400})\""
-    ),
-    re.compile(rb"random_(?:password|string)\"[\s\S]{0,900}?\"result\"[ \t]*:[ \t]*\"([^\"\n]{8,400})\""),
-    # .pgpass
-    re.compile(
-        rb"(?<![A-Za-z0-9.*-])[A-Za-z0-9.*-]{1,80}:(?:[0-9]{4,5}|\*):[\w*-]{1,40}:[\w*-]{1,40}:"
-        rb"([^\s:<\"']{8,100})(?=[\s<\"']|\Z)"
-    ),
-)
-"""Passwords that are given to well-known commands or stored in their files."""
-_MNEMONIC = re.compile(
-    rb"(?:mnemonic|(?:seed|recovery|backup)[ _-]?(?:phrase|words))[\"'`]?[^A-Za-z\n]{1,6}"
-    rb"((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})",
-    re.IGNORECASE,
-)
-
-
-def _is_credential(value: bytes) -> bool:
-    return is_secret_value(value, quoted=True, password=False)
-
-
-def _is_password(value: bytes) -> bool:
-    return is_secret_value(value, quoted=True, password=True)
-
-
-def _has_basic_password(value: bytes) -> bool:
-    """Returns whether the value, when it is `user:password` in base64, has a password that is worth masking."""
-    try:
-        user, colon, password = base64.b64decode(value + b"=" * (-len(value) % 4), validate=True).partition(b":")
-    except ValueError:
-        return True
-    return not colon or not (user + password).isascii() or _is_password(password)
-
-
-_PAIRS = rb"((?:[\w.%$!-]{1,60}=[^\s;\"'`\\]*;?[ \t]?){1,40})"
-_COOKIES = (
-    re.compile(rb"(?:set-)?cookie[\"'`]?[ \t]*[:=,][ \t]*[\"'`]?" + _PAIRS, re.IGNORECASE),
-    re.compile(rb"(?:\s-b|--cookie)[ =]*[\"']?" + _PAIRS),
-)
-_COOKIE = re.compile(rb"([\w.%$!-]{1,60})=([^\s;\"'`\\]{8,4000})")
-_COOKIE_ATTRIBUTES = (b"path", b"domain", b"expires", b"max-age", b"samesite", b"priority")
-
-
-def _find_cookies(text: bytes) -> Iterator[Span]:
-    """Yields the values of cookies in headers and in curl's flags; attributes such as Path are no secrets."""
-    for header in (header for pattern in _COOKIES for header in pattern.finditer(text)):
-        for match in _COOKIE.finditer(text, *header.span(1)):
-            if match[1].lower() not in _COOKIE_ATTRIBUTES and _is_password(match[2]):
-                yield match.span(2)
-
-
-_COMMAND = re.compile(
-    rf"(?:{_HEADER_SCHEMES}|cookie|secret|login|mnemonic|seed|recovery|backup) ?|-|sshpass|mysql|mariadb|"
-    rf"mongo|docker|redis|IDENT|PASSWORD|ConvertTo|add-auth|variable|random_|:[0-9]{{4}}|[\"']?kty".encode(),
-    re.IGNORECASE,
-)
 _DIGIT = re.compile(rb"[0-9]")
-_TOKEN_RUN = re.compile(rb"[A-Za-z0-9_.+/:=,$%?&;-]*")
+_TOKEN_RUN = re.compile(rb"[A-Za-z0-9_.+/:=,$%?&;|~-]*")
 
 
 def _may_be_token(text: bytes, start: int, _: int) -> bool:
-    """Returns whether the text continues like a vendor's token, or begins like a command."""
+    """Returns whether the text continues like a vendor's token."""
     run = _TOKEN_RUN.match(text, start, start + 80)
-    is_token = run is not None and len(run[0]) >= 18 and (_DIGIT.search(run[0]) is not None or is_random(run[0], 0.2))
-    return is_token or _COMMAND.match(text, start) is not None
+    return run is not None and len(run[0]) >= 18 and (_DIGIT.search(run[0]) is not None or is_random(run[0], 0.2))
 
 
-_COMMAND_ANCHORS = (
-    rf"(?i:{_HEADER_SCHEMES}) +[A-Za-z0-9+/_.~=-]{{16}}",
-    r"(?:-u|--user|--proxy-user)[ =]\\*[\"']?[^ :\"'\\]+:[^ \"'\\]{6}",
-    r"sshpass|(?:mysql|mariadb|mongo)[a-z]* -|docker login|redis-cli|IDENTIFIED BY|PASSWORD '",
-    r"secrets? set |--password-stdin|--with-token|ConvertTo-SecureString|add-authtoken|random_(?:password|string)\\*\"",
-    r"variable \\*\"[a-z0-9_]*(?:password|secret|token|key|credentials?)[a-z0-9_]*\\*\" \{",
-    r":[0-9]{4,5}:[a-z0-9_*-]{1,40}:[A-Za-z0-9_*-]{1,40}:[^ :\\\"']{8}",
-    r"kty\\*[\"']? ?: ?\\*[\"'](?:OKP|EC|RSA|oct)\\*[\"']",
-    r"login [^ ]{1,80}(?s:.){1,80}password ",
-    r"(?i:mnemonic|(?:seed|recovery|backup)[ _-]?(?:phrase|words))",
-    r"(?i:cookie)\\*[\"'`]?[ \t]*[:=,][ \t]*\\*[\"'`]?[A-Za-z0-9_.%$!-]{1,60}=",
-    r"(?:-b|--cookie)[ =]\\*[\"']?[A-Za-z0-9_.%$!-]{1,60}=",
-)
+_SCHEME = re.compile(rf"(?:{SCHEMES}) +".encode(), re.IGNORECASE)
+
+
+def _may_be_command(text: bytes, start: int, end: int) -> bool:
+    """Returns whether the text is a command, or a scheme before something like a token."""
+    scheme = _SCHEME.match(text, start, end)
+    return scheme is None or _may_be_token(text, scheme.end(), end)
+
 
 # ASCII text in base64: of each four letters the first three leave one bit unset, because no byte has its highest bit.
 _BASE64_TEXT = r"(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){6}"
@@ -216,20 +154,16 @@ def _may_be_mailgun_or_text(text: bytes, start: int, end: int) -> bool:
 
 
 FAMILIES: tuple[Family, ...] = (
+    Family("tokens", "|".join(ANCHORS), TOKEN_FINDERS, before=256, after=1_500, is_plausible=_may_be_token),
+    Family("commands and headers", COMMAND_ANCHOR, COMMANDS, before=256, after=1_500, is_plausible=_may_be_command),
+    Family("options of commands", OPTION_ANCHOR, OPTIONS, after=700),
+    Family("cookies", COOKIE_ANCHOR, COOKIES, before=2_048, after=1_500),
     Family(
-        "tokens and commands",
-        "|".join((*ANCHORS, *_COMMAND_ANCHORS)),
-        (
-            *FINDERS,
-            finder_of(lambda value: _is_credential(value) and _has_basic_password(value), _AUTHORIZATION),
-            finder_of(lambda value: _is_password(value) or is_bare_secret(value), *_PASSWORDS),
-            finder_of(lambda words: True, _MNEMONIC),
-            _find_cookies,
-            _find_json_web_keys,
-        ),
+        "json web keys",
+        r"kty\\*[\"']? ?: ?\\*[\"'](?:OKP|EC|RSA|oct)\\*[\"']",
+        (_find_json_web_keys,),
         before=256,
         after=1_500,
-        is_plausible=_may_be_token,
     ),
     *(Family(name, anchor, (token_finder(begin, rest),), before=96) for name, begin, rest, anchor in SHAPES),
     Family(
@@ -242,8 +176,10 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "urls",
         r"://[A-Za-z0-9_-]{20,255}@|(?::|%3[aA])(?:\\*/|%2[fF]){2}[^ /@\"'<>`\\]*(?::|%3[aA])[^ \"'<>`\\]{3,200}(?:@|%40)",
-        (finder_of(_is_url_password, _URL), finder_of(_is_credential, _URL_TOKEN)),
+        (finder_of(_is_url_password, _URL), finder_of(is_credential, _URL_TOKEN)),
     ),
+    Family("sentences", SENTENCE_ANCHOR, SENTENCES, before=160, after=400, is_plausible=may_be_told),
+    Family("tables", TABLE_ANCHOR, TABLES, before=400, after=4_000),
     Family("assignments", ANCHOR, (find_assigned, find_over_breaks), before=96, after=256, is_plausible=may_be_secret),
     Family(
         "mailgun and base64",

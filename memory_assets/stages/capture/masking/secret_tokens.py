@@ -50,7 +50,7 @@ _TOKENS = _read_table(r"""
     notion=\b(?:ntn|secret)_<alnum>{40,} figma=\bfig[dou]r?_<word>{40,} shopify=\bshp(?:at|ca|pa|ss)_<0-9a-fA-F>{32}
     square=\bsq0(?:atp|csp|idp)-<word>{22,60} square=\bEAAA<word>{60}(?!<A-Za-z0-9+/_=->)
     facebook=\bEAA<alnum>{90,}(?!<A-Za-z0-9+/_=->) databricks=\bdapi<hex>{32} nuget=\boy2<lower>{43}(?!<alnum>)
-    crates=\bcio<alnum>{32}(?!<alnum>) clojars=CLOJARS_<hex>{60} vault=\bhv[sbr][.]<word>{24,} pulumi=\bpul-<hex>{40}
+    crates=\bcio<alnum>{32}(?!<alnum>) vault=\bhv[sbr][.]<word>{24,} pulumi=\bpul-<hex>{40}
     doppler=\bdp[.](?:pt|st|ct|sa|scim|audit)[.]<dotted>{40,} grafana=\bglsa_<alnum>{32}_<0-9a-fA-F>{8}
     grafana=\bglc_<base64>{32,}={0,2} new-relic=\bNRAK-<upper>{27} sentry=\bsntry[su]_<A-Za-z0-9+/=_->{40,}
     postman=\bPMAK-<hex>{24}-<hex>{34} airtable=\bpat[A-Za-z0-9]{14}[.]<hex>{64}
@@ -69,9 +69,9 @@ _TOKENS = _read_table(r"""
     one-password=\bA3-<upper>{6}-<upper>{6}-?<upper>{5}(?:-<upper>{5}){3} one-password=\bops_eyJ<A-Za-z0-9+/_->{80,}={0,2}
     posthog=\bph[xs]_<alnum>{40,} honeycomb=\bhc[a-z]i[ck]_<lower>{50,} launchdarkly=\b(?:sdk|api)-<uuid>(?!<0-9a-f->)
     statsig=\bsecret-<alnum>{40,44}(?!<alnum>) stytch=\bsecret-(?:live|test)-<word>{30,}={0,2} sonar=\bsq[apu]_<hex>{40}
-    prefect=\bpn[ub]_<alnum>{36} asana=\b[0-2]/[0-9]{13,18}(?:/[0-9]{13,18})?:<hex>{32} clickup=\bpk_[0-9]{6,10}_<upper>{30,34}
+    prefect=\bpn[ub]_<alnum>{36} clickup=\bpk_[0-9]{6,10}_<upper>{30,34}
     hubspot=\bpat-(?:na|eu)[0-9]-<uuid> typeform=\btfp_<dotted>{40,} readme=\brdme_<lower>{60,} frame-io=\bfio-u-<word>{50,}
-    scalingo=\btk-us-<word>{40,} twitter=\bA{19,24}<alnum>{8,60}(?:%2[BF]<alnum>*)*(?:%3D|=)<A-Za-z0-9%>{40,}
+    scalingo=\btk-us-<word>{40,}
     braintree=access_token[$](?:production|sandbox)[$]<lower>{16}[$]<hex>{32} paypal=\bA21AA<word>{80,}
     plaid=\baccess-(?:production|sandbox|development)-<uuid> flutterwave=\bFLWSECK(?:_TEST)?-<alnum>{30,}(?:-X)?
     shippo=\bshippo_(?:live|test)_<hex>{40} easypost=\bEZ[AT]K<alnum>{54}(?!<alnum>) duffel=\bduffel_(?:live|test)_<word>{40,}
@@ -80,12 +80,40 @@ _TOKENS = _read_table(r"""
     buildkite=\bbk[ua]a_<hex>{40} circleci=\bCCIP[A-Z]{2,3}_<name>{30,}
     dynatrace=\bdt0[a-z][0-9]{2}[.]<upper>{24}[.]<upper>{60,} langsmith=\blsv2_(?:pt|sk)_<hex>{32}_<hex>{10}
     tavily=\btvly-<word>{30,} resend=\bre_<alnum>{8}_<alnum>{20,} alibaba=\bLTAI<alnum>{16,24}(?!<alnum>)
+    adobe=\bp8e-<lower>{32}(?!<alnum>) artifactory=\bcmVmd<alnum>{59}(?!<alnum>) aws-access-key=\bA3T<upper>{17}(?!<alnum>)
+    aws-bedrock=\bbedrock-api-key-<base64>{40,}={0,2} clickhouse=\b4b1d<alnum>{38}(?!<alnum>) clojars=CLOJARS_<lower>{60}
+    defined-networking=\bdnkey-<word>{26}-<word>{52} fly=\bfo1_<word>{43}(?!<word>) grafana=\beyJrIjoi<alnum>{70,400}={0,3}
+    flutterwave=FLWSECK_TEST-<0-9a-h>{12}(?!<alnum>) gitlab-session=_gitlab_session=<lower>{32}(?!<alnum>)
+    harness=\b[ps]at[.]<word>{22}[.]<alnum>{24}[.]<alnum>{20}(?!<alnum>) infracost=\bico-<alnum>{32}(?!<alnum>)
+    intra42=\bs-s4t2(?:ud|af)-<hex>{64} lob=\b(?:live|test)_<hex>{35}(?!<alnum>) new-relic=\bNRJS-<hex>{19}(?!<alnum>)
+    new-relic=\bNRII-<word>{32}(?!<word>) octopus=\bAPI-<upper>{26}(?!<alnum>) openshift=\bsha256~<word>{43}(?!<word>)
+    settlemint=\bsm_[aps]at_<alnum>{16}(?!<alnum>) sourcegraph=\bsgp_(?:[a-fA-F0-9]{16}_|local_)?<a-fA-F0-9>{40}(?!<alnum>)
+    stripe=\b[sr]k_prod_<alnum>{10,99} yandex=\bt1[.]<A-Za-z0-9_=->{8,}[.]<word>{86}={0,2}
+    jwt=\bZXlK<A-Za-z0-9+/_->{60,}={0,2} gocardless=\blive_<word>{40}(?!<word>)
+    paseto=\bv[1-4][.](?:local|public)[.]<word>{40,}(?:[.]<word>+)?
+    macaroon=\bMDA[0-9A-Za-z]{2}bG9jYXRpb24g<A-Za-z0-9+/_->{40,}={0,2}
+    macaroon=\bMDAxY2xvY2F0aW9u<A-Za-z0-9+/_->{40,}={0,2} razorpay=\brzp_(?:live|test)_<alnum>{14}(?!<alnum>)
+    mollie=\b(?:live|test)_<alnum>{30}(?!<alnum>) paddle=\bpdl_(?:live|sdbx)_apikey_<lower>{26}_<alnum>{22}_<alnum>{3}
+    polar=\bpolar_(?:oat|pat|at)_<word>{30,} ory=\bory_(?:pat|at|rt|wak)_<word>{30,} clerk=\bak_<alnum>{30,}
+    mapbox=\bsk[.]eyJ<word>{20,}[.]<word>{20,} snyk=\bsnyk_(?:sat|uat)[.]<hex>{8}[.]<dotted>{30,}
+    wakatime=\bwaka_<uuid> xata=\bxau_<alnum>{30,} fauna=\bfnA[A-Za-z]<word>{36,}(?!<word>) anyscale=\besecret_<lower>{24,}
+    lambda-labs=\bsecret_[a-z0-9-]{2,30}_<hex>{32}[.]<alnum>{32} unkey=\bunkey_<alnum>{20,} axiom=\bxa[ap]t-<uuid>
+    trello=\bATTA<hex>{60,} atlassian=\bATSTT3<A-Za-z0-9_=->{30,} buildkite=\bbk(?:aj|ct|pt|rt|st)_<alnum>{30,}
+    percy=\bweb_<hex>{64} chromatic=\bchpt_<hex>{12,}(?!<alnum>) intercom=\bdG9rO<A-Za-z0-9+/>{50,}={0,2}
+    backblaze=\bK00[0-9]<word>{27}(?!<word>) mercury=secret-token:mercury_<a-z0-9_>{20,} expo=\bexpo_<alnum>{30,}
+    zuplo=\bzpka_<hex>{32}_<hex>{8} ramp=\bramp_(?:id|sec)_<alnum>{30,} samsara=\bsamsara_api_<alnum>{28,}
+    rootly=\brootly_<hex>{64}
+    val-town=\bvtwn_<alnum>{25,} highnote=\b[sr]k_live_<base64>{40,}
+    onfido=\bapi_(?:live|sandbox)(?:_[a-z]{2})?[.]<word>{11}[.]<word>{32}
+    siemens=\bcode_(?:pat|dt)_<word>{20,} openvsx=\bovsxat_<word>{30,}
+    sentry=\bsntrys_eyJ<A-Za-z0-9+/_=->{60,} clickhouse=\bchc_<alnum>{40,}
     password-hash=[$](?:1|2[abxy]|5|6|y|apr1|argon2id?|argon2i|scrypt)[$]<./A-Za-z0-9$=,+>{20,}
 """)
 
 _PARAMETERS = _read_table(r"""
     slack-webhook=hooks[.]slack[.]com/(?:services|workflows|triggers)/<A-Za-z0-9+/_->{20,200}
     discord-webhook=discord(?:app)?[.]com/api/webhooks/<0-9>{15,}/<word>{40,}
+    zapier-webhook=hooks[.]zapier[.]com/hooks/catch/<A-Za-z0-9/>{14,} aws-signature=Signature=<hex>{64}
     teams-webhook=webhook[.]office[.]com/webhookb2/<A-Za-z0-9@/->{60,}
     azure-key=(?:AccountKey|SharedAccessKey|SharedSecretKey)=<base64>{30,}={0,2}
     signed-url=X-(?:Amz|Goog)-Signature=<hex>{64,512} azure-sas=[?&;]sig=<A-Za-z0-9+/%_->{40,}={0,2}
@@ -109,8 +137,29 @@ SHAPES: tuple[tuple[str, str, str, str], ...] = (
     ("azure-openai", r"\b", r"[A-Za-z0-9]{52}JQQJ9[A-Za-z0-9]{20,30}(?![A-Za-z0-9])", r"JQQJ9[A-Za-z0-9]{12}"),
     ("azure", r"\b", rf"[A-Za-z0-9+/]{{32,76}}{_AZURE}={{0,2}}(?![A-Za-z0-9+/=])", rf"{_AZURE}(?:=|[^A-Za-z0-9+/])"),
     ("rapidapi", r"\b", r"[0-9a-f]{10}msh[0-9a-f]{15}p1[0-9a-f]{5}jsn[0-9a-f]{12}", r"msh[0-9a-f]{15}p1"),
+    ("asana", r"\b[0-2]/[0-9]{13,18}(?:/[0-9]{13,18})?:", r"[0-9a-f]{32}", r"/[0-9]{13,18}:[0-9a-f]{32}"),
+    ("twitter", r"\bA{19,24}", r"[A-Za-z0-9]{8,60}(?:%2[BF][A-Za-z0-9]*)*(?:%3D|=)[A-Za-z0-9%]{40,}", r"A{19}[A-Za-z0-9]{8}"),
+    ("facebook-app", r"\b[0-9]{15,16}[|]", r"[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])", r"[0-9]{15}[|][A-Za-z0-9_-]{27}"),
+    ("dropbox", r"\b[a-z0-9]{11}A{10}", r"[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])", r"A{10}[A-Za-z0-9_-]{43}"),
+    (
+        "authress",
+        r"\b(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}[.][a-z0-9]{4,6}[.]",
+        r"acc[_-][a-z0-9-]{10,32}[.][A-Za-z0-9+/_=-]{30,120}",
+        r"[.]acc[_-][a-z0-9-]{10}",
+    ),
+    ("maxmind", r"\b[A-Za-z0-9]{6}_", r"[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])", r"[A-Za-z0-9]{12}_mmk"),
+    (
+        "ably",
+        r"\b[A-Za-z0-9_-]{6}[.][A-Za-z0-9_-]{6}:",
+        r"[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])",
+        r"[.][A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}",
+    ),
     ("terraform", r"\b[A-Za-z0-9]{14}[.]atlasv1[.]", r"[A-Za-z0-9_=-]{60,}", r"[.]atlasv1[.][A-Za-z0-9_=-]{12}"),
 )
+
+
+_LITERAL = re.compile(r"(?:[A-Za-z0-9_-](?![?*{]))*")
+"""The letters that a prefix begins with; looking for them first is ten times faster than the whole expression."""
 
 
 def finder_of(is_secret: Callable[[bytes], bool], *patterns: re.Pattern[bytes]) -> Finder:
@@ -127,9 +176,10 @@ def token_finder(prefix: str, rest: str, *, keeps_prefix: bool = False) -> Finde
     """Returns the finder of one vendor's tokens; what follows the prefix decides whether it is a real one."""
     is_bounded = prefix.startswith(_BOUND)
     pattern = re.compile(f"{prefix.removeprefix(_BOUND)}({rest})".encode())
+    literal = _LITERAL.match(prefix.removeprefix(_BOUND))[0].encode()  # pyright: ignore[reportOptionalSubscript]
 
     def find(text: bytes) -> Iterator[Span]:
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(text) if literal in text else ():
             is_in_word = is_bounded and text[match.start() - 1 : match.start()].isalnum()
             if not is_in_word and is_vendor_token(match[1]):
                 yield match.span(1 if keeps_prefix else 0)

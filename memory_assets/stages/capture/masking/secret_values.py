@@ -105,12 +105,12 @@ def is_vendor_token(value: bytes) -> bool:
     """Returns whether the part of a token after its vendor's prefix belongs to a real token."""
     if is_placeholder(value):
         return False
-    return is_random(value, 0.25) or _CODES.fullmatch(value) is not None or (_variety(value) >= 3 and is_random(value, 0.1))
+    return is_random(value, 0.25) or _CODES.fullmatch(value) is not None or (variety(value) >= 3 and is_random(value, 0.1))
 
 
 def is_bare_secret(value: bytes) -> bool:
     """Returns whether a value is a secret where no code is possible, as in a URL or after a flag: with weaker conditions."""
-    return len(value) >= 12 and _variety(value) >= 2 and not is_placeholder(value) and is_random(value, 0.15)
+    return len(value) >= 12 and variety(value) >= 2 and not is_placeholder(value) and is_random(value, 0.15)
 
 
 def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
@@ -134,10 +134,10 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
         return False
     if password and is_varied(value):
         return True
-    if quoted and len(value) >= 12 and _variety(value) >= 3:
+    if quoted and len(value) >= 12 and variety(value) >= 3:
         return is_random(value, MIXED_SHARE)
     share = next((share for length, share in LONG_SHARES if len(value) >= length), RANDOM_SHARE)
-    return is_random(value, share) and (_variety(value) >= 2 or len(value) >= 20)
+    return is_random(value, share) and (variety(value) >= 2 or len(value) >= 20)
 
 
 def _is_code(value: bytes) -> bool:
@@ -168,8 +168,8 @@ def _is_long_and_random(value: bytes) -> bool:
 
 def _is_generated(value: bytes) -> bool:
     """Returns whether no person would give a thing this name: random letters and digits, or many random letters."""
-    return is_random(value, 0.35 if _variety(value) >= 3 or len(value) >= LONG_SHARES[0][0] else 0.55) and (
-        _variety(value) >= 3 or len(value) >= 14
+    return is_random(value, 0.35 if variety(value) >= 3 or len(value) >= LONG_SHARES[0][0] else 0.55) and (
+        variety(value) >= 3 or len(value) >= 14
     )
 
 
@@ -177,11 +177,16 @@ def is_varied(value: bytes, kinds: int = 3) -> bool:
     """Returns whether a password has what rules for passwords ask for: letters of both cases or signs, and digits."""
     if len(value) < 8 or b" " in value or value.startswith(b"$"):
         return False
-    if _variety(value) >= kinds:
+    if variety(value) >= kinds:
         return True
-    return kinds == 3 and _variety(value) == 2 and bool(_DIGITS.search(value)) and not _TEST_WORD.search(value)
+    return kinds == 3 and variety(value) == 2 and bool(_DIGITS.search(value)) and not _TEST_WORD.search(value)
 
 
-def _variety(value: bytes) -> int:
+def is_file_or_host(value: bytes) -> bool:
+    """Returns whether a value with a dot in it ends like the name of a file or a host."""
+    return b"." in value and _FILE_OR_HOST.search(value) is not None
+
+
+def variety(value: bytes) -> int:
     """Returns how many of lower case, upper case, digits and other characters the value uses."""
     return sum(re.search(pattern, value) is not None for pattern in (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[!#$%^&*?~+=@]"))

@@ -1,0 +1,127 @@
+"""The rules of masking against forms that nobody prepared for.
+
+Secrets of maintained rule sets and of everyday writing are masked, wherever they stand and however they are wrapped; a third of
+the forms was held back until masking was finished. What looks like them and is none stays.
+"""
+
+import json
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from memory_assets.stages.capture.masking.redact import find, mask, mask_text
+from memory_assets_tests.attacks import secret_forms, secret_rule_sets
+from memory_assets_tests.attacks.secret_rule_sets import is_held_back
+from memory_assets_tests.once import SEED, TEST_ALL, sampled
+
+EACH = 6 if TEST_ALL else 1
+LEAST = 0.9
+"""Share of the forms of each set, and of the third that was held back, that must be masked."""
+
+Draw = Callable[[str, Random], tuple[str, str]]
+SETS: dict[str, tuple[list[str], Draw]] = {
+    "rule sets": (secret_rule_sets.rules(), secret_rule_sets.draw_example),
+    "everyday writing": (list(secret_forms.forms()), secret_forms.draw_form),
+}
+
+
+def is_readable(secret: str, text: str) -> bool:
+    """Returns whether the middle or the end of the secret can still be read."""
+    middle = len(secret) // 2
+    return secret[-8:] in text or secret[middle - 4 : middle + 4] in text
+
+
+def readable(forms: list[str], draw: Draw, mask_one: Callable[[str], str]) -> list[str]:
+    """Returns the forms of which a secret can be read after masking."""
+    drawn = [(form, *draw(form, Random(f"{SEED} {form} {number}"))) for form in forms for number in range(EACH)]
+    return [form for form, text, secret in drawn if is_readable(secret, mask_one(text))]
+
+
+def in_transcript(text: str) -> str:
+    """Returns what a text of a transcript reads after its line was masked."""
+    line = json.dumps({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}).encode()
+    masked, _ = mask(line)
+    assert len(masked) == len(line)
+    return json.loads(masked)["message"]["content"][0]["text"]
+
+
+def test_there_are_more_than_two_hundred_forms_and_all_can_be_read_before() -> None:
+    assert sum(len(forms) for forms, _ in SETS.values()) > 400
+    assert all(len(readable(forms, draw, str)) == EACH * len(forms) for forms, draw in SETS.values())
+
+
+@pytest.mark.parametrize("group", SETS)
+@pytest.mark.parametrize("held_back", [False, True])
+def test_secrets_of_every_set_are_masked_and_so_is_the_third_that_was_held_back(group: str, held_back: bool) -> None:
+    names, draw = SETS[group]
+    forms = [form for form in names if is_held_back(form) == held_back]
+    missed = readable(forms, draw, lambda text: mask_text(text)[0])
+    assert 1 - len(missed) / (EACH * len(forms)) >= LEAST, (SEED, missed)
+
+
+@pytest.mark.parametrize("group", SETS)
+def test_secrets_are_masked_in_the_lines_of_transcripts_too(group: str) -> None:
+    names, draw = SETS[group]
+    forms = sampled(names, 120)
+    missed = readable(forms, draw, in_transcript)
+    assert 1 - len(missed) / (EACH * len(forms)) >= LEAST, (SEED, missed)
+
+
+ORDINARY = """
+The password field is required before LoginForm2 renders.
+Pass `GIT_PROTOCOL=version=2` for v2 calls.
+--- PASS: TestZZDump2 (0.02s)
+Tokens: 5tb1snh2zvk9y0_r0000gn/T/go-link-397723721/000121.o
+Set GOCACHE=$(pwd)/.gocache GOOS=windows GOARCH=amd64 go test
+also run under `LC_ALL=fr_FR.UTF-8` with the password prompt
+The token is refreshed in README.md:138-142 and AuthProvider2.refresh
+Reset the password with ResetPassword2Controller or reset_password_v2
+The secret for the build lives in vault/prod-eu-west-1.
+Das Passwort wird in UserService2.java geprüft, Zeile 118.
+Le mot de passe est vérifié par CheckPassword2 ligne 12.
+La contraseña se guarda en la tabla USERS2026 cifrada.
+密码在 UserTable2 里加密保存。
+パスワードは UserModel2 で検証されます。
+Пароль хранится в таблице USERS2026.
+sudo systemctl restart nginx-2026 | tee Log2026.txt
+echo Building2026Release | tee -a build.log
+curl -u $USER:$PASSWORD https://api.acme.dev
+7z a -pack2026 archive.7z
+docker login -u ann --password-stdin registry.acme.dev
+zip -r Release-2026.zip dist/ && unzip Release-2026.zip
+gpg --verify Release2026.sig
+openssl x509 -in Cert2026.pem -noout -text
+ssh-keygen -t ed25519 -C ann@acme.dev -N "" -f id_2026
+switch req.Command { case "ls-refs": s.handleUploadPackV2LSRefs(w, req, body) }
+the class ext_window2.manager.accessor_handler is deprecated
+commit 6da1abe63407c83573c6ec7fd1bb06ba4bf8d7ab fixed the token refresh
+the API key header is X-Api-Key, see RFC7235 section 4.2
+| name | token | count |\\n| --- | --- | --- |\\n| a | NUMBER | 12 |\\n| b | STRING | 7 |
+name,secret,kind\\nshop,projects/p1/secrets/db-2026,path
+set session=SessionFactory2.create(); Path=/usr/local
+Cookie: theme=dark; lang=en-GB; seen=2026-08-01
+the passphrase has 12 words, e.g. Diceware2
+log in as Admin2 with your own password
+{"message": "Invalid authentication credentials"}, "request_id": "req_011Ca22moueotAja6uwop4cY"}
+v4.local.invalid is a host, v4.public.example too
+"""
+
+
+@pytest.mark.parametrize("text", ORDINARY.strip().replace("\\n", "\n").split("\n"))
+def test_ordinary_text_stays_as_it_is(text: str) -> None:
+    assert (mask_text(text)[0], find(text)) == (text, [])
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "password " * 20_000,
+        "a1B" * 70_000 + " as the password",
+        "token|" * 30_000,
+        "login x password " * 10_000,
+        "; Path=/" * 20_000,
+    ],
+)
+def test_hostile_text_is_masked_in_linear_time(hostile: str) -> None:
+    assert mask(json.dumps({"text": hostile}).encode())[1] <= 2

@@ -1,0 +1,88 @@
+"""The rules of secrets on their way into the store.
+
+A token in the name of a folder, a branch or a file stops nothing and is in no file of the store. A row that still holds a secret is
+put aside before it is written, with a warning that names the row and the rule and never the value. The check names them too
+and does not stop what follows.
+"""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from memory_assets.assets.checks import common
+from memory_assets.assets.checks.common import no_secrets_check
+from memory_assets.runs import materialise
+from memory_assets.schema.tables import TABLES
+from memory_assets.stages.capture.discover import find_transcripts
+from memory_assets.stages.capture.intake import changed_files
+from memory_assets.stages.capture.masking.redact import rules_of
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import open_store
+from memory_assets_tests.conftest import NOW
+from memory_assets_tests.stages.capture.pipeline import capture
+from memory_assets_tests.stages.capture.sessions import at
+
+TOKEN = "ghp_R4nd0mLettersAndD1g1tsThatNobodyHas7"
+
+
+def lay_out(folder: Path) -> Path:
+    """Writes a session in a folder that is named after a token, on a branch and with a file of that name."""
+    about = {"sessionId": "s1", "cwd": f"/home/mira/{TOKEN}", "version": "2.0.1", "gitBranch": f"fix/{TOKEN}"}
+    call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": f"/home/mira/{TOKEN}/a.py"}}
+    records = [
+        {"type": "user", "uuid": "u1", "timestamp": at(0), "message": {"role": "user", "content": "Read a.py"}, **about},
+        {"type": "assistant", "uuid": "a1", "timestamp": at(1), "message": {"role": "assistant", "content": [call]}, **about},
+    ]
+    path = folder / "claude" / "projects" / f"-home-mira-{TOKEN}" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return folder
+
+
+def test_a_token_in_the_name_of_a_folder_is_in_no_file_of_the_store_and_stops_nothing(tmp_path: Path) -> None:
+    store = open_store(read_settings(data=tmp_path / "store", timezone="UTC", now=NOW))
+    sources = lay_out(tmp_path / "sources")
+    capture(store, sources)
+    assert store.archive.resources().height == 1
+    assert store.tables.read("records").height == 2
+    assert changed_files(find_transcripts([sources]), store.archive) == []
+    found = [path for path in store.root.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
+    assert found == []
+
+
+def test_a_row_that_keeps_its_secret_is_put_aside_and_named_with_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(materialise, "mask_frame", lambda frame: frame.with_columns(text=pl.col("text") + " "))
+    frame = pl.DataFrame({"message_id": ["m1", "m2"], "text": ["fine", f"use {TOKEN}"]})
+    report = materialise.Report()
+    kept = materialise._without_secrets(TABLES["messages"], report, frame)
+    assert kept["message_id"].to_list() == ["m1"]
+    (warning,) = report.warnings
+    assert "m2" in warning and "text: tokens" in warning and TOKEN not in warning
+
+
+def test_rows_that_only_masking_gives_the_same_key_are_one() -> None:
+    other = TOKEN[:-1] + "8"
+    frame = pl.DataFrame({"message_id": [f"use {TOKEN}", f"use {other}"], "text": ["a", "b"]})
+    assert materialise._without_secrets(TABLES["messages"], materialise.Report(), frame)["text"].to_list() == ["a"]
+
+
+def test_the_check_names_row_and_rule_but_no_value_and_blocks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(common.schemas, "key_of", lambda _: ["message_id"])
+    monkeypatch.setattr(common, "text_columns", lambda _: ["message_id", "text"])
+    frame = pl.DataFrame({"message_id": ["m1", "m2", TOKEN], "text": ["fine", "the password is Xk9#mQ2v!Lp7", "fine"]})
+    store = SimpleNamespace(tables=SimpleNamespace(read=lambda *_, **__: frame))
+    check = no_secrets_check("messages")
+    result = check.run(store, None)  # pyright: ignore[reportArgumentType]
+    shown = str(result.metadata["examples"].value)
+    assert (result.passed, check.spec.blocking) == (False, False)
+    assert "m2" in shown and "text: " in shown and "tokens" in shown
+    assert TOKEN not in shown and "Xk9#mQ2v!Lp7" not in shown
+
+
+def test_rules_are_named_for_what_is_wrapped_as_well() -> None:
+    assert rules_of("nothing") == []
+    assert "tokens" in rules_of(f"use {TOKEN}")
+    assert rules_of("".join(f"%{ord(letter):02x}" for letter in f"token={TOKEN}")) != []
