@@ -14,8 +14,9 @@ Case = TypeVar("Case")
 TEST_ALL = os.environ.get("TEST_ALL") == "1"
 """Whether long matrices run whole (`make test-all`) or as a sample."""
 
-SEED = int(os.environ.get("TEST_SEED") or SystemRandom().randrange(10**9))
-"""Draws the samples; a failure names it, and `TEST_SEED` gives it again."""
+_RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+SEED = int(os.environ.get("TEST_SEED") or (int(_RUN[:7], 16) if _RUN else SystemRandom().randrange(10**9)))
+"""Draws the samples, the same in all workers of a run; a failure names it, and `TEST_SEED` gives it again."""
 
 
 def sampled(matrix: Sequence[Case], count: int) -> list[Case]:

@@ -34,6 +34,9 @@ COLLECTION = "memories"
 MODEL_FILE = "model.txt"
 """In a generation: the embedding model of its vectors. A question has to be encoded by the same one."""
 
+LONGEST_NAME = 4_096
+"""Characters; what is longer is no path, but a damaged file."""
+
 BATCH_ROWS = 5_000
 """Chroma takes at most 5,461 rows at once (its SQLite variable limit)."""
 
@@ -116,7 +119,8 @@ class ChromaIndex(Generations):
     def model(self) -> str | None:
         """Returns the embedding model of the published generation, as the setting named it; None where it is not known."""
         folder = self.published()
-        return (text_of(folder / MODEL_FILE) or None) if folder else None
+        name = text_of(folder / MODEL_FILE) if folder else ""
+        return name if 0 < len(name) <= LONGEST_NAME else None
 
     def ids(self) -> set[str]:
         """Returns the ids in the published generation, read from Chroma."""

@@ -8,6 +8,7 @@ forgetting with `git_history`.
 
 import hashlib
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from memory_assets.errors import StoreError
+from memory_assets.errors import SettingsError, StoreError
 from memory_assets.text.files import bytes_of, make_folder, write_atomically
 
 OURS = ("memory_assets", "memory_assets@localhost")
@@ -29,6 +30,13 @@ ABANDONED_SECONDS = 5.0
 
 PUSH_SECONDS = 60.0
 """Timeout of a push."""
+
+TRANSPORTS = "file:git:http:https:ssh"
+"""Others, such as `ext::` and `fd::`, run a command that the address names."""
+
+_FOLDER = re.compile(r"(?:file://)?(?:/|~/|\.{1,2}/|[A-Za-z]:[\\/])[^\0]*")
+_REMOTE = re.compile(rf"(?:git|https?|ssh)://[^\s/-]\S*|(?:[\w.+-]+@)?\w[\w.-]*:(?!:|//)[^\s:-]\S*|{_FOLDER.pattern}")
+"""A URL of these transports, `user@host:path`, or a path."""
 
 _OPTIONS = {
     "core.autocrlf": "false",
@@ -65,6 +73,14 @@ class Commit:
     def is_ours(self) -> bool:
         """Whether this program wrote it, and not a person."""
         return self.author == OURS[0]
+
+
+def check_remote(remote: str) -> None:
+    """Raises `SettingsError` for an address that could run a command or be taken for an option of git."""
+    if not _REMOTE.fullmatch(remote):
+        raise SettingsError(
+            f"MEMORY_REMOTE {remote[:80]!r} is no address to push to. Give https://…, ssh://…, user@host:path or a folder."
+        )
 
 
 class GitWorkspace:
@@ -157,9 +173,15 @@ class GitWorkspace:
         """Pushes the history to the remote and returns the problem, if any; never pulls, never forces."""
         if self.head() is None:
             return None
-        arguments = ("push", "--quiet", "--no-verify", remote, f"HEAD:refs/heads/{BRANCH}")
-        # The user's own settings, instead of none.
-        users = {"GIT_CONFIG_GLOBAL": os.environ.get("GIT_CONFIG_GLOBAL"), "GIT_CONFIG_NOSYSTEM": None}
+        try:
+            check_remote(remote)
+        except SettingsError as error:
+            return str(error)
+        options = ("--quiet", "--no-verify", "--no-signed", "--recurse-submodules=no", "--end-of-options")
+        users: dict[str, str | None] = {"GIT_ALLOW_PROTOCOL": TRANSPORTS}
+        if not _FOLDER.fullmatch(remote):  # settings of the user authenticate; a folder needs none
+            users |= {"GIT_CONFIG_GLOBAL": os.environ.get("GIT_CONFIG_GLOBAL"), "GIT_CONFIG_NOSYSTEM": None}
+        arguments = ("push", *options, remote, f"HEAD:refs/heads/{BRANCH}")
         try:
             done = self._run(arguments, variables=users, seconds=PUSH_SECONDS)
         except subprocess.TimeoutExpired:

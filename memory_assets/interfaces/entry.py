@@ -13,6 +13,7 @@ from memory_assets.stages.deliver import hook
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store import ready
 from memory_assets.store.places import find_data, ignored_settings_file, present_root, user_settings_file
+from memory_assets.text.visible import visible, visible_json
 
 TYPE_CHECKING = False
 
@@ -27,6 +28,13 @@ PENDING = "- [ ] `p-"
 def main(arguments: "Sequence[str] | None" = None) -> int:
     """Runs the command and returns its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:2] != ["hooks", "run"] and words[:1] != ["send"]:
+        words, store = split_store(words)
+        if store == "":
+            print("memory: --store needs the data folder, as in `memory serve mcp --store ~/memory`.", file=sys.stderr)
+            return 2
+        if store:
+            os.environ["MEMORY_DATA"] = os.path.abspath(os.path.expanduser(store))
     if words[:2] == ["hooks", "run"]:
         return hook.run(words[2:], ready_briefing)
     if words[:1] == ["send"] and hook.is_understood(words[1:]):
@@ -54,6 +62,21 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     return full(words)
 
 
+def split_store(words: "Sequence[str]") -> "tuple[list[str], str | None]":
+    """Returns the words without `--store FOLDER`, which binds any command to one store, and the folder.
+
+    None where the option is not given, empty where its folder is missing. Words behind `--` are arguments.
+    """
+    end = words.index("--") if "--" in words else len(words)
+    for at, word in enumerate(words[:end]):
+        if word.startswith("--store="):
+            return [*words[:at], *words[at + 1 :]], word.removeprefix("--store=")
+        if word == "--store":
+            found = words[at + 1] if at + 1 < end else ""
+            return [*words[:at], *words[at + 2 :]], "" if found.startswith("-") else found
+    return list(words), None
+
+
 def warn_of_ignored_settings() -> None:
     """Warns that a `memory.toml` in the working folder is not read, and names the file to use instead."""
     file = ignored_settings_file()
@@ -72,7 +95,7 @@ def brief(root: str, session: str = "", *, is_full: bool = False) -> int:
     if not text:
         print(ready.NOTHING_YET, file=sys.stderr)
         return 0
-    _print(text.rstrip("\n"))
+    _print(visible(text.rstrip("\n")))
     return 0
 
 
@@ -94,7 +117,7 @@ def brief_json(root: str) -> int:
     text = ready.read_text(path)
     data = {"text": text, "path": path, "written_at": _written_at(path)}
     warnings = [*([] if text else [ready.NOTHING_YET]), *filter(None, [alarm(root)])]
-    _print(json.dumps({"v": 1, "ok": True, "data": data, "warnings": warnings}, ensure_ascii=False))
+    _print(visible_json(json.dumps({"v": 1, "ok": True, "data": data, "warnings": warnings}, ensure_ascii=False)))
     return 0
 
 
@@ -103,7 +126,7 @@ def status(root: str) -> int | None:
     written, _, text = ready.read_text(os.path.join(root, ready.STATUS)).partition("\n\n")
     if not text or written != ready.stamp(root):
         return None
-    _print(f"{text}\n⚠ {wrong}" if (wrong := alarm(root)) else text)
+    _print(visible(f"{text}\n⚠ {wrong}" if (wrong := alarm(root)) else text))
     return 0
 
 

@@ -9,9 +9,20 @@ from typing import Any
 import orjson
 
 from memory_assets.errors import MemoryAssetsError
+from memory_assets.text.visible import visible_json
 
 VERSION = 1
 """Version of the envelope."""
+
+DISK_ERRORS = {
+    errno.ENOSPC: ("The disk is full", "Free space"),
+    errno.EDQUOT: ("The quota of the disk is used up", "Free space"),
+    errno.EROFS: ("The disk is read-only", "Make it writable, or set MEMORY_DATA to a folder of another one"),
+    errno.EACCES: ("A file may not be used", "Fix its permissions"),
+    errno.EPERM: ("A file may not be used", "Fix its permissions"),
+    errno.EIO: ("The disk reports an error", "Check the disk (`memory doctor --deep` reads every stored byte)"),
+}
+"""Errors of the disk: what happened, and what to do."""
 
 JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 
@@ -33,10 +44,10 @@ def failed(error: BaseException, message: str | None = None) -> dict[str, Any]:
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """Returns the package's own error or a full disk in the chain of causes; else the error itself."""
+    """Returns the package's own error or one of the disk in the chain of causes; else the error itself."""
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, MemoryAssetsError) or (isinstance(cause, OSError) and cause.errno == errno.ENOSPC):
+        if isinstance(cause, MemoryAssetsError) or (isinstance(cause, OSError) and cause.errno in DISK_ERRORS):
             return cause
         cause = cause.__cause__ or cause.__context__
     return error
@@ -47,14 +58,15 @@ def message_of(error: BaseException) -> str:
     cause = cause_of(error)
     if isinstance(cause, MemoryAssetsError):
         return str(cause)
-    if isinstance(cause, OSError) and cause.errno == errno.ENOSPC:
-        return f"The disk is full: {cause}. Free space, then run the same command again; it continues where it stopped."
+    if isinstance(cause, OSError) and cause.errno in DISK_ERRORS:
+        what, remedy = DISK_ERRORS[cause.errno]
+        return f"{what}: {cause}. {remedy}, then run the same command again; it continues where it stopped."
     return f"{type(error).__name__}: {error}. This is a bug in memory_assets; MEMORY_DEBUG=1 shows where it happened."
 
 
 def to_json(value: Any) -> bytes:
-    """Returns the value as one line of JSON."""
-    return orjson.dumps(value, default=_plain, option=JSON_OPTIONS)
+    """Returns the value as one line of JSON, without characters that steer a terminal and tags that a model may obey."""
+    return visible_json(orjson.dumps(value, default=_plain, option=JSON_OPTIONS).decode()).encode()
 
 
 def _plain(value: Any) -> Any:

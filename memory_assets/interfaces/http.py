@@ -17,11 +17,12 @@ from memory_assets import errors
 from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.interfaces import dispatcher
 from memory_assets.interfaces.envelope import answered, cause_of, failed, to_json, warnings_of
-from memory_assets.interfaces.loopback import App, Guard
+from memory_assets.interfaces.loopback import LONGEST_BODY, App, Guard
 from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
 from memory_assets.interfaces.verbs import VERBS, Verb
 
-LONGEST_BODY = 4 * 1024 * 1024
+LONGEST_QUESTION = 16_384
+"""Characters; recall reads the first 2,000."""
 
 
 class TooLargeError(MemoryAssetsError):
@@ -43,8 +44,10 @@ MEANINGS = {
     403: "The Host or Origin header names another server, or the request writes and the server is read-only.",
     404: "There is no memory, proposal or entry of that name.",
     409: "Another process is writing, or it was already decided, replaced or forgotten.",
+    408: "The request did not arrive within seconds.",
     413: "The request is too large.",
-    503: "There is no memory yet, or a part of it is not available.",
+    414: "The address is too long; send a long question with POST.",
+    503: "There is no memory yet, a part of it is not available, or too many requests are waiting (see Retry-After).",
 }
 
 
@@ -78,6 +81,7 @@ def _add(app: FastAPI, verb: Verb, *, is_writing: bool) -> None:
             return _response(failed(QuestionError(message)), 403)
         try:
             given = _query(verb, request) if request.method == "GET" else await _body(request)
+            _check_length(given)
             data = await run_in_threadpool(dispatcher.ask, verb, given)
         except Exception as error:
             return _response(failed(error), status_of(error))
@@ -95,6 +99,13 @@ def _add(app: FastAPI, verb: Verb, *, is_writing: bool) -> None:
             response_class=Response,
             responses={code: {"description": meaning, "content": _json(ENVELOPE)} for code, meaning in MEANINGS.items()},
         )
+
+
+def _check_length(given: Any) -> None:
+    """Raises `TooLargeError` for a question that is longer than anything a person or an agent asks."""
+    question = given.get("question")
+    if isinstance(question, str) and len(question) > LONGEST_QUESTION:
+        raise TooLargeError(f"The question has {len(question):,} characters, the limit is {LONGEST_QUESTION:,}. Shorten it.")
 
 
 def status_of(error: BaseException) -> int:

@@ -1,14 +1,17 @@
-"""Shared by the HTTP servers: the next free port, and a guard against DNS rebinding and cross-origin requests.
+"""Shared by the HTTP servers: the next free port, and a guard against web pages and against too many requests.
 
 A web page can make a browser send requests to a port of this machine, under a host name that resolves to it. The guard refuses
-requests with a foreign Host or Origin header before anything reads them.
+requests with a foreign Host or Origin header, and those that the browser marks as coming from another site, before anything
+reads them. It answers a few requests at a time, lets a few more wait, refuses the rest with 503, and cancels what nobody waits
+for any more. A request that does not arrive within seconds is given up.
 """
 
+import asyncio
 import contextlib
 import ipaddress
 import signal
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +19,23 @@ from memory_assets.errors import QuestionError, StoreError
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 MOST_PORTS = 100
+
+MOST_AT_ONCE = 4
+"""Requests that are answered at the same time; each takes a processor and memory of the index."""
+
+MOST_WAITING = 16
+RETRY_SECONDS = 2
+WAIT_SECONDS = 30.0
+"""How long a request may wait for its turn."""
+
+ARRIVAL_SECONDS = 10.0
+"""Within so many seconds the whole of a request must have arrived."""
+
+LONGEST_BODY = 4 * 1024 * 1024
+LONGEST_HEADERS = 16 * 1024
+LONGEST_ADDRESS = 8 * 1024
+MOST_CONNECTIONS = 64
+"""A client that opens connections and sends nothing occupies no more."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -57,7 +77,15 @@ def run(app: App, listening: socket.socket) -> int:
     """Serves the application on the socket until the process is stopped; returns the exit code."""
     import uvicorn
 
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=5,
+        timeout_keep_alive=5,
+        http=limited_protocol(),
+        h11_max_incomplete_event_size=LONGEST_HEADERS,
+    )
     signal.signal(signal.SIGTERM, _stop)  # uvicorn closes its connections, then raises the signal again
     with contextlib.suppress(KeyboardInterrupt, SystemExit):
         uvicorn.Server(config).run(sockets=[listening])
@@ -68,34 +96,96 @@ def _stop(*_: object) -> None:
     raise SystemExit
 
 
+def limited_protocol() -> "type[asyncio.Protocol]":
+    """Returns uvicorn's protocol with limits on connections and on the time until the headers of a request are complete."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class LimitedProtocol(H11Protocol):
+        """Closes a connection whose first request does not begin in time, and those beyond `MOST_CONNECTIONS`."""
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+            super().connection_made(transport)
+            if len(self.connections) > MOST_CONNECTIONS:
+                transport.abort()
+            self._arrival = self.loop.call_later(ARRIVAL_SECONDS, self._close_if_silent)
+
+        def _close_if_silent(self) -> None:
+            if self.cycle is None:
+                self.transport.close()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._arrival.cancel()
+            super().connection_lost(exc)
+
+    return LimitedProtocol
+
+
 class Guard:
-    """Passes on requests that name this machine and do not come from a foreign web page."""
+    """Passes on requests that name this machine and do not come from a foreign web page, a few at a time."""
 
     def __init__(self, app: App, host: str) -> None:
         self._app = app
         self._host = host
+        self._open = 0
+        self._turns: asyncio.Semaphore | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on, or answers it with 403."""
-        if scope["type"] == "http" and (reason := self._refusal(dict(scope["headers"]))):
-            from starlette.responses import Response
-
-            from memory_assets.interfaces.envelope import failed, to_json
-
-            body = to_json(failed(QuestionError(reason)))
-            await Response(body, 403, media_type="application/json")(scope, receive, send)
+        """Passes the request on, or answers it with 400, 403, 414 or 503."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        status, reason = self._refusal(scope)
+        if not reason and self._open >= MOST_AT_ONCE + MOST_WAITING:
+            status, reason = 503, f"Too many requests are waiting; ask again in {RETRY_SECONDS} seconds."
+        if reason:
+            await _refuse(scope, receive, send, status, reason)
+            return
+        self._turns = self._turns or asyncio.Semaphore(MOST_AT_ONCE)
+        self._open += 1
+        try:
+            await self._answer(self._turns, scope, receive, send)
+        finally:
+            self._open -= 1
 
-    def _refusal(self, headers: dict[bytes, bytes]) -> str:
+    async def _answer(self, turns: "asyncio.Semaphore", scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers the request when it is its turn, unless its client has gone or does not send all of it in time."""
+        try:
+            messages = await asyncio.wait_for(_read_all(receive), ARRIVAL_SECONDS)
+        except TimeoutError:
+            await _refuse(scope, receive, send, 408, f"The request did not arrive within {ARRIVAL_SECONDS:.0f} seconds.")
+            return
+        await _until_gone(self._in_turn(turns, scope, _replayed(messages, receive), send), messages, receive)
+
+    async def _in_turn(self, turns: "asyncio.Semaphore", scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await asyncio.wait_for(turns.acquire(), WAIT_SECONDS)
+        except TimeoutError:
+            await _refuse(scope, receive, send, 503, f"Other requests take long; ask again in {RETRY_SECONDS} seconds.")
+            return
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            turns.release()
+
+    def _refusal(self, scope: Scope) -> tuple[int, str]:
+        """Returns status and reason of a request that is not meant for this server; an empty reason for others."""
+        headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1")
         origin = headers.get(b"origin", b"").decode("latin-1")
-        if not self._is_ours(urlsplit(f"//{host}").hostname):
-            return f"This server does not answer to the name {host[:80]!r}; ask for 127.0.0.1."
+        if len(scope.get("raw_path", b"")) + len(scope.get("query_string", b"")) > LONGEST_ADDRESS:
+            return 414, f"The address is longer than {LONGEST_ADDRESS:,} bytes; send a long question with POST."
+        try:
+            name = urlsplit(f"//{host}").hostname
+        except ValueError:
+            return 400, f"The Host header {host[:80]!r} names no host."
+        if not self._is_ours(name):
+            return 403, f"This server does not answer to the name {host[:80]!r}; ask for 127.0.0.1."
+        if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+            return 403, "This server does not answer web pages of other sites."
         with contextlib.suppress(ValueError):
             if not origin or self._is_ours(urlsplit(origin).hostname):
-                return ""
-        return f"This server does not answer pages of {origin[:80]!r}."
+                return 0, ""
+        return 403, f"This server does not answer pages of {origin[:80]!r}."
 
     def _is_ours(self, name: str | None) -> bool:
         """Returns whether a name can only mean this machine: loopback, the given host or, beyond loopback, any IP address."""
@@ -104,3 +194,53 @@ class Guard:
         with contextlib.suppress(ValueError):
             return self._host not in LOOPBACK and bool(ipaddress.ip_address(name or ""))
         return False
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, reason: str) -> None:
+    from starlette.responses import Response
+
+    from memory_assets.interfaces.envelope import failed, to_json
+
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
+    body = to_json(failed(QuestionError(reason)))
+    await Response(body, status, headers, media_type="application/json")(scope, receive, send)
+
+
+async def _read_all(receive: Receive) -> list[MutableMapping[str, Any]]:
+    """Returns the messages of the request's body; it ends early where the body is too long for any verb."""
+    messages = [await receive()]
+    size = len(messages[0].get("body", b""))
+    while messages[-1].get("more_body") and size <= LONGEST_BODY:
+        messages.append(await receive())
+        size += len(messages[-1].get("body", b""))
+    return messages
+
+
+def _replayed(messages: Sequence[MutableMapping[str, Any]], receive: Receive) -> Receive:
+    """Returns what gives the messages once more, then those that follow."""
+    waiting = list(messages)
+
+    async def replay() -> MutableMapping[str, Any]:
+        return waiting.pop(0) if waiting else await receive()
+
+    return replay
+
+
+async def _until_gone(answer: Awaitable[None], messages: Sequence[MutableMapping[str, Any]], receive: Receive) -> None:
+    """Waits for the answer, and cancels it when the client closes the connection."""
+    working = asyncio.ensure_future(answer)
+    if messages[-1].get("more_body"):
+        await working
+        return
+    watching = asyncio.ensure_future(_closed(receive))
+    await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
+    for task in (working, watching):
+        if not task.done():
+            task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await working
+
+
+async def _closed(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -14,7 +14,7 @@ import polars as pl
 
 from memory_assets.runs import inputs
 from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
-from memory_assets.runs.record import has_failed
+from memory_assets.runs.record import changed_since, has_failed, last_run
 from memory_assets.runs.staleness import input_versions, is_stale, rules_of, stale_days, stale_partitions
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, TABLES, WHOLE, tables_in
@@ -52,12 +52,33 @@ class DueRun:
 def due_runs(store: Store, job: str) -> list[DueRun]:
     """Returns the runs of the job that are due now; none where its tables are up to date."""
     if JOBS[job].also:
-        return []  # the clock starts it; its tables are due in the jobs that they belong to
+        return _late_runs(store, job) if is_overdue(store, job) else []
     if JOBS[job].is_partitioned:
         days = stale_days(store, job)
         return runs_of_days(job, days or (_last_day(store, job) if has_failed(store, job) else {}))
     is_due, state = DUE.get(job, (partial(_is_stale_job, job), partial(_tables_state, job)))
     return [DueRun(job, None, state(store))] if is_due(store) or _lacks_tables(job, store) else []
+
+
+def is_overdue(store: Store, job: str) -> bool:
+    """Returns whether a job that the clock starts ran too long ago, and what its own tables are made from changed since."""
+    at = time_of(store, job)
+    own = (table for table in tables_in(job) if table.jobs[0] == job)
+    return at is not None and store.settings.clock() >= at and any(changed_since(store, one, one.made_from) for one in own)
+
+
+def time_of(store: Store, job: str) -> datetime | None:
+    """Returns when a job that the clock starts should run next.
+
+    The first time counts from the first capture, and is None before it.
+    """
+    ran = last_run(store, job) or store.tables.read("resources", columns=["created_at"])["created_at"].min()
+    return ran + timedelta(days=JOBS[job].every_days) if isinstance(ran, datetime) else None
+
+
+def _late_runs(store: Store, job: str) -> list[DueRun]:
+    today = store.settings.today()
+    return night_runs(store, today - timedelta(days=1)) if JOBS[job].is_partitioned else [DueRun(job, None, str(today))]
 
 
 def _lacks_tables(job: str, store: Store) -> bool:
@@ -139,15 +160,21 @@ def memories_are_stale(store: Store) -> bool:
 
 
 def night_runs(store: Store, day: date) -> list[DueRun]:
-    """Returns the nightly run for the day that has ended, from the earliest unread day on, and runs for still older days.
+    """Returns the nightly run for the day that has ended, and runs for older unread days.
 
-    The nightly run covers a month at most.
+    The nightly run begins with the earliest day that is unread or was not counted since the last night, a month back at most.
     """
     stale = {one for one in stale_days(store, "process_days") if one < day}
-    unread = stale | _days_of_changed_files(store, day)
+    unread = stale | _days_of_changed_files(store, day) | _uncounted_days(store, day)
     first = min((one for one in unread if (day - one).days < LONGEST_STRETCH), default=day)
     older = runs_of_days("process_days", {one: str(day) for one in stale if one < first})
     return [*older, DueRun("nightly", Stretch(first, day), str(day))]
+
+
+def _uncounted_days(store: Store, until: date) -> set[date]:
+    """Returns the days after the last night that was counted, up to the given one; none before the first night."""
+    last = max(map(date.fromisoformat, store.tables.parts("nightly_stats")), default=until)
+    return {last + timedelta(days=back + 1) for back in range((until - last).days)}
 
 
 def _days_of_changed_files(store: Store, until: date) -> set[date]:

@@ -7,13 +7,13 @@ Where the input has no time (a setting, a date), it waits since it was first see
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from memory_assets.runs import due
 from memory_assets.runs.due import due_runs
-from memory_assets.runs.record import lagging_sources, last_build
+from memory_assets.runs.record import changed_since, lagging_sources
 from memory_assets.runs.staleness import is_judged, stale_partitions
 from memory_assets.schema.tables import JOBS, TABLES, Job, Table, tables_in
 from memory_assets.services.sources import find_sources
@@ -103,9 +103,12 @@ def _find(store: Store) -> Iterator[Found]:
                 waiting[table.name] = outside[table.name]
         elif is_judged(table):
             if parts := stale_partitions(store, table):
-                waiting[table.name] = _ready(store, table, parts, _changed_since(store, table, table.made_from))
+                waiting[table.name] = _ready(store, table, parts, changed_since(store, table, table.made_from))
+        elif (own := JOBS[table.jobs[0]]).every_days:
+            if own.name in due_jobs and (since := changed_since(store, table, table.made_from)):
+                waiting[table.name] = max(since, due.time_of(store, own.name) or since)
         elif (lagging := lagging_sources(store, table)) or (table.jobs[0] in due_jobs and not table.follows):
-            waiting[table.name] = _changed_since(store, table, lagging or table.made_from)
+            waiting[table.name] = changed_since(store, table, lagging or table.made_from)
     for table in TABLES.values():
         if table.follows and (since := [waiting[one.name] for one in _leads(table) if one.name in waiting]):
             waiting[table.name] = min(filter(None, since), default=None)
@@ -128,13 +131,6 @@ def _outside(store: Store) -> dict[str, datetime]:
     if sent := spool.waiting_since(str(store.root)):
         found["events"] = datetime.fromtimestamp(sent, UTC)
     return {name: since for name, since in found.items() if since is not None}
-
-
-def _changed_since(store: Store, table: Table, sources: Iterable[str]) -> datetime | None:
-    """Returns when the first of these sources changed after the table was built; None if none did."""
-    built = last_build(store, table.name)
-    moments = [one.changed_at for name in sources if (one := last_build(store, name))]
-    return min((at for at in moments if built is None or at > built.at), default=None)
 
 
 def _ready(store: Store, table: Table, parts: Sequence[str], since: datetime | None) -> datetime | None:

@@ -21,6 +21,7 @@ from polars.exceptions import PanicException
 from memory_assets.errors import DamagedError, StoreError
 from memory_assets.runs.days import Stretch, first_day_of, has_scopes, stretches, tags_of
 from memory_assets.runs.due import due_runs
+from memory_assets.runs.freshness import keep_waiting
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.tables import JOBS, tables_in
@@ -82,6 +83,7 @@ def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
                 summary = RunSummary([*summary.jobs, *runner.summary().jobs], summary.seconds + runner.summary().seconds)
     if reflect:
         settle(store)
+    keep_waiting(store)
     return summary
 
 

@@ -5,7 +5,7 @@ command line or the UI. A run that failed or was killed leaves no trace in it.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -54,6 +54,13 @@ def lagging_sources(store: Store, table: Table) -> list[str]:
     built = last_build(store, table.name)
     sources = [name for name in table.made_from if TABLES[name].record and set(TABLES[name].jobs) <= set(table.jobs)]
     return [name for name in sources if (one := last_build(store, name)) and (built is None or one.changed_at > built.at)]
+
+
+def changed_since(store: Store, table: Table, sources: Iterable[str]) -> datetime | None:
+    """Returns when the first of these sources changed after the table was built; None if none did."""
+    built = last_build(store, table.name)
+    moments = [one.changed_at for name in sources if (one := last_build(store, name))]
+    return min((at for at in moments if built is None or at > built.at), default=None)
 
 
 def has_failed(store: Store, job: str) -> bool:

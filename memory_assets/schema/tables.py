@@ -78,8 +78,6 @@ class Table:
     kinds: frozenset[str] = frozenset({"polars", "parquet"})
     pool: str | None = None
     """Dagster pool that prevents two runs from writing the same files."""
-    fresh_days: int | None = None
-    """Days that input may wait for it, if not those of its job (`Job.deadline_hours`)."""
     is_newest_first: bool = False
     """Whether the latest partitions are built first."""
     in_branch: bool = False
@@ -87,8 +85,8 @@ class Table:
 
     @property
     def deadline(self) -> timedelta:
-        """How long input may wait for it: as long as for the job that builds it first, if it has no time of its own."""
-        return timedelta(days=self.fresh_days) if self.fresh_days else timedelta(hours=JOBS[self.jobs[0]].deadline_hours)
+        """How long input may wait for it: as long as for the job that builds it first."""
+        return timedelta(hours=JOBS[self.jobs[0]].deadline_hours)
 
     @property
     def is_partitioned(self) -> bool:
@@ -108,7 +106,9 @@ class Job:
     is_scheduled: bool = False
     """Whether a schedule starts it instead of a sensor; the command line always runs it at once."""
     also: frozenset[str] = frozenset()
-    """Jobs whose tables it builds too, those with other partitions excluded; such a job is never due by the state of tables."""
+    """Jobs whose tables it builds too, those with other partitions excluded. The clock starts such a job."""
+    every_days: int = 0
+    """Days after which such a job is due if its schedule did not start it and its input changed."""
     deadline_hours: int = 24
     """Hours that input may wait for it before memory counts as silent: a sensor looks every minute, a schedule once a day."""
 
@@ -128,6 +128,13 @@ JOBS = {
     for job in (
         Job("capture", "Reading transcripts", "Read events and new transcript bytes, and cut them into windows."),
         Job("process_days", "Extracting facts", "Extract and embed the facts of the windows of a range of days.", "day"),
+        Job("nightly", "Nightly maintenance",
+            "Read what was missed on the past day, merge, boost the facts of the day, and count.", "day", True,
+            frozenset({"capture", "process_days", "rebuild_memories"}), every_days=1),
+        Job("weekly", "Weekly maintenance", "Archive unused memories, rebuild category summaries, and write insights.",
+            is_scheduled=True, also=frozenset({"rebuild_memories"}), every_days=7, deadline_hours=48),
+        Job("monthly", "Monthly maintenance", "Move unused memories into cold storage, and write the health report.",
+            is_scheduled=True, also=frozenset({"rebuild_memories"}), every_days=31, deadline_hours=48),
         Job("rebuild_memories", "Merging and indexing", "Merge observations into memories and update indexes and summaries."),
         Job("reflect", "Reflecting",
             "Condense days of observations and propose lines for MEMORY.md.", "day", True, deadline_hours=48),
@@ -142,13 +149,6 @@ JOBS = {
             "Let the configured model review what rules left open, then triage.", is_scheduled=True, deadline_hours=48),
         Job("brief", "Writing the briefing", "Write lessons.md and the briefing."),
         Job("evaluate", "Scoring observations", "Score the observations against the labelled sessions that `gold` names."),
-        Job("nightly", "Nightly maintenance",
-            "Read what was missed on the past day, merge, boost the facts of the day, and count.", "day", True,
-            frozenset({"capture", "process_days", "rebuild_memories"})),
-        Job("weekly", "Weekly maintenance", "Archive unused memories, rebuild category summaries, and write insights.",
-            is_scheduled=True, also=frozenset({"rebuild_memories"})),
-        Job("monthly", "Monthly maintenance", "Move unused memories into cold storage, and write the health report.",
-            is_scheduled=True, also=frozenset({"rebuild_memories"})),
     )
 }  # fmt: skip
 """All jobs, in run order."""
@@ -324,19 +324,19 @@ TABLES: dict[str, Table] = {
               doc="Tasks in the owner's Todoist for the waiting proposals, if a token is set."),
         _rows("calibration", r.CalibrationRow, "quality", _TRIAGE, "calibration/1",
               made_from=("verdicts", "observations", "proposals", "model_reviews", "decisions", "entries"), inputs=None),
-        _rows("telemetry", r.TelemetryRow, "quality", (*_TRIAGE, "brief"), "telemetry/1", made_from=("decisions",), inputs=None,
+        _rows("telemetry", r.TelemetryRow, "quality", _TRIAGE, "telemetry/1", made_from=("decisions",), inputs=None,
               plots=("level",), report="quality:slowest"),
         # maintain: insights, the nightly run, the health report
         _rows("insights", r.Insight, "maintain", "weekly", "insights/1",
               made_from=("memories", "embeddings", "category_summaries"), inputs=None, plots=("category",),
               report="maintain:write_insights", lineage=(("text", "memories.text"), ("memory_ids", "memories.id"))),
         _rows("nightly_stats", r.NightlyStats, "maintain", "nightly", "nightly/1", grain="day",
-              made_from=("missed", "boosts", "memories", "merges"), inputs=None, fresh_days=2,
+              made_from=("missed", "boosts", "memories", "merges"), inputs=None,
               report="maintain:nightly_report"),
         _file("health_report", "maintain", "monthly", "health/1",
               made_from=("memories", "observations", "sessions", "quality", "recalls", "observer_answers", "reflections",
               "weekly_distillates", "monthly_distillates", "nightly_stats"),
-              kinds=frozenset({"markdown", "html"}), fresh_days=40,
+              kinds=frozenset({"markdown", "html"}),
               doc="How memory grows, how good it is, how recall answers, how fast, at what price, how fresh; with pictures."),
         # brief
         _file("lessons_md", "brief", ("rebuild_memories", "brief"), "lessons/1", made_from=("lessons", "memories"),

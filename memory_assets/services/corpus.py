@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from memory_assets.adapters.chroma_index import ChromaIndex
-from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.adapters.local_embedder import LocalEmbedder, model_folder
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
 from memory_assets.adapters.text_index import CORPORA, TextIndex
 from memory_assets.adapters.vector_files import VectorFiles
@@ -223,6 +223,7 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
     embedder = None
     try:
         embedder = open_embedder(embedding_model_of_index(store))
+        model_folder(store.settings.embedding_model)  # it may be another, which the next run encodes with
     except ModelError as error:
         missing = (str(error),)
     present = open_present(store, embedder)

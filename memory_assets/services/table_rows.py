@@ -19,6 +19,7 @@ from memory_assets.errors import StoreError, TableError
 from memory_assets.schema import frames as schemas
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.files import make_folder
+from memory_assets.text.visible import visible, visible_json
 
 Format = Literal["jsonl", "csv", "parquet"]
 
@@ -116,13 +117,14 @@ def _with_session(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _jsonl(frame: pl.DataFrame) -> bytes:
     rows = frame.iter_rows(named=True)
-    return b"".join(orjson.dumps(row, default=lambda blob: base64.b64encode(blob).decode()) + b"\n" for row in rows)
+    lines = (orjson.dumps(row, default=lambda blob: base64.b64encode(blob).decode()) + b"\n" for row in rows)
+    return b"".join(visible_json(line.decode()).encode() for line in lines)
 
 
 def _csv(frame: pl.DataFrame, *, has_header: bool) -> bytes:
     nested = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
     flat = frame.with_columns(pl.col(name).map_elements(_as_json, pl.String, skip_nulls=True) for name in nested)
-    return flat.with_columns(pl.selectors.binary().bin.encode("base64")).write_csv(include_header=has_header).encode()
+    return visible(flat.with_columns(pl.selectors.binary().bin.encode("base64")).write_csv(include_header=has_header)).encode()
 
 
 def _as_json(values: Any) -> str:

@@ -149,6 +149,14 @@ def test_a_night_begins_with_the_earliest_unread_day_and_older_ones_have_their_o
     assert due_runs(store, "nightly") == [], "the clock alone starts it"
 
 
+def test_nights_that_were_missed_are_counted_by_the_next_one(store: Store):
+    write(store, "nightly_stats", str(DAY), row("nightly_stats", day=DAY))
+    assert night_runs(store, DAY + timedelta(1))[-1].stretch == Stretch(DAY + timedelta(1), DAY + timedelta(1))
+    store = Store(store.settings.model_copy(update={"sources": ""}), store.root)
+    assert night_runs(store, DAY + timedelta(4))[-1].stretch == Stretch(DAY + timedelta(1), DAY + timedelta(4))
+    assert night_runs(store, DAY)[-1].stretch == Stretch(DAY, DAY)
+
+
 def test_the_health_report_is_a_page_with_pictures_and_a_preview_in_the_ui():
     small = small_store()
     made = metadata_of(run_assets(small, "health_report"), "health_report")

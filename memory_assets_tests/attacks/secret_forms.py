@@ -1,7 +1,7 @@
 """Secrets as people and programs write them: sentences in many languages, commands, files, cookies, tokens of vendors.
 
 Each line is a name and a text with one secret between `«` and `»`, drawn at random. Nothing here is shared with the detector.
-`secret_rule_sets.is_held_back` names the third of the forms that masking was written without looking at.
+`secret_rule_sets.is_held_back` names the third of the forms that was first scored when masking was finished.
 """
 
 from random import Random

@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 
 from memory_assets.memory import MemoryAgent, announcements
-from memory_assets.services import corpus
 from memory_assets.store import parquet_tables
 from memory_assets.store.damage import missing_parts, put_damaged_aside
-from memory_assets.store.settings import read_settings
+from memory_assets_tests.attacks.attacked_store import reopened, settings_at
 from memory_assets_tests.attacks.broken_stores import DERIVED, KEPT, TABLES, Damage, cut
-from memory_assets_tests.conftest import NOW
-from memory_assets_tests.once import SEED, built_once, sampled
+from memory_assets_tests.once import SEED, sampled
 from memory_assets_tests.small_store import small_store
-from memory_assets_tests.story import all_tables, assert_same_tables, lay_out_sample, open_at, run
+from memory_assets_tests.story import all_tables, assert_same_tables, open_at, run
 
 NEEDS_EVERY_BYTE = ("flipped", "Dagster")
 """Damage that only a deep examination finds where nothing else reads the file."""
@@ -24,44 +22,32 @@ NEEDS_EVERY_BYTE = ("flipped", "Dagster")
 QUESTION = "how do we install packages"
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sources and the store of some sessions, for copying."""
-
-    def build(folder: Path) -> None:
-        run("ingest", folder / "store", lay_out_sample(folder / "sources", "/pi/"))
-
-    return built_once(tmp_path_factory, "store-to-damage", build)
-
-
 @contextmanager
 def damaged(whole: Path, root: Path, damage: Damage) -> Iterator[MemoryAgent]:
     """An agent on a damaged copy of the store, as a process of its own would open it."""
     shutil.copytree(whole / "store", root / "store", symlinks=True)
     damage(root / "store")
-    for opened in (corpus._chroma_index, corpus._text_index):
-        opened.cache_clear()
+    reopened(root)
     announcements()
-    sources = str(whole / "sources")
-    yield MemoryAgent(read_settings(data=root / "store", sources=sources, owner="mira", timezone="UTC", now=NOW))
+    yield MemoryAgent(settings_at(root / "store", whole / "sources"))
     shutil.rmtree(root / "store")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sampled(list(DERIVED), 2))
-def test_every_command_answers_and_the_next_run_rebuilds_what_was_damaged(whole: Path, tmp_path: Path, name: str):
-    with damaged(whole, tmp_path, DERIVED[name]) as agent:
-        data, sources = tmp_path / "store", whole / "sources"
+def test_every_command_answers_and_the_next_run_rebuilds_what_was_damaged(attacked: Path, tmp_path: Path, name: str):
+    with damaged(attacked, tmp_path, DERIVED[name]) as agent:
+        data, sources = tmp_path / "store", attacked / "sources"
         agent.recall(QUESTION, probe=True)
         agent.status()
         agent.health()
         if any(word in name for word in NEEDS_EVERY_BYTE):
             assert not agent.health(is_deep=True).is_well
         run("ingest", data, sources)
-        expected, found = all_tables(open_at(whole / "store", sources)), all_tables(open_at(data, sources))
+        expected, found = all_tables(open_at(attacked / "store", sources)), all_tables(open_at(data, sources))
         assert_same_tables(found, expected)
         for file in ("briefing.md", "MEMORY.md"):
-            assert (data / "workspace" / file).read_bytes() == (whole / "store" / "workspace" / file).read_bytes()
+            assert (data / "workspace" / file).read_bytes() == (attacked / "store" / "workspace" / file).read_bytes()
         assert MemoryAgent(agent.settings).recall(QUESTION, probe=True).notes == ()
         failed = [(check.name, check.found) for check in MemoryAgent(agent.settings).health(is_deep=True).broken]
         assert failed == [], f"TEST_SEED={SEED}"
@@ -69,14 +55,14 @@ def test_every_command_answers_and_the_next_run_rebuilds_what_was_damaged(whole:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sampled(list(KEPT), 1))
-def test_damage_of_what_cannot_be_rebuilt_is_named_and_the_rest_is_answered(whole: Path, tmp_path: Path, name: str):
+def test_damage_of_what_cannot_be_rebuilt_is_named_and_the_rest_is_answered(attacked: Path, tmp_path: Path, name: str):
     check, damage = KEPT[name]
-    with damaged(whole, tmp_path, damage) as agent:
+    with damaged(attacked, tmp_path, damage) as agent:
         failed = {one.name: one for one in agent.health(is_deep=True).broken}
         assert check in failed, f"TEST_SEED={SEED}"
         assert failed[check].remedy.startswith("Restore")
         assert agent.recall(QUESTION, probe=True).results
-        run("ingest", tmp_path / "store", whole / "sources")
+        run("ingest", tmp_path / "store", attacked / "sources")
 
 
 OF_SMALL = {

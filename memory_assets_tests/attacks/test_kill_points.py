@@ -10,41 +10,19 @@ import pytest
 from memory_assets.errors import MemoryAssetsError
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch, what_if
-from memory_assets.runs.build import fill, rebuild
-from memory_assets.services import corpus
-from memory_assets.services.which_store import StoreChoice
-from memory_assets.store.settings import Settings, read_settings
+from memory_assets.runs.build import rebuild
+from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
+from memory_assets_tests.attacks.attacked_store import BRANCH, ingest, reopened, settings_at
 from memory_assets_tests.attacks.kill_points import KilledError, failing_behind
-from memory_assets_tests.conftest import NOW
-from memory_assets_tests.once import SEED, TEST_ALL, built_once, sampled
-from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
-from memory_assets_tests.story import all_tables, assert_same_tables, lay_out_sample
+from memory_assets_tests.once import SEED, TEST_ALL, sampled
+from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript
+from memory_assets_tests.story import all_tables, assert_same_tables
 
-ORDER = "I prefer British dates over American ones in all our reports."
 POINTS = 1
-"""Writes of each work behind which it is killed, of some hundreds; `make test-all` takes every `STEP`th of all."""
+"""Writes of a work behind which it is killed, of 80 to 190; `make test-all` takes every `STEP`th of all works, some 250."""
 
-STEP = 5
-BRANCH = "mine"
-
-
-def settings_at(root: Path, sources: Path) -> Settings:
-    """The settings of the store, with what an adopted branch wrote into the person's file."""
-    return read_settings(data=root, sources=str(sources), owner="mira", timezone="UTC", now=NOW)
-
-
-def lay_out_sessions(folder: Path) -> Path:
-    """Two sessions of one project, and one with a preference."""
-    lay_out_sample(folder, "/pi/agent/sessions/--home-mira-code-notes-site--")
-    said = [user("m", 0, ORDER, 0), assistant("m", 1, "Understood.", 0.5), *dialogue("m", 5, first=2, minutes=1)]
-    transcript(folder / "claude", "m").write_bytes(lines(*said))
-    return folder
-
-
-def ingest(settings: Settings) -> None:
-    """Takes in whatever is new, after finishing an interrupted adoption, as `memory ingest` does."""
-    fill(StoreChoice(settings, "new transcripts"))
+STEP = 3
 
 
 def take_in_one_more(settings: Settings) -> None:
@@ -98,35 +76,15 @@ WORKS: dict[str, Callable[[Settings], None]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with sources and a store that has a branch, for copying."""
-
-    def build(folder: Path) -> None:
-        settings = settings_at(folder / "store", lay_out_sessions(folder / "sources"))
-        ingest(settings)
-        what_if.make(open_store(settings), None, None, {"facts_per_session": "1"}, BRANCH)
-
-    return built_once(tmp_path_factory, "store-to-kill", build)
-
-
 @contextmanager
 def undone(base: Path, root: Path) -> Iterator[Settings]:
-    """The settings of a copy below the folder, which is deleted afterwards, with nobody's settings file."""
+    """The settings of a copy below the folder, which is deleted afterwards."""
     for name in ("sources", "store"):
         shutil.copytree(base / name, root / name, symlinks=True)
-    for path in Path.home().rglob("memory.toml"):
-        path.unlink()
-    yield reopened(root)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMORY_DATA", str(root / "store"))  # where an adopted branch writes its settings
+        yield reopened(root)
     shutil.rmtree(root)
-
-
-def reopened(root: Path) -> Settings:
-    """The settings of the store for another process: nothing is cached."""
-    for opened in (corpus._chroma_index, corpus._text_index):
-        opened.cache_clear()
-    corpus._present.clear()
-    return settings_at(root / "store", root / "sources")
 
 
 def outcome(settings: Settings) -> tuple[dict, dict[str, bytes]]:
@@ -138,12 +96,12 @@ def outcome(settings: Settings) -> tuple[dict, dict[str, bytes]]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("name", sampled(list(WORKS), 2))
+@pytest.mark.parametrize("name", sampled(list(WORKS), 1))
 def test_a_work_that_is_killed_behind_any_write_and_done_again_ends_as_an_undisturbed_one(
-    base: Path, tmp_path: Path, name: str
+    attacked: Path, tmp_path: Path, name: str
 ):
     work, root = WORKS[name], tmp_path / "copy"  # one place for all: tables name paths
-    with undone(base, root) as undisturbed, pytest.MonkeyPatch.context() as patch:
+    with undone(attacked, root) as undisturbed, pytest.MonkeyPatch.context() as patch:
         counted = failing_behind(patch, None)
         work(undisturbed)
         total = len(counted)
@@ -151,7 +109,7 @@ def test_a_work_that_is_killed_behind_any_write_and_done_again_ends_as_an_undist
     assert total > 20, "writes are not counted"
     points = range(SEED % STEP, total, STEP) if TEST_ALL else sampled(range(total), POINTS)
     for writes in points:
-        with undone(base, root) as disturbed:
+        with undone(attacked, root) as disturbed:
             with pytest.MonkeyPatch.context() as patch:
                 done = failing_behind(patch, writes)
                 with pytest.raises(KilledError):

@@ -29,6 +29,8 @@ OURS = {
     "memory_assets.stages.deliver.spool",
     "memory_assets.interfaces.entry",
     "memory_assets.store.places",
+    "memory_assets.text",
+    "memory_assets.text.visible",
     "memory_assets.store.ready",
 }
 BUILT_IN = "import sys; sys.argv = ['memory', {words}]; from memory_assets.interfaces.entry import main; code = main(); {after}"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.errors import StoreError
+from memory_assets.runs.due import due_runs
 from memory_assets.runs.freshness import Waiting, check_deadlines, find_waiting, keep_waiting
 from memory_assets.runs.record import last_build, last_run
 from memory_assets.runs.staleness import note_name
@@ -67,15 +68,28 @@ def test_after_every_job_ran_nothing_waits(store: Store):
 
 
 def test_a_holiday_is_idle_and_not_silent(store: Store):
-    for days in (1, 7, 20, 29, 100, 300):
+    for days in (1, 7, 8, 15, 29, 31, 32, 100, 300):
         later = at_moment(store, START + timedelta(days=days))
         assert not [one.name for one in find_waiting(later) if one.is_late(START + timedelta(days=days))]
-        advance(later)  # a week and a month are over
+        advance(later)  # the first night, week and month are over, and what they changed was read
         assert waits(later) == {}
 
 
+CLOCKED = [job.name for job in JOBS.values() if job.every_days]
+
+
+@pytest.mark.parametrize("name", CLOCKED)
+def test_what_the_clock_starts_is_due_once_its_time_has_passed_and_its_input_changed(name: str, store: Store):
+    passed = START + timedelta(days=JOBS[name].every_days)
+    assert due_runs(at_moment(store, passed - timedelta(minutes=1)), name) == []
+    assert due_runs(at_moment(store, passed), name)
+    advance(at_moment(store, passed))
+    for later in (passed, passed + timedelta(days=400)):
+        assert due_runs(at_moment(store, later), name) == []
+
+
 def test_every_table_and_job_has_a_deadline():
-    assert {table.deadline for table in TABLES.values()} <= {timedelta(hours=24), timedelta(hours=48)}
+    assert {table.deadline for table in TABLES.values()} == {timedelta(hours=24), timedelta(hours=48)}
     assert all(job.deadline_hours >= 24 for job in JOBS.values())
 
 
@@ -102,8 +116,11 @@ UNASKED = {
 """Tables that a second session is no input for."""
 
 
+OF_THE_CLOCK = [name for name, table in TABLES.items() if JOBS[table.jobs[0]].every_days]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sampled([name for name in TABLES if name not in UNASKED], 4))
+@pytest.mark.parametrize("name", sampled([name for name in TABLES if name not in {*UNASKED, *OF_THE_CLOCK}], 3))
 def test_a_table_whose_input_is_stopped_turns_red_within_its_deadline_and_not_before(name: str, store: Store):
     assert name not in waits(store)
     begun = START + timedelta(hours=1)
@@ -117,6 +134,21 @@ def test_a_table_whose_input_is_stopped_turns_red_within_its_deadline_and_not_be
     assert is_red(store, name, begun + after + deadline)
     advance(at_moment(store, begun + after))
     assert name not in waits(at_moment(store, begun + after))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sampled(OF_THE_CLOCK, 2))
+def test_a_table_that_the_clock_starts_turns_red_within_its_deadline_after_its_time(name: str, store: Store):
+    table = TABLES[name]
+    passed = at_moment(store, START + timedelta(days=JOBS[table.jobs[0]].every_days))
+    assert name not in waits(at_moment(store, passed.settings.clock() - timedelta(minutes=1)))
+    advance(passed, [one.name for one in TABLES.values() if one.build == table.build])
+    late = waits(passed)[name].since + table.deadline
+    assert late == passed.settings.clock() + table.deadline
+    assert not is_red(store, name, late)
+    assert is_red(store, name, late + timedelta(seconds=1))
+    advance(passed)
+    assert name not in waits(passed)
 
 
 def test_what_waits_is_kept_and_the_briefing_says_so_when_the_time_has_come(store: Store):

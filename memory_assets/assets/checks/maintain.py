@@ -1,8 +1,9 @@
-"""Checks of maintenance: what the nightly run found unread has been read."""
+"""Checks of maintenance: what the nightly run found unread has been read, and a share of the store is as it was written."""
 
 import polars as pl
 
 from memory_assets.assets.checks.common import Days, check
+from memory_assets.services.health.deep import deep_checks
 from memory_assets.store.store import Store
 
 
@@ -11,3 +12,11 @@ def nothing_stays_missed(store: Store, days: Days) -> pl.DataFrame:
     """The nightly run read every session, message and note that no run had read before it."""
     rows = store.tables.read("nightly_stats", days, columns=["day", "missed", "extracted"])
     return rows.filter(pl.col("extracted") < pl.col("missed"))
+
+
+@check("nightly_stats", level="error")
+def the_share_of_the_night_is_whole(store: Store, _: Days) -> pl.DataFrame:
+    """Every byte that is read tonight is as it was written; a month reads all. `memory doctor --deep` names the places."""
+    failed = [one for one in deep_checks(store, store.settings.today()) if not one.passed]
+    counted = {"part": [one.name for one in failed], "found": [one.found.partition(":")[0] for one in failed]}
+    return pl.DataFrame(counted, schema={"part": pl.String, "found": pl.String})

@@ -35,7 +35,8 @@ def make_app() -> typer.Typer:
         name="memory",
         cls=OrderedGroup,
         help="Long-term memory for coding agents: transcripts in, a small curated MEMORY.md out.",
-        epilog="Exit codes: 0 done, 1 failed (or the doctor found something), 2 not valid. MEMORY_DEBUG=1 shows tracebacks.",
+        epilog="Exit codes: 0 done, 1 failed (or the doctor found something), 2 not valid. MEMORY_DEBUG=1 shows tracebacks. "
+        "`--store FOLDER` binds any command to one store.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode="markdown",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory_assets.store import ready
 from memory_assets.store.places import find_data, present_root
+from memory_assets.text.visible import visible
 
 if TYPE_CHECKING:
     from memory_assets.interfaces.verbs import Verb
@@ -131,7 +132,10 @@ class Protocol:
         else:
             answer = envelope.answered(data, envelope.warnings_of(data))
             text = "\n".join([render_text(verb.name, data), *(f"! {warning}" for warning in answer["warnings"])]).strip()
-        content = {"content": [{"type": "text", "text": text}], "structuredContent": json.loads(envelope.to_json(answer))}
+        content = {
+            "content": [{"type": "text", "text": visible(text)}],
+            "structuredContent": json.loads(envelope.to_json(answer)),
+        }
         return content | {"isError": not answer["ok"]}
 
     def _called(self, params: Mapping[str, Any]) -> "tuple[Verb, Mapping[str, Any]]":
@@ -164,7 +168,7 @@ class Protocol:
             text = path.read_text("utf-8", "replace")
         except OSError:
             raise RefusedError(NO_SUCH_RESOURCE, f"{uri} was not written yet. Run `memory up`.", {"uri": uri}) from None
-        return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": text}]}
+        return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": visible(text)}]}
 
 
 def version() -> str:

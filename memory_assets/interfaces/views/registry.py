@@ -4,11 +4,9 @@ import io
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rich.console import Console
-
 from memory_assets.interfaces.views import health, memories, origin
 from memory_assets.interfaces.views.lines import Parts, render_fields
-from memory_assets.interfaces.views.terminal import PIPE_WIDTH, show
+from memory_assets.interfaces.views.terminal import PIPE_WIDTH, SafeConsole, show
 
 VIEWS: Mapping[str, Callable[[Any], Parts]] = {
     "recall": memories.render_recalled,
@@ -34,5 +32,5 @@ def render_text(verb: str, data: Any) -> str:
     """Returns what the command line prints into a pipe."""
     into = io.StringIO()
     plain = {"highlight": False, "emoji": False, "markup": False, "soft_wrap": True, "no_color": True, "color_system": None}
-    show(view_of(verb)(data), Console(file=into, width=PIPE_WIDTH, **plain))
+    show(view_of(verb)(data), SafeConsole(file=into, width=PIPE_WIDTH, **plain))
     return into.getvalue().rstrip("\n")

@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 from rich.text import Text
 
 from memory_assets.interfaces.envelope import answered, failed, to_json
 from memory_assets.interfaces.views.lines import Part
+from memory_assets.text.visible import visible
 
 PIPE_WIDTH = 160
 """Columns of tables where no terminal says how wide it is."""
@@ -39,11 +41,20 @@ class Reply:
     """Runs after the answer is printed, such as a server; returns the exit code."""
 
 
+class SafeConsole(Console):
+    """A console that prints no control character, invisible letter or tag of a speaker, whatever it is given."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yields the segments of the renderable with visible text."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else visible(text), style, control)
+
+
 def console(*, is_error: bool = False) -> Console:
     """Returns the console of stdout or stderr, wide enough for tables where there is no terminal."""
     stream = sys.stderr if is_error else sys.stdout
     width = None if stream.isatty() else PIPE_WIDTH
-    return Console(file=stream, width=width, highlight=False, emoji=False, markup=False, soft_wrap=not stream.isatty())
+    return SafeConsole(file=stream, width=width, highlight=False, emoji=False, markup=False, soft_wrap=not stream.isatty())
 
 
 def print_reply(reply: Reply, *, as_json: bool) -> None:

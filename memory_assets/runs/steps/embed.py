@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.adapters.chroma_index import ChromaIndex
+from memory_assets.adapters.generations import Generations
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import ModelError
 from memory_assets.runs.inputs import merge_rules, version_until
@@ -263,12 +264,7 @@ def _publish(
 
     With vectors of another model, the index is built from nothing, beside the published one.
     """
-    if (folder := index.published()) and (found := index.faults()):
-        index.close()
-        warnings = [f"The index in {folder} was damaged ({found[0]}) and is rebuilt."]
-        index.quarantine(folder)
-    else:
-        warnings = []
+    warnings = _put_damaged_aside(index)
     published, built_by = index.generation(), [run.table.version, *(made_by or ())]
     known = _noted(path) if published else {}
     before = known.get("rows", {}) if (known.get("generation"), known.get("built_by")) == (published, built_by) else {}
@@ -278,6 +274,16 @@ def _publish(
         write_json(path, {"generation": published, "built_by": built_by, "rows": hashes})
     changed = {"upserted": changes.upserts.height, "deleted": len(changes.deletes)}
     return Report({"rows": len(hashes), **changed, "generation": published or "-"}, warnings)
+
+
+def _put_damaged_aside(index: Generations) -> list[str]:
+    """Moves a damaged generation to quarantine, and returns what to tell about it."""
+    folder, faults = index.published(), index.faults()
+    if not folder or not faults:
+        return []
+    index.close()
+    index.quarantine(folder)
+    return [f"The index in {folder} was damaged ({faults[0]}) and is rebuilt."]
 
 
 def _noted(path: Path) -> dict[str, Any]:

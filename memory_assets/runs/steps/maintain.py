@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import polars as pl
 
+from memory_assets.runs.freshness import find_waiting
 from memory_assets.runs.materialise import Markdown, Report, Rows, Run, per_partition
 from memory_assets.runs.steps.embed import TEXTS, VECTORS, notes_of
 from memory_assets.schema.frames import frame_of, hash_of
@@ -119,6 +120,7 @@ def health_inputs(store: Store) -> HealthInputs:
         nights=read("nightly_stats"),
         costs=pl.concat([_paid(store, table, step) for table, step in PAID_STEPS.items()]),
         written=written,
+        waiting={one.name: one.since for one in find_waiting(store) if one.name in written},
         now=store.settings.clock(),
         zone=store.settings.zone,
     )

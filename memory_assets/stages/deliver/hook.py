@@ -8,8 +8,9 @@ import os
 import sys
 import time
 
-from memory_assets.stages.deliver import events, spool
+from memory_assets.stages.deliver import events, silence, spool
 from memory_assets.store.places import find_data, present_root
+from memory_assets.text.visible import visible
 
 TYPE_CHECKING = False
 
@@ -95,6 +96,7 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
         session = options.get("session") or payload.get("session_id")
         is_known = isinstance(session, str) and payload.get("source") != CLEARED
         _print_briefing(harness, brief(present_root(root), str(session) if is_known else ""))
+        silence.ask_for_run(root)
         return
     data = {field: payload[name] for field, name in FIELDS if payload.get(name)}
     if "sessionId" in data and payload.get("agent_id"):
@@ -146,6 +148,7 @@ def _print_briefing(harness: str, text: str) -> None:
     """Prints the briefing in the form that the harness adds to the model's context."""
     if not text:
         return
+    text = visible(text)
     if harness == "codex":
         import json
 

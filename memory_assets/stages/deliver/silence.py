@@ -5,10 +5,35 @@ although no process of ours runs any more. Standard library only, because a harn
 """
 
 import os
+import sys
 import time
 
 from memory_assets.stages.deliver import spool
-from memory_assets.store.ready import WAITING, read_text
+from memory_assets.store.ready import WAITING, changed_at, read_text
+
+ASKED = os.path.join("built", "asked.txt")
+ASK_AGAIN_SECONDS = 3_600
+
+
+def ask_for_run(root: str, now: float | None = None) -> bool:
+    """Starts `memory ingest` on the store if memory is silent, at most once an hour, and returns whether it did.
+
+    It runs by itself: nobody waits for it, and it outlives the caller.
+    """
+    now, marker = time.time() if now is None else now, os.path.join(root, ASKED)
+    if alarm(root, now) is None or not os.path.isfile(os.path.join(root, "VERSION")):
+        return False
+    if 0 <= now - changed_at(marker) / 1e9 < ASK_AGAIN_SECONDS:
+        return False
+    os.makedirs(os.path.dirname(marker), exist_ok=True)
+    with open(marker, "w"):
+        os.utime(marker, (now, now))
+    import subprocess
+
+    command = [sys.executable, "-m", "memory_assets.interfaces.entry", "ingest"]
+    env, nowhere = {**os.environ, "MEMORY_DATA": root}, subprocess.DEVNULL
+    subprocess.Popen(command, cwd=root, env=env, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+    return True
 
 
 def alarm(root: str, now: float | None = None) -> str | None:

@@ -54,6 +54,8 @@ class HealthInputs:
     """day, step, usd: what models were paid, by step; usd is null where the price is not known."""
     written: Mapping[str, datetime]
     """Table → when it was last written."""
+    waiting: Mapping[str, datetime]
+    """Table → since when changed input waits for it."""
     now: datetime
     zone: ZoneInfo
 
@@ -109,7 +111,7 @@ def _figures(given: HealthInputs, month: str) -> dict[str, str]:
     active = given.memories.filter(state="active")
     new = active.filter(pl.col("first_event_at").dt.convert_time_zone(given.zone.key).dt.to_string("%Y-%m") == month)
     paid = given.costs.filter(in_month)["usd"].sum()
-    overdue = sum(is_overdue(given, name) for name in given.written)
+    overdue = sum(is_overdue(given, name) for name in given.waiting)
     return {
         "active facts": f"{active.height:,}",
         f"new in {month}": f"{new.height:,}",
@@ -238,9 +240,8 @@ def _cost(given: HealthInputs, weeks: Sequence[date]) -> Section:
 
 
 def is_overdue(given: HealthInputs, name: str) -> bool:
-    """Returns whether the table was written longer ago than its declaration allows."""
-    days = TABLES[name].fresh_days
-    return bool(days) and given.now - given.written[name] > timedelta(days=days or 0)
+    """Returns whether input has waited for the table for longer than its deadline."""
+    return name in given.waiting and given.now - given.waiting[name] > TABLES[name].deadline
 
 
 def _freshness(given: HealthInputs) -> Section:
@@ -249,7 +250,8 @@ def _freshness(given: HealthInputs) -> Section:
             name,
             f"{given.written[name].astimezone(given.zone):%Y-%m-%d %H:%M}",
             _age(given.now - given.written[name]),
-            f"{TABLES[name].fresh_days} d" if TABLES[name].fresh_days else "",
+            _age(given.now - given.waiting[name]) if name in given.waiting else "",
+            _age(TABLES[name].deadline),
             "overdue" if is_overdue(given, name) else "",
         )
         for name in TABLES
@@ -257,7 +259,7 @@ def _freshness(given: HealthInputs) -> Section:
     ]
     overdue = [row[0] for row in rows if row[-1]]
     text = f"Overdue: {', '.join(overdue)}." if overdue else "No table is overdue."
-    return Section("Freshness", [text], (), [("table", "last written", "age", "deadline", ""), *rows])
+    return Section("Freshness", [text], (), [("table", "last written", "age", "input waits", "at most", ""), *rows])
 
 
 def render_markdown(report: HealthReport, pictures: str | None = None) -> str:

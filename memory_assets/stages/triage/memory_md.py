@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import takewhile
 
+from memory_assets.text.visible import visible
 from memory_assets.text.words import squeezed
 
 MOST_ENTRIES, MOST_BYTES = 200, 25_000
@@ -67,7 +68,7 @@ def read_entries(content: str) -> list[Entry]:
 
 def render_entry(on: date, text: str) -> str:
     """Returns the line of an entry."""
-    return f"- ({on.isoformat()}) {squeezed(text)}"
+    return f"- ({on.isoformat()}) {squeezed(visible(text))}"
 
 
 def insert(content: bytes, section: str, line: str, order: Sequence[str] = ()) -> bytes:

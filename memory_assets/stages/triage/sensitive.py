@@ -45,6 +45,8 @@ def _any_of(*patterns: str, flags: int = re.I) -> re.Pattern[str]:
 
 
 _DOWNLOAD = _any_of(
+    r"\b(?:fetch|download|pull|get|grab)\b.{1,80}\b(?:and|then) (?:execute|run|source|install|eval)\b",
+    r"\b(?:uvx|bunx|pipx run|(?:pnpm|yarn) dlx|deno run|(?:docker|podman) run (?:-\S+ )*[\w.-]+/[\w./-]+)\b",
     r"\b(?:curl|wget|wget2|aria2c|lynx|httpie|iwr|irm|iex)\b|\bInvoke-(?:WebRequest|RestMethod|Expression)\b",
     r"\bStart-BitsTransfer\b|\bcertutil\b|\burlretrieve\b",
     r"\bdownload",
@@ -78,18 +80,20 @@ _CREDENTIAL = _any_of(
     r"jks|kdbx|keytab)\b",
     r"\b(?:docker|npm|yarn|az|gcloud|aws|gh|glab|heroku|fly|vercel|op|vault) (?:auth|login|adduser|configure)\b|"
     r"\bprintenv\b|\bssh-(?:add|agent|keygen|copy-id)\b",
+    r"\b(?:print|log|dump|echo|send|write|post|upload|paste)\w* (?:(?:all|the|your|our|its) )*(?:env\b|environment\b)",
+    r"\bauthorization headers?\b",
     # Masked by capture.
     r"\*{4,}",
 )
 
 _DOMAINS = (
-    "com|org|net|edu|gov|mil|io|dev|ai|co|cloud|xyz|tech|site|online|website|shop|blog|biz|icu|email|digital|internal|intranet|corp|lan|local|"
+    "com|org|net|edu|gov|mil|io|tools|click|pub|world|dev|ai|co|cloud|xyz|tech|site|online|website|shop|blog|biz|icu|email|digital|internal|intranet|corp|lan|local|"
     "localdomain|onion|us|uk|eu|de|fr|nl|ch|cz|dk|fi|se|be|es|pt|ie|ca|au|nz|jp|cn|hk|tw|kr|br|mx|ru|ua|su|tr|za|sg|il|tk|gq|ga|ws|gg|fm|tv"
 )
 """Top-level domains that are rarely extensions of files or attributes in code."""
 
 _ALSO_DOMAINS = (
-    "app|run|live|store|click|link|page|host|space|work|info|name|top|pub|team|tools|chat|world|news|zip|mov|cf|ml|sh|rs|py|pl|md|cc|so|to|me|is|id|"
+    "app|run|live|store|link|page|host|space|work|info|name|top|team|chat|news|zip|mov|cf|ml|sh|rs|py|pl|md|cc|so|to|me|is|id|"
     "it|in|at|by|la|st|ms|no|am|ac|im|ly|re|li|lu|ro|hu|gr|pw|cx|nu|vc"
 )
 """Top-level domains that are also extensions and attributes (`install.sh`, `request.user.id`); they need a path or a port."""

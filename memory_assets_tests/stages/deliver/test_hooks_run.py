@@ -268,7 +268,8 @@ def test_a_hook_imports_the_standard_library_only(home: Path):
         assert ours == {
             "memory_assets", "memory_assets.adapters", "memory_assets.adapters.parquet_footer", "memory_assets.interfaces",
             "memory_assets.stages", "memory_assets.store", "memory_assets.stages.deliver", "memory_assets.stages.deliver.events", "memory_assets.stages.deliver.hook",
-            "memory_assets.stages.deliver.spool", "memory_assets.interfaces.entry", "memory_assets.store.places", "memory_assets.store.ready",
+            "memory_assets.stages.deliver.silence", "memory_assets.stages.deliver.spool", "memory_assets.interfaces.entry", "memory_assets.store.places", "memory_assets.store.ready",
+            "memory_assets.text", "memory_assets.text.visible",
         }  # fmt: skip
         assert not loaded & {"polars", "pydantic", "typer", "typing", "pathlib", "dataclasses", "subprocess"}
 

@@ -42,6 +42,7 @@ NOTHING = HealthInputs(
     nights=empty("nightly_stats"),
     costs=paid(),
     written={},
+    waiting={},
     now=NOW,
     zone=ZoneInfo("UTC"),
 )
@@ -95,6 +96,7 @@ def inputs() -> HealthInputs:
         ),
         costs=paid((said["a"], "extraction", 9.0), (said["b"], "extraction", 0.5), (said["d"], "recall", 0.25), (said["d"], "recall", None)),
         written={"sessions": NOW - 3 * DAY, "memories": NOW - DAY / 24},
+        waiting={"sessions": NOW - 2 * DAY, "memories": NOW - DAY / 24},
     )  # fmt: skip
 
 
@@ -154,7 +156,7 @@ def test_quality_recall_latency_and_cost_are_those_of_their_weeks():
 def test_what_is_overdue_and_what_stayed_unread_is_named():
     report = build_report(inputs())
     assert section(report, "Freshness").text == ["Overdue: sessions."]
-    assert ("sessions", "2026-08-29 03:00", "3 d", "2 d", "overdue") in section(report, "Freshness").table
+    assert ("sessions", "2026-08-29 03:00", "3 d", "2 d", "24 h", "overdue") in section(report, "Freshness").table
     assert section(report, "States and categories").text[1].endswith("left unread: 2.")
 
 

@@ -61,6 +61,8 @@ _LINE = re.compile(rb"(?:[^\n\\]|\\(?![nr])){0,160}")
 """The rest of the line, which may still be escaped."""
 _WORDS_BETWEEN = 7
 _QUOTES = b"\"'`*<>()[]{}|,;:\\"
+_ASSIGNS = _QUOTES + b"="
+"""Signs between a name and its value."""
 _ENDS = (b".", b"!", b"?", b";")
 _PASSWORD_SIGNS = re.compile(rb"[A-Za-z0-9!#$%^&*?~+=@._:-]{8,64}")
 _TOKEN_SIGNS = re.compile(rb"[A-Za-z0-9+/_.=-]{20,400}")
@@ -92,7 +94,7 @@ def _told(name: re.Pattern[bytes], is_secret: Callable[[bytes], bool]) -> Finder
         for match in name.finditer(text):
             line = _LINE.match(text, match.end())
             for number, run in enumerate(_RUN.finditer(text, *line.span()) if line else ()):
-                start, end = _bare(text, *run.span())
+                start, end = _bare(text, *run.span(), before=_QUOTES if number else _ASSIGNS)
                 if is_secret(text[start:end]):
                     yield start, end
                 elif number < _WORDS_BETWEEN and not (number and run[0].endswith(_ENDS)) and b"}" not in run[0]:
@@ -102,10 +104,10 @@ def _told(name: re.Pattern[bytes], is_secret: Callable[[bytes], bool]) -> Finder
     return find
 
 
-def _bare(text: bytes, start: int, end: int) -> Span:
-    """Returns the span without quotes, brackets and the end of the sentence."""
+def _bare(text: bytes, start: int, end: int, before: bytes = _QUOTES) -> Span:
+    """Returns the span without quotes, brackets and the end of the sentence; `before` are the signs left out at its front."""
     word = text[start:end]
-    left = len(word) - len(word.lstrip(_QUOTES))
+    left = len(word) - len(word.lstrip(before))
     right = len(word) - len(word.rstrip(_QUOTES).rstrip(b".").rstrip(_QUOTES))
     return (start + left, end - right) if left + right < len(word) else (start, end)
 

@@ -1,0 +1,46 @@
+"""What leaves for a terminal or a model: text that cannot move a cursor, hide, reverse or close anything.
+
+Takes any text; `visible` is the one function that every way out calls: the command line, JSON, HTTP, the tools of agents,
+hooks, exports and the lines of MEMORY.md. It imports the standard library only, because hooks wait for it.
+"""
+
+import re
+
+REPLACEMENT = "\ufffd"
+
+_CONTROLS = {code: REPLACEMENT for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
+"""C0 and C1: without them no sequence of CSI, OSC (with the links of OSC 8) or DCS begins or ends."""
+
+_HIDDEN = dict.fromkeys(
+    (0x00AD, 0x061C, 0x180E, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF,
+     *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080)), ""
+)  # fmt: skip
+"""Overrides of the direction, letters of no width, tags; those that join letters of some scripts and emoji stay."""
+
+_UNSEEN = {**_CONTROLS, **_HIDDEN, 0x2028: " ", 0x2029: " "}
+_TAG = re.compile(
+    r"<(?=\s*[/!?|]?\s*(?:memory|system|user|human|assistant|developer|instructions?|context|tool|function|antml|command|local-command|"
+    r"hook|im_(?:start|end)|endof|start_of|end_of|additional|untrusted|briefing|observation|reminder|sources|question|"
+    r"transcript)[\w:.-]*)([^<>\n]{0,200})>?",
+    re.IGNORECASE,
+)
+"""Tags by which harnesses and prompts tell who speaks, ours among them; others, such as HTML, are no danger."""
+_JSON_ESCAPE = re.compile(r"\\\\|\\udb40\\udc[0-7][0-9a-f]|\\u([0-9a-fA-F]{4})|\\[bfr]")
+
+
+def visible(text: str) -> str:
+    """Returns the text with control characters replaced, invisible ones removed and tags of speakers defused."""
+    seen = text.replace("\r\n", "\n").translate(_UNSEEN)
+    return _TAG.sub(r"‹\1›", seen) if "<" in seen else seen
+
+
+def visible_json(text: str) -> str:
+    """Returns serialised JSON with the same done to its strings, whose control characters are escapes."""
+    return visible(_JSON_ESCAPE.sub(_visible_escape, text))
+
+
+def _visible_escape(found: re.Match[str]) -> str:
+    """Returns the escape of JSON, or what takes its place where it stands for a character that may not leave."""
+    if found[0] == "\\\\" or (found[1] and int(found[1], 16) not in _UNSEEN):
+        return found[0]
+    return REPLACEMENT if not found[1] else _UNSEEN[int(found[1], 16)]
