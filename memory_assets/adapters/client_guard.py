@@ -19,17 +19,22 @@ def main() -> int:
     folder, *command = sys.argv[1:]
     question = pathlib.Path(folder, "question.txt").read_bytes()
     client = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=os.name == "posix")
-    threading.Thread(target=_watch_parent, args=(client, folder), daemon=True).start()
+    is_given_up = threading.Event()
+    watcher = threading.Thread(target=_watch_parent, args=(client, folder, is_given_up), daemon=True)
+    watcher.start()
     client.communicate(question)
     code = client.returncode
+    if is_given_up.is_set():
+        watcher.join()  # the folder is deleted before this process ends
     _kill(client)  # what it left running
     return 128 - code if code < 0 else code
 
 
-def _watch_parent(client: "subprocess.Popen[bytes]", folder: str) -> None:
+def _watch_parent(client: "subprocess.Popen[bytes]", folder: str, is_given_up: threading.Event) -> None:
     """Waits until the parent closes the pipe, then kills the command and deletes the folder."""
     while os.read(0, 1):
         pass
+    is_given_up.set()
     _kill(client)
     shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.adapters import client_guard
 from memory_assets.adapters.harness_model import OF_A_SESSION, ClientOutput, HarnessModel
 from memory_assets.errors import ModelBusyError, ModelError, ModelSetupError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
@@ -118,6 +119,18 @@ def test_the_client_and_its_folder_do_not_outlive_the_process_that_asks_however_
     while list(tmp_path.glob("memory-model-*")) and time.monotonic() < until:
         time.sleep(0.05)
     assert not list(tmp_path.glob("memory-model-*"))
+
+
+def test_the_guard_ends_after_the_whole_folder_is_deleted(tmp_path: Path):
+    folder = tmp_path / "scratch"
+    (folder / "empty").mkdir(parents=True)
+    for name in ("question.txt", *(f"{number}.txt" for number in range(5_000))):
+        (folder / name).touch()
+    command = [sys.executable, client_guard.__file__, str(folder), sys.executable, "-c", "import time; time.sleep(600)"]
+    guard = subprocess.Popen(command, stdin=subprocess.PIPE)
+    time.sleep(0.5)
+    guard.communicate(timeout=60)
+    assert not folder.exists()
 
 
 def test_two_questions_are_asked_one_after_the_other(client: FakeClient, tmp_path: Path):
