@@ -19,7 +19,7 @@ import polars as pl
 
 from memory_assets.errors import LabelsError, ReviewError, StoreError, UnknownIdError
 from memory_assets.schema import requests
-from memory_assets.schema.announcements import announced, take
+from memory_assets.schema.announcements import announced_since, moment, take
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.which_store import environment_of, is_sample, present_settings
 from memory_assets.stages.deliver.silence import alarm
@@ -169,7 +169,6 @@ class MemoryAgent:
         """Whether the store exists."""
         return (self.settings.data / "VERSION").is_file()
 
-    @_despite_damage
     def recall(
         self,
         question: str | RecallRequest,
@@ -182,7 +181,14 @@ class MemoryAgent:
 
         Memories of `asker`, the person who asks (by default the owner), rank higher; filters of the request exclude.
         """
-        request = self._resolved(RecallRequest.of(question, **options))
+        began = moment()
+        found = self._recall(RecallRequest.of(question, **options), now, asker)
+        damage = announced_since(began)
+        return replace(found, notes=(*found.notes, *damage)) if damage else found
+
+    @_despite_damage
+    def _recall(self, asked: RecallRequest, now: datetime | None, asker: str | None) -> "Answer":
+        request = self._resolved(asked)
         store = self.store
         from memory_assets.services.answers import dependencies_of
         from memory_assets.services.corpus import open_corpus
@@ -198,8 +204,7 @@ class MemoryAgent:
             memory_ids = [result.memory_id for result in found.results if result.kind in MEMORIES]
             payload = payload_of(found, is_budget=request.budget) | ({"session": session} if session else {})
             self._log_recall(request.question, memory_ids, payload)
-        notes = (*found.notes, *missing, *announced())
-        return replace(found, notes=notes) if len(notes) > len(found.notes) else found
+        return replace(found, notes=(*found.notes, *missing)) if missing else found
 
     @_despite_damage
     def answer(self, question: str | AnswerRequest, *, model: "Model | None" = None, **options: Any) -> "CitedAnswer":

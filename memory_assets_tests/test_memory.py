@@ -10,6 +10,7 @@ from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import ReviewError, StoreError, UnknownIdError
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
+from memory_assets.schema.announcements import announce
 from memory_assets.services.why_not import WhyNot
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
@@ -53,6 +54,20 @@ def test_recall_answers_with_text_confidence_age_category_and_session():
     assert (found.memory_id, found.text, found.session, found.lines) == (MEMORY, FACT, "session-1", (3,))
     assert (found.confidence, found.age_days, found.category) == (0.9, 29, "rules-conventions")
     assert found.score > 0
+
+
+def test_damage_is_told_by_the_answer_during_which_it_was_found_and_by_no_other():
+    store = small_store()
+    index(store)
+    announce("Another store was damaged.")
+    agent = MemoryAgent()
+    assert agent.recall("packages", probe=True).notes == ()
+    with (store.root / "ledger" / "broken.notes.jsonl").open("w") as file:
+        file.write("no JSON\n")
+    (told,) = agent.recall("packages", probe=True).notes
+    assert told.startswith("Lines of the ledger that cannot be read: 1.")
+    (store.root / "ledger" / "broken.notes.jsonl").unlink()
+    assert agent.recall("packages", probe=True).notes == ()
 
 
 def test_what_was_recalled_is_one_line_in_the_ledger_without_the_question():

@@ -7,13 +7,12 @@ from typing import Any
 
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import Verb
-from memory_assets.memory import MemoryAgent, announcements
+from memory_assets.memory import MemoryAgent
 from memory_assets.store.places import find_data, present_root
 
 
 def ask(verb: Verb, given: Mapping[str, Any]) -> Any:
     """Returns the facade's answer from the present store; raises `QuestionError` for invalid arguments."""
-    announcements()  # what earlier requests found is no matter of this one
     return getattr(present_agent(), verb.name)(verb.request(**given))
 
 

@@ -4,26 +4,34 @@ Any layer announces; the interface that answers takes what there is and shows it
 """
 
 import threading
+from itertools import count
 
-_found: dict[str, str] = {}
+_found: dict[str, tuple[int, str]] = {}
+"""Number and text of each announcement, by what it is about."""
+_numbers = count(1)
 _guard = threading.Lock()
 
 
 def announce(text: str, about: str = "") -> None:
     """Adds one line to what the next answer shows; of several `about` the same, only the last one is shown."""
     with _guard:
-        _found[about or text] = text
+        _found[about or text] = (next(_numbers), text)
 
 
-def announced() -> list[str]:
-    """Returns the same without taking it."""
+def moment() -> int:
+    """Returns the present, for `announced_since`."""
+    return next(_numbers)
+
+
+def announced_since(moment: int) -> list[str]:
+    """Returns what was announced since then, in order, without taking it."""
     with _guard:
-        return list(_found.values())
+        return [text for number, text in sorted(_found.values()) if number > moment]
 
 
 def take() -> list[str]:
     """Returns what was announced in this process since the last call, in order."""
     with _guard:
-        taken = list(_found.values())
+        taken = sorted(_found.values())
         _found.clear()
-    return taken
+    return [text for _, text in taken]
