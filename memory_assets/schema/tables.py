@@ -159,8 +159,12 @@ _GIT = frozenset({"markdown", "git"})
 
 
 def _rows(name: str, record: type[Record] | None, stage: str, jobs: str | tuple[str, ...], version: str, **more) -> Table:
-    """Returns the declaration of a table; its functions are given by their names below `runs.steps` and `runs.inputs`."""
-    named = {"build": f"runs.steps.{stage}:{more.pop('build', name)}"}
+    """Returns the declaration of a table; its functions are given by their names below `runs.steps` and `runs.inputs`.
+
+    The build function stands in the stage's module, and has the table's name, unless `build` says otherwise.
+    """
+    build = more.pop("build", name)
+    named = {"build": f"runs.steps.{build}" if ":" in build else f"runs.steps.{stage}:{build}"}
     for key, folder in {"report": "runs.steps.", "inputs": "runs.inputs:", "asks": "runs.inputs:"}.items():
         if more.get(key):
             named[key] = folder + more.pop(key)
@@ -189,8 +193,8 @@ TABLES: dict[str, Table] = {
               doc="Messages of windows that are still growing, replaced at every run."),
         _rows("harness_memories", r.HarnessMemory, "capture", "capture", "harness-memories/1", made_from=("windows",),
               settings=("owner", "timezone", "harness_memories"), inputs="harness_memories", plots=("observer",)),
-        _rows("missed", r.Missed, "maintain", "nightly", "missed/1", grain="day", made_from=("windows", "harness_memories"),
-              inputs=None, plots=("kind",)),
+        _rows("missed", r.Missed, "capture", "nightly", "missed/1", build="maintain:missed", grain="day",
+              made_from=("windows", "harness_memories"), inputs=None, plots=("kind",)),
         _rows("messages", r.Message, "capture", "process_days", "records/2", grain="day",
               made_from=("windows", "resources", "missed"), inputs="messages",
               doc="Messages of the windows that closed on the day, with their text."),
@@ -233,12 +237,14 @@ TABLES: dict[str, Table] = {
         _rows("merges", r.MergeEdge, "embed", _REBUILD, "merge/4", made_from=("observations", "embeddings"),
               settings=(*_STANDARDS, "embedding_model"), inputs=None, asks="reflector_and_pair_prompt", in_branch=True,
               plots=("relation", "reason")),
-        _file("boosts", "maintain", "nightly", "boosts/1", grain="day", made_from=("observations",), kinds=frozenset({"jsonl"}),
-              doc="What the nightly run adds to the rank of facts of the day, as events in the ledger."),
-        _file("archivals", "maintain", "weekly", "archive/1", made_from=("observations", "harness_memories", "merges"),
-              kinds=frozenset({"jsonl"}), doc="Which unused memories leave recall, as events in the ledger."),
-        _file("cold_storage", "maintain", "monthly", "cold/1", made_from=("observations", "harness_memories", "merges"),
+        _file("boosts", "embed", "nightly", "boosts/1", build="maintain:boosts", grain="day", made_from=("observations",),
               kinds=frozenset({"jsonl"}),
+              doc="What the nightly run adds to the rank of facts of the day, as events in the ledger."),
+        _file("archivals", "embed", "weekly", "archive/1", build="maintain:archivals",
+              made_from=("observations", "harness_memories", "merges"), kinds=frozenset({"jsonl"}),
+              doc="Which unused memories leave recall, as events in the ledger."),
+        _file("cold_storage", "embed", "monthly", "cold/1", build="maintain:cold_storage",
+              made_from=("observations", "harness_memories", "merges"), kinds=frozenset({"jsonl"}),
               doc="Which archived memories have been unused for six months, as events in the ledger."),
         _rows("memories", r.Memory, "embed", _REBUILD, "fold/7",
               made_from=("observations", "harness_memories", "merges", "windows", "messages", "boosts",
@@ -252,8 +258,8 @@ TABLES: dict[str, Table] = {
               plots=("kind",)),
         _rows("relations", r.RelationRow, "embed", _REBUILD, "graph/1", made_from=("mentions", "entities", "memories"),
               settings=("aliases",), plots=("kind",)),
-        _file("reembedding", "maintain", "monthly", "reembed/1", made_from=("embeddings", "passages"),
-              kinds=frozenset({"parquet"}),
+        _file("reembedding", "embed", "monthly", "reembed/1", build="maintain:reembedding",
+              made_from=("embeddings", "passages"), kinds=frozenset({"parquet"}),
               doc="Marks vectors of another model version for encoding, and has both indexes rebuilt beside the old ones."),
         _file("vector_index", "embed", _REBUILD, "vectors/2", made_from=("memories", "embeddings", "reembedding"),
               kinds=frozenset({"chroma"}), pool="index",

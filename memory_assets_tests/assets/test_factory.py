@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from datetime import date
+from graphlib import TopologicalSorter
 from typing import get_args
 
 import dagster as dg
@@ -61,6 +62,13 @@ def test_every_asset_has_a_group_an_owner_a_kind_a_version_and_one_sentence(spec
         assert spec.code_version, name
         assert spec.description, name
         assert spec.description.strip().count("\n") == 0, name
+
+
+def test_groups_form_a_graph_without_circles():
+    sources = {table.stage: set[str]() for table in TABLES.values()}
+    for table in TABLES.values():
+        sources[table.stage] |= {TABLES[name].stage for name in table.made_from} - {table.stage}
+    assert list(TopologicalSorter(sources).static_order())[-1] in ("brief", "maintain")
 
 
 def test_day_tables_are_cut_in_the_owners_zone_and_today_exists(specs: dict[str, dg.AssetSpec]):
