@@ -186,8 +186,10 @@ def needs_person(proposal: Row, guarded: frozenset[str]) -> str | None:
     """Returns why the proposal must not be promoted without a person, or None."""
     if proposal["section"].casefold() in guarded and proposal["author"] != "owner":
         return f"{proposal['section']} takes only the owner's own words"
-    if reason := sensitive_reason(proposal["text"]) or (PASTED if proposal.get("typed_session_ids") == [] else None):
+    if reason := sensitive_reason(proposal["text"], proposal.get("own_hosts", ())):
         return reason
+    if proposal.get("typed_session_ids") == []:
+        return PASTED
     return None if project_of(proposal) else EVERYWHERE
 
 

@@ -45,10 +45,12 @@ from memory_assets.stages.triage.human import (
     shown_text,
 )
 from memory_assets.stages.triage.memory_md import Entry, read_entries, render_entry
+from memory_assets.stages.triage.own_hosts import read_own_hosts
 from memory_assets.stages.triage.page import ALL_PROJECTS, choose_asked, choose_refused, place_name, usefulness
 from memory_assets.stages.triage.patches import PATCHED, write_patch
 from memory_assets.stages.triage.projects import home_of, memory_files, path_of, place_of, project_of
 from memory_assets.stages.triage.promote import PROMOTED, Workspace, carry_out, read_lines, read_memory, take_back
+from memory_assets.stages.triage.sensitive import names_host
 from memory_assets.stages.triage.typed import read_typed_words
 from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import Ledger
@@ -385,7 +387,8 @@ class Triage:
     def _typed(self, decisions: Sequence[Row], proposals: Mapping[str, Row]) -> dict[str, dict[str, Any]]:
         """Returns, for each proposal of a new line, whether it is a standing order.
 
-        Where it has pasted evidence, also the sessions that say it outside pasted text.
+        Where it has pasted evidence, also the sessions that say it outside pasted text; where it names a host, also the hosts
+        of the owner's own commands.
         """
         waiting = {
             row["proposal_id"]: proposals[row["proposal_id"]]["observation_ids"]
@@ -397,11 +400,15 @@ class Triage:
         rows = self.tables.scan("observations").filter(pl.col("id").is_in(list(behind))).select("id", "session_id").collect()
         typed = {id: session for id, session in rows.iter_rows() if id not in words.pasted}
         found: dict[str, dict[str, Any]] = {}
+        naming = {row["proposal_id"] for row in decisions if names_host(row["text"])}
+        hosts = read_own_hosts(self.tables) if naming.intersection(waiting) else frozenset[str]()
         for proposal_id, ids in waiting.items():
             is_owners = proposals[proposal_id]["author"] == "owner"
             found[proposal_id] = {"is_standing_order": is_owners and not words.standing.isdisjoint(ids)}
             if words.pasted.intersection(ids):
                 found[proposal_id]["typed_session_ids"] = list(dict.fromkeys(typed[id] for id in ids if id in typed))
+            if proposal_id in naming:
+                found[proposal_id]["own_hosts"] = hosts
         return found
 
 

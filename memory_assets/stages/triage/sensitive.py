@@ -7,6 +7,9 @@ key, an address to send it to, or a check that does not run. In doubt the propos
 
 import re
 import unicodedata
+from collections.abc import Collection
+
+from memory_assets.stages.triage.own_hosts import without_hosts
 
 DOWNLOAD = "names a download"
 CREDENTIAL = "touches a credential"
@@ -14,11 +17,16 @@ HOST = "names a host or address"
 CHECK = "switches a check off"
 
 
-def sensitive_reason(text: str) -> str | None:
-    """Returns why only a person can approve the text, or None."""
-    plain = _HARMLESS.sub(" ", _plain(text))
+def sensitive_reason(text: str, own_hosts: Collection[str] = ()) -> str | None:
+    """Returns why only a person can approve the text, or None; `own_hosts` are those that the owner's own commands name."""
+    plain = without_hosts(_HARMLESS.sub(" ", _plain(text)), own_hosts)
     found = [kind for kind, is_in in _KINDS if is_in(plain)]
     return f"{' and '.join(found)}: only a person can approve this" if found else None
+
+
+def names_host(text: str) -> bool:
+    """Returns whether the text names a host or address."""
+    return bool(_HOST.search(_HARMLESS.sub(" ", _plain(text))))
 
 
 def _plain(text: str) -> str:

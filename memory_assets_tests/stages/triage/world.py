@@ -95,6 +95,10 @@ class World:
         self.write_tables()
         return ids
 
+    def run(self, command: str) -> None:
+        """Lets the owner type a shell command in a session of the day before."""
+        self._write("messages", str(DAY - timedelta(days=1)), [message(f"! {command}", 0, is_user_turn=False)])
+
     def confirm(self, proposal_id: str) -> None:
         """Lets one more session say the same."""
         self.sessions[proposal_id].append(f"{proposal_id}-again-{len(self.sessions[proposal_id])}")
