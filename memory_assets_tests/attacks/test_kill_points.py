@@ -11,6 +11,7 @@ from memory_assets.errors import MemoryAssetsError
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch, what_if
 from memory_assets.runs.build import rebuild
+from memory_assets.runs.due import night_runs
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.attacks.attacked_store import BRANCH, ingest, reopened, settings_at
@@ -25,10 +26,25 @@ POINTS = 1
 STEP = 3
 
 
-def take_in_one_more(settings: Settings) -> None:
-    """Takes in a session that appeared."""
+def add_session(settings: Settings) -> None:
+    """Writes a session that nobody has read."""
     new = transcript(Path(str(settings.sources)) / "claude", "n")
     new.write_bytes(lines(*dialogue("n", 6, minutes=300)))
+
+
+def take_in_one_more(settings: Settings) -> None:
+    """Takes in a session that appeared."""
+    add_session(settings)
+    ingest(settings)
+
+
+def run_night(settings: Settings) -> None:
+    """Lets the nightly run of the day find a session that appeared, and finishes what follows from it."""
+    add_session(settings)
+    store = open_store(settings)
+    with launch._Runner(store) as runner:
+        for run in night_runs(store, settings.today()):
+            runner.run(run.job, run.stretch)
     ingest(settings)
 
 
@@ -73,6 +89,7 @@ WORKS: dict[str, Callable[[Settings], None]] = {
     "forget": forget,
     "rebuild": rebuild_all,
     "adopt": adopt,
+    "nightly": run_night,
 }
 
 
