@@ -64,7 +64,8 @@ from typing import Any
 
 from memory_assets.errors import LedgerError
 from memory_assets.schema.announcements import announce
-from memory_assets.text.files import append_line, overwrite
+from memory_assets.text.checksums import is_intact, with_checksum
+from memory_assets.text.files import append_line, overwrite_records
 
 VERSION = 1
 CONFIRMED, CONTRADICTED = "memory.confirmed", "memory.contradicted"
@@ -143,7 +144,7 @@ class Ledger:
 
         Only forgetting uses it, to mask words and to update ids and hashes that depend on them.
         """
-        changed = sum(overwrite(path, change) for path in sorted(self._root.glob("*.jsonl")))
+        changed = sum(overwrite_records(path, change) for path in sorted(self._root.glob("*.jsonl")))
         if changed:
             now = time.time_ns()
             os.utime(self._root, ns=(now, now))  # every process reads the segments again, although their sizes are the same
@@ -153,9 +154,9 @@ class Ledger:
         if not events:
             return
         lines = ({"v": VERSION, **asdict(event), "at": event.at.isoformat()} for event in events)
-        content = "\n".join(json.dumps(line, ensure_ascii=False, sort_keys=True) for line in lines)
+        content = b"\n".join(with_checksum(json.dumps(line, ensure_ascii=False, sort_keys=True).encode()) for line in lines)
         suffix = _NOTES_SUFFIX if events[0].kind in NOTES else ".jsonl"
-        append_line(self._root / f"{events[0].at:%Y-%m-%d}-{self._segment}{suffix}", content.encode())
+        append_line(self._root / f"{events[0].at:%Y-%m-%d}-{self._segment}{suffix}", content)
 
     def events(self, kinds: Collection[str] | None = None) -> list[Event]:
         """Returns the events of the given kinds (all by default) in order, without lines that cannot be read (`damaged`)."""
@@ -229,6 +230,8 @@ def _parse_lines(path: Path, content: bytes, first: int) -> tuple[list[Event], l
 
 def _parse_line(path: Path, line: bytes) -> Event:
     row = json.loads(line.decode())
+    if not is_intact(line):
+        raise ValueError("its bytes do not fit its checksum")
     if row["v"] > VERSION:
         raise LedgerError(f"{path} was written by a newer release (ledger version {row['v']}); upgrade memory_assets.")
     at = datetime.fromisoformat(row["at"]).astimezone(UTC)

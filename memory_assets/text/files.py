@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from memory_assets.text.checksums import with_new_checksums
+
 BLOCK_BYTES = 4_096
 
 UTF8_BOM = b"\xef\xbb\xbf"
@@ -122,18 +124,20 @@ def append_line(path: Path, line: bytes) -> None:
         sync_folder(path.parent)
 
 
-def overwrite(path: Path, change: Callable[[bytes], bytes]) -> bool:
+def overwrite_records(path: Path, change: Callable[[bytes], bytes]) -> bool:
     """Overwrites the changed blocks of the file in place, and returns whether there were any.
 
-    The length must not change. Nothing is renamed, so lines that another process appends at the same time are kept, and the old
-    bytes do not survive in an unlinked file.
+    Changed records get new checksums. The length must not change. Nothing is renamed, so lines that another process appends at
+    the same time are kept, and the old bytes do not survive in an unlinked file. The last block is written first: a record ends
+    with its checksum, so that the same change, made again after a killed process, still finds something to change in it.
     """
     with path.open("r+b") as file:
         before = file.read()
-        after = change(before)
-        if len(after) != len(before):
-            raise ValueError(f"{path} would change its length from {len(before)} to {len(after)}")
-        for start in range(0, len(before), BLOCK_BYTES):
+        changed = change(before)
+        if len(changed) != len(before):
+            raise ValueError(f"{path} would change its length from {len(before)} to {len(changed)}")
+        after = with_new_checksums(before, changed)
+        for start in reversed(range(0, len(before), BLOCK_BYTES)):
             block = slice(start, start + BLOCK_BYTES)
             if before[block] != after[block]:
                 file.seek(start)

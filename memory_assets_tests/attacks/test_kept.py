@@ -107,6 +107,10 @@ def test_an_answer_that_cannot_be_read_is_named(store: Store):
     AnswerStore(store.answers).write(StoredAnswer(key, ModelAnswer("text", "model", 1, 1), NOW))
     assert checks(store)["answers"].found == "1 answers"
     (path,) = store.answers.glob("*.json")
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"text"', b'"next"'))
+    assert checks(store)["answers"].found == f"1 not: answers/{path.name}"
+    path.write_bytes(whole)
     cut(path)
     assert checks(store)["answers"].found == f"1 not: answers/{path.name}"
 

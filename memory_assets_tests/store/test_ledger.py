@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from memory_assets.errors import LedgerError
 from memory_assets.schema.announcements import take
 from memory_assets.store.ledger import Event, Ledger, Planned
+from memory_assets.text.checksums import with_new_checksums
 
 AT = datetime(2026, 8, 3, 9, 0, tzinfo=UTC)
 
@@ -80,7 +81,8 @@ def test_a_line_torn_by_a_killed_process_never_happened(cut: int, tmp_path_facto
 def test_a_broken_line_is_left_out_named_and_announced_by_every_read(tmp_path: Path, line: bytes):
     ledger(tmp_path).append("a", "x", actor="mira")
     (path,) = tmp_path.glob("*.jsonl")
-    path.write_bytes(path.read_bytes() + line + b"\n" + path.read_bytes().replace(b'"x"', b'"y"'))
+    written = path.read_bytes()
+    path.write_bytes(written + line + b"\n" + with_new_checksums(written, written.replace(b'"x"', b'"y"')))
     for kinds in (None, ["a"], ["memory.noted"]):
         take()
         found = ledger(tmp_path)
@@ -88,6 +90,14 @@ def test_a_broken_line_is_left_out_named_and_announced_by_every_read(tmp_path: P
         (named,) = found.damaged()
         assert f"{path.name}, line 2: " in named
         assert take() == ["Lines of the ledger that cannot be read: 1. They count as not written; `memory doctor` names them."]
+
+
+def test_a_line_that_was_changed_into_another_valid_one_is_damaged(tmp_path: Path):
+    ledger(tmp_path).append("a", "kept", {"confidence": 0.9}, actor="mira")
+    (path,) = tmp_path.glob("*.jsonl")
+    path.write_bytes(path.read_bytes().replace(b"0.9", b"0.8"))
+    assert ledger(tmp_path).events() == []
+    assert ledger(tmp_path).damaged() == [f"{tmp_path.name}/{path.name}, line 1: its bytes do not fit its checksum"]
 
 
 def test_a_line_that_breaks_later_is_counted_once(tmp_path: Path):
@@ -130,5 +140,6 @@ def test_what_is_overwritten_is_read_as_it_is_now(tmp_path: Path):
     one = ledger(tmp_path)
     said = one.append("memory.noted", "all", {"text": "Herons nest."}, actor="mira")
     assert one.overwrite(lambda raw: raw.replace(b"Herons nest", b"***********")) == 1
+    assert one.damaged() == []
     for reader in (one, ledger(tmp_path)):
         assert [(event.id, event.payload) for event in reader.events()] == [(said.id, {"text": "***********."})]

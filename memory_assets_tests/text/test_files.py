@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.text.checksums import is_intact, with_checksum
 from memory_assets.text.files import (
     append_line,
     make_folder,
-    overwrite,
+    overwrite_records,
     text_of,
     write_atomically,
     write_json,
@@ -76,12 +77,55 @@ def test_overwriting_changes_the_file_itself_and_keeps_its_length(tmp_path: Path
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"a" * 5_000 + b"secret" + b"b" * 5_000)
     number = path.stat().st_ino
-    assert overwrite(path, lambda raw: raw.replace(b"secret", b"******"))
+    assert overwrite_records(path, lambda raw: raw.replace(b"secret", b"******"))
     assert path.read_bytes() == b"a" * 5_000 + b"******" + b"b" * 5_000
     assert path.stat().st_ino == number
-    assert not overwrite(path, lambda raw: raw)
+    assert not overwrite_records(path, lambda raw: raw)
     with pytest.raises(ValueError, match="would change its length from 10006 to 1"):
-        overwrite(path, lambda _: b"x")
+        overwrite_records(path, lambda _: b"x")
+
+
+class FileOfKilled:
+    """A file whose process ends after some writes."""
+
+    def __init__(self, file, writes: int) -> None:
+        self.file, self.writes = file, writes
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def __getattr__(self, name: str):
+        return getattr(self.file, name)
+
+    def write(self, content: bytes) -> int:
+        if not self.writes:
+            raise KeyboardInterrupt
+        self.writes -= 1
+        return self.file.write(content)
+
+
+@pytest.mark.parametrize("writes", [0, 1, 2])
+def test_a_change_that_was_cut_short_is_completed_with_its_checksum(tmp_path: Path, monkeypatch, writes: int):
+    path = tmp_path / "log.jsonl"
+    append_line(path, with_checksum(json.dumps({"text": "secret" + "x" * 8_000}).encode()))
+
+    def change(raw: bytes) -> bytes:
+        return raw.replace(b"secret", b"******")
+
+    opened = Path.open
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", lambda self, mode: FileOfKilled(opened(self, mode), writes))
+        if writes < 2:
+            with pytest.raises(KeyboardInterrupt):
+                overwrite_records(path, change)
+        else:
+            overwrite_records(path, change)
+    overwrite_records(path, change)
+    assert b"secret" not in path.read_bytes()
+    assert is_intact(path.read_bytes().rstrip())
 
 
 def test_what_is_appended_while_a_file_is_overwritten_is_kept(tmp_path: Path):
@@ -92,5 +136,5 @@ def test_what_is_appended_while_a_file_is_overwritten_is_kept(tmp_path: Path):
         append_line(path, b"another")
         return raw.replace(b"secret", b"******")
 
-    overwrite(path, change)
+    overwrite_records(path, change)
     assert path.read_bytes() == b"******\nanother\n"

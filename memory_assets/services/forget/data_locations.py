@@ -19,7 +19,7 @@ import zstandard
 from memory_assets.errors import StoreBusyError
 from memory_assets.stages.capture.tombstones import Tombstones
 from memory_assets.store.store import Store
-from memory_assets.text.files import overwrite
+from memory_assets.text.files import overwrite_records
 
 PARQUET, SQLITE, ZSTD, GZIP = b"PAR1", b"SQLite format 3\0", b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
 ZLIB = (b"\x78\x01", b"\x78\x9c", b"\x78\xda", b"\x78\x5e")
@@ -113,7 +113,7 @@ def erase_file(path: Path, tombstones: Tombstones) -> bool:
     if (content := decompressed(raw)) is not raw and tombstones.holds(content):
         path.unlink()
         return True
-    return overwrite(path, tombstones.mask)
+    return overwrite_records(path, tombstones.mask)
 
 
 def decompressed(raw: bytes) -> bytes:

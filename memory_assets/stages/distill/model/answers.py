@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory_assets.errors import StoreError
 from memory_assets.schema.protocols import ModelAnswer
+from memory_assets.text.checksums import is_intact, with_checksum
 from memory_assets.text.files import make_folder, write_atomically
 from memory_assets.text.words import text_hash
 
@@ -127,7 +128,7 @@ class AnswerStore:
         make_folder(self.root)
         row = {"v": VERSION, **asdict(kept), "asked_at": kept.asked_at.isoformat()}
         path = self.root / f"{kept.name}.json"
-        write_atomically(path, json.dumps(row, ensure_ascii=False, sort_keys=True, indent=1).encode())
+        write_atomically(path, with_checksum(json.dumps(row, ensure_ascii=False, sort_keys=True, indent=1).encode()))
 
     def _read_first(self, *names: str) -> StoredAnswer | None:
         paths = (self.root / f"{name}.json" for name in names)
@@ -139,9 +140,12 @@ class AnswerStore:
 
 
 def read_answer(path: Path) -> StoredAnswer:
-    """Returns the answer in the file; raises `StoreError` if it is missing or malformed."""
+    """Returns the answer in the file; raises `StoreError` if it is missing, malformed or not as it was written."""
     try:
-        row: dict[str, Any] = json.loads(path.read_bytes())
+        content = path.read_bytes()
+        row: dict[str, Any] = json.loads(content)
+        if not is_intact(content):
+            raise ValueError("its bytes do not fit its checksum")
         at = datetime.fromisoformat(row["asked_at"]).astimezone(UTC)
         key, answer = AnswerKey(**row["key"]), ModelAnswer(**row["answer"])
         return StoredAnswer(key, answer, at, tuple(row["shown_ids"]), row.get("fault", ""))
