@@ -1,7 +1,7 @@
 """The HTTP API: each verb has an address, and each answer is the envelope of `--json`.
 
 Verbs that only read take GET with a query or POST with a JSON object; verbs that write take POST only, on a server that was
-started with `--write`. `/openapi.json` describes the API, `/` is a page for people.
+started with `--write`. `/openapi.json` describes the API, `/` is a page for people; only these two open in a browser.
 """
 
 import html
@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from memory_assets import errors
 from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.interfaces import dispatcher
+from memory_assets.interfaces.browsers import OWN_HEADER
 from memory_assets.interfaces.envelope import answered, cause_of, failed, to_json, warnings_of
 from memory_assets.interfaces.loopback import LONGEST_BODY, App, Guard
 from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
@@ -23,6 +24,10 @@ from memory_assets.interfaces.verbs import VERBS, Verb
 
 LONGEST_QUESTION = 16_384
 """Characters; recall reads the first 2,000."""
+
+ABOUT = f"Long-term memory of coding sessions. A client that looks like a browser sends the header `{OWN_HEADER}: 1`."
+PAGES = ("/", "/openapi.json")
+"""What people open in a browser. Neither holds anything of the memory."""
 
 
 class TooLargeError(MemoryAssetsError):
@@ -41,7 +46,7 @@ STATUS: tuple[tuple[int, tuple[type[MemoryAssetsError], ...]], ...] = (
 MEANINGS = {
     200: "The answer.",
     400: "The arguments are not valid.",
-    403: "The Host or Origin header names another server, or the request writes and the server is read-only.",
+    403: "The request comes from a web page or names another server, or it writes and the server is read-only.",
     404: "There is no memory, proposal or entry of that name.",
     409: "Another process is writing, or it was already decided, replaced or forgotten.",
     408: "The request did not arrive within seconds.",
@@ -56,7 +61,7 @@ def application(host: str, *, is_writing: bool = False) -> App:
     app = FastAPI(
         title="memory_assets",
         version=version(),
-        description="Long-term memory of coding sessions. " + ("" if is_writing else "This server is read-only."),
+        description=ABOUT + ("" if is_writing else " This server is read-only."),
         docs_url=None,  # its page fetches a script from the network
         redoc_url=None,
     )
@@ -64,7 +69,7 @@ def application(host: str, *, is_writing: bool = False) -> App:
         _add(app, verb, is_writing=is_writing)
     app.add_api_route("/", _page(is_writing), include_in_schema=False, response_class=HTMLResponse)
     app.add_exception_handler(HTTPException, _not_found)
-    return Guard(app, host)
+    return Guard(app, host, pages=PAGES)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

@@ -1,9 +1,10 @@
 """Shared by the HTTP servers: the next free port, and a guard against web pages and against too many requests.
 
-A web page can make a browser send requests to a port of this machine, under a host name that resolves to it. The guard refuses
-requests with a foreign Host or Origin header, and those that the browser marks as coming from another site, before anything
-reads them. It answers a few requests at a time, lets a few more wait, refuses the rest with 503, and cancels what nobody waits
-for any more. A request that does not arrive within seconds is given up.
+A web page can make a browser send requests to a port of this machine, under a host name that resolves to it. Before anything
+reads a request, the guard refuses it if its Host or Origin header is foreign, if the browser marks it as coming from another
+site, or if it looks like any browser's (`browsers.py`) and is not for a page that people open. The guard answers a few requests
+at a time, lets a few more wait, refuses the rest with 503, and cancels requests whose client has gone. A request that does not
+arrive within seconds is given up.
 """
 
 import asyncio
@@ -11,11 +12,12 @@ import contextlib
 import ipaddress
 import signal
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from memory_assets.errors import QuestionError, StoreError
+from memory_assets.interfaces.browsers import OWN_HEADER, has_own_header, is_from_browser
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 MOST_PORTS = 100
@@ -121,11 +123,15 @@ def limited_protocol() -> "type[asyncio.Protocol]":
 
 
 class Guard:
-    """Passes on requests that name this machine and do not come from a foreign web page, a few at a time."""
+    """Passes on requests that name this machine and do not come from a web page, a few at a time.
 
-    def __init__(self, app: App, host: str) -> None:
+    `pages` are the paths that people open in a browser: there it refuses only requests from pages of other sites.
+    """
+
+    def __init__(self, app: App, host: str, *, pages: Collection[str] = ()) -> None:
         self._app = app
         self._host = host
+        self._pages = pages
         self._open = 0
         self._turns: asyncio.Semaphore | None = None
 
@@ -182,10 +188,16 @@ class Guard:
             return 403, f"This server does not answer to the name {host[:80]!r}; ask for 127.0.0.1."
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             return 403, "This server does not answer web pages of other sites."
+        if origin and not self._is_our_origin(origin):
+            return 403, f"This server does not answer pages of {origin[:80]!r}."
+        if scope.get("path") not in self._pages and is_from_browser(scope["headers"]) and not has_own_header(scope["headers"]):
+            return 403, f"This server answers programs, not browsers. A program sends the header `{OWN_HEADER}: 1`."
+        return 0, ""
+
+    def _is_our_origin(self, origin: str) -> bool:
         with contextlib.suppress(ValueError):
-            if not origin or self._is_ours(urlsplit(origin).hostname):
-                return 0, ""
-        return 403, f"This server does not answer pages of {origin[:80]!r}."
+            return self._is_ours(urlsplit(origin).hostname)
+        return False
 
     def _is_ours(self, name: str | None) -> bool:
         """Returns whether a name can only mean this machine: loopback, the given host or, beyond loopback, any IP address."""

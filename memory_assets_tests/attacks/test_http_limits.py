@@ -1,8 +1,9 @@
 """The rules of the HTTP servers against pages of other sites, floods and connections that say nothing.
 
 What is not meant for this server is refused before anything reads it: a Host that is no host (400) or another's (403), a request that
-a browser marks as coming from another site (403), addresses, questions and bodies that are too long (413, 414). A few requests
-are answered at a time, a few wait, the others get 503 with Retry-After. Nobody's request is worked on, and silence ends.
+a browser marks as coming from another site (403), any other request of a browser without the header that pages cannot send (403),
+addresses, questions and bodies that are too long (413, 414). A few requests are answered at a time, a few wait, the others get 503
+with Retry-After. Requests whose client has gone are cancelled, and silent connections end.
 """
 
 import asyncio
@@ -29,11 +30,11 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"ok"})
 
 
-async def ask(guard: Guard, gone: asyncio.Event | None = None, **headers: str) -> Answered:
+async def ask(guard: Guard, gone: asyncio.Event | None = None, path: str = "/recall", **headers: str) -> Answered:
     """Returns status, headers and body of the guard's answer; the client goes away when `gone` is set."""
     given = {"host": "127.0.0.1:3100", **{name.replace("_", "-"): value for name, value in headers.items()}}
     scope = {
-        "type": "http", "method": "GET", "path": "/recall", "raw_path": b"/recall", "query_string": b"",
+        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b"",
         "headers": [(name.encode(), value.encode()) for name, value in given.items()],
     }  # fmt: skip
     asked, sent = iter([{"type": "http.request", "body": b"", "more_body": False}]), list[dict[str, Any]]()
@@ -61,17 +62,63 @@ async def ask(guard: Guard, gone: asyncio.Event | None = None, **headers: str) -
         ({"host": "[::1"}, 400),
         ({"host": "evil.example"}, 403),
         ({"origin": "https://evil.example"}, 403),
-        ({"origin": "http://127.0.0.1:3100"}, 200),
         ({"sec_fetch_site": "cross-site"}, 403),
         ({"sec_fetch_site": "same-site"}, 403),
-        ({"sec_fetch_site": "same-origin"}, 200),
-        ({"sec_fetch_site": "none"}, 200),
     ],
 )
 def test_only_what_is_meant_for_this_server_is_answered(headers: dict[str, str], status: int) -> None:
-    answered = asyncio.run(ask(Guard(echo, "127.0.0.1"), None, **headers))
-    assert answered[0] == status
-    assert status == 200 or json.loads(answered[2])["ok"] is False
+    """Also beside the header that pages cannot send, and on pages for people."""
+    guard = Guard(echo, "127.0.0.1", pages=["/"])
+    for more in ({}, {"x_memory_request": "1"}, {"path": "/"}):
+        answered = asyncio.run(ask(guard, None, **headers, **more))
+        assert answered[0] == status
+        assert status == 200 or json.loads(answered[2])["ok"] is False
+
+
+PROGRAMS = {
+    "curl": {"user_agent": "curl/7.88.1", "accept": "*/*"},
+    "wget": {"user_agent": "Wget/1.21.3", "accept": "*/*", "accept_encoding": "identity", "connection": "Keep-Alive"},
+    "httpx": {
+        "user_agent": "python-httpx/0.28.1",
+        "accept": "*/*",
+        "accept_encoding": "gzip, deflate",
+        "connection": "keep-alive",
+    },
+    "node": {"user_agent": "node", "accept": "*/*", "accept_language": "*", "sec_fetch_mode": "cors"},
+    "mcp": {"user_agent": "node", "accept": "application/json, text/event-stream", "content_type": "application/json"},
+}
+
+BROWSERS = {
+    "user agent": {"user_agent": "Mozilla/5.0 (iPad; CPU OS 12_5 like Mac OS X) AppleWebKit/605.1.15", "accept": "*/*"},
+    "image": {"accept": "image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5"},
+    "document": {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
+    "style sheet": {"accept": "text/css,*/*;q=0.1"},
+    "sound": {"accept": "audio/webm,audio/ogg,audio/*;q=0.9,*/*;q=0.5"},
+    "referer": {"referer": "https://evil.example/"},
+    "origin": {"origin": "http://127.0.0.1:3100"},
+    "origin at another port": {"origin": "http://localhost:5173"},
+    "cookie": {"cookie": "session=1"},
+    "typed address": {"sec_fetch_site": "none"},
+    "page of the same origin": {"sec_fetch_site": "same-origin"},
+    "mode": {"sec_fetch_mode": "no-cors"},
+    "destination": {"sec_fetch_dest": "image"},
+    "client hint": {"sec_ch_ua_mobile": "?0"},
+    "navigation": {"upgrade_insecure_requests": "1"},
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs_are_answered_as_they_are(program: str) -> None:
+    assert asyncio.run(ask(Guard(echo, "127.0.0.1"), None, **PROGRAMS[program]))[0] == 200
+
+
+@pytest.mark.parametrize("sign", BROWSERS)
+def test_every_sign_of_a_browser_needs_the_header_that_pages_cannot_send(sign: str) -> None:
+    guard, headers = Guard(echo, "127.0.0.1", pages=["/"]), BROWSERS[sign]
+    status, _, body = asyncio.run(ask(guard, None, **headers))
+    assert (status, "`X-Memory-Request: 1`" in json.loads(body)["error"]["message"]) == (403, True)
+    assert asyncio.run(ask(guard, None, **headers, x_memory_request="1"))[0] == 200
+    assert asyncio.run(ask(guard, None, path="/", **headers))[0] == 200
 
 
 def test_a_flood_gets_503_with_a_time_to_come_back_and_the_others_their_answers() -> None:
@@ -150,6 +197,27 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     yield address_of(listening)
     server.should_exit = True
     thread.join(5)
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "http://localhost:5173", "null"])
+def test_a_browser_that_asks_whether_a_page_may_send_the_header_is_refused(address: str, origin: str) -> None:
+    wanted = {"origin": origin, "access-control-request-method": "GET", "access-control-request-headers": "x-memory-request"}
+    for path in ("/recall", "/", "/openapi.json"):
+        answer = httpx.options(address + path, headers=wanted)
+        assert answer.status_code in (403, 405)
+        assert not [name for name in answer.headers if name.startswith("access-control-")]
+
+
+def test_a_browser_opens_the_pages_for_people_and_nothing_else(address: str) -> None:
+    browser = {
+        "user-agent": "Mozilla/5.0",
+        "accept": "text/html,*/*;q=0.8",
+        "sec-fetch-site": "none",
+        "sec-fetch-mode": "navigate",
+    }
+    statuses = [httpx.get(address + path, headers=browser).status_code for path in ("/", "/openapi.json", "/status")]
+    assert statuses == [200, 200, 403]
+    assert httpx.get(f"{address}/status", headers={**browser, "x-memory-request": "1"}).status_code == 200
 
 
 def test_half_open_connections_end_and_long_questions_are_refused_clearly(address: str) -> None:

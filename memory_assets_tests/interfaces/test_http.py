@@ -150,9 +150,10 @@ def test_every_name_of_this_machine_is_answered(called: str):
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://[broken", "file://"])
 def test_a_page_of_somebody_else_is_turned_away(origin: str):
+    own = {"x-memory-request": "1"}
     with client() as http:
-        assert http.get("/status", headers={"origin": origin}).status_code == 403
-        assert http.get("/status", headers={"origin": "http://localhost:3100"}).status_code == 200
+        assert http.get("/status", headers={"origin": origin, **own}).status_code == 403
+        assert http.get("/status", headers={"origin": "http://localhost:3100", **own}).status_code == 200
 
 
 def test_on_another_interface_addresses_and_its_name_are_answered_but_no_name_that_could_be_anybodys():

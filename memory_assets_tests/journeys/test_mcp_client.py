@@ -145,6 +145,9 @@ def test_over_http_strange_hosts_and_foreign_pages_are_turned_away():
     with serving() as url:
         assert httpx.post(f"{url}/mcp", json=hello, headers={**sent, "host": "evil.example"}).status_code == 403
         assert httpx.post(f"{url}/mcp", json=hello, headers={**sent, "origin": "https://evil.example"}).status_code == 403
+        browser = {**sent, "user-agent": "Mozilla/5.0"}
+        assert httpx.post(f"{url}/mcp", json=hello, headers=browser).status_code == 403
+        assert httpx.post(f"{url}/mcp", json=hello, headers={**browser, "x-memory-request": "1"}).status_code != 403
 
 
 def test_the_next_free_port_is_taken():
