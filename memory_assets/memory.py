@@ -56,7 +56,7 @@ Asking = TypeVar("Asking", bound=AnswerRequest)
 
 
 def _despite_damage(verb: "Callable[Concatenate[MemoryAgent, P], T]") -> "Callable[Concatenate[MemoryAgent, P], T]":
-    """Makes the verb answer from what is whole where a damaged file of the store makes it fail."""
+    """Lets the verb answer from the undamaged files of the store if a damaged one makes it fail."""
 
     @wraps(verb)
     def ask(self: "MemoryAgent", /, *arguments: P.args, **options: P.kwargs) -> T:
@@ -294,7 +294,7 @@ class MemoryAgent:
 
     @_despite_damage
     def pending(self) -> tuple[Pending, ...]:
-        """Returns the proposals that you are asked about, the most useful first, later events of the ledger included."""
+        """Returns the proposals that you are asked about, most useful first, including changes since the last triage."""
         return tuple(self._waiting())
 
     def lost(self) -> tuple[str, ...]:
@@ -347,7 +347,7 @@ class MemoryAgent:
         return tuple(f"{one.payload['path']}: {one.payload['line'] or 'removed ' + one.payload['replaces']}" for one in events)
 
     def take_back(self, proposal_id: str) -> None:
-        """Takes your last decision about a proposal back: it is pending again, and its edit of MEMORY.md undone."""
+        """Undoes your last decision about a proposal: it is pending again, and its edit of a file of entries is undone."""
         from memory_assets.services.review import take_back
 
         take_back(self.store, proposal_id)
@@ -412,7 +412,7 @@ class MemoryAgent:
         return status_of(self._store_or_unopened(), is_sample=self.is_sample)
 
     def health(self, *, is_deep: bool = False, night: date | None = None) -> "Health":
-        """Returns the report of the doctor: counts and checks; with `is_deep` of every byte, or of the share of the night."""
+        """Returns counts and checks of the store; with `is_deep`, also of every stored byte, or of the share of one `night`."""
         from memory_assets.adapters.local_embedder import LocalEmbedder
         from memory_assets.runs.freshness import check_deadlines
         from memory_assets.services.corpus import open_texts, open_vectors

@@ -79,7 +79,7 @@ def check_remote(remote: str) -> None:
     """Raises `SettingsError` for an address that could run a command or be taken for an option of git."""
     if not _REMOTE.fullmatch(remote):
         raise SettingsError(
-            f"MEMORY_REMOTE {remote[:80]!r} is no address to push to. Give https://…, ssh://…, user@host:path or a folder."
+            f"MEMORY_REMOTE {remote[:80]!r} is not an address to push to. Use https://…, ssh://…, user@host:path or a folder."
         )
 
 

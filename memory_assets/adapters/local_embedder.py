@@ -134,7 +134,7 @@ def model_folder(name: str) -> Path:
 
 
 def _is_file(path: Path) -> bool:
-    """Returns whether there is such a file; a name that no file can have is none."""
+    """Returns whether the file exists; False if the name is not valid."""
     try:
         return path.is_file()
     except (OSError, ValueError):

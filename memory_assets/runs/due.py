@@ -61,7 +61,7 @@ def due_runs(store: Store, job: str) -> list[DueRun]:
 
 
 def is_overdue(store: Store, job: str) -> bool:
-    """Returns whether a job that the clock starts ran too long ago, and what its own tables are made from changed since."""
+    """Returns whether the last run of a scheduled job is too long ago and the input of its tables changed since."""
     at = time_of(store, job)
     own = (table for table in tables_in(job) if table.jobs[0] == job)
     return at is not None and store.settings.clock() >= at and any(changed_since(store, one, one.made_from) for one in own)

@@ -64,7 +64,7 @@ class RunSummary:
 def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
     """Updates every table from the transcripts, then reflects and triages; does nothing when nothing is new.
 
-    Where a damaged file is in the way, it is put aside, and all starts again: what comes first is rebuilt first.
+    If a file is damaged, it is put aside and the update starts again from the first job.
     """
     summary = RunSummary()
     put_damaged_aside(store, is_deep=False)

@@ -92,8 +92,8 @@ def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str]
     """Builds the tables, which share one build function, for the partitions, writes them, and logs the step, also a failed one.
 
     A partition of a day, week or month table whose input version did not change is left as it is. The last of the tables is
-    written last: its input version says that the others are written. Raises `DamagedError` where a damaged file is in the way,
-    which is then put aside: the next run rebuilds it first.
+    written last: its input version says that the others are written. If a file that it reads is damaged, puts it aside, so that
+    the next run rebuilds it first, and raises `DamagedError`.
     """
     began, report, problem = perf_counter(), Report(), ""
     try:
@@ -163,8 +163,8 @@ def _counted(table: str, rows: pl.DataFrame) -> dict[str, int]:
 def _without_secrets(table: Table, report: Report, built: pl.DataFrame) -> pl.DataFrame:
     """Returns the rows with secrets masked that appear only in a text of the table, which joins or shortens what was captured.
 
-    A row in which a secret can still be found is put aside: it is not written, stops nothing, and a warning names it and the
-    rule. So is a row whose key is that of another one after masking.
+    A row in which a secret can still be found is not written; a warning names the row and the rule, and the run goes on. The
+    same applies to a row that has the key of another one after masking.
     """
     masked, key = mask_frame(built), schemas.key_of(table.name)
     if masked.equals(built):

@@ -82,7 +82,7 @@ def note_slot(store: Store, schedule: str, slot: datetime) -> None:
 def is_missed(store: Store, schedule: str, job: str, slot: datetime) -> bool:
     """Returns whether this time of the schedule passed, and neither a run of its job nor an evaluation followed.
 
-    Where the job never ran, the time counts from the first capture: a new store has nothing to catch up with.
+    If the job never ran, only times after the first capture count: a new store has missed nothing.
     """
     evaluated, ran = text_of(store.root / "built" / FOLDER / f"{schedule}.slot.txt"), last_run(store, job)
     ran = ran or last_run(store, "capture")

@@ -39,7 +39,7 @@ STILL_OPEN_FOR = timedelta(days=14)
 """Before the project's last session; what was left open earlier is done or given up."""
 
 PROJECTS_SHOWN = 5
-"""Active projects, by their last session, in the briefing of a folder of none."""
+"""Active projects, latest session first, that the briefing names in a folder that belongs to no project."""
 
 
 REQUEST_CHARS = 140

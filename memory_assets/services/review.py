@@ -150,9 +150,9 @@ def take_back(store: Store, proposal_id: str) -> None:
 
 
 def take_along(store: Store, memory_id: str, *, text: str = "") -> None:
-    """Lets the pending proposals of a memory follow what was done to it: corrected to `text`, or else forgotten.
+    """Updates the pending proposals of a memory that was corrected to `text`, or forgotten if `text` is empty.
 
-    Waits for no other process: if one is writing, REVIEW.md follows with its next triage.
+    Does not wait for other processes: if one is writing, its next triage updates REVIEW.md.
     """
     affected = _proposals_of(store, memory_id)
     for id in affected:

@@ -115,7 +115,7 @@ def missing_parts(store: Store) -> dict[str, set[str]]:
 
 
 def settle(store: Store) -> None:
-    """Notes that all jobs ran: what is still missing is not wanted any more."""
+    """Notes that all jobs ran, so a damaged file that none of them rebuilt is no longer needed."""
     if count := len(list_damage(store)):
         store.note(FOLDER, str(count))
 

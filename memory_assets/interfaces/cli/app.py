@@ -55,7 +55,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code."""
     words = list(sys.argv[1:] if words is None else words)
     as_json = "--json" in words
-    announcements()  # what an earlier command of this process found is no matter of this one
+    announcements()  # drops what an earlier command of this process announced
     try:
         reply = _run(words, as_json=as_json)
         if reply == INTERRUPTED:  # typer caught the interrupt

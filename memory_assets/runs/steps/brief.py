@@ -101,7 +101,7 @@ def briefing(store: Store, run: Run) -> Report:
 
 
 def is_whole(store: Store, scope: str) -> bool:
-    """Returns whether the briefing of the scope is there as it was written, or by a release that noted no hash."""
+    """Returns whether the briefing of the scope is unchanged since it was written, or was written without a noted hash."""
     noted = store.note_of(f"{HASH_OF}-{scope.replace('/', '-')}")
     return noted is None or hashlib.sha256(bytes_of(_path_of(store, scope)) or b"").hexdigest() == noted
 
@@ -114,7 +114,7 @@ def _path_of(store: Store, scope: str) -> Path:
 
 
 def _remove_others(store: Store) -> None:
-    """Deletes the briefings of projects of which nothing is known any more."""
+    """Deletes briefings whose project has no sessions, memories, proposals or file left."""
     known = {f"{Path(scope).name}.md" for scope in scopes_of(store)}
     folder = store.workspace / BRIEFINGS
     for path in [path for path in folder.glob("*.md") if path.name not in known]:

@@ -184,8 +184,8 @@ def _check_forgetting(store: Store) -> Check:
 
 
 def _check_ids(store: Store) -> Check:
-    """Checks that the memories that were proposed are there, under the ids by which they were."""
-    promise = "every memory that was proposed is there, under the id by which it was"
+    """Checks that each proposed memory exists and still has the id with which it was proposed."""
+    promise = "every proposed memory exists and has the id with which it was proposed"
     present = set(store.tables.read("observations", columns=["id"])["id"])
     numbers = ids_by_number(store.ledger.events([NUMBERED]))
     gone = sorted(number for number, ids in numbers.items() if present.isdisjoint(ids))
@@ -194,7 +194,7 @@ def _check_ids(store: Store) -> Check:
         return Check("ids", promise, True, f"{len(numbers):,} proposals")
     kept = f"{len(moved):,} have another id and kept their number and decision{_first(moved)}" if moved else ""
     lost = f"{len(gone):,} have no memory any more{_first(gone)}" if gone else ""
-    remedy = "Rules that changed, or transcripts that changed hands, do this; `memory explain ID` shows what was decided."
+    remedy = "Ids change with new rules, or if a message moves to another session; `memory explain ID` shows what was decided."
     return Check("ids", promise, False, "; ".join(filter(None, (kept, lost))), remedy, is_advice=True)
 
 

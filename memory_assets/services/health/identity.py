@@ -3,8 +3,8 @@
     ~/.agents/SOUL.md, IDENTITY.md, USER.md   voice and values, name and nature, about the owner
     ~/.agents/AGENTS.md                       instructions; AGENTS.md in the folder of each harness is a link to it
 
-A session reads SOUL.md, USER.md, MEMORY.md and the log of the day, in this order (A21). Nothing here is written: a broken link
-is named with the command that mends it.
+A session reads SOUL.md, USER.md, MEMORY.md and the log of the day, in this order (A21). This module changes none of these
+files: it reports each problem with a command that fixes it.
 """
 
 import os
@@ -34,9 +34,9 @@ class _Problem:
 
 
 def check_identity(home: Path, harnesses: Mapping[str, Path], memory_md: Path, log: Path) -> Check:
-    """Returns whether the files below `home` are whole and linked.
+    """Returns the check that the files below `home` can be read and that each harness links to `AGENTS.md`.
 
-    `harnesses` gives the folder of each harness by name, `memory_md` and `log` what a session reads after them.
+    `harnesses` gives the folder of each harness by name. `memory_md` and `log` are the files that a session reads afterwards.
     """
     folder = home / FOLDER
     if not any(os.path.lexists(folder / name) for name in (*ABOUT, INSTRUCTIONS)):
@@ -64,7 +64,7 @@ def _unreadable(folder: Path) -> Iterator[_Problem]:
             yield _Problem(text, _line("chmod", "u+r", path) if isinstance(error, OSError) else _line("file", path))
             continue
         if size > MOST_BYTES:
-            text = f"{path} has {size:,} bytes, of which Codex reads {MOST_BYTES:,}"
+            text = f"{path} has {size:,} bytes; Codex reads only the first {MOST_BYTES:,}"
             yield _Problem(text, f"shorten it: $EDITOR {shlex.quote(str(path))}", is_advice=True)
 
 
@@ -76,7 +76,7 @@ def _missing(folder: Path) -> Iterator[_Problem]:
 
 
 def _unlinked(instructions: Path, harnesses: Mapping[str, Path]) -> Iterator[_Problem]:
-    """Yields the harnesses that read another AGENTS.md, or none; only advice while none reads ours."""
+    """Yields each harness whose AGENTS.md is missing or another file; it is only advice if no harness links to this one."""
     if not instructions.exists():
         return
     linked = {name: home / INSTRUCTIONS for name, home in sorted(harnesses.items()) if home.is_dir()}

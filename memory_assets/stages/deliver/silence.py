@@ -1,7 +1,7 @@
 """One line where memory has gone silent: events that nothing reads, or input that waited for longer than its deadline.
 
-Reads what the sensors and `memory ingest` kept about what waits (`runs.freshness`), so the line appears when the time has come,
-although no process of ours runs any more. Standard library only, because a harness waits for it.
+Reads the file in which the sensors and `memory ingest` list waiting input (`runs.freshness`), so the line also appears if none
+of our processes is running. Standard library only, because a harness waits for it.
 """
 
 import os

@@ -87,7 +87,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _is_opposed(clause: _Statement, sentences: Sequence[_Statement]) -> bool:
-    """Returns whether the comparable sentences, of which there is one, all say the opposite of the clause."""
+    """Returns whether there are comparable sentences and all of them say the opposite of the clause."""
     comparable = [one for one in sentences if _is_comparable(clause, one)]
     clear = clause.words.union(*map(_opposites, clause.words))
     return bool(comparable) and all(one.gone <= clear | clause.gone and _is_opposite(clause, one) for one in comparable)

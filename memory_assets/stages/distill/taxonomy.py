@@ -1,9 +1,9 @@
 """Assigns facts to the categories of `taxonomy.toml`, by keywords and by the kind of the fact, and by meaning where they tie.
 
-Takes a text and its kind; returns a category and a confidence. A model's category comes before keywords, except those of an
-optional category, of which a model knows nothing. Of categories whose keywords weigh the same, the one with the examples that
-are most similar to the text is taken; without an embedder, the first one. Every row has the version of its taxonomy, so rows of
-an older version stay readable.
+Takes a text and its kind; returns a category and a confidence. A model's category comes before keywords, except keywords of an
+optional category, which models do not know. If the keywords of several categories weigh the same, the category with the
+examples most similar to the text is taken; without an embedder, the first one. Every row has the version of its taxonomy, so
+rows of an older version stay readable.
 """
 
 import re

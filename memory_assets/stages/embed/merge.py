@@ -80,7 +80,10 @@ def _conflict_of(newer: Row, older: Row) -> str | None:
 
 
 def find_conflicts_of(new: Collection[str], memories: Sequence[Row]) -> dict[str, list[str]]:
-    """Returns what each memory conflicts with, of those pairs of which one was not compared yet; `new` are the ids of those."""
+    """Returns the ids of the memories that each memory conflicts with, for pairs with at least one of the `new` ids.
+
+    Pairs of other memories were compared by an earlier merge.
+    """
     facts = [row for row in memories if row["kind"] == "fact" and row["state"] != "superseded"]
     facts.sort(key=lambda row: (row["event_at"], row["id"]))
     found: dict[str, list[str]] = {}

@@ -101,7 +101,7 @@ class EvidenceMessage:
 def faults_of(
     text: str, author: str, sources: Sequence[EvidenceMessage], *, priority: Priority = "medium", quote: str = ""
 ) -> list[Fault]:
-    """Returns the faults of a fact of the author that rests on the sources, of which `quote` are the words."""
+    """Returns the faults of a fact that the author stated and the sources support; `quote` are the words quoted from them."""
     found: dict[Fault, bool] = {
         "ungrounded": support(text, sources) < GROUNDED,
         "invented_time": bool(clock_times(text) - set().union(*(clock_times(source.text) for source in sources))),

@@ -2,8 +2,8 @@
 
 A prompt of sixty words asks for three things, and no single memory is about all of them: searched as a whole, it is near to
 nothing. So a long question is cut into its sentences, long sentences into clauses, and parts without enough words join the part
-beside them. Each part is searched alone; the answer takes the best result of each part in turn, the surest part first, within
-the limit and the tokens of the profile. No model is used.
+beside them. Each part is searched alone; the answer takes the best result of each part in turn, the most likely part first,
+within the limit and the tokens of the profile. No model is used.
 """
 
 import re
@@ -54,7 +54,7 @@ def split_needs(question: str) -> tuple[str, ...]:
 
 
 def merge_answers(whole: Answer, parts: Sequence[Answer], profile: Profile, *, is_listing: bool = False) -> Answer:
-    """Returns the answer to a question with those to its parts: their results in turn, of the surest part first.
+    """Merges the answer to a question with those to its parts: their results in turn, those of the most likely part first.
 
     In a listing of named corpora an exchange may be several results, and tokens have no limit.
     """

@@ -2,9 +2,9 @@
 
 The search has the answer more often among its first thirty results than among the few that are returned. Where a model is
 configured, and the setting `rerank` is not off, it is shown these in few words and names those that help. Its answer is used
-only if it names nothing but results that it was shown; the results that it does not name follow in their order. It has what the
-rewrite of the question left of the deadline. What it is sent is masked and fenced, and without results of projects that may not
-be sent. If it fails, the order stays, and a note says why.
+only if it names nothing but results that it was shown; the results that it does not name follow in their order. It has the
+time that the rewrite of the question left until the deadline. Its material is masked and fenced, without results of projects
+that may not be sent. If it fails, the order stays, and a note says why.
 """
 
 import re

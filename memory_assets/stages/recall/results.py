@@ -134,7 +134,7 @@ def tags_of(row: Row) -> tuple[str, ...]:
 
 
 def in_order(ordered: Sequence[Recalled], replacements: Mapping[str, str] = MappingProxyType({})) -> list[Recalled]:
-    """Returns the results with, of two that conflict, the surer one first, or the newer one, and replaced ones after the newer.
+    """Returns the results, reordered: of two that conflict the more certain or newer first, replaced ones after the newer one.
 
     `replacements` are the ids of replaced memories with those of the newer ones.
     """

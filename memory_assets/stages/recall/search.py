@@ -66,7 +66,7 @@ EXCHANGE_LINES = 2
 """Messages of a session within so many records are one exchange: the excerpt of one shows the other."""
 
 SAYS_IT = 0.8
-"""Share of a message's terms from which a memory learnt from it says the same."""
+"""A memory that was learnt from a message says the same if it has at least this share of the message's terms."""
 
 MEMORIES_SUFFICE = 0.5
 """Likelihood of an answer among the memories from which the profile `lean` does not search messages, too."""
@@ -364,7 +364,7 @@ class _Search:
             yield _Found(result_of(row, self.asker.now, score=score, arms=("filters",)), 1.0, "")
 
     def _at_home(self, found: Sequence[_Found]) -> Iterator[_Found]:
-        """Yields the candidates; a message is none that is of another project than relevant ones, or far behind a memory."""
+        """Yields the candidates without messages of other projects than relevant ones and messages far behind a memory."""
         home = self.parsed.scope.projects
         best = max((one.relevance for one in found if not one.reason and one.result.project in home), default=0.0)
         known = max((one.relevance for one in found if not one.reason and one.passage is None), default=0.0)

@@ -1,7 +1,7 @@
 """Says who said a result: a person, an assistant, or somebody else whose text a person pasted.
 
-Not all that stands in a person's turn is theirs: mails, logs, reviews and documents are pasted into it. A passage of which the
-rules of distillation take less than half for the person's own words is shown as pasted, and is not found by the person's name.
+A person's turn may contain text that others wrote: mails, logs, reviews and documents are pasted into it. If the rules of
+distillation attribute less than half of a passage to the person, it is shown as pasted and is not found by the person's name.
 """
 
 import polars as pl

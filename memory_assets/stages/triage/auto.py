@@ -33,7 +33,7 @@ ADOPTED = "the owner adopted settings by which nothing says it"
 """The only reasons to replace or remove a line without asking."""
 
 GIVEN_UP = {"superseded": "a newer fact has replaced it", "forgotten": "its memory was forgotten"}
-"""States of a memory that must not be proposed any more, and why."""
+"""States of a memory that must no longer be proposed, and why."""
 
 _FOUND_BY = {"assistant": "an assistant found it", "tool": "a tool showed it", "file": "a file says it"}
 ONCE = "said in one session"

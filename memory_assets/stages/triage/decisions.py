@@ -1,7 +1,7 @@
 """Folds proposals and the ledger into decisions: each proposal has exactly one state, the first person's decision wins.
 
 People's decisions also earn trust: an approval earns a category one point, also with another wording; a rejection costs three.
-A category with as many points as the setting demands needs no approval any more.
+Proposals of a category with at least as many points as the setting demands need no approval.
 """
 
 from collections import defaultdict

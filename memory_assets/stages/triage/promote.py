@@ -177,7 +177,7 @@ def standing_edits(ledger: Ledger) -> list[Event]:
 
 
 def take_back(proposal_id: str, workspace: Workspace, ledger: Ledger, owner: str, order: Sequence[str]) -> None:
-    """Takes the proposal's edit back, if it was made: its line goes, and the one that it replaced is there again.
+    """Undoes the proposal's edit, if it was made: removes its line and restores the line that it replaced.
 
     A line that a person has changed since stays.
     """

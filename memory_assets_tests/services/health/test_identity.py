@@ -1,4 +1,4 @@
-"""Identity files: what is broken is named with the command that mends it, and the command does."""
+"""Identity files: each problem is reported with a command, and running the command fixes it."""
 
 import subprocess
 from pathlib import Path
@@ -33,7 +33,7 @@ def check(home: Path) -> Check:
     return check_identity(home, folders, home / "MEMORY.md", home / "2026-08-03.md")
 
 
-def mend(found: Check) -> None:
+def fix(found: Check) -> None:
     """Runs each command that the check names."""
     for line in found.found.splitlines():
         subprocess.run(line.rpartition(": ")[2], shell=True, check=True)
@@ -51,20 +51,20 @@ def test_who_has_no_identity_files_is_not_asked_for_any(tmp_path: Path):
     assert check(tmp_path).passed
 
 
-def test_a_link_that_was_replaced_by_a_file_is_mended_and_the_file_kept(home: Path):
+def test_a_link_that_was_replaced_by_a_file_is_fixed_and_the_file_kept(home: Path):
     link = home / ".claude" / "AGENTS.md"
     link.unlink()
     link.write_text("# Something else\n")
     found = check(home)
     assert (found.passed, found.is_advice) == (False, False)
     assert f"claude_code: {link} is another file than {home}/.agents/AGENTS.md" in found.found
-    mend(found)
+    fix(found)
     assert check(home).passed
     assert (home / ".claude" / "AGENTS.md.before").read_text() == "# Something else\n"
 
 
 @pytest.mark.parametrize("is_dangling", [False, True])
-def test_a_missing_or_dangling_link_is_mended(home: Path, is_dangling: bool):
+def test_a_missing_or_dangling_link_is_fixed(home: Path, is_dangling: bool):
     link = home / ".pi" / "agent" / "AGENTS.md"
     link.unlink()
     if is_dangling:
@@ -72,7 +72,7 @@ def test_a_missing_or_dangling_link_is_mended(home: Path, is_dangling: bool):
     found = check(home)
     assert not found.passed
     assert "link to nothing" in found.found if is_dangling else "does not exist" in found.found
-    mend(found)
+    fix(found)
     assert check(home).passed
 
 
@@ -99,7 +99,7 @@ def test_files_that_no_harness_links_are_advice_only(home: Path):
     ("content", "told", "is_advice"),
     [
         (b"\xff\xfe", "cannot be read (not UTF-8)", False),
-        (b"x" * (MOST_BYTES + 1), "32,769 bytes, of which Codex reads 32,768", True),
+        (b"x" * (MOST_BYTES + 1), "32,769 bytes; Codex reads only the first 32,768", True),
         (None, "USER.md does not exist", True),
     ],
 )

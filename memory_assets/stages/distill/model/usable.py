@@ -1,7 +1,7 @@
 """Decides whether an answer of the observer can be used: it has facts, or says in the agreed form that there are none.
 
-A refusal in words, an empty answer, and an answer most of which has no support in the transcript are asked for once more; after
-that the rules observe those messages, and a check names the question.
+An answer is not usable if it is empty, a refusal in words, or mostly unsupported by the transcript. The model is then asked
+once more; after that the rules observe those messages, and a check names the question.
 """
 
 import re
