@@ -32,6 +32,7 @@ _ITALIC = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])")
 _MARKS = re.compile(r"^[\s✅❌⚠️🔴🟡🟢✓✗☑️🎉👍]+")
 _NUMBERED = re.compile(r"^(?:\d{1,2}[.)]|[A-H]\.)\s+(?=\S)")
 _END = re.compile(r"""(?<=[.!?])["'”’)\]`]*\s+(?=["'“‘(\[`*]*[A-Z0-9`/~_.-])""")
+_COMMON_WORD = re.compile(r"[a-z][a-z']*(?:[:,\s]|\.?(?:\s|$))")
 STRAIGHT = str.maketrans("‘’‛′", "'" * 4)
 """Typographic apostrophes to plain ones, one to one, so that offsets in the text stay valid."""
 
@@ -80,6 +81,11 @@ def split_sentences(text: str) -> list[str]:
         begin = gap.end()
     pieces.append(text[begin:].strip())
     return [piece for piece in pieces if piece]
+
+
+def capitalised(text: str) -> str:
+    """Returns the text with a capital, unless it begins with a name in code, such as `pkg/`, `useState` or `x86`."""
+    return f"{text[:1].upper()}{text[1:]}" if _COMMON_WORD.match(text) else text
 
 
 def plain(text: str) -> str:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.text.sentences import split_message, split_sentences
+from memory_assets.text.sentences import capitalised, split_message, split_sentences
 
 
 def texts(message: str) -> list[str]:
@@ -53,6 +53,13 @@ def test_lines_of_one_paragraph_are_joined():
         "The worker reads from Redis.",
         "It writes Parquet.",
     ]
+
+
+def test_common_words_get_a_capital_and_names_in_code_keep_theirs():
+    common = {"use uv.": "Use uv.", "don't": "Don't", "note: it works": "Note: it works", "run.": "Run."}
+    names = ["pkg/ holds the API", "useState is enough", "x86 only", "uv.lock is generated", "`make` first", "", "5432"]
+    assert {text: capitalised(text) for text in common} == common
+    assert [capitalised(text) for text in names] == names
 
 
 @given(st.text())

@@ -9,7 +9,7 @@ Takes a text in the third person, as a model words it; returns what remains, emp
 
 import re
 
-from memory_assets.text.sentences import split_sentences
+from memory_assets.text.sentences import capitalised, split_sentences
 from memory_assets.text.words import stems_of
 
 _OWNER = r"(?:the )?(?:owner|user)(?: has)?"
@@ -72,7 +72,7 @@ def what_holds(text: str) -> str:
 def _as_rule(sentence: str) -> str:
     for pattern, instead in _RULES:
         if pattern.match(sentence):
-            return _capital(pattern.sub(instead, sentence, count=1))
+            return capitalised(pattern.sub(instead, sentence, count=1))
     return sentence
 
 
@@ -81,7 +81,7 @@ def _clauses(sentence: str) -> str:
     stop = sentence[len(sentence.rstrip(".!")) :]
     parts = [_TAIL.sub("", _without_report(part)) for part in _CLAUSE.split(sentence.rstrip(".!"))]
     kept = [part for part in parts if stems_of(part) and not _is_report(part)]
-    return "" if all(map(_EVENT.search, kept)) else _capital("; ".join(kept)) + stop
+    return "" if all(map(_EVENT.search, kept)) else capitalised("; ".join(kept)) + stop
 
 
 def _without_report(part: str) -> str:
@@ -95,8 +95,3 @@ def _without_report(part: str) -> str:
 def _is_report(part: str) -> bool:
     said = _BESIDE.sub("", part)
     return bool(_REPORTS.search(said)) and not _HOLDS.search(said)
-
-
-def _capital(text: str) -> str:
-    """Returns the text with a capital, unless it begins with a name in code."""
-    return f"{text[:1].upper()}{text[1:]}" if re.match(r"[a-z][a-z']*(?:[,\s]|$)", text) else text

@@ -14,6 +14,7 @@ from memory_assets.stages.distill.items import entities_of
 from memory_assets.stages.distill.rules.grammar import ERRAND, GENERAL, LOOSE_START, is_question, stands_alone, strip_opening
 from memory_assets.stages.reflect.durable import own_words, sentences_of
 from memory_assets.stages.reflect.present import what_holds
+from memory_assets.text.sentences import capitalised
 from memory_assets.text.words import specifics_in, stems_of
 
 _FOUND = re.compile(
@@ -147,8 +148,7 @@ def _is_aside(sentence: str) -> bool:
 
 def _as_sentence(words: str) -> str:
     """Returns the words with a stop and a capital, unless they begin with a name in code."""
-    text = words.strip()
-    if not text:
+    shown = capitalised(words.strip())
+    if not shown:
         return ""
-    shown = f"{text[:1].upper()}{text[1:]}" if re.match(r"[a-z][a-z']*(?:[:,\s]|\.?(?:\s|$))", text) else text
     return shown if re.search(r"[.!?…][”\")]?$", shown) else f"{shown.rstrip(' ,;:')}."

@@ -1,16 +1,13 @@
 """A triage that is killed between any two writes, each file and each step of git counted, ends as an undisturbed one."""
 
-import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.stages.triage import promote
 from memory_assets.stages.triage.projects import memory_files
-from memory_assets.store import ledger
+from memory_assets_tests.attacks.kill_points import KilledError, failing_behind
 from memory_assets_tests.dirty import is_dirty
 from memory_assets_tests.once import SEED, sampled
 from memory_assets_tests.stages.triage.world import World
@@ -18,16 +15,9 @@ from memory_assets_tests.stages.triage.world import World
 DATES, UV, MAKE = "Write dates the British way.", "Always use `uv`, never `pip`.", "Always run `make check` before you commit."
 PORT, NEW_PORT = "The staging database of the port listens on 5432.", "The staging database of the port listens on 5433."
 TIDES = tuple(f"The tide table of harbour {n} lies in `tides/{n}.csv`." for n in range(1, 4))
-WRITING = {"hash-object", "read-tree", "update-index", "commit-tree", "update-ref"}
-"""What of git changes something; the rest only reads."""
-
 
 POINTS = 16
 """Writes behind which a run is killed, of some seventy; `make test-all` takes them all."""
-
-
-class KilledError(BaseException):
-    """Stands for a process that is killed: nothing catches it."""
 
 
 def prepared(root: Path) -> World:
@@ -56,44 +46,6 @@ def copied(world: World, root: Path) -> World:
     return World(root, world.clock, *known)
 
 
-def killing(patch: pytest.MonkeyPatch, last: int | None) -> list[str]:
-    """Notes every write from now on; the one behind the last allowed kills, a line of the ledger in its middle."""
-    done: list[str] = []
-
-    def is_over(name: str) -> bool:
-        if last is not None and len(done) >= last:
-            return True
-        done.append(name)
-        return False
-
-    def counted(name: str, write: Callable) -> Callable:
-        def do(*arguments, **options):
-            if is_over(name):
-                raise KilledError(name)
-            return write(*arguments, **options)
-
-        return do
-
-    append, run = ledger.append_line, GitWorkspace._run
-
-    def append_line(path: Path, line: bytes) -> None:
-        if is_over("ledger"):
-            with path.open("ab") as file:
-                file.write(line[: len(line) // 2])
-            raise KilledError("ledger")
-        append(path, line)
-
-    def git(self, arguments, *others, **options):
-        if arguments[0] in WRITING and is_over(f"git {arguments[0]}"):
-            raise KilledError(arguments[0])
-        return run(self, arguments, *others, **options)
-
-    patch.setattr(ledger, "append_line", append_line)
-    patch.setattr(GitWorkspace, "_run", git)
-    patch.setattr(os, "replace", counted("file", os.replace))
-    return done
-
-
 def outcome(world: World) -> dict[str, object]:
     """What must not depend on when a process was killed."""
     files = memory_files(world.workspace.root)
@@ -119,7 +71,7 @@ def test_memory_md_git_and_the_tables_agree_after_the_run_that_follows(tmp_path:
     base = prepared(tmp_path / "base")
     undisturbed = copied(base, tmp_path / "undisturbed")
     with pytest.MonkeyPatch.context() as patch:
-        counted = killing(patch, None)
+        counted = failing_behind(patch, None)
         undisturbed.triage()
         total = len(counted)
     expected = outcome(undisturbed)
@@ -129,7 +81,7 @@ def test_memory_md_git_and_the_tables_agree_after_the_run_that_follows(tmp_path:
     for writes in sampled(range(total), POINTS):
         disturbed = copied(base, tmp_path / f"killed-{writes}")
         with pytest.MonkeyPatch.context() as patch:
-            done = killing(patch, writes)
+            done = failing_behind(patch, writes)
             with pytest.raises(KilledError):
                 disturbed.triage()
         disturbed.reopen()
