@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from memory_assets.services.health.doctor import Health
     from memory_assets.services.health.status import Status
     from memory_assets.services.notes import Noted
+    from memory_assets.services.restore import Restored
     from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.brief.due import Trigger
     from memory_assets.stages.evaluate.gold import Evaluation, Shown
@@ -260,6 +261,15 @@ class MemoryAgent:
         from memory_assets.services import notes
 
         return notes.feedback(self.store, requests.FeedbackRequest.of(memory_ids, **options))
+
+    def restore(self, memory_ids: str | Sequence[str] | requests.RestoreRequest) -> "Restored":
+        """Makes stale, archived or cold memories active again, from the next build of memories on.
+
+        Raises `NoteError` for a memory that is active, and its subclasses for one that is unknown, replaced or forgotten.
+        """
+        from memory_assets.services import restore
+
+        return restore.restore(self.store, requests.RestoreRequest.of(memory_ids))
 
     def brief(self, session: str | requests.BriefRequest | None = None, **options: Any) -> Briefing:
         """Returns the briefing for the next session; its text is empty where there is none yet.

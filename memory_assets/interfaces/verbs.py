@@ -1,4 +1,4 @@
-"""The verbs of all interfaces: each with its request model, its descriptions for people and agents, and an example.
+"""The verbs of the interfaces: each with its request model, its descriptions for people and agents, and an example.
 
 The command line's options, the JSON schema of an agent's tool and the parameters of HTTP are made from the request model; the
 facade's method of the same name takes the request. A new verb needs an entry here, a request model and a method. `make docs`
@@ -23,8 +23,8 @@ class Verb:
     title: str
     summary: str
     """For people: one sentence in the help."""
-    about: str
-    """For agents: what it does and when to use it."""
+    about: str = ""
+    """For agents: what it does and when to use it; empty for a verb of the command line."""
     example: Mapping[str, Any] = field(default_factory=dict)
     is_writing: bool = False
     is_destructive: bool = False
@@ -170,4 +170,15 @@ STATUS = Verb(
     "Show what the memory holds, how fresh it is, what is pending for review, and where its files are.",
 )
 
+RESTORE = Verb(
+    "restore",
+    requests.RestoreRequest,
+    "Restore memories",
+    "Make stale, archived or cold memories active again.",
+    example={"memory_ids": ["mem_0f3a5c1e"]},
+    is_writing=True,
+)
+
 VERBS = [RECALL, ANSWER, EXPLAIN, TRIGGERS, BRIEF, REMEMBER, FORGET, FEEDBACK, REVIEW, DECIDE, STATUS]
+COMMANDS = [RESTORE]
+"""Verbs of the command line only: neither a tool of agents nor an address over HTTP."""

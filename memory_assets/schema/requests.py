@@ -252,6 +252,12 @@ class FeedbackRequest(Request):
     session: str | None = Field(None, description="Id of the current session.")
 
 
+class RestoreRequest(Request):
+    """Makes memories active again."""
+
+    memory_ids: tuple[str, ...] = Field(min_length=1, description="Stale, archived or cold memories (mem_…).")
+
+
 class ReviewRequest(Request):
     """Asks which proposals wait for a decision."""
 

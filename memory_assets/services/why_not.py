@@ -21,16 +21,14 @@ from memory_assets.adapters.text_index import find_in
 from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.schema.frames import frame_of
 from memory_assets.services.corpus import Present
+from memory_assets.services.restore import present_states
 from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.distill.rows import short_id
-from memory_assets.stages.maintain.states import MOVES, fold_states
-from memory_assets.stages.recall.log import log_recalls
 from memory_assets.stages.recall.results import Answer
 from memory_assets.stages.recall.wording import one_line
-from memory_assets.store.ledger import RECALLED
 from memory_assets.store.store import Store
 from memory_assets.text.sentences import plain, split_sentences
 from memory_assets.text.terms import query_terms, text_terms
@@ -243,19 +241,17 @@ def _by_state(memory: dict[str, Any], store: Store, present: Present) -> tuple[s
     if state == "held":
         return "held", _why_held(memory, store)
     if state in ("archived", "cold"):
-        return "stale", f"it is {state}{_since(memory, store)}; ask with include={state}"
+        restoring = f"`memory restore {short_id(memory['id'])}`"
+        return "stale", f"it is {state}{_since(memory, store)}; ask with include={state}, or restore it with {restoring}"
     return None
 
 
 def _since(memory: dict[str, Any], store: Store) -> str:
     """Returns since when an old memory has its state, and why, in words."""
-    recalls = log_recalls(store.ledger.events([RECALLED]), store.settings.zone)
-    rows, settings = frame_of("memories", [memory]), store.settings
-    events = store.ledger.events(MOVES)
-    row = fold_states(rows, recalls, events, settings.clock(), settings.ttl_days, settings.zone).row(0, named=True)
+    row = present_states(store, frame_of("memories", [memory])).row(0, named=True)
     if row["state"] != memory["state"]:
         return ""  # it was recalled, or restored, since the memories were built
-    return f" since {row['since'].astimezone(settings.zone):%Y-%m-%d} ({row['reason']})"
+    return f" since {row['since'].astimezone(store.settings.zone):%Y-%m-%d} ({row['reason']})"
 
 
 def _why_held(memory: dict[str, Any], store: Store) -> str:

@@ -16,7 +16,7 @@ from memory_assets.interfaces.cli.commands import option_of
 from memory_assets.interfaces.http import application
 from memory_assets.interfaces.mcp import protocol
 from memory_assets.interfaces.mcp.protocol import Protocol
-from memory_assets.interfaces.verbs import VERBS, Verb
+from memory_assets.interfaces.verbs import COMMANDS, VERBS, Verb
 from memory_assets.interfaces.views.registry import VIEWS
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import Request
@@ -41,20 +41,23 @@ def test_the_profiles_that_can_be_asked_for_exist():
 
 
 def test_each_verb_has_a_method_of_the_facade_and_a_view():
-    assert [verb.name for verb in VERBS if not callable(getattr(MemoryAgent, verb.name, None))] == []
-    assert {verb.name for verb in VERBS} == set(VIEWS)
+    names = [verb.name for verb in (*VERBS, *COMMANDS)]
+    assert [name for name in names if not callable(getattr(MemoryAgent, name, None))] == []
+    assert set(names) == set(VIEWS)
 
 
 def test_a_tool_is_named_after_its_verb():
     assert verbs.BRIEF.tool == "memory_brief"
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", [*VERBS, *COMMANDS], ids=lambda verb: verb.name)
 def test_every_example_is_a_valid_request(verb: Verb):
     assert set(verb.request(**verb.example).model_fields_set) == set(verb.example)
 
 
-@pytest.mark.parametrize("verb", [one for one in VERBS if one.name not in WITHOUT_A_COMMAND], ids=lambda verb: verb.name)
+@pytest.mark.parametrize(
+    "verb", [one for one in (*VERBS, *COMMANDS) if one.name not in WITHOUT_A_COMMAND], ids=lambda verb: verb.name
+)
 def test_the_command_line_has_the_parameters_of_the_request(verb: Verb):
     options = options_of(verb)
     assert list(verb.parameters) == [name for name in options if name in verb.parameters]
@@ -79,6 +82,12 @@ def test_tools_and_http_have_the_parameters_of_the_request_with_the_same_bounds(
     if not verb.is_writing:
         query = {one["name"]: one["schema"] for one in path["get"].get("parameters", ())}
         assert query == dict(verb.parameters)
+
+
+def test_verbs_of_the_command_line_are_no_tools_and_have_no_address():
+    assert {verb.tool for verb in COMMANDS}.isdisjoint(one["name"] for one in Protocol(is_writing=True).tools()["tools"])
+    with TestClient(application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
+        assert [client.post(f"/{verb.name}", json=dict(verb.example)).status_code for verb in COMMANDS] == [404] * len(COMMANDS)
 
 
 def test_the_tools_that_a_server_shows_before_pydantic_is_imported_are_those_of_the_verbs():

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.due import memories_are_stale
 from memory_assets.runs.materialise import materialise
@@ -83,6 +84,34 @@ def test_another_ttl_folds_memories_again_and_nothing_else(store: Store, monkeyp
     assert build(store) == "stale"
     monkeypatch.delenv("MEMORY_TTL_DAYS")
     assert build(at(60, monkeypatch)) == "active"
+
+
+def test_an_archived_fact_is_restored_by_the_command_and_its_ttl_starts_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    for day in range(0, 100, 6):
+        query(at(day, monkeypatch))
+    store = at(100, monkeypatch)
+    store.ledger.append(ARCHIVED, "weekly", {"memory_ids": [MEMORY]}, actor="rules")
+    assert build(store) == "archived"
+    assert cli.main(["restore", MEMORY[:8], "--json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["data"]["memories"]
+    assert (one["memory_id"], one["text"], one["state"]) == (MEMORY, FACT, "archived")
+    assert (is_due(store), build(store)) == (True, "active")
+    assert cli.main(["restore", MEMORY]) == 1
+    assert (
+        capsys.readouterr().err
+        == "✗ mem_0f3a5c1e0000 is active already. Only stale, archived and cold memories can be restored.\n"
+    )
+    for day in range(100, 191, 6):
+        query(at(day, monkeypatch))
+    assert [build(at(day, monkeypatch)) for day in (190, 191)] == ["active", "stale"]
+    assert cli.main(["restore", MEMORY]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"mem_0f3a5c1e0000 {FACT}",
+        "   was stale",
+        "Active again after the next `memory ingest`, or within minutes while `memory up` runs.",
+    ]
 
 
 def test_an_archived_fact_is_restored_by_an_event(store: Store, monkeypatch: pytest.MonkeyPatch):

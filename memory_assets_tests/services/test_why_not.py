@@ -190,7 +190,8 @@ def test_an_archived_memory_is_found_only_on_request(kind: str, store: Store, mo
     state = STATE_OF[kind]
     assert (asked().stage, asked().because) == (
         "stale",
-        f"it is {state} since 2026-11-03 ({state} on 2026-11-03); ask with include={state}",
+        f"it is {state} since 2026-11-03 ({state} on 2026-11-03); ask with include={state}, or restore it with "
+        f"`memory restore mem_{MEMORY.replace('-', '')[:12]}`",
     )
     assert not MemoryAgent().recall(PLANTED, probe=True).results
     assert [one.memory_id for one in MemoryAgent().recall(PLANTED, include=(state,), probe=True).results] == [MEMORY]

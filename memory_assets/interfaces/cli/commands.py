@@ -34,7 +34,7 @@ SPELLINGS = {"limit": ("--limit", "-n"), "used": ("--used/--unused",)}
 
 ORDER = (
     "up", "recall", "remember", "review", "explain", "forget", "status", "brief",
-    "hooks", "model", "config", "ingest", "doctor",
+    "hooks", "model", "config", "ingest", "doctor", "restore",
 )  # fmt: skip
 """The order of commands in the help; the others come last."""
 

@@ -1,4 +1,4 @@
-"""The commands outside of groups: up, recall, remember, review, explain, forget, status, brief; ingest and doctor."""
+"""The commands outside of groups: up, recall, remember, review, explain, forget, status, brief; ingest, doctor and restore."""
 
 import os
 import sys
@@ -166,3 +166,6 @@ def doctor(
     """Check that every file, message and memory is accounted for; the exit code is 1 if not."""
     health = MemoryAgent().health(is_deep=deep)
     return shown(render_health, health, exit_code=int(not health.is_well))
+
+
+add(app, verbs.RESTORE, KEEP_WELL)

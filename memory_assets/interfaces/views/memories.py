@@ -1,4 +1,4 @@
-"""Renders memories that were recalled, cited, saved, corrected, rated, erased, proposed or decided."""
+"""Renders memories that were recalled, cited, saved, corrected, rated, restored, erased, proposed or decided."""
 
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from memory_assets.memory import Decided, Review
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.notes import Noted
+    from memory_assets.services.restore import Restored
     from memory_assets.stages.recall.cited_answer import Citation, CitedAnswer
     from memory_assets.stages.recall.results import Answer, Recalled
 
@@ -57,6 +58,14 @@ def render_noted(noted: "Noted") -> Parts:
     yield bold(noted.memory_id, f" {noted.text}")
     replaced = f"; replaces {short_id(noted.replaces)}" if noted.replaces else ""
     yield dim(f"   {noted.category}, {noted.priority}, {noted.project or 'every project'}{replaced}")
+
+
+def render_restored(restored: "Restored") -> Parts:
+    """Renders the restored memories with their former states, and when recall returns them."""
+    for one in restored.memories:
+        yield bold(short_id(one.memory_id), f" {one.text}")
+        yield dim(f"   was {one.state}")
+    yield "Active again after the next `memory ingest`, or within minutes while `memory up` runs."
 
 
 def render_forgetting(found: "Forgetting") -> Parts:

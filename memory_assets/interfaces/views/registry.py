@@ -17,6 +17,7 @@ VIEWS: Mapping[str, Callable[[Any], Parts]] = {
     "remember": memories.render_noted,
     "forget": memories.render_forgetting,
     "feedback": memories.render_noted,
+    "restore": memories.render_restored,
     "review": memories.render_pending,
     "decide": memories.render_decided,
     "status": health.render_state,

@@ -56,7 +56,7 @@ COMMANDS = [name for name in names_of(cli.make_app()) if name != ("send",)]
 
 def test_the_names_that_others_call_are_there():
     wanted = {"up", "recall", "remember", "review", "explain", "forget", "status", "brief"}
-    wanted |= {"hooks", "model", "config", "ingest", "doctor", "data", "lab", "serve"}
+    wanted |= {"hooks", "model", "config", "ingest", "doctor", "restore", "data", "lab", "serve"}
     assert wanted == {name[0] for name in COMMANDS}
 
 
@@ -308,7 +308,7 @@ def test_a_shell_completes_the_names_of_commands():
         "import sys; sys.argv = ['memory']; from memory_assets.interfaces.entry import main; main()",
     ]
     done = subprocess.run(command, env=variables, capture_output=True, text=True)
-    assert sorted(done.stdout.split()) == ["recall", "remember", "review"]
+    assert sorted(done.stdout.split()) == ["recall", "remember", "restore", "review"]
 
 
 def test_the_page_of_commands_names_each_of_them():
