@@ -1,4 +1,4 @@
-"""The server of tools as a harness runs it: a process with pipes, of which every line of stdout must be the protocol's."""
+"""The MCP server as a harness runs it: a process with pipes; every line of its stdout must belong to the protocol."""
 
 import json
 import os

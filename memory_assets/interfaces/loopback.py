@@ -31,13 +31,13 @@ WAIT_SECONDS = 30.0
 """How long a request may wait for its turn."""
 
 ARRIVAL_SECONDS = 10.0
-"""Within so many seconds the whole of a request must have arrived."""
+"""Within this time the whole request must arrive."""
 
 LONGEST_BODY = 4 * 1024 * 1024
 LONGEST_HEADERS = 16 * 1024
 LONGEST_ADDRESS = 8 * 1024
 MOST_CONNECTIONS = 64
-"""A client that opens connections and sends nothing occupies no more."""
+"""Limits what a client occupies that opens connections and sends nothing."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -229,7 +229,7 @@ async def _read_all(receive: Receive) -> list[MutableMapping[str, Any]]:
 
 
 def _replayed(messages: Sequence[MutableMapping[str, Any]], receive: Receive) -> Receive:
-    """Returns what gives the messages once more, then those that follow."""
+    """Returns a `receive` that repeats these messages, then passes on further ones."""
     waiting = list(messages)
 
     async def replay() -> MutableMapping[str, Any]:

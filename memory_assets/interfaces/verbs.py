@@ -29,7 +29,7 @@ class Verb:
     is_writing: bool = False
     is_destructive: bool = False
     tool_defaults: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters whose defaults are others for agents than for people."""
+    """Parameters with another default for agents than for people."""
 
     @property
     def tool(self) -> str:

@@ -269,7 +269,7 @@ def friction(store: Store, table: Table) -> dict[str, str]:
 
 
 def friction_version(store: Store, table: Table, day: str, *, is_found: bool) -> str:
-    """Returns the input version of the day: what was found there follows the messages of the six days after it."""
+    """Returns the input version of the day; if a friction was found on it, also of the messages of the next six days."""
     is_enough = observations_until(store, day) >= store.settings.friction_observations
     upstream = [store.tables.parts(name) for name in ("messages", "observations")]
     read = (fingerprint(parts, one) for parts in upstream for one in friction_days(day, is_found=is_found))

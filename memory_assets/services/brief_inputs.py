@@ -46,7 +46,7 @@ REQUEST_CHARS = 140
 """A longer request costs more than it says."""
 
 SAME_STEP = 0.6
-"""Share of common stems from which the state says what the next step says."""
+"""If the state and the next step have at least this share of stems in common, they say the same."""
 
 _IS_DONE = re.compile(
     r"(?i)(?:^|; )(?!also|secondary)(?:the|all|both|every\w*|this|it)\b[^;]*\b(?:is|are|was|were|has been|have been) (?:\w+ )?"
@@ -58,7 +58,7 @@ _POINTS_BACK = re.compile(
     r"\b(?i:it|them|they|this|that|these|those|both|above|below|you (?:sugg|prop|list|said|ment)\w*)\b|…$"
     r"|\b[B-F]\b|\bA\b(?=[,.]|$| (?:for|and|or)\b)"
 )
-"""Words for what was said before, also the letter of an option."""
+"""Words that refer to something said before, or to the letter of an option."""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""Files of the store that are not as they were written: put aside, listed, and announced to whoever asked.
+"""Damaged files of the store: put aside, listed, and announced with the next answer.
 
     damaged/000001-data.parquet    a derived file as it was found; it is rebuilt by the next run
     damaged/list.jsonl             one line for each: when it was found, its place, and why it cannot be used
 
-What cannot be rebuilt (archive, ledger, answers) is never moved: it is named, and what still can be read is used.
+Files that cannot be rebuilt (archive, ledger, answers) are never moved: they are reported, and their readable part is used.
 """
 
 import json
@@ -91,9 +91,9 @@ def is_damage(error: BaseException) -> bool:
 
 
 def put_damaged_aside(store: Store, tables: Collection[str] | None = None, *, is_deep: bool = True) -> list[Damage]:
-    """Puts the derived files aside that are not as they were written, of these tables or of all, and returns them.
+    """Puts damaged derived files aside, of these tables or of all, and returns them.
 
-    Reads them again as a whole, or where it is not `is_deep` only the footers of tables.
+    With `is_deep` it reads every byte, otherwise only the footers of tables.
     """
     history = damaged_history(store) if is_deep else ()
     found = [put_aside(store, path, why) for path, why in (*store.tables.damaged(tables, is_deep=is_deep), *history)]

@@ -132,7 +132,7 @@ class ParquetTables:
     def damaged(self, names: Iterable[str] | None = None, *, is_deep: bool = True) -> Iterator[tuple[Path, str]]:
         """Yields each file of the tables (all by default) that is not as it was written, with the reason.
 
-        Reads every byte, or where it is not `is_deep` only what says how the file was written.
+        With `is_deep` it reads every byte, otherwise only the footers.
         """
         fault_of = _fault_of if is_deep else _footer_fault_of
         for table in table_names() if names is None else names:

@@ -45,7 +45,7 @@ OTHERS = 0o077
 """Permissions of the group and of everybody else."""
 
 BEFORE_A_STORE = frozenset({"memory.toml", "spool", "lock"})
-"""What may be in the data folder before it is a store: settings, and what hooks sent."""
+"""Files that may be in the data folder before it is a store: settings, and events that hooks sent."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Store:
 def open_store(settings: Settings) -> Store:
     """Opens the store in `settings.data`, or creates it.
 
-    A store that others may enter is closed to them. Raises `StoreVersionError` if a newer release wrote it, `SettingsError` if
+    Removes the permissions of other users. Raises `StoreVersionError` if a newer release wrote it, `SettingsError` if
     the zone differs from the store's, and `StoreError` if the folder cannot be used.
     """
     store = Store(settings, settings.data)
@@ -150,7 +150,7 @@ def open_store(settings: Settings) -> Store:
 
 
 def _close_to_others(root: Path) -> None:
-    """Takes the permissions of other users from the store, and all that is in it, if they may enter it.
+    """Removes the permissions of other users from the store and everything in it, if they may enter it.
 
     Raises `StoreError` if the folder belongs to another user, or holds other files than a store's.
     """

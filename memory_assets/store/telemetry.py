@@ -48,7 +48,7 @@ class StepEvent:
 
 
 def log_step(root: Path, event: StepEvent) -> None:
-    """Appends the event; a log that cannot be written fails no step."""
+    """Appends the event; if the log cannot be written, the step goes on."""
     record = {"level": event.level, **asdict(event), "at": event.at.isoformat(), "duration_ms": round(event.duration_ms, 3)}
     line = json.dumps(record, sort_keys=True).encode() + b"\n"
     try:

@@ -1,4 +1,4 @@
-"""What leaves for a terminal or a model: text that cannot move a cursor, hide, reverse or close anything.
+"""Cleans text for terminals and models, so that it cannot move a cursor, hide or reverse text, or close a tag.
 
 Takes any text; `visible` is the one function that every way out calls: the command line, JSON, HTTP, the tools of agents,
 hooks, exports and the lines of MEMORY.md. It imports the standard library only, because hooks wait for it.
@@ -35,12 +35,12 @@ def visible(text: str) -> str:
 
 
 def visible_json(text: str) -> str:
-    """Returns serialised JSON with the same done to its strings, whose control characters are escapes."""
+    """Applies `visible` to the strings of serialised JSON, in which control characters are escapes."""
     return visible(_JSON_ESCAPE.sub(_visible_escape, text))
 
 
 def _visible_escape(found: re.Match[str]) -> str:
-    """Returns the escape of JSON, or what takes its place where it stands for a character that may not leave."""
+    """Returns the JSON escape, or its replacement if it encodes a character that must not leave."""
     if found[0] == "\\\\" or (found[1] and int(found[1], 16) not in _UNSEEN):
         return found[0]
     return REPLACEMENT if not found[1] else _UNSEEN[int(found[1], 16)]

@@ -1,4 +1,4 @@
-"""A small store with a branch and a waiting proposal, of which attacks take copies."""
+"""Builds a small store with a branch and a pending proposal; each attack works on a copy."""
 
 import os
 import sys

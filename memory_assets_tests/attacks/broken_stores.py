@@ -114,7 +114,7 @@ DERIVED = TABLES | OTHERS
 
 
 def spoil_line(path: Path, number: int = 0) -> None:
-    """A line of a file of lines is no JSON any more."""
+    """A line of a JSON Lines file is no longer JSON."""
     lines = path.read_bytes().split(b"\n")
     lines[number] = lines[number][:20] + b"\xff}{\xfe" + lines[number][24:]
     path.write_bytes(b"\n".join(lines))

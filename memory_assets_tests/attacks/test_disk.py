@@ -1,4 +1,4 @@
-"""A disk that is full, read-only or slow to grant, files that vanish or change while they are read: told, and done again."""
+"""Disks that are full or read-only, files that vanish or change while they are read: the error is clear, the next run recovers."""
 
 import errno
 import os

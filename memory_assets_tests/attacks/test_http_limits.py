@@ -1,4 +1,4 @@
-"""The rules of the HTTP servers against pages of other sites, floods and connections that say nothing.
+"""The rules of the HTTP servers against web pages, floods and silent connections.
 
 What is not meant for this server is refused before anything reads it: a Host that is no host (400) or another's (403), a request that
 a browser marks as coming from another site (403), any other request of a browser without the header that pages cannot send (403),

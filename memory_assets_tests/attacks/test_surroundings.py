@@ -1,4 +1,4 @@
-"""The rules of what decides: nothing that a working folder or a repository brings.
+"""Nothing in a working folder or a repository decides where memory is, who is asked or what is sent.
 
 Every read of the environment, of the working folder and of git's settings in the package is in a list here; a new one fails the test
 until somebody has looked at it. Every door can be bound to one store with `--store`, whatever the environment says.

@@ -14,7 +14,7 @@ from memory_assets_tests.stages.distill.test_day import CORRECTED, distilled
 
 @pytest.fixture
 def store() -> Store:
-    """One distilled session, of which nothing was proposed yet."""
+    """One distilled session without proposals."""
     opened = open_store(read_settings())
     rows, day = said(*CORRECTED), distilled()
     part = rows[0]["day"].isoformat()

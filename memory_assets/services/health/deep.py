@@ -28,7 +28,7 @@ REBUILD = "They were put aside; run `memory ingest`, which rebuilds them."
 
 
 def is_in_share(name: str, night: date | None) -> bool:
-    """Returns whether the file is read in the night; all are without one."""
+    """Returns whether the file belongs to the share of the night; True if no night is given."""
     if night is None:
         return True
     return int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % NIGHTS == night.toordinal() % NIGHTS

@@ -17,7 +17,7 @@ MOST_SHOWN = 10
 """Lessons in the briefing; lessons.md has all."""
 
 SAME = 0.75
-"""Share of words in the same order from which two lines say the same."""
+"""Two lines say the same if they have at least this share of words in common, in the same order."""
 
 _WORD = re.compile(r"[^\W\d_][\w./-]*\w|[\w-]*\d[\w.-]*")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")

@@ -1,4 +1,4 @@
-"""One line where memory has gone silent: events that nothing reads, or input that waited for longer than its deadline.
+"""Warns in one line if memory is silent: events are not read, or input has waited for longer than its deadline.
 
 Reads the file in which the sensors and `memory ingest` list waiting input (`runs.freshness`), so the line also appears if none
 of our processes is running. Standard library only, because a harness waits for it.

@@ -96,7 +96,7 @@ class Corpus:
     factors: Sequence[str] = tuple(FACTORS)
     """The factors of the fused scores."""
     unmerged: Collection[str] = ()
-    """Ids of the memories, notes, that were compared with no other yet."""
+    """Ids of notes that no merge has compared with other memories yet."""
 
 
 def search(
@@ -279,7 +279,7 @@ class _Search:
         return SearchQuery(text, terms, read.vector, read.words, self._word_weights(read.spellings))
 
     def _word_weights(self, spellings: Sequence[str]) -> np.ndarray | None:
-        """Returns how much each word of the question counts: the rarer in messages the more, its pieces together as much."""
+        """Returns the weight of each word of the question: more if it is rare in messages; its pieces share the weight."""
         texts = self._texts("messages")
         if not spellings or texts is None or not len(texts):
             return None

@@ -1,8 +1,8 @@
 """Chooses what a person is asked: the most useful pending proposals, at most twelve at a time, and a sample of refusals.
 
-The time of a proposal begins when it comes onto the page, and begins again if a more useful one took its place meanwhile. Each
-one that leaves makes room for the next. Beside them a few that rules refused by their words are shown: a person who ticks one
-overrules the refusal, one who strikes it confirms it, and calibration counts both.
+The time of a proposal begins when it is first shown, and begins again if a more useful one took its place meanwhile. When one
+leaves the page, the next takes its place. The page also shows a few proposals that rules rejected by their words: a tick
+overrules the rejection, striking the line confirms it, and calibration counts both.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,9 @@
-"""Decides what rules may refuse without a person by its words: what is too vague, and what passes.
+"""Decides which proposals rules may reject because of their words: those that are too vague or passing.
 
 Most of what a session says is right and outdated by next week. It stays a memory that recall finds, but must not become a line
-of MEMORY.md. Each rule has a name, which is the reason that a person reads. A durable statement of the owner is refused by none
-of them: how somebody words a rule says nothing about whether it holds. What a second session repeats is no task and no chat,
-though it may still be a momentary state.
+of MEMORY.md. Each rule has a name, which is the reason that a person reads. No rule rejects a durable statement of the owner,
+because its wording does not show whether it holds. A statement that a second session repeats is neither a task nor chat, but it
+may still be a momentary state.
 """
 
 import re

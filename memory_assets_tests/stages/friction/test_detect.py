@@ -1,4 +1,4 @@
-"""Numbers: given once; the same over a moving week; never again once rejected; anew when a change did not help."""
+"""Numbers: given once; the same over a moving week; never again once rejected; a new one if a change did not help."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta

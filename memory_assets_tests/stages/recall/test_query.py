@@ -1,4 +1,4 @@
-"""A question written anew by a model: never late, never believed where it loses a name, never an instruction."""
+"""A question rewritten by a model: never late, not used if it loses a name, never an instruction."""
 
 import subprocess
 import sys
