@@ -27,7 +27,7 @@ from memory_assets.stages.maintain.nightly import (
 from memory_assets.stages.maintain.retire import plan_archive, plan_cold
 from memory_assets.stages.maintain.states import fold_states
 from memory_assets.stages.recall.log import log_recalls
-from memory_assets.store.ledger import ARCHIVED, BOOSTED, RECALLED, Event, Planned
+from memory_assets.store.ledger import ARCHIVED, BOOSTED, RECALLED, RESTORED, Event, Planned
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, text_of, write_atomically
 
@@ -136,7 +136,7 @@ def archivals(store: Store, _: Run) -> Report:
     """Archives stale memories without access, by an event in the ledger."""
     now = store.settings.clock()
     memories, _states = memories_as_of(store, now)
-    return Report({"archived": _append_moves(store, plan_archive(memories, now), "weekly")})
+    return Report({"archived": _append_moves(store, plan_archive(memories, store.ledger.events([RESTORED]), now), "weekly")})
 
 
 def cold_storage(store: Store, _: Run) -> Report:
@@ -144,7 +144,8 @@ def cold_storage(store: Store, _: Run) -> Report:
     now = store.settings.clock()
     memories, states = memories_as_of(store, now)
     since = dict(states.select("memory_id", "since").iter_rows())
-    return Report({"moved": _append_moves(store, plan_cold(memories, since, now), "monthly")})
+    planned = plan_cold(memories, since, store.ledger.events([RESTORED]), now)
+    return Report({"moved": _append_moves(store, planned, "monthly")})
 
 
 def reembedding(store: Store, _: Run) -> Report:

@@ -86,6 +86,15 @@ def last_seen(row: Mapping) -> datetime:
     return max(row["event_at"], row["last_used_at"] or row["event_at"])
 
 
+def accessed_at(memories: pl.DataFrame, events: Iterable[Event], now: datetime) -> dict[str, datetime]:
+    """Returns when each memory was last said, recalled, used or restored, by id."""
+    restored = _last_moves(memories, (event for event in events if event.kind == RESTORED), now)
+    return {
+        row["id"]: max(last_seen(row), restored[row["id"]].at) if row["id"] in restored else last_seen(row)
+        for row in memories.select(COLUMNS).iter_rows(named=True)
+    }
+
+
 def exposed_days(queried: Iterable[date], today: date) -> list[date]:
     """Returns the exposed days up to today, sorted: those of the queries, and six days after each."""
     days = {day + timedelta(days=offset) for day in set(queried) for offset in range(EXPOSED_FOR.days)}

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from memory_assets.stages.maintain.retire import plan_archive, plan_cold
-from memory_assets.store.ledger import ARCHIVED, COLD
+from memory_assets.store.ledger import ARCHIVED, COLD, RESTORED, Event
 from memory_assets_tests.factories import START, frame, row
 
 
@@ -25,38 +25,48 @@ def moved(planned: list) -> list[str]:
 
 @pytest.mark.parametrize(("days", "ids"), [(90, []), (91, ["a"])])
 def test_a_stale_memory_is_archived_after_90_days_without_access(days: int, ids: list[str]):
-    planned = plan_archive(memories(a="stale"), at(days))
+    planned = plan_archive(memories(a="stale"), [], at(days))
     assert moved(planned) == ids
     assert all((one.kind, one.target) == (ARCHIVED, "weekly") for one in planned)
 
 
 def test_access_counts_like_saying_it_again():
     used = frame("memories", row("memories", id="a", state="stale", event_at=START, last_used_at=at(60)))
-    assert moved(plan_archive(used, at(149))) == []
-    assert moved(plan_archive(used, at(151))) == ["a"]
+    assert moved(plan_archive(used, [], at(149))) == []
+    assert moved(plan_archive(used, [], at(151))) == ["a"]
 
 
 def test_only_stale_memories_are_archived_so_age_alone_never_suffices():
     others = memories(a="active", b="held", c="superseded", d="archived", e="cold", f="forgotten")
-    assert plan_archive(others, at(2_000)) == []
+    assert plan_archive(others, [], at(2_000)) == []
 
 
 def test_six_months_without_access_are_cold():
     archived, since = memories(a="archived", b="active"), {"a": at(91), "b": START}
-    assert moved(plan_cold(archived, since, at(182))) == []
-    (planned,) = plan_cold(archived, since, at(183))
+    assert moved(plan_cold(archived, since, [], at(182))) == []
+    (planned,) = plan_cold(archived, since, [], at(183))
     assert (planned.kind, planned.target, planned.payload["memory_ids"]) == (COLD, "monthly", ["a"])
 
 
 def test_what_was_stale_for_half_a_year_is_cold_too():
     stale = memories(a="stale")
-    assert moved(plan_cold(stale, {"a": at(91)}, at(270))) == []
-    assert moved(plan_cold(stale, {"a": at(91)}, at(272))) == ["a"]
+    assert moved(plan_cold(stale, {"a": at(91)}, [], at(270))) == []
+    assert moved(plan_cold(stale, {"a": at(91)}, [], at(272))) == ["a"]
 
 
 def test_planning_again_is_the_same_event_and_a_later_return_another():
-    (first,), (again,) = (plan_archive(memories(a="stale", b="stale"), at(day)) for day in (91, 98))
+    (first,), (again,) = (plan_archive(memories(a="stale", b="stale"), [], at(day)) for day in (91, 98))
     assert (first.id, first.payload["memory_ids"]) == (again.id, ["a", "b"])
     returned = memories(a="stale", b="stale").with_columns(last_used_at=pl.lit(at(100)))
-    (later,) = plan_archive(returned, at(200))
+    (later,) = plan_archive(returned, [], at(200))
     assert later.id != first.id
+
+
+def test_a_restored_memory_has_90_days_again_and_can_be_archived_again():
+    stale, restored = memories(a="stale"), [Event("1", at(120), "mira", RESTORED, "a", {"memory_ids": ["a"]})]
+    (first,) = plan_archive(stale, [], at(100))
+    assert plan_archive(stale, restored, at(210)) == []
+    (second,) = plan_archive(stale, restored, at(211))
+    assert second.payload["memory_ids"] == ["a"]
+    assert second.id != first.id
+    assert plan_cold(memories(a="archived"), {"a": at(211)}, restored, at(302)) == []
