@@ -3,6 +3,7 @@
 import pytest
 
 from memory_assets_tests.bench.__main__ import ROWS, main
+from memory_assets_tests.once import sampled
 
 PREFIXES = {
     "capture-memory": "capturing",
@@ -15,6 +16,10 @@ PREFIXES = {
 """How the first line of a row begins, where that is not its name."""
 
 
+SAMPLE = 10
+"""Rows of a run; all under `make test-all`."""
+
+
 def test_a_row_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
         main(["--small", "speed"])
@@ -22,7 +27,7 @@ def test_a_row_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", sampled(list(ROWS), SAMPLE))
 def test_the_row_runs_on_little_input(name: str, capsys: pytest.CaptureFixture[str]):
     assert main(["--small", name]) == 0
     said = capsys.readouterr().out
