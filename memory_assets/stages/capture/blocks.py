@@ -23,11 +23,10 @@ REACH = 4_000
 
 _SAID = re.compile(rf'"(?:{SAID_KEYS})"[ \t]*:[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"'.encode(), re.DOTALL)
 _SECRET_NAMES = re.compile(
-    rb"pass[wpc]|pwd|pswd|secret|key|credential|connection|auth|jwt|bearer|dsn|token|[_-]pass|[_-]pat|value|begin|private-lines|"
-    rb"login|akia|asia|cookie|mnemonic|seed|recovery|backup|kty|mysql|docker|default|result",
-    re.IGNORECASE,
+    rb"pass[wpc]|pwd|pswd|secret|key|credential|connection|auth|jwt|bearer|dsn|token|_pass|-pass|_pat|-pat|value|begin|"
+    rb"private-lines|login|akia|asia|cookie|mnemonic|seed|recovery|backup|kty|mysql|docker|default|result"
 )
-"""Only a block with one of these at its end can name a secret in the next one; joining all blocks would be slow."""
+"""In lower case. Only a block with one of these at its end can name a secret in the next one; to join all would be slow."""
 _HALF_ESCAPE = re.compile(rb"\\+(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
@@ -51,7 +50,7 @@ class Blocks:
 def blocks_of(line: bytes) -> Blocks | None:
     """Returns the strings of the line that readers may join; None where none can name a secret in the next one."""
     said = [match.span(1) for match in _SAID.finditer(line) if match[1]]
-    if not any(_SECRET_NAMES.search(line, max(start, end - NAME_REACH), end) for start, end in said[:-1]):
+    if not any(_SECRET_NAMES.search(line[max(start, end - NAME_REACH) : end].lower()) for start, end in said[:-1]):
         return None
     whole = view_of(line)
     views, starts, length = list[View](), list[int](), 0

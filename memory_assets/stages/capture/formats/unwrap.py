@@ -20,11 +20,13 @@ MAX_VIEWS = 8
 
 _ANSI = rb"\[[0-9;:?]{0,24}[A-Za-z]"
 _ESCAPE = re.compile(
-    rb"(?:\x1b|\\u001[bB]|\\(?:033|x1[bB]|e))" + _ANSI + rb'|\x00|\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])',
+    rb'(\x1b%b|\x00|\\(?:(?:u001[bB]|033|x1[bB]|e)%b|u[0-9a-fA-F]{4}|["\\/bfnrt]))' % (_ANSI, _ANSI),
 )
-_QUOTED = re.compile(rb"%[0-9A-Fa-f]{2}|&(?:amp|quot|apos|lt|gt|#[0-9]{2,3}|#x[0-9a-fA-F]{2});")
-_QUERY = re.compile(_QUOTED.pattern + rb"|\+")
-_IN_QUERY = re.compile(rb"%[2-7][0-9A-Fa-f]|[?&]\w+=[\w.+-]*\+")
+"""Like the other expressions here, each way begins with a plain character, which is looked for at the speed of `find`."""
+_CODES = rb"%[0-9A-Fa-f]{2}|&(?:amp|quot|apos|lt|gt|#[0-9]{2,3}|#x[0-9a-fA-F]{2});"
+_QUOTED = re.compile(rb"(%b)" % _CODES)
+_QUERY = re.compile(rb"(%b|\+)" % _CODES)
+_IN_QUERY = re.compile(rb"%[2-7][0-9A-Fa-f]|\?\w+=[\w.+-]*\+|&\w+=[\w.+-]*\+")
 _SHORT = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f", b'"': b'"', b"\\": b"\\", b"/": b"/"}
 _ENTITIES = {b"&amp;": b"&", b"&quot;": b'"', b"&apos;": b"'", b"&lt;": b"<", b"&gt;": b">"}
 _BASE64_LETTERS = re.compile(rb"[A-Za-z0-9+/_-]+")
@@ -93,10 +95,9 @@ def unescape(view: View) -> View | None:
 
 def unquote(view: View) -> View | None:
     """Returns the view with percent encoding and HTML entities decoded once; None when it has neither."""
-    pattern = _QUERY if _IN_QUERY.search(view.text) else _QUOTED
-    if not pattern.search(view.text):
+    if not any(sign in view.text for sign in (b"%", b"&", b"+")):
         return None
-    return _rewrite(view, pattern, _decode_quoted)
+    return _rewrite(view, _QUERY if _IN_QUERY.search(view.text) else _QUOTED, _decode_quoted)
 
 
 def decode_base64(view: View, start: int, end: int) -> View | None:
@@ -115,22 +116,13 @@ def decode_base64(view: View, start: int, end: int) -> View | None:
 
 
 def _rewrite(view: View, pattern: re.Pattern[bytes], decode: Callable[[bytes], bytes]) -> View | None:
-    """Returns the view with every match of the pattern decoded; None when there is no match."""
-    text, end = view.text, 0
-    pieces: list[bytes] = []
-    origins: list[int] = []
-    for match in pattern.finditer(text):
-        if match.start() > end:
-            pieces.append(text[end : match.start()])
-            origins.append(end)
-        pieces.append(decode(match[0]))
-        origins.append(match.start())
-        end = match.end()
-    if not pieces:
+    """Returns the view with every match of the pattern, which is one group, decoded; None when there is no match."""
+    pieces = pattern.split(view.text)
+    if len(pieces) == 1:
         return None
-    pieces.append(text[end:])
-    starts = [*accumulate(map(len, pieces), initial=0)]
-    return View(b"".join(pieces), starts, [*origins, end, len(text)], view)
+    origins = [*accumulate(map(len, pieces), initial=0)]
+    pieces[1::2] = map(decode, pieces[1::2])
+    return View(b"".join(pieces), [*accumulate(map(len, pieces), initial=0)], origins, view)
 
 
 @lru_cache(4_096)

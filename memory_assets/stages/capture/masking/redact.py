@@ -62,9 +62,12 @@ def mask_all(chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
     whole = b"".join(chunks)
     ends = list(accumulate(map(len, chunks), initial=0))
     bounds = sorted({*_line_bounds(whole), *ends})
+    masked_lines = _masked_lines(whole, bounds)
+    if not masked_lines:
+        return [(chunk, 0) for chunk in chunks]
     masked, counts = bytearray(), [0] * len(chunks)
     done = 0
-    for row, (line, masks) in sorted(_masked_lines(whole, bounds).items()):
+    for row, (line, masks) in sorted(masked_lines.items()):
         masked += whole[done : bounds[row]] + line
         done = bounds[row + 1]
         counts[bisect_right(ends, bounds[row]) - 1] += masks
@@ -79,7 +82,7 @@ def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int
     for _ in range(MAX_ROUNDS):
         changed = []
         found: dict[int, list[Span]] = defaultdict(list)
-        for index, secrets in (*_scan(chunk, bounds, escaped=True), *_scan_blocks(chunk, bounds)):
+        for index, secrets in _scan_lines(chunk, bounds):
             found[index] += secrets
         for index, secrets in sorted(found.items()):
             line = chunk[bounds[index] : bounds[index + 1]]
@@ -94,20 +97,29 @@ def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int
     return done
 
 
-def _scan_blocks(chunk: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Span]]]:
-    """Yields the number of each line whose joined blocks hold secrets, with their spans, one for each block."""
-    rows = _series(chunk, bounds).str.contains(HAS_BLOCKS).arg_true().to_list()
+def _scan_lines(chunk: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Span]]]:
+    """Yields the number of each line that holds secrets, with their spans; its joined blocks are searched as well."""
+    lines = _series(chunk, bounds)
+    rows = lines.str.contains(HAS_BLOCKS).arg_true().to_list()
     joined = [(row, blocks) for row in rows if (blocks := blocks_of(chunk[bounds[row] : bounds[row + 1]]))]
     ends = list(accumulate((len(blocks.text) for _, blocks in joined), initial=0))
-    for index, found in _scan(b"".join(blocks.text for _, blocks in joined), ends, escaped=False):
-        row, blocks = joined[index]
-        yield row, [part for span in merged(found) for part in blocks.spans(*span)]
+    texts = pl.concat([lines, _series(b"".join(blocks.text for _, blocks in joined), ends)])
+
+    def view_at(index: int) -> View:
+        return view_of(chunk[bounds[index] : bounds[index + 1]] if index < len(lines) else joined[index - len(lines)][1].text)
+
+    for index, secrets in _scan(texts, view_at, escaped=len(lines)):
+        if index < len(lines):
+            yield index, secrets
+        else:
+            row, blocks = joined[index - len(lines)]
+            yield row, [part for span in merged(secrets) for part in blocks.spans(*span)]
 
 
 def find(text: str) -> list[Span]:
     """Returns where the secrets are in decoded text, in characters and in order."""
     raw = text.encode("utf-8", "surrogatepass")
-    found = (span for _, spans in _scan(raw, [0, len(raw)], escaped=False) for span in merged(spans))
+    found = (span for _, spans in _scan_decoded(raw, [0, len(raw)]) for span in merged(spans))
     return [(_characters(raw, start), _characters(raw, end)) for start, end in found]
 
 
@@ -130,7 +142,7 @@ def rules_of(text: str) -> list[str]:
     rules = []
     for family in FAMILIES:
         found: dict[int, list[Span]] = defaultdict(list)
-        _search(_series(raw, [0, len(raw)]), lambda row: (row, view_of(raw)), [family], found, escaped=False)
+        _search(_series(raw, [0, len(raw)]), lambda row: (row, view_of(raw)), [family], found)
         rules += [family.name] if found[0] else []
     return rules or (["wrapped"] if find(text) else [])
 
@@ -142,7 +154,7 @@ def count_secrets(series: pl.Series) -> int:
         return 0
     bounds = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1].tolist()
     content = texts.buffers()[2].to_pybytes() if texts.buffers()[2] else b""
-    return sum(len(merged(found)) for _, found in _scan(content, bounds, escaped=False))
+    return sum(len(merged(found)) for _, found in _scan_decoded(content, bounds))
 
 
 def mask_frame(frame: pl.DataFrame) -> pl.DataFrame:
@@ -198,20 +210,24 @@ def _series(chunk: bytes, bounds: list[int]) -> pl.Series:
     return pl.Series(pl.from_arrow(pa.LargeStringArray.from_buffers(len(bounds) - 1, offsets, pa.py_buffer(plain))))
 
 
-def _scan(chunk: bytes, bounds: list[int], *, escaped: bool) -> Iterator[tuple[int, list[Span]]]:
-    """Yields the number of each text that holds secrets, with their spans; obscured text and base64 are unwrapped first."""
+def _scan_decoded(content: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Span]]]:
+    """Yields the number of each decoded text that holds secrets, with their spans."""
+    yield from _scan(_series(content, bounds), lambda row: view_of(content[bounds[row] : bounds[row + 1]]))
 
-    def text_at(row: int) -> tuple[int, View]:
-        return row, view_of(chunk[bounds[row] : bounds[row + 1]])
 
+def _scan(series: pl.Series, view_at: Callable[[int], View], escaped: int = 0) -> Iterator[tuple[int, list[Span]]]:
+    """Yields the number of each text that holds secrets, with their spans; obscured text and base64 are unwrapped first.
+
+    The first `escaped` texts are lines of JSON, the others are decoded.
+    """
     found: dict[int, list[Span]] = defaultdict(list)
-    wrapped = _search(_series(chunk, bounds), text_at, (*FAMILIES, _OBSCURED), found, escaped=escaped)
+    wrapped = _search(series, lambda row: (row, view_at(row)), (*FAMILIES, _OBSCURED), found, escaped)
     for _ in range(MAX_BASE64):
         if not wrapped:
             break
         texts = [view.text for _, view in wrapped]
         series = _series(b"".join(texts), list(accumulate(map(len, texts), initial=0)))
-        wrapped = _search(series, wrapped.__getitem__, FAMILIES, found, escaped=False)
+        wrapped = _search(series, wrapped.__getitem__, FAMILIES, found)
     yield from ((row, secrets) for row, secrets in sorted(found.items()) if secrets)
 
 
@@ -220,8 +236,7 @@ def _search(
     text_at: Callable[[int], tuple[int, View]],
     families: Sequence[Family],
     found: dict[int, list[Span]],
-    *,
-    escaped: bool,
+    escaped: int = 0,
 ) -> list[tuple[int, View]]:
     """Adds the secrets of the texts to `found`, and returns the texts that are wrapped in them."""
     wrapped: list[tuple[int, View]] = []
@@ -230,7 +245,7 @@ def _search(
         if family is _OBSCURED:
             inner = _unwrapped_views(view, anchors)
         else:
-            secrets, inner = _check_windows(view, anchors, family, escaped=escaped)
+            secrets, inner = _check_windows(view, anchors, family, escaped=index < escaped)
             found[row] += secrets
         wrapped += [(row, each) for each in inner]
     return wrapped
@@ -251,22 +266,26 @@ def _unwrapped_views(view: View, anchors: list[Span]) -> Iterator[View]:
 
 def _anchored(series: pl.Series, families: Sequence[Family]) -> Iterator[tuple[Family, int, list[Span]]]:
     """Yields each family with the number of each text that holds plausible anchors, and where they are."""
-    texts = series.rename("text").to_frame().with_row_index("row")
-    has_anchor = texts.select(pl.col("text").str.contains(family.anchor).alias(family.name) for family in families)
-    for family in families:
-        hits = texts.filter(has_anchor[family.name])
-        if hits.is_empty():
-            continue
-        for row, text, matches in zip(hits["row"], hits["text"], hits["text"].str.extract_all(family.anchor), strict=True):
-            raw, anchors, end = text.encode(), [], 0
-            for match in matches:
-                # No anchor looks behind, so the next place with the same text is where it matched.
-                start = text.index(match, end)
-                end = start + len(match)
-                if family.is_plausible(raw, start, end):
-                    anchors.append((start, end))
-            if anchors:
+    texts = series.rename("text").to_frame()
+    matches = texts.select(pl.col("text").str.extract_all(family.anchor).alias(family.name) for family in families)
+    counts = matches.select(pl.all().list.len().sum()).row(0)
+    for family in (family for family, count in zip(families, counts, strict=True) if count):
+        rows = (matches[family.name].list.len() > 0).arg_true()
+        found = zip(rows.to_list(), series.gather(rows).to_list(), matches[family.name].gather(rows).to_list(), strict=True)
+        for row, text, matched in found:
+            if anchors := list(_plausible(family, text, matched)):
                 yield family, row, anchors
+
+
+def _plausible(family: Family, text: str, matches: Sequence[str]) -> Iterator[Span]:
+    """Yields where the matches of the family's anchor are that may belong to a secret."""
+    raw, end = text.encode(), 0
+    for match in matches:
+        # No anchor looks behind, so the next place with the same text is where it matched.
+        start = text.index(match, end)
+        end = start + len(match)
+        if family.is_plausible(raw, start, end):
+            yield start, end
 
 
 def _check_windows(view: View, anchors: list[Span], family: Family, *, escaped: bool) -> tuple[list[Span], list[View]]:

@@ -49,8 +49,11 @@ _ASSIGNED = re.compile(
     rf"(?:{_QUOTED}|{_BARE})".encode("latin-1"),
     re.IGNORECASE,
 )
-_HINTS = tuple(b"pass pwd pswd secret key credential string auth jwt bearer dsn token pat".split())
-"""Every name holds one of these; looking for them is a hundred times faster than the whole expression."""
+_HINTS = "pass pwd pswd secret key credential string auth jwt bearer dsn token pat".split()
+_HINT = re.compile("|".join(f"{hint[0]}(?={hint[1:]})" for hint in _HINTS).encode())
+"""Every name holds one of these; to try the expressions only there is much faster than to search with them."""
+_BEFORE_HINTS = {b"k": len("application-"), b"s": len("connection-"), b"a": len("_"), b"p": len("_")}
+"""How many characters of a name may be before its hint, by the hint's first letter."""
 _BEFORE = re.compile(rb"[A-Za-z0-9_.$-]{0,48}\Z")
 _NOT_SECRET_NAMES = re.compile(
     rb"(?:public|foreign|sort|partition|cache|group|dedupe|idempotency|object|hash|sha|checksum|digest|next|page|"
@@ -66,8 +69,7 @@ _IS_PASSWORD = re.compile(rf"{PASSWORDS}|pass\Z".encode(), re.IGNORECASE)
 
 def find_assigned(text: bytes) -> Iterator[Span]:
     """Yields each secret value that is assigned to the name of a secret."""
-    lower = text.lower()
-    for match in _ASSIGNED.finditer(text) if any(hint in lower for hint in _HINTS) else ():
+    for match in _at_names(_ASSIGNED, text, overlapping=False):
         start = match.start("name")
         head = _name_before(text, start)
         name = head + match["name"]
@@ -84,6 +86,19 @@ def find_assigned(text: bytes) -> Iterator[Span]:
         in_query = separator == b"=" and text[start - len(head) - 1 : start][:1] in (b"?", b"&", b";")
         if is_secret_value(value, quoted=quoted, password=is_password) or (in_query and is_bare_secret(value)):
             yield match.start(group), match.start(group) + len(value)
+
+
+def _at_names(pattern: re.Pattern[bytes], text: bytes, *, overlapping: bool) -> Iterator[re.Match[bytes]]:
+    """Yields the matches of a pattern that begins with the name of a secret."""
+    done = 0
+    for hint in _HINT.finditer(text.lower()):
+        for start in range(max(done, hint.start() - _BEFORE_HINTS.get(hint[0], 0)), hint.end()):
+            if match := pattern.match(text, start):
+                yield match
+                if not overlapping:
+                    done = match.end()
+                    break
+        done = max(done, hint.end())
 
 
 def _name_before(text: bytes, start: int) -> bytes:
@@ -128,10 +143,7 @@ def find_over_breaks(text: bytes) -> Iterator[Span]:
 
     Harnesses cut texts into blocks, and readers join them again, so a name may end one block and its value begin the next.
     """
-    lower = text.lower()
-    at = 0 if b"\n" in text and any(hint in lower for hint in _HINTS) else len(text)
-    while match := _BROKEN.search(text, at):
-        at = match.start() + 1
+    for match in _at_names(_BROKEN, text, overlapping=True) if b"\n" in text else ():
         if b"\n" not in match["between"]:
             continue
         flat = _on_one_line(text, match)

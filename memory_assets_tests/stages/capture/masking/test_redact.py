@@ -213,6 +213,24 @@ def test_what_looks_like_code_by_chance_is_masked_where_a_secret_must_stand(text
     assert len(find(text)) == 1
 
 
+KEYS = """access account private signing encryption encrypt master service storage shared client app application license webhook auth
+    deploy admin session hmac jwt ssh rsa aes cipher primary secondary""".split()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [f"{owner}{sign}key" for owner in KEYS for sign in "_-"]
+    + "password passwd passphrase passcode passwort pwd pswd secret api_key apikey credential credentials connection_string".split()
+    + "connection-string jwt bearer npm_auth dsn token db_pass TOKEN_KEY_OF_SHOP".split(),
+)
+@pytest.mark.parametrize(
+    "text", ['{} = "gT7kQz81LmPq04XrVb29"', '(key, {}: "gT7kQz81LmPq04XrVb29")', "{}:\n  gT7kQz81LmPq04XrVb29"]
+)
+def test_a_value_is_masked_behind_every_name_of_a_secret_however_it_is_written(name: str, text: str) -> None:
+    for spelled in (name, name.upper()):
+        assert [text.format(spelled)[start:end] for start, end in find(text.format(spelled))] == ["gT7kQz81LmPq04XrVb29"]
+
+
 def test_a_torn_line_that_is_no_json_is_masked_too() -> None:
     masked, count = mask(line_of(f"use {TOKEN} now")[:-5] + b"\n")
     assert (TOKEN.encode() in masked, count) == (False, 1)
