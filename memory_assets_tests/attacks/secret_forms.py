@@ -1,7 +1,8 @@
 """Secrets as people and programs write them: sentences in many languages, commands, files, cookies, tokens of vendors.
 
 Each line is a name and a text with one secret between `«` and `»`, drawn at random. Nothing here is shared with the detector.
-`secret_rule_sets.is_held_back` names the third of the forms that was first scored when masking was finished.
+`secret_rule_sets.is_held_back` names the third of the forms in `GROUPS` that was first scored when masking was finished.
+The rules were written with the forms of `CONFIGURATION` at hand.
 """
 
 from random import Random
@@ -387,18 +388,92 @@ directus|DIRECTUS_TOKEN=«<url:32>»
 bitwarden|BWS_ACCESS_TOKEN=«0.<hex:8>-<hex:4>-<hex:4>-<hex:4>-<hex:12>.<alnum:30>:<b64:22>==»
 """
 
+CONFIGURATION = """
+columns of printenv|HOME             /home/ann\\nSMTP_PASSWORD    «<password>»\\nSHELL            /bin/zsh
+columns of a secret|NAME           VALUE\\nAPI_TOKEN      «<alnum:32>»\\nREGION         eu
+columns with a tab|SHOP_DB_PASS\t«<password>»\\nSHOP_DB_HOST\tdb
+columns with equals|export ADMIN_PW     =  «<pin>»
+columns of short names|db_user  shop\\ndb_pw    «<password>»
+columns of keys|stripe_secret_key      «<alnum:32>»\\nstripe_account         acme
+columns quoted|SESSION_SECRET   "«<alnum:32>»"\\nSESSION_NAME     "shop"
+pw assigned|FTP_PW=«<pin>»
+pw in yaml|ldap_pw: «<password>»
+pw in code|const dbPw = "«<password>»";
+pw exported|export ROOT_PW='«<password>»'
+pw in json|{"user": "ann", "pw": "«<password>»"}
+creds of a registry|REGISTRY_CREDS=ann:«<password>»
+creds assigned|JENKINS_CREDS="«<alnum:32>»"
+creds in yaml|creds: «<alnum:32>»
+creds in code|aws_creds = '«<b64:40>'»
+maven server|<server>\\n  <id>acme</id>\\n  <username>ann</username>\\n  <password xml>«<pin>»</password>\\n</server>
+maven encrypted|<password xml>{«<b64:44>»=}</password>
+maven master|<settingsSecurity><master>{«<b64:44>»=}</master></settingsSecurity>
+maven passphrase|<gpg.passphrase>«<password>»</gpg.passphrase>
+maven proxy|<proxy><host>proxy</host><password xml>«<password>»</password></proxy>
+nginx key|    proxy_set_header X-Api-Key "«<alnum:32>»";
+nginx token|proxy_set_header X-Auth-Token «<hex:32>»;
+nginx secret|proxy_set_header X-Origin-Secret «<password>»;
+nginx basic|proxy_set_header Authorization "Basic «<basic>»";
+nginx bearer|proxy_set_header Authorization 'Bearer «<alnum:40>»';
+nginx parameter|fastcgi_param DB_PASSWORD «<password>»;
+nginx variable|set $api_key "«<alnum:32>»";
+apache header|RequestHeader set X-Api-Key "«<alnum:32>»"
+apache env|SetEnv SHOP_DB_PASSWORD «<password>»
+apache bind|AuthLDAPBindPassword «<password>»
+caddy|header_up X-Api-Key «<alnum:32>»
+haproxy user|userlist staff\\n  user ann insecure-password «<password>»
+haproxy header|http-request set-header X-Api-Key «<alnum:32>»
+haproxy stats|stats auth ann:«<password>»
+haproxy hash|user ann password «$6$<alnum:12>$<alnum:86>»
+redis conf|requirepass «<password>»
+redis master|masterauth «<alnum:32>»
+redis acl|ACL SETUSER ann on >«<password>» ~* +@all
+jar|# Netscape HTTP Cookie File\\nacme.dev\tFALSE\t/\tTRUE\t1790000000\tsid\t«<alnum:32>»
+jar of a host|.shop.acme.dev\tTRUE\t/app\tFALSE\t0\tXSRF-TOKEN\t«<url:43>»
+jar hidden|#HttpOnly_acme.dev\tFALSE\t/\tTRUE\t1790000000\tsession\t«<b64:60>»
+jar printed|.acme.dev    TRUE    /    TRUE    1790000000    login    «<hex:40>»
+digest header|Authorization: Digest username="ann", realm="acme", nonce="<hex:32>", uri="/", response="«<hex:32>»"
+digest sha|Digest realm="acme",username="ann",qop=auth,nc=00000001,response="«<hex:64>»",algorithm=SHA-256
+digest proxy|Proxy-Authorization: Digest username="ann", response="«<hex:32>»", opaque="x"
+sql server|Server=tcp:db,1433;Initial Catalog=shop;User ID=sa;Password=«<pin>»;Encrypt=True;
+sql server quoted|"Data Source=db;User Id=sa;Password='«<password>»';"
+odbc|Driver={ODBC Driver 18 for SQL Server};Server=db;UID=sa;PWD={«<password>»};
+odbc bare|Driver={SQL Server};Server=db;Uid=sa;Pwd=«<pin>»
+sqlcmd|sqlcmd -S db -U sa -P «<pin>» -C -Q 'select 1'
+sqlcmd glued|sqlcmd -S db -U sa -P«<password>» -i a.sql
+sqlcmd path|/opt/mssql-tools18/bin/sqlcmd -S localhost -U sa -P "«<password>»"
+bcp|bcp shop.dbo.items out a.csv -S db -U sa -P «<password>»
+osql|osql -S db -U sa -P «<pin>» -i a.sql
+tsql|tsql -H db -p 1433 -U sa -P «<password>»
+sqlpackage|sqlpackage /Action:Export /tu:sa /tp:«<password>»
+docker sql|docker run -e 'MSSQL_SA_PASSWORD=«<pin>»' mssql
+wifi psk|network={\\n  ssid="Home"\\n  psk="«<password>»"\\n}
+dovecot|userdb_test_password «<password>»
+postfix|[mail.acme.dev]:587 ann@acme.dev:«<password>»
+line of FTP|USER ann\\nPASS «<password>»
+line of SMTP|AUTH PLAIN «<basic>»
+htpasswd line|ann:«$apr1$<alnum:8>$<alnum:22>»
+"""
+"""Aligned columns, short names, and the files and commands of Maven, web servers, proxies, SQL Server and curl."""
+
 GROUPS = {"prose": PROSE, "commands": COMMANDS, "files": FILES, "headers": HEADERS, "vendors": VENDORS}
 
 
+def configuration() -> dict[str, str]:
+    """Returns the templates of the forms in configuration files, by name."""
+    return _by_name(CONFIGURATION)
+
+
 def forms() -> dict[str, str]:
-    """Returns the templates of all forms, by group and name."""
-    return {
-        f"{group}: {name}": template
-        for group, lines in GROUPS.items()
-        for name, template in (line.split("|", 1) for line in lines.strip().splitlines())
-    }
+    """Returns the templates of all other forms, by group and name."""
+    return {f"{group}: {name}": template for group, lines in GROUPS.items() for name, template in _by_name(lines).items()}
+
+
+def _by_name(lines: str) -> dict[str, str]:
+    rows = (line.split("|", 1) for line in lines.strip().splitlines())
+    return {name: template.replace("\\|", "|") for name, template in rows}
 
 
 def draw_form(form: str, random: Random) -> tuple[str, str]:
     """Returns a text of the form, and the secret in it."""
-    return draw_template(forms()[form].replace("\\|", "|"), random)
+    return draw_template((forms() | configuration())[form], random)

@@ -68,6 +68,12 @@ def test_secrets_are_masked_in_the_lines_of_transcripts_too(group: str) -> None:
     assert 1 - len(missed) / (EACH * len(forms)) >= LEAST, (SEED, missed)
 
 
+@pytest.mark.parametrize("form", secret_forms.configuration())
+def test_secrets_of_configuration_files_are_masked_in_texts_and_in_transcripts(form: str) -> None:
+    assert readable([form], secret_forms.draw_form, lambda text: mask_text(text)[0]) == []
+    assert readable([form], secret_forms.draw_form, in_transcript) == []
+
+
 ORDINARY = """
 The password field is required before LoginForm2 renders.
 Pass `GIT_PROTOCOL=version=2` for v2 calls.
@@ -105,6 +111,29 @@ the passphrase has 12 words, e.g. Diceware2
 log in as Admin2 with your own password
 {"message": "Invalid authentication credentials"}, "request_id": "req_011Ca22moueotAja6uwop4cY"}
 v4.local.invalid is a host, v4.public.example too
+password      string    required, at least 12 characters
+PrivateKey    Ed25519PrivateKey `json:"key"`\\nClientSecret  Base64String      `json:"secret"`
+shop-token-x7k2p    kubernetes.io/service-account-token    3    14d
+db-credentials      Opaque    2    2026-08-01T09:00:00Z
+DB_PASSWORD_FILE    /run/secrets/Shop2026
+API_TOKEN_LIMIT     Unlimited2026
+dbPassword = readSecret2(ctx)
+pw := NewPipeWriter2()
+creds = credentials.NewTLS2(config)
+creds, err := google.FindDefaultCredentials2(ctx)
+proxy_set_header X-Api-Key $http_x_api_key2;
+proxy_set_header Authorization $http_authorization;
+fastcgi_param SCRIPT_FILENAME $document_root2$fastcgi_script_name;
+RequestHeader set X-Auth-Token "%{SHOP_TOKEN2}e"
+SetEnv SHOP_KEY_FILE /etc/shop/Key2026.pem
+requirepass ${REDIS_PASSWORD2026}
+masterauth <your-password-2026>
+user ann password <your-password>
+<password>${env.MAVEN_PASSWORD2026}</password>
+sqlcmd -S db -U sa -P $SA_PASSWORD2026 -i Schema2026.sql
+Server=db;User Id=sa;Password={0};Database=Shop2026;
+WWW-Authenticate: Digest realm="acme", qop="auth", algorithm=SHA-256
+.acme.dev\tTRUE\t/\tTRUE\t1790000000\tlanguage\ten-GB
 """
 
 

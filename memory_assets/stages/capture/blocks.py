@@ -23,7 +23,7 @@ REACH = 4_000
 
 _SAID = re.compile(rf'"(?:{SAID_KEYS})"[ \t]*:[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"'.encode(), re.DOTALL)
 _SECRET_NAMES = re.compile(
-    rb"pass[wpc]|pwd|pswd|secret|key|credential|connection|auth|jwt|bearer|dsn|token|_pass|-pass|_pat|-pat|value|begin|"
+    rb"pass[wpc]|pwd|pswd|psk|secret|key|cred|connection|auth|jwt|bearer|dsn|token|_pass|-pass|_pw|-pw|_pat|-pat|value|begin|"
     rb"private-lines|login|akia|asia|cookie|mnemonic|seed|recovery|backup|kty|mysql|docker|default|result"
 )
 """In lower case. Only a block with one of these at its end can name a secret in the next one; to join all would be slow."""

@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from memory_assets.stages.capture.formats.unwrap import Span
 from memory_assets.stages.capture.masking.secret_values import AWS_SECRET, is_bare_secret, is_random, is_secret_value, is_varied
 
-PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd|pswd"
-_SHORT_PASSWORD = r"(?:(?<=[_-])pass|(?-i:pass|Pass))(?=[\"']?[ \t]*(?:=|:))"
+PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd|pswd|psk"
+_SHORT_PASSWORD = r"(?:(?<=[_-])(?:pass|pw)|(?-i:pass|Pass|(?<=[a-z])Pw|(?<![A-Za-z0-9])pw))(?=[\"']?[ \t]*[=:]|[ \t]{2}|\t)"
+"""They are parts of words, too: what assigns a value has to follow."""
 _KEYS = (
     r"(?:access|account|private|signing|encryption|encrypt|master|service|storage|shared|client|app|application|license|"
     r"webhook|auth|deploy|admin|session|hmac|jwt|ssh|rsa|aes|cipher|primary|secondary)[_-]?key"
 )
-_NAMES = rf"{PASSWORDS}|secret|api[_. -]?key|{_KEYS}|credentials?|connection[_-]?string|authorization|jwt|bearer|_auth|dsn"
+_NAMES = (
+    rf"{PASSWORDS}|secret|api[_. -]?key|{_KEYS}|credentials?|creds|connection[_-]?string|authorization|jwt|bearer|_auth|dsn"
+)
 """Names of secrets, besides `token`, `…_KEY`, `…_pat` and `"auth"`, which count in some spellings only."""
 
 _NAME = rf"(?:{_NAMES}|{_SHORT_PASSWORD}|token|[A-Z0-9]_KEY|(?<=[\"'])auth(?=[\"'\\])|[_-]pat(?![A-Za-z0-9_-]))"
@@ -33,7 +36,9 @@ _SEPARATORS = (
     r"\([ \t]*(?=[\"'`])",
     r"</key>\s{0,4}[^<\n]{0,80}<string>",
     r"[ \t]+(?:is|was|ist|lautet)[ \t]*:?[ \t]+",
-    r"(?<=[a-z])[ \t]+(?=[^\s\"'`=:(){}\[\]<>,;]{8,}(?:[\s\"'`,&<]|$))",
+    r"(?:[ \t]{2,}|\t)(?=[\"']?[^\s\"'`=:(){}\[\]<>,;]\S{5,})",
+    r"[ \t]+(?=[\"'][^\s\"']{6,400}[\"'];?[ \t]*(?:[\n\r\"'`]|\Z))",
+    r"(?<=[a-z])[ \t]+(?=[^\s\"'`=:(){}\[\]<>,;]{8,}(?:[\s\"'`,;&<]|$))",
 )
 _SCHEMES = "Bearer|Basic|Token|SSWS|GenieKey|Splunk|Bot|ApiKey|OAuth|Key"
 """The word before a credential in an Authorization header."""
@@ -49,7 +54,7 @@ _ASSIGNED = re.compile(
     rf"(?:{_QUOTED}|{_BARE})".encode("latin-1"),
     re.IGNORECASE,
 )
-_HINTS = "pass pwd pswd secret key credential string auth jwt bearer dsn token pat".split()
+_HINTS = "pass psk pswd pw secret key cred string auth jwt bearer dsn token pat".split()
 _HINT = re.compile("|".join(f"{hint[0]}(?={hint[1:]})" for hint in _HINTS).encode())
 """Every name holds one of these; to try the expressions only there is much faster than to search with them."""
 _BEFORE_HINTS = {b"k": len("application-"), b"s": len("connection-"), b"a": len("_"), b"p": len("_")}
@@ -64,7 +69,7 @@ _NOT_SECRET_NAMES = re.compile(
     rb"|author|tokens|tokeniz",
     re.IGNORECASE,
 )
-_IS_PASSWORD = re.compile(rf"{PASSWORDS}|pass\Z".encode(), re.IGNORECASE)
+_IS_PASSWORD = re.compile(rf"{PASSWORDS}|(?:pass|pw)\Z".encode(), re.IGNORECASE)
 
 
 def find_assigned(text: bytes) -> Iterator[Span]:
@@ -79,7 +84,9 @@ def find_assigned(text: bytes) -> Iterator[Span]:
             continue
         is_password = _IS_PASSWORD.search(name) is not None
         separator = text[match.end("name") : match.start(group)]
-        if not separator.strip() and not _needs_no_separator(name, value, is_password):
+        has_sign = bool(separator.strip(b" \t\"'"))
+        is_line = not has_sign and _is_line(text, start - len(head), match, match.start(group) + len(value))
+        if not has_sign and not is_line and not _needs_no_separator(name, value, is_password):
             continue
         is_variable = separator.strip() in (b"=", b":") and not re.search(rb"[a-z]", name)
         quoted = group == "quoted" or is_variable or name.startswith(b"--")
@@ -112,6 +119,20 @@ def _is_id(name: bytes) -> bool:
     return len(name) >= 12 and re.search(rb"[0-9]", name) is not None and is_random(name, 0.6)
 
 
+_BEGINS = re.compile(rb"(?:\A|[\n\"'`])[ \t]*(?:[0-9]{1,6}(?:\t|\xe2\x86\x92)|[+>|-])?[ \t]*(?:(?:export|set|setenv)[ \t]+)?\Z")
+_GAP = re.compile(rb"[ \t]{2,}|\t|[ \t]+[\"']")
+_COMPOUND = re.compile(rb"_|[a-z][A-Z]")
+_ENDS = re.compile(rb"[\"']?;?[ \t]*(?:[\n\"'`]|\r|\Z)")
+
+
+def _is_line(text: bytes, start: int, match: re.Match[bytes], end: int) -> bool:
+    """Returns whether name and value are columns of one line, or all of it: `DB_PASSWORD   …`, `AuthLDAPBindPassword …`."""
+    if not _BEGINS.search(text, max(0, start - 48), start):
+        return False
+    is_compound = _COMPOUND.search(text, start, match.end("name")) is not None
+    return _GAP.match(text, match.end("name")) is not None or (is_compound and _ENDS.match(text, end) is not None)
+
+
 _HEX = re.compile(rb"[0-9a-f]{32,}")
 
 
@@ -126,7 +147,7 @@ def _needs_no_separator(name: bytes, value: bytes, is_password: bool) -> bool:
 
 
 _BROKEN = re.compile(
-    rf"(?P<name>(?:{_NAMES}|(?<=[_-])pass|token|[A-Z0-9]_KEY){_SUFFIX})(?P<closing>[\"'`\])*_]{{0,3}})"
+    rf"(?P<name>(?:{_NAMES}|(?<=[_-])(?:pass|pw)|token|[A-Z0-9]_KEY){_SUFFIX})(?P<closing>[\"'`\])*_]{{0,3}})"
     rf"(?P<between>\s{{0,8}}(?:(?:=>|:=|:[ \t]*[|>][+-]?|[:=>])[*_]{{0,3}}|"
     rf"(?<=\s)(?:is|was|ist|lautet)(?=[\s:]):?)?\s{{0,8}}(?:(?:{_SCHEMES})\s{{1,8}})?)"
     rf"(?<=\s)[*_]{{0,3}}(?P<value>[\"'`][^\s\"'`]{{6,4000}}[\"'`]|[^\s\"'`*_]\S{{5,4000}})".encode("latin-1"),
@@ -215,7 +236,7 @@ _SEPARATOR = (
     r"(?:,?(?: |\\+[nt]|\n|\t|[0-9]{1,6}(?:[\x01-\x08\x0e-\x1a\x1c-\x1f]+|\t|\\+t|\\+u2192)|[+>|-])*\\*[\"']?value|"
     rf"(?:{_BLANK}|%20)*"
     r"(?:=>|[:.+?|]{0,3}=|:(?: |\\t|\t)*[|>][+-]?|[:,>(]|</key>[^<]{0,90}<string>|%3[aAdD]|"
-    rf"{_BLANK}+(?:is|was|ist|lautet):?{_BLANK}+|"
+    rf"{_BLANK}+(?:is|was|ist|lautet):?{_BLANK}+|(?: |\\+t|\t){{2}}|\\+t|\t| \\*[\"']|"
     r":[A-Za-z&'. |\[\]]{1,26}=| (?:string|str|byte) ?=))"
     rf"(?:{_BLANK}|[*_]{{1,3}}|\\*[\"'`:=,@]|&quot;|&#3[49];|%2[027]|[bfru]\\*[\"'])*(?:(?:{_SCHEMES}|token){_BLANK}+)?"
 )
@@ -223,7 +244,7 @@ _ANY_SUFFIX = "(?:[_-]?[A-Za-z0-9]{1,12}){0,2}"
 _SINGULAR = "token(?:[a-rt-z0-9_-][A-Za-z0-9_-]{0,20})?"
 """Not the plural: every record of an assistant counts its tokens, and unwrapping them all would be slow."""
 ANCHOR = (
-    rf"(?i:(?:{_NAMES}|(?-i:[A-Z0-9]_KEY)){_ANY_SUFFIX}|[_-]pass|(?-i:pass|Pass)|[_-]pat|[\"']auth|{_SINGULAR})"
+    rf"(?i:(?:{_NAMES}|(?-i:[A-Z0-9]_KEY)){_ANY_SUFFIX}|[_-](?:pass|pw|pat)|(?-i:pass|Pass|pw|Pw)|[\"']auth|{_SINGULAR})"
     rf"{_SEPARATOR}[^ \t\n\\\"'`]{{6}}"
     rf"|(?i:{_NAMES}|token) +[A-Za-z0-9+/_=.-]{{20}}"
     rf"|(?i:{PASSWORDS}) [^ \t\n\\\"'`]{{8}}"

@@ -16,12 +16,13 @@ _ON = rb"(?:[^\n|;&]|(?<=\\)\r?\n)"
 _VALUE = rb"[ \t]*[\"']?([^\s\"'\\;]{8,200})"
 
 _PROGRAMS = (
-    rb"7z[arz]?|(?:un)?rar|(?:un)?zip|sshpass|mysql[a-z]*|mariadb[a-z-]*|mongo[a-z]*|sqlcmd|bcp|cqlsh|snowsql|influx|ipmitool|"
-    rb"mosquitto_[a-z]+|ldap[a-z]+|az|docker login|twine|openssl|ssh-keygen|gpg2?|keytool|jarsigner|xfreerdp|rdesktop|cmdkey|"
-    rb"schtasks|plink|pscp|psftp|winexe|podman login|buildah login|skopeo login|oc login|evil-winrm|netexec|nxc"
+    rb"7z[arz]?|(?:un)?rar|(?:un)?zip|sshpass|mysql[a-z]*|mariadb[a-z-]*|mongo[a-z]*|sqlcmd|osql|tsql|bcp|sqlpackage|cqlsh|"
+    rb"snowsql|influx|ipmitool|mosquitto_[a-z]+|ldap[a-z]+|az|docker login|twine|openssl|ssh-keygen|gpg2?|keytool|jarsigner|"
+    rb"xfreerdp|rdesktop|cmdkey|schtasks|plink|pscp|psftp|winexe|podman login|buildah login|skopeo login|oc login|evil-winrm|"
+    rb"netexec|nxc"
 )
 _OPTIONS = (
-    rb"[ \t\n](?:-{1,2}(?:[a-z]{0,8}storepass|keypass|passphrase|password|pass(?:in|out)?|[pPwkN])|/(?:p|pass|rp):?)"
+    rb"[ \t\n](?:-{1,2}(?:[a-z]{0,8}storepass|keypass|passphrase|password|pass(?:in|out)?|[pPwkN])|/(?:p|pass|rp|[ts]p):?)"
     rb"(?:[ \t]*[=:]?[ \t]*pass:)?[ \t]*[=:]?"
 )
 _READ_FROM_INPUT = (
@@ -46,8 +47,8 @@ _IN_COMMANDS = tuple(
         rb"\bbundle config%(on)s{0,80}?[ \t]\S+[ \t]+[\w.@-]{1,60}:([^\s\"'\\]{8,200})",
         rb"\b(?:rclone config%(on)s{0,120}?[ \t]pass|pulumi config set --secret[ \t]+\S+|(?:vault|cargo) login)[ \t]%(value)s",
         rb"\bsqlplus[ \t]+(?:-\S+[ \t]+)*[\"']?[\w.-]{1,40}/([^\s@\"'\\]{8,200})@",
-        rb"(?:^|[\n>])[ \t]*AUTH[ \t]+(?:(?:PLAIN|LOGIN|default)[ \t]+)?[\"']?([^\s\"'\\]{8,200})",
-        rb"(?:^|\n)PASS[ \t]+([^\s\"'\\]{8,200})",
+        rb"(?:^|[\n>\"'`])[ \t]*AUTH[ \t]+(?:(?:PLAIN|LOGIN|default)[ \t]+)?[\"']?([^\s\"'\\]{8,200})",
+        rb"(?:^|[\n\"'`])PASS[ \t]+([^\s\"'\\]{8,200})",
         rb"\bsend[ \t]+(?:--[ \t]+)?\"([^\s\"\\]{8,200})\\r",
         rb"\.(?:login|log_in|signin|sign_in|authenticate|auth)\([ \t\n]*[\"'][^\"'\n]{1,80}[\"'],"
         rb"[ \t\n]*[\"']([^\"'\n]{8,200})[\"']",
@@ -64,6 +65,21 @@ _IN_COMMANDS = tuple(
         rb"variable[ \t]+\"[a-z0-9_]*(?:password|secret|token|key|credentials?)[a-z0-9_]*\"[ \t]*\{"
         rb"[^{}]{0,240}?default[ \t]*=[ \t]*\"([^\"\n]{8,400})\"",
         rb"random_(?:password|string)\"[\s\S]{0,900}?\"result\"[ \t]*:[ \t]*\"([^\"\n]{8,400})\"",
+        # Files of Maven, web servers, proxies and databases: a directive, a header or a user if it has one, and the value.
+        rb"<master>(\{[A-Za-z0-9+/]{20,}={0,2}\})</master>",
+        rb"\b(?:proxy_set_header|grpc_set_header|add_header|more_set_(?:input_)?headers|(?:fastcgi|uwsgi|scgi)_param|header_up|"
+        rb"RequestHeader[ \t]+(?:set|add)|http-re(?:quest|sponse)[ \t]+(?:set|add)-header|SetEnv|set[ \t]+(?=\$))[ \t]*[\"']?"
+        rb"[\w$-]{0,60}?(?i:key|token|secret|passw(?:or)?d|pass|pwd?|auth|credentials?)[\w-]{0,20}[\"']?(?::[ \t]*|[ \t]+)"
+        rb"[\"']?([^\s\"'\\;]{8,400})",
+        rb"(?:^|[\n\"'`])[ \t]*(?:requirepass|masterauth|sentinel auth-pass[ \t]+\S+)%(value)s",
+        rb"\buser[ \t]+\S{1,80}[ \t]+(?:insecure-)?password%(value)s",
+        rb"\bstats auth[ \t]+[^\s:]{1,80}:([^\s\"'\\]{6,200})",
+        rb"(?i:ACL SETUSER)%(on)s{0,200}?[ \t]>([^\s\"'\\]{8,200})",
+        rb"\]:(?:25|465|587)[ \t]+[^\s:\"']{1,120}:([^\s\"'\\]{8,200})",
+        # A cookie jar of curl, wget and browsers: host, flag, path, flag, expiry, name and value.
+        rb"[ \t](?:TRUE|FALSE)[ \t]+/\S{0,200}[ \t]+(?:TRUE|FALSE)[ \t]+[0-9]{1,14}[ \t]+[^\s\"']{1,80}[ \t]+"
+        rb"([^\s\"'\\]{8,4000})",
+        rb"\bDigest[ \t]+[^\n]{0,800}?\bresponse=[\"']?([0-9a-fA-F]{32,128})",
         # .pgpass
         rb"(?<![A-Za-z0-9.*-])[A-Za-z0-9.*-]{1,80}:(?:[0-9]{4,5}|\*):[\w*-]{1,40}:[\w*-]{1,40}:"
         rb"([^\s:<\"']{8,100})(?=[\s<\"']|\Z)",
@@ -131,8 +147,12 @@ def _find_cookies(text: bytes) -> Iterator[Span]:
     yield from (match.span(1) for match in (*objects, *_NAMED_COOKIE.finditer(text)) if _is_password(match[1]))
 
 
+_VARIABLE = re.compile(rb"\$\{?(?:[A-Z_][A-Z0-9_]*|[a-z_][a-z0-9_]*)\}?|%\{.*|%[A-Z_][A-Z0-9_]*%|<[^<>]*>")
+
+
 def _is_given(value: bytes) -> bool:
-    return _is_password(value) or is_bare_secret(value)
+    """Returns whether the value is a password or a token, and no variable or placeholder."""
+    return not _VARIABLE.fullmatch(value) and (_is_password(value) or is_bare_secret(value))
 
 
 COMMANDS: tuple[Finder, ...] = (
@@ -149,21 +169,25 @@ COMMAND_ANCHOR = (
     r"(?:lftp|smbclient|rpcclient|smbget) [^|;&]{0,120}-[uU]|"
     r"redis-cli|IDENTIFIED BY|PASSWORD '|htpasswd -|rabbitmqctl |net use[r ]|wpa_passphrase|mysqladmin|http-basic\.|"
     r"bundle config|rclone config|config set --secret|(?:vault|cargo) login|sqlplus |AUTH [A-Za-z0-9]|"
-    r"(?:\\n|\n|^)PASS [^ ]{8}|<auth-user-pass>|secrets? (?:set|put|create) |env add |--password-stdin|--with-token|--stdin|"
+    r"PASS [^ \\]{8}|<auth-user-pass>|secrets? (?:set|put|create) |env add |--password-stdin|--with-token|--stdin|"
     r"sudo [^|]{0,60}-[a-zA-Z]*S|chpasswd|cryptsetup|smbpasswd|ConvertTo-SecureString|add-authtoken|"
     r"random_(?:password|string)\\*\"|AWS Secret Access Key \[|-[Pp]assword +\\*[\"']?[^ ]{8}|"
     r"send (?:-- )?\\*\"[^ \\\"]{8}|\.(?:login|log_in|signin|sign_in|authenticate|auth)\([ \t\n]*\\*[\"']|"
     r"variable \\*\"[a-z0-9_]*(?:password|secret|token|key|credentials?)[a-z0-9_]*\\*\" \{|"
     r":[0-9]{4,5}:[a-z0-9_*-]{1,40}:[A-Za-z0-9_*-]{1,40}:[^ :\\\"']{8}|login [^ ]{1,80}(?s:.){1,80}password |"
     r"(?i:mnemonic|(?:seed|recovery|backup)[ _-]?(?:phrase|words))|"
+    r"<master>\{|_set_header |add_header |more_set_|(?:fastcgi|uwsgi|scgi)_param |header_up |RequestHeader |-header |SetEnv |"
+    r"set \$[A-Za-z_]|requirepass |masterauth |auth-pass |insecure-password |user [^ ]{1,80} password |stats auth |"
+    r"ACL SETUSER |acl setuser |\]:(?:25|465|587) |"
+    r"(?:TRUE|FALSE)(?: |\\+t|\t)+[0-9]{1,14}(?: |\\+t|\t)|Digest +[a-z]+=|"
     r"[?&](?:code|magic|ticket|otp|invite|confirmation|verification|reset)=[A-Za-z0-9_-]{32}"
 )
 OPTION_ANCHOR = (
-    r"(?:7z[arz]?|rar|zip|sqlcmd|bcp|cqlsh|snowsql|influx|ipmitool|mosquitto_[a-z]+|ldap[a-z]+|az login|"
+    r"(?:7z[arz]?|rar|zip|sqlcmd|osql|tsql|bcp|sqlpackage|cqlsh|snowsql|influx|ipmitool|mosquitto_[a-z]+|ldap[a-z]+|az login|"
     r"(?:docker|podman|oc) login|"
     r"twine|openssl|ssh-keygen|gpg2?|keytool|jarsigner|xfreerdp|rdesktop|cmdkey|schtasks|plink|pscp|psftp|winexe|evil-winrm|"
     r"netexec|nxc|sshpass|mysql[a-z]*|mariadb[a-z-]*|mongo[a-z]*) [^|;&]{0,160}?"
-    r"(?:-[pPwkN]|-{1,2}(?:[a-z]{0,8}storepass|keypass|passphrase|password|pass)|/(?:p|pass|rp):|/rp )"
+    r"(?:-[pPwkN]|-{1,2}(?:[a-z]{0,8}storepass|keypass|passphrase|password|pass)|/(?:p|pass|rp|[ts]p):|/rp )"
 )
 COOKIE_ANCHOR = (
     r"(?i:cookies?)\\*[\"'`]?[ \t]*[:=,][ \t]*(?:\{|\\*[\"'`]?[A-Za-z0-9_.%$!-]{1,60}=)|"

@@ -221,7 +221,7 @@ KEYS = """access account private signing encryption encrypt master service stora
     "name",
     [f"{owner}{sign}key" for owner in KEYS for sign in "_-"]
     + "password passwd passphrase passcode passwort pwd pswd secret api_key apikey credential credentials connection_string".split()
-    + "connection-string jwt bearer npm_auth dsn token db_pass TOKEN_KEY_OF_SHOP".split(),
+    + "connection-string jwt bearer npm_auth dsn token creds psk db_pass db_pw TOKEN_KEY_OF_SHOP".split(),
 )
 @pytest.mark.parametrize(
     "text", ['{} = "gT7kQz81LmPq04XrVb29"', '(key, {}: "gT7kQz81LmPq04XrVb29")', "{}:\n  gT7kQz81LmPq04XrVb29"]
