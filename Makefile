@@ -30,7 +30,7 @@ test: $(INSTALLED) ## the tests (slow ones left out)
 	@$(ONE_THREAD) $(BIN)/python -m pytest -m 'not slow' $(WORKERS)
 
 test-slow: $(INSTALLED) ## the slow tests, long matrices as a sample
-	@$(ONE_THREAD) $(BIN)/python -m pytest -m slow $(WORKERS)
+	@$(ONE_THREAD) $(BIN)/python -m pytest -m slow --durations=15 $(WORKERS)
 
 test-all: $(INSTALLED) ## all tests, long matrices whole
 	@TEST_ALL=1 $(ONE_THREAD) $(BIN)/python -m pytest $(WORKERS)
