@@ -19,7 +19,7 @@ from memory_assets.assets.deadlines import deadlines
 from memory_assets.runs import due
 from memory_assets.runs.days import STARTED_BY, has_scopes, stretches, tags_of
 from memory_assets.runs.due import DueRun, due_runs, next_runs, night_runs, runs_of_days
-from memory_assets.runs.record import is_missed, last_run, note_slot
+from memory_assets.runs.record import begin_night, is_missed, last_run, note_slot
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, tables_in
@@ -180,7 +180,9 @@ def _where_due(context: ScheduleTime, store: Store, job: str, name: str) -> list
 
 def _night(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
     day = (context.scheduled_execution_time - timedelta(days=1)).date()
-    return [_request(run, job, by=name) for run in night_runs(store, day)]
+    runs = night_runs(store, day)
+    begin_night(store, min(run.stretch.first for run in runs if run.stretch and run.job == job))
+    return [_request(run, job, by=name) for run in runs]
 
 
 SCHEDULES = (

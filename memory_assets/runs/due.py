@@ -14,7 +14,7 @@ import polars as pl
 
 from memory_assets.runs import inputs
 from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
-from memory_assets.runs.record import changed_since, has_failed, last_run
+from memory_assets.runs.record import begun_night, changed_since, has_failed, last_run
 from memory_assets.runs.staleness import input_versions, is_stale, rules_of, stale_days, stale_partitions
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, TABLES, WHOLE, tables_in
@@ -162,10 +162,11 @@ def memories_are_stale(store: Store) -> bool:
 def night_runs(store: Store, day: date) -> list[DueRun]:
     """Returns the nightly run for the day that has ended, and runs for older unread days.
 
-    The nightly run begins with the earliest day that is unread or was not counted since the last night, a month back at most.
+    The nightly run begins with the earliest day that is unread, was not counted since the last night, or with which a night
+    began that did not end; a month back at most.
     """
     stale = {one for one in stale_days(store, "process_days") if one < day}
-    unread = stale | _days_of_changed_files(store, day) | _uncounted_days(store, day)
+    unread = stale | _days_of_changed_files(store, day) | _uncounted_days(store, day) | _days_of_begun_night(store, day)
     first = min((one for one in unread if (day - one).days < LONGEST_STRETCH), default=day)
     older = runs_of_days("process_days", {one: str(day) for one in stale if one < first})
     return [*older, DueRun("nightly", Stretch(first, day), str(day))]
@@ -175,6 +176,12 @@ def _uncounted_days(store: Store, until: date) -> set[date]:
     """Returns the days after the last night that was counted, up to the given one; none before the first night."""
     last = max(map(date.fromisoformat, store.tables.parts("nightly_stats")), default=until)
     return {last + timedelta(days=back + 1) for back in range((until - last).days)}
+
+
+def _days_of_begun_night(store: Store, until: date) -> set[date]:
+    """Returns the first day of a night that was killed: its transcripts may be captured, and its facts not boosted yet."""
+    begun = begun_night(store)
+    return {begun} if begun and begun <= until else set()
 
 
 def _days_of_changed_files(store: Store, until: date) -> set[date]:

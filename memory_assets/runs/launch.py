@@ -22,6 +22,7 @@ from memory_assets.errors import DamagedError, StoreError
 from memory_assets.runs.days import Stretch, first_day_of, has_scopes, stretches, tags_of
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.freshness import keep_waiting
+from memory_assets.runs.record import begin_night
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.tables import JOBS, tables_in
@@ -168,6 +169,8 @@ class _Runner(ExitStack):
         first = min(first_day_of(self._store), stretch.first if stretch else date.max)
         if self._definitions is None or first < self._first_day:
             self._definitions, self._first_day = assemble(self._store.settings, first, self._store), first
+        if job == "nightly" and stretch:
+            begin_night(self._store, stretch.first)
         tables = only or [table.name for table in tables_in(job, only_in_branch=self._store.origin is not None)]
         if self._instance is None:
             self._instance = self.enter_context(open_instance(self._store))

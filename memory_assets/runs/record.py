@@ -7,7 +7,7 @@ command line or the UI. A run that failed or was killed leaves no trace in it.
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from memory_assets.runs.staleness import fingerprint
 from memory_assets.schema.frames import hash_of
@@ -16,6 +16,8 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, text_of, write_atomically
 
 FOLDER = "runs"
+NIGHT = "nightly.begun.txt"
+"""Holds the first day of a nightly run that has not ended."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,22 @@ def last_run(store: Store, job: str) -> datetime | None:
     """Returns when every table of the job had been built since; None where one of them never was."""
     builds = [last_build(store, table.name) for table in tables_in(job)]
     return min((one.at for one in builds if one is not None), default=None) if all(builds) else None
+
+
+def begin_night(store: Store, first: date) -> None:
+    """Notes that a nightly run begins with this day; until one ends, the next one begins no later."""
+    write_atomically(make_folder(store.root / "built" / FOLDER) / NIGHT, first.isoformat().encode())
+
+
+def end_night(store: Store) -> None:
+    """Notes that the nightly run has counted its days."""
+    (store.root / "built" / FOLDER / NIGHT).unlink(missing_ok=True)
+
+
+def begun_night(store: Store) -> date | None:
+    """Returns the first day of the nightly run that began and did not end; None where there is none."""
+    text = text_of(store.root / "built" / FOLDER / NIGHT)
+    return date.fromisoformat(text) if text else None
 
 
 def note_slot(store: Store, schedule: str, slot: datetime) -> None:

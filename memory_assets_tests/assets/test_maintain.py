@@ -18,6 +18,7 @@ from memory_assets.runs.days import Stretch, tags_of
 from memory_assets.runs.due import DueRun, due_runs, memories_are_stale, night_runs
 from memory_assets.runs.inputs import summaries_are_stale
 from memory_assets.runs.launch import _Runner
+from memory_assets.runs.record import begin_night, begun_night
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.records import Category
 from memory_assets.schema.tables import TABLES, table_names, tables_in
@@ -127,6 +128,13 @@ def test_summaries_of_other_memories_are_rebuilt():
     assert summaries_are_stale(small)
     run_assets(small, "category_summaries", days=(CATEGORIES[0], CATEGORIES[-1]))
     assert not summaries_are_stale(small)
+
+
+def test_a_night_that_was_killed_begins_again_with_the_same_day(store: Store):
+    begin_night(store, DAY - timedelta(3))
+    assert night_runs(store, DAY)[0].stretch == Stretch(DAY - timedelta(3), DAY)
+    run_assets(store, "nightly_stats", days=(DAY - timedelta(3), DAY))
+    assert begun_night(store) is None
 
 
 def test_a_night_begins_with_the_earliest_unread_day_and_older_ones_have_their_own_runs(store: Store, tmp_path: Path):

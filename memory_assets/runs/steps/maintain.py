@@ -7,6 +7,7 @@ import polars as pl
 
 from memory_assets.runs.freshness import find_waiting
 from memory_assets.runs.materialise import Markdown, Report, Rows, Run, per_partition
+from memory_assets.runs.record import end_night
 from memory_assets.runs.steps.embed import TEXTS, VECTORS, notes_of
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.tables import table_names, version_of
@@ -88,7 +89,8 @@ def nightly_stats(store: Store, day: str) -> Rows:
 
 
 def nightly_report(store: Store, table: str, days: Sequence[str]) -> Report:
-    """Returns the counts of each day, for plots."""
+    """Ends the night, and returns the counts of each day, for plots."""
+    end_night(store)
     rows = store.tables.read(table, days).drop("categories", "category_counts")
     return Report(by_partition={row.pop("day").isoformat(): row for row in rows.to_dicts()})
 
