@@ -1,8 +1,10 @@
 """Killed behind any write of any work, the same work done again ends at the tables of an undisturbed one."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,8 +18,9 @@ from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.attacks.attacked_store import BRANCH, ingest, reopened, settings_at
 from memory_assets_tests.attacks.kill_points import KilledError, failing_behind
+from memory_assets_tests.conftest import NOW
 from memory_assets_tests.once import SEED, TEST_ALL, sampled
-from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript
+from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript
 from memory_assets_tests.story import all_tables, assert_same_tables
 
 POINTS = 1
@@ -26,21 +29,22 @@ POINTS = 1
 STEP = 3
 
 
-def add_session(settings: Settings) -> None:
+def add_session(settings: Settings, began: datetime) -> None:
     """Writes a session that nobody has read."""
     new = transcript(Path(str(settings.sources)) / "claude", "n")
-    new.write_bytes(lines(*dialogue("n", 6, minutes=300)))
+    new.write_bytes(lines(*dialogue("n", 6, minutes=(began - START) / timedelta(minutes=1))))
+    os.utime(new, (began.timestamp(), began.timestamp()))
 
 
 def take_in_one_more(settings: Settings) -> None:
     """Takes in a session that appeared."""
-    add_session(settings)
+    add_session(settings, START + timedelta(hours=5))
     ingest(settings)
 
 
 def run_night(settings: Settings) -> None:
     """Lets the nightly run of the day find a session that appeared, and finishes what follows from it."""
-    add_session(settings)
+    add_session(settings, NOW - timedelta(days=1))
     store = open_store(settings)
     with launch._Runner(store) as runner:
         for run in night_runs(store, settings.today()):
