@@ -31,6 +31,8 @@ A message says what happened, where, and what to do about it. Expected outcomes 
 rows with a reason and never exceptions.
 """
 
+from collections.abc import Iterator
+
 
 class MemoryAssetsError(Exception):
     """The base of all errors that a person is meant to read."""
@@ -138,3 +140,10 @@ class UnknownMemoryError(NoteError):
 
 class MemoryGoneError(NoteError):
     """The memory was replaced or forgotten already."""
+
+
+def causes_of(error: BaseException | None) -> Iterator[BaseException]:
+    """Yields the error, the one that led to it, and so on to the first."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

@@ -7,7 +7,7 @@ Messages contain the API's error type, never its text, which may quote the reque
 import math
 import re
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
+from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError, causes_of
 
 if TYPE_CHECKING:
     from anthropic import AnthropicError, APIConnectionError, APIStatusError, APITimeoutError
@@ -91,7 +91,7 @@ class Failures:
 
     def of_connection(self, error: "APIConnectionError") -> ModelError:
         """Returns the error for an unreachable server: a wrong setting if its host name is unknown."""
-        if not self.is_public and any(_is_unknown_name(cause) for cause in _causes(error)):
+        if not self.is_public and any(_is_unknown_name(cause) for cause in causes_of(error)):
             return ModelSetupError(f"There is no host {urlsplit(self.url).hostname}. Check MEMORY_MODEL_URL.")
         why = type(error.__cause__ or error).__name__
         return ModelBusyError(f"Cannot reach {self._where} to ask {self.model}: {why}. Check the network.")
@@ -166,12 +166,6 @@ def _is_about_credit(body: object) -> bool:
 def _error(body: object) -> Mapping[str, object]:
     inner = body.get("error") if isinstance(body, Mapping) else None
     return inner if isinstance(inner, Mapping) else {}
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _is_unknown_name(error: BaseException) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from memory_assets.errors import MemoryAssetsError
+from memory_assets.errors import MemoryAssetsError, causes_of
 from memory_assets.text.visible import visible_json
 
 VERSION = 1
@@ -45,12 +45,11 @@ def failed(error: BaseException, message: str | None = None) -> dict[str, Any]:
 
 def cause_of(error: BaseException) -> BaseException:
     """Returns the package's own error or one of the disk in the chain of causes; else the error itself."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, MemoryAssetsError) or (isinstance(cause, OSError) and cause.errno in DISK_ERRORS):
-            return cause
-        cause = cause.__cause__ or cause.__context__
-    return error
+    return next((cause for cause in causes_of(error) if _is_own(cause)), error)
+
+
+def _is_own(error: BaseException) -> bool:
+    return isinstance(error, MemoryAssetsError) or (isinstance(error, OSError) and error.errno in DISK_ERRORS)
 
 
 def message_of(error: BaseException) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from polars.exceptions import PanicException
 
-from memory_assets.errors import DamagedError, StoreError
+from memory_assets.errors import DamagedError, StoreError, causes_of
 from memory_assets.runs.days import Stretch, first_day_of, has_scopes, stretches, tags_of
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.freshness import keep_waiting
@@ -78,7 +78,8 @@ def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
                 break
             except (Exception, PanicException) as error:
                 found = put_damaged_aside(store) if is_damage(error) else []
-                if attempt == MOST_ATTEMPTS or not (found or _is_put_aside(error)):
+                is_put_aside = any(isinstance(cause, DamagedError) for cause in causes_of(error))  # by a step
+                if attempt == MOST_ATTEMPTS or not (found or is_put_aside):
                     raise
             finally:
                 summary = RunSummary([*summary.jobs, *runner.summary().jobs], summary.seconds + runner.summary().seconds)
@@ -86,13 +87,6 @@ def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
         settle(store)
     keep_waiting(store)
     return summary
-
-
-def _is_put_aside(error: BaseException | None) -> bool:
-    """Returns whether a step put a damaged file aside and ended with this error."""
-    while error is not None and not isinstance(error, DamagedError):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def backfill(store: Store, days: Iterable[date]) -> RunSummary:

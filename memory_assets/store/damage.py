@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from memory_assets.errors import DamagedError
+from memory_assets.errors import DamagedError, causes_of
 from memory_assets.schema.announcements import announce
 from memory_assets.store.parquet_tables import COLUMNS_FILE, part_of
 from memory_assets.store.store import Store
@@ -82,12 +82,7 @@ def list_damage(store: Store, since: datetime | None = None) -> list[Damage]:
 
 def is_damage(error: BaseException) -> bool:
     """Returns whether the error, or one that led to it, may come from a file that is not as it was written."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, SIGNS):
-            return True
-        cause = cause.__cause__ or cause.__context__
-    return False
+    return any(isinstance(cause, SIGNS) for cause in causes_of(error))
 
 
 def put_damaged_aside(store: Store, tables: Collection[str] | None = None, *, is_deep: bool = True) -> list[Damage]:
