@@ -1,7 +1,8 @@
 """The record of real runs: when each table and file was last built, and when its rows last changed.
 
 One small file per table, below `built/runs/`, written when a build has succeeded, whoever started it: a sensor, a schedule, the
-command line or the UI. A run that failed or was killed leaves no trace in it.
+command line or the UI. A run that failed or was killed leaves no trace there. Notes of the store hold the last time at which a
+schedule had nothing to do, and the first day of a nightly run until it ends.
 """
 
 import json
@@ -16,8 +17,8 @@ from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, text_of, write_atomically
 
 FOLDER = "runs"
-NIGHT = "nightly.begun.txt"
-"""Holds the first day of a nightly run that has not ended."""
+NIGHT = "nightly_begun"
+"""Note of the first day of a nightly run that has not ended."""
 
 
 @dataclass(frozen=True)
@@ -78,23 +79,23 @@ def last_run(store: Store, job: str) -> datetime | None:
 
 def begin_night(store: Store, first: date) -> None:
     """Notes that a nightly run begins with this day; until one ends, the next one begins no later."""
-    write_atomically(make_folder(store.root / "built" / FOLDER) / NIGHT, first.isoformat().encode())
+    store.note(NIGHT, first.isoformat())
 
 
 def end_night(store: Store) -> None:
     """Notes that the nightly run has counted its days."""
-    (store.root / "built" / FOLDER / NIGHT).unlink(missing_ok=True)
+    store.note(NIGHT, "")
 
 
 def begun_night(store: Store) -> date | None:
     """Returns the first day of the nightly run that began and did not end; None where there is none."""
-    text = text_of(store.root / "built" / FOLDER / NIGHT)
-    return date.fromisoformat(text) if text else None
+    first = store.note_of(NIGHT)
+    return date.fromisoformat(first) if first else None
 
 
 def note_slot(store: Store, schedule: str, slot: datetime) -> None:
     """Notes that the schedule was evaluated for this time, and nothing was due then."""
-    write_atomically(make_folder(store.root / "built" / FOLDER) / f"{schedule}.slot.txt", slot.isoformat().encode())
+    store.note(f"slot-{schedule}", slot.isoformat())
 
 
 def is_missed(store: Store, schedule: str, job: str, slot: datetime) -> bool:
@@ -102,7 +103,7 @@ def is_missed(store: Store, schedule: str, job: str, slot: datetime) -> bool:
 
     If the job never ran, only times after the first capture count: a new store has missed nothing.
     """
-    evaluated, ran = text_of(store.root / "built" / FOLDER / f"{schedule}.slot.txt"), last_run(store, job)
+    evaluated, ran = store.note_of(f"slot-{schedule}"), last_run(store, job)
     ran = ran or last_run(store, "capture")
     return ran is not None and ran < slot and (not evaluated or datetime.fromisoformat(evaluated) < slot)
 
