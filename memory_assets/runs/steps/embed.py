@@ -43,7 +43,7 @@ from memory_assets.stages.embed.notes import note_rows, with_notes, without_corr
 from memory_assets.stages.embed.pair_questions import FOLDER, PairQuestion, decide, plan_questions
 from memory_assets.stages.embed.project import RETRIEVABLE, IndexPlan, hashes_of, plan_texts, plan_vectors, text_rows
 from memory_assets.stages.embed.uses import SHOWING, find_echoes, plan_uses, sessions_shown, suspects
-from memory_assets.stages.maintain.states import MOVES, fold_states, next_change
+from memory_assets.stages.maintain.states import MOVES, fold_states, next_change, with_states
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.ledger import IGNORED, NOTES, RECALLED, USED, Event
 from memory_assets.store.store import Store
@@ -158,21 +158,20 @@ def memories(store: Store, part: str) -> Rows:
     observations, edges = store.tables.read("observations"), store.tables.read("merges")
     new = [*append_evidence(store, observations, edges), *append_uses(store)]
     remembered = store.tables.read("harness_memories")
-    frame, changes_at = _with_states(store, fold_memories(pl.concat([observations, remembered]), edges, store.ledger.events()))
+    frame, changes_at = _judged(store, fold_memories(pl.concat([observations, remembered]), edges, store.ledger.events()))
     counts = {kind.removeprefix("memory."): sum(event.kind == kind for event in new) for kind in APPENDED}
     spread = {name: counts_of(frame.filter(pl.col(name) > 0), name) for name in ("confirmed_count", "contradicted_count")}
     figures = {"merged_away": int(frame["merged_count"].sum()) - frame.height, **counts, **spread}
     return Rows(frame, figures, version=version_until(version, changes_at))
 
 
-def _with_states(store: Store, memories: pl.DataFrame) -> tuple[pl.DataFrame, datetime | None]:
+def _judged(store: Store, memories: pl.DataFrame) -> tuple[pl.DataFrame, datetime | None]:
     """Returns the memories with the states that age, exposure and the ledger give them, and when the next one may change."""
     recalls, now = log_recalls(store.ledger.events([RECALLED]), store.settings.zone), store.settings.clock()
     ttls, zone = store.settings.ttl_days, store.settings.zone
     states = fold_states(memories, recalls, store.ledger.events(MOVES), now, ttls, zone)
     changes_at = next_change(memories, states, recalls, now, ttls, zone)
-    found = memories.drop("state").join(states.select(id="memory_id", state="state"), on="id", how="left")
-    return found.select(memories.columns), changes_at
+    return with_states(memories, states), changes_at
 
 
 def append_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFrame) -> list[Event]:

@@ -26,7 +26,7 @@ from memory_assets.stages.maintain.nightly import (
     unread_windows,
 )
 from memory_assets.stages.maintain.retire import plan_archive, plan_cold
-from memory_assets.stages.maintain.states import fold_states
+from memory_assets.stages.maintain.states import fold_states, with_states
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.ledger import ARCHIVED, BOOSTED, RECALLED, RESTORED, Event, Planned
 from memory_assets.store.store import Store
@@ -229,8 +229,7 @@ def memories_as_of(store: Store, moment: datetime) -> tuple[pl.DataFrame, pl.Dat
     memories = fold_memories(known, edges, events)
     asked = log_recalls([event for event in events if event.kind == RECALLED], store.settings.zone)
     states = fold_states(memories, asked, events, moment, store.settings.ttl_days, store.settings.zone)
-    found = memories.drop("state").join(states.select(id="memory_id", state="state"), on="id", how="left")
-    return found.select(memories.columns), states
+    return with_states(memories, states), states
 
 
 def _version(table: str, rows: pl.DataFrame) -> str:

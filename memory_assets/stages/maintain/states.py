@@ -52,7 +52,7 @@ def fold_states(
 ) -> pl.DataFrame:
     """Returns (memory_id, state, since, reason) of each memory.
 
-    `recalls` is the recall log (`day`), `events` the ledger, of which those in `MOVES` are read. `ttls` are days by category;
+    `recalls` is the recall log (`day`). Of `events`, only those in `MOVES` are read. `ttls` are days by category;
     memories of a category without a TTL, or with 0, never become stale. `since` is when the state began, in UTC; null for
     states that other rules decide.
     """
@@ -65,6 +65,12 @@ def fold_states(
             state, since, reason = _judge(row, moves.get(row["id"]), exposed, ttls.get(row["category"], 0), zone)
         rows.append((row["id"], state, since, reason))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def with_states(memories: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
+    """Returns the memories with these states, as `fold_states` gives them."""
+    found = memories.drop("state").join(states.select(id="memory_id", state="state"), on="id", how="left")
+    return found.select(memories.columns)
 
 
 def _judge(row: Mapping, move: _Move | None, exposed: Sequence[date], ttl: int, zone: ZoneInfo) -> tuple[str, datetime, str]:
