@@ -161,7 +161,7 @@ _GIT = frozenset({"markdown", "git"})
 def _rows(name: str, record: type[Record] | None, stage: str, jobs: str | tuple[str, ...], version: str, **more) -> Table:
     """Returns the declaration of a table; its functions are given by their names below `runs.steps` and `runs.inputs`.
 
-    The build function stands in the stage's module, and has the table's name, unless `build` says otherwise.
+    By default the build function is in the module of the stage and has the name of the table. `build` names another one.
     """
     build = more.pop("build", name)
     named = {"build": f"runs.steps.{build}" if ":" in build else f"runs.steps.{stage}:{build}"}

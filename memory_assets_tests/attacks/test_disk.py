@@ -150,11 +150,11 @@ def test_a_session_that_is_rewritten_in_the_middle_is_read_again(tmp_path: Path,
     for turns in (4, 8, 12):  # three ranges
         path.write_bytes(lines(*dialogue("a", turns)))
         capture(store, sources)
-    content = path.read_bytes().replace(b"please look at point 10", b"please mend at point 10" if kept else b"look at point 10")
+    content = path.read_bytes().replace(b"please look at point 10", b"please stop at point 10" if kept else b"look at point 10")
     path.write_bytes(content + lines(*dialogue("a", 2, first=40, minutes=60)))
     assert capture(store, sources).rewritten == 1
     texts = store.tables.read("messages")["text"].to_list()
-    assert ("a: please mend at point 10" if kept else "a: look at point 10") in texts
+    assert ("a: please stop at point 10" if kept else "a: look at point 10") in texts
     assert "a: point 42 is done" in texts
 
 

@@ -33,7 +33,7 @@ def is_readable(secret: str, text: str) -> bool:
 
 
 def readable(forms: list[str], draw: Draw, mask_one: Callable[[str], str]) -> list[str]:
-    """Returns the forms of which a secret can be read after masking."""
+    """Returns the names of forms whose secret is still readable after masking."""
     drawn = [(form, *draw(form, Random(f"{SEED} {form} {number}"))) for form in forms for number in range(EACH)]
     return [form for form, text, secret in drawn if is_readable(secret, mask_one(text))]
 
