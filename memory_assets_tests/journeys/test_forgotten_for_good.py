@@ -24,13 +24,13 @@ from memory_assets.errors import UnknownMemoryError
 from memory_assets.memory import MemoryAgent
 from memory_assets.store.settings import read_settings
 from memory_assets_tests.conftest import NOW
-from memory_assets_tests.once import sampled
+from memory_assets_tests.once import TEST_ALL, sampled
 from memory_assets_tests.story import environment, lay_out_sample, run
 
 COUNT = 20
-SAMPLE = 6
+SAMPLE = 3
 """Facts that are forgotten; all under `make test-all`."""
-BY_COMMAND = 3
+BY_COMMAND = 3 if TEST_ALL else 1
 """Facts forgotten by a command of their own; the others by the facade behind it, which need not start each time."""
 
 ESCAPES = re.compile(r"\\+(?:u00([0-9a-fA-F]{2})|[bfnrt\"/])")

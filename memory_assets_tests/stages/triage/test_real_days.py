@@ -24,7 +24,7 @@ from memory_assets_tests.stages.triage.real_days import LEFT_REFUSED, Days, copy
 
 DAYS = 30 if TEST_ALL else 12
 RECORDED = sorted((SHARED / "recorded").glob("*.answer.xml"))
-SESSIONS = 8
+SESSIONS = 5
 """Recorded sessions that are read where not all of them are."""
 
 
