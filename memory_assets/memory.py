@@ -15,21 +15,20 @@ from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-import polars as pl
-
 from memory_assets.errors import LabelsError, ReviewError, StoreError, UnknownIdError
 from memory_assets.schema import requests
 from memory_assets.schema.announcements import announced_since, moment, take
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.which_store import environment_of, is_sample, present_settings
 from memory_assets.stages.deliver.silence import alarm
-from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.places import present_root
 from memory_assets.store.ready import NOTHING_YET, briefing_path, full_path, here, read_briefing
-from memory_assets.store.settings import Settings, read_settings
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from memory_assets.schema.protocols import Model
+    from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.health.doctor import Health
     from memory_assets.services.health.status import Status
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from memory_assets.stages.recall.cited_answer import CitedAnswer
     from memory_assets.stages.recall.results import Answer
     from memory_assets.stages.triage.explain import Explanation
+    from memory_assets.store.settings import Settings
     from memory_assets.store.store import Store
 
 
@@ -75,8 +75,11 @@ def announcements() -> list[str]:
     return take()
 
 
-def scan(table: str) -> pl.LazyFrame:
+def scan(table: str) -> "pl.LazyFrame":
     """Returns a table of the present store as a lazy polars frame; empty where it was never written."""
+    from memory_assets.store.parquet_tables import ParquetTables
+    from memory_assets.store.settings import read_settings
+
     return ParquetTables(Path(present_root(str(read_settings().data)), "tables")).scan(table)
 
 
@@ -153,7 +156,7 @@ class Triggers:
 class MemoryAgent:
     """Answers from one store, by default the present one."""
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    def __init__(self, settings: "Settings | None" = None) -> None:
         self.settings = settings or present_settings()
 
     @cached_property
@@ -256,11 +259,11 @@ class MemoryAgent:
                 take_along(self.store, one.memory_id)
         return found
 
-    def feedback(self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any) -> "Noted":
+    def feedback(self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any) -> "Rating":
         """Records that memories helped, or did not; the next update ranks them by it."""
-        from memory_assets.services import notes
+        from memory_assets.services.feedback import rate
 
-        return notes.feedback(self.store, requests.FeedbackRequest.of(memory_ids, **options))
+        return rate(self.store, requests.FeedbackRequest.of(memory_ids, **options))
 
     def restore(self, memory_ids: str | Sequence[str] | requests.RestoreRequest) -> "Restored":
         """Makes stale, archived or cold memories active again, from the next build of memories on.
@@ -329,13 +332,13 @@ class MemoryAgent:
     def approve(self, *proposal_ids: str, triage: bool = True) -> tuple[Reviewed, ...]:
         """Approves the proposals, updates MEMORY.md, and returns the state of each; without `triage` only records it."""
         for one in self._pending(proposal_ids):
-            self._append("proposal.approved", one.proposal_id, {"text": one.text, "section": one.section})
+            self.store.append_event("proposal.approved", one.proposal_id, {"text": one.text, "section": one.section})
         return self.run_triage(*proposal_ids) if triage else ()
 
     def reject(self, *proposal_ids: str, reason: str = "", triage: bool = True) -> tuple[Reviewed, ...]:
         """Rejects the proposals, with a reason where one is given, and returns the state of each."""
         for one in self._pending(proposal_ids):
-            self._append("proposal.rejected", one.proposal_id, {"reason": reason})
+            self.store.append_event("proposal.rejected", one.proposal_id, {"reason": reason})
         return self.run_triage(*proposal_ids) if triage else ()
 
     def edit(self, proposal_id: str, text: str, *, triage: bool = True) -> tuple[Reviewed, ...]:
@@ -346,7 +349,7 @@ class MemoryAgent:
         (pending,) = self._pending([proposal_id])
         if not pending.text:
             raise ReviewError(f"{proposal_id} proposes to remove a line and has no text to edit. Approve or reject it.")
-        self._append("proposal.edited", proposal_id, {"text": wording})
+        self.store.append_event("proposal.edited", proposal_id, {"text": wording})
         return self.run_triage(proposal_id) if triage else ()
 
     def write_decided(self) -> tuple[str, ...]:
@@ -408,7 +411,7 @@ class MemoryAgent:
     def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> Triggers:
         """Returns the dates due on the day or the day after it; without a day, every date ahead."""
         from memory_assets.services.brief_inputs import due_triggers
-        from memory_assets.stages.embed.memories import read_present
+        from memory_assets.stages.embed.present import read_present
 
         day = requests.TriggersRequest.of(on).day(self.settings.clock(), self.settings.zone)
         memories = read_present(self.store.tables, self.store.ledger)
@@ -444,6 +447,8 @@ class MemoryAgent:
         """Returns when each harness last sent an event."""
         if not self.exists:
             return {}
+        import polars as pl
+
         sent = self.store.tables.read("events", columns=["harness", "sent_at"]).drop_nulls()
         return dict(sent.group_by("harness").agg(pl.col("sent_at").max()).sort("harness").iter_rows())
 
@@ -500,10 +505,9 @@ class MemoryAgent:
                 )
         return [pending[proposal_id] for proposal_id in proposal_ids]
 
-    def _append(self, kind: str, target: str, payload: dict[str, Any]) -> None:
-        self.store.ledger.append(kind, target, payload, actor=self.settings.owner)
-
     def _decided(self, proposal_ids: Sequence[str]) -> tuple[Reviewed, ...]:
+        import polars as pl
+
         rows = self.store.tables.read("decisions", columns=list(Reviewed.__dataclass_fields__))
         chosen = rows.filter(pl.col("proposal_id").is_in(list(proposal_ids))).sort("proposal_id")
         return tuple(Reviewed(**row) for row in chosen.iter_rows(named=True))
@@ -511,4 +515,4 @@ class MemoryAgent:
     def _log_recall(self, question: str, memory_ids: Sequence[str], payload: dict[str, Any]) -> None:
         """Appends one event for the whole answer, even an empty one; an event per memory would flush the disk ten times."""
         query = hmac.new(self.store.key, question.strip().lower().encode(), hashlib.sha256).hexdigest()[:24]
-        self._append("memory.recalled", query, {"memory_ids": list(memory_ids), **payload})
+        self.store.append_event("memory.recalled", query, {"memory_ids": list(memory_ids), **payload})

@@ -11,8 +11,8 @@ from memory_assets.runs.days import Stretch
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.materialise import materialise
 from memory_assets.runs.scopes import scopes_of
-from memory_assets.schema.records import Category
 from memory_assets.schema.tables import JOBS, WHOLE, Table, tables_in
+from memory_assets.schema.vocabulary import Category
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.sessions import lines, transcript

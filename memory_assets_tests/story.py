@@ -17,8 +17,8 @@ from polars.testing import assert_frame_equal
 from memory_assets.interfaces.entry import main
 from memory_assets.runs.steps.deliver import EMITTED, KINDS
 from memory_assets.schema.frames import key_of
-from memory_assets.schema.records import Harness
 from memory_assets.schema.tables import table_names
+from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.capture.formats.readers import session_id_of
 from memory_assets.stages.capture.sample import lay_out, sample_root
 from memory_assets.store.settings import read_settings

@@ -23,8 +23,8 @@ from memory_assets.runs.staleness import resolve, settings_of
 from memory_assets.schema import frames
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import PartInfo
-from memory_assets.schema.records import Category
 from memory_assets.schema.tables import TABLES, WHOLE, Table
+from memory_assets.schema.vocabulary import Category
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 

@@ -18,7 +18,7 @@ from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.interfaces import dispatcher
 from memory_assets.interfaces.browsers import OWN_HEADER
 from memory_assets.interfaces.envelope import answered, cause_of, failed, to_json, warnings_of
-from memory_assets.interfaces.loopback import LONGEST_BODY, App, Guard
+from memory_assets.interfaces.guard import LONGEST_BODY, App, Guard
 from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
 from memory_assets.interfaces.verbs import VERBS, Verb
 

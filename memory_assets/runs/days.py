@@ -10,8 +10,8 @@ from typing import get_args
 
 from memory_assets.errors import SettingsError
 from memory_assets.runs import inputs
-from memory_assets.schema.records import Category
 from memory_assets.schema.tables import TABLES, tables_in
+from memory_assets.schema.vocabulary import Category
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store
 

@@ -6,12 +6,13 @@ Adapters implement them; stages depend on nothing else outside; tests pass fakes
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Literal, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from memory_assets.errors import ModelError
 from memory_assets.text.words import count_tokens
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Row = Mapping[str, Any]
 """A row of a table, by column."""
@@ -105,13 +106,19 @@ CODE_BYTES = 48
 """Length of one word code."""
 
 
+def _no_words() -> "np.ndarray":
+    import numpy as np
+
+    return np.zeros((0, CODE_BYTES), dtype=np.int8)
+
+
 @dataclass(frozen=True)
 class Read:
     """An embedded text: one vector for the whole text, and one contextual code per word."""
 
-    vector: np.ndarray
+    vector: "np.ndarray"
     """Unit length, float32, shape (dimension,)."""
-    words: np.ndarray = field(default_factory=lambda: np.zeros((0, CODE_BYTES), dtype=np.int8))
+    words: "np.ndarray" = field(default_factory=_no_words)
     """Codes to compare by dot product, int8, shape (words, 48); none if the model has no codes."""
     spellings: Sequence[str] = ()
     """The word that each code is a piece of; only of a query."""
@@ -130,11 +137,11 @@ class Embedder(Protocol):
         """Hash of the model's weights, shortened."""
         ...
 
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
+    def encode(self, texts: Sequence[str]) -> "np.ndarray":
         """Returns a float32 array of shape (len(texts), dimension)."""
         ...
 
-    def encode_query(self, text: str) -> np.ndarray:
+    def encode_query(self, text: str) -> "np.ndarray":
         """Returns a float32 array of shape (dimension,)."""
         ...
 
@@ -162,7 +169,7 @@ class VectorIndex(Protocol):
         """Returns the name of the published generation."""
         ...
 
-    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
+    def find(self, vector: "np.ndarray", limit: int) -> list[Hit]:
         """Returns the nearest, best first, scored by cosine."""
         ...
 
@@ -181,27 +188,27 @@ class Texts(Protocol):
         ...
 
     @property
-    def parents(self) -> np.ndarray:
+    def parents(self) -> "np.ndarray":
         """Row → number of its parent, int32."""
         ...
 
     @property
-    def groups(self) -> np.ndarray:
+    def groups(self) -> "np.ndarray":
         """Row → number of its group, int32, ascending."""
         ...
 
     @property
-    def order(self) -> np.ndarray:
+    def order(self) -> "np.ndarray":
         """Row → its position in the group, int64."""
         ...
 
     @property
-    def lengths(self) -> np.ndarray:
+    def lengths(self) -> "np.ndarray":
         """Row → number of its terms, int32."""
         ...
 
     @property
-    def vectors(self) -> np.ndarray:
+    def vectors(self) -> "np.ndarray":
         """float32, shape (rows, dimension); zeros if a row has none, dimension 0 if no row has one."""
         ...
 
@@ -209,19 +216,19 @@ class Texts(Protocol):
         """Returns the number of rows."""
         ...
 
-    def postings(self, term: str) -> tuple[np.ndarray, np.ndarray]:
+    def postings(self, term: str) -> "tuple[np.ndarray, np.ndarray]":
         """Returns the rows that contain the term (of `terms.query_terms`), ascending, and its counts (float32)."""
         ...
 
-    def rows_of(self, ids: Iterable[str]) -> np.ndarray:
+    def rows_of(self, ids: Iterable[str]) -> "np.ndarray":
         """Returns the rows of the ids that the corpus contains."""
         ...
 
-    def words_of(self, row: int) -> np.ndarray:
+    def words_of(self, row: int) -> "np.ndarray":
         """Returns the codes of the row's words, int8, shape (words, 48)."""
         ...
 
-    def score(self, terms: Iterable[str] | Mapping[str, float]) -> np.ndarray:
+    def score(self, terms: Iterable[str] | Mapping[str, float]) -> "np.ndarray":
         """Returns the BM25 score of every row, float32; terms may have weights."""
         ...
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
 
 from memory_assets.errors import QuestionError
-from memory_assets.schema.records import Category, Priority, Sentiment, Trigger
+from memory_assets.schema.vocabulary import Category, Priority, Sentiment, Trigger
 from memory_assets.text.moments import parse_moment
 
 ProfileName = Literal["lean", "balanced", "deep", "auto"]
@@ -55,7 +55,7 @@ Day = Annotated[date | str, WithJsonSchema({"type": "string"})]
 class Request(BaseModel):
     """The parameters of one verb; invalid ones raise `QuestionError`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     def __init__(self, **given: Any) -> None:
         try:

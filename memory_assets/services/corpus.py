@@ -26,8 +26,8 @@ from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder, Hit, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.embed.encode import cut_messages
-from memory_assets.stages.embed.memories import overlay
 from memory_assets.stages.embed.notes import hidden_sources, note_id
+from memory_assets.stages.embed.present import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE, memory_rows
 from memory_assets.stages.recall.lookups import rows_of
 from memory_assets.stages.recall.results import condition

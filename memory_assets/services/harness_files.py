@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from memory_assets.schema.frames import hash_of
-from memory_assets.schema.records import Harness
+from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.embed.harness_memories import READER_VERSION, MemoryFile, frame_of, rows_of
 from memory_assets.store.places import harness_homes

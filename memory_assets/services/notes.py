@@ -4,8 +4,6 @@ Each returns when its event is on disk; from then on every process overlays it o
 store. An invalid request writes nothing, and secrets are masked before the event is written.
 """
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,30 +11,24 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.errors import MemoryGoneError, NoteError, UnknownMemoryError
-from memory_assets.schema.records import Category
-from memory_assets.schema.requests import FeedbackRequest, RememberRequest
+from memory_assets.errors import MemoryGoneError, NoteError
+from memory_assets.schema.requests import RememberRequest
+from memory_assets.schema.vocabulary import Category
+from memory_assets.services.clean_text import check_printable, clean_name
+from memory_assets.services.memory_ids import check_not_forgotten, find_memory
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.distill.items import sentiment_of
-from memory_assets.stages.distill.rows import scope_of, short_id
+from memory_assets.stages.distill.rows import scope_of
 from memory_assets.stages.distill.standards import standards_of
 from memory_assets.stages.distill.taxonomy import categorise
-from memory_assets.stages.embed.memories import read_present
 from memory_assets.stages.embed.notes import note_id, note_rows
-from memory_assets.store.ledger import CORRECTED, FEEDBACK, NOTED, Event
+from memory_assets.stages.embed.present import read_present
+from memory_assets.store.ledger import CORRECTED, NOTED
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.short_ids import short_id
 
 LONGEST = 2_000
 """Characters of a note; longer texts are documents, not facts."""
-
-LONGEST_NAME = 200
-SHORTEST_ID = 6
-"""Characters of an id that are enough where they identify one memory."""
-
-_ID = re.compile(r"(?:mem_)?[0-9a-fA-F][0-9a-fA-F-]*")
-
-COLUMNS = ["id", "state", "text", "wordings", "observation_ids", "category", "priority", "scope", "project", "person",
-            "tags", "superseded_by"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,10 +37,9 @@ class Noted:
 
     event_id: str
     kind: str
-    """noted, corrected or feedback."""
+    """noted or corrected."""
     at: datetime
     memory_ids: tuple[str, ...]
-    """The new memory, or those that the feedback is about."""
     text: str = ""
     """As it is stored: one line, secrets masked."""
     category: str = ""
@@ -57,7 +48,6 @@ class Noted:
     replaces: str | None = None
     """The memory that was corrected."""
     masked_count: int = 0
-    is_used: bool | None = None
 
     @property
     def memory_id(self) -> str:
@@ -78,7 +68,7 @@ def remember(store: Store, request: RememberRequest) -> Noted:
         return _correct(store, request.instead_of, kept, request.session, masked)
     taxonomy = standards_of(store.settings).taxonomy
     category: Category = request.category or categorise(kept, "fact", "owner", taxonomy=taxonomy)[0]
-    project, scope = _name(request.project, "project"), scope_of(category)
+    project, scope = clean_name(request.project, "project"), scope_of(category)
     payload = {
         "text": kept,
         "category": category,
@@ -110,43 +100,6 @@ def _correct(store: Store, memory_id: str, kept: str, session: str | None, maske
     return _write(store, CORRECTED, memory["id"], payload, session, masked)
 
 
-def feedback(store: Store, request: FeedbackRequest) -> Noted:
-    """Records that memories helped or did not; raises `NoteError` where one of them does not exist."""
-    memories = read_present(store.tables, store.ledger)
-    found = tuple(dict.fromkeys(check_not_forgotten(find_memory(memories, id))["id"] for id in request.memory_ids))
-    payload = {"memory_ids": list(found), "used": request.used, "session": _name(request.session or "", "session")}
-    event = append_event(store, FEEDBACK, "all", payload)
-    return Noted(event.id, "feedback", event.at, found, is_used=request.used)
-
-
-def find_memory(memories: pl.DataFrame, name: str) -> dict[str, Any]:
-    """Returns the memory of that id or beginning of an id; ids of its observations work, too."""
-    given = name.strip()
-    prefix = given.removeprefix("mem_").replace("-", "").lower()
-    if not _ID.fullmatch(given) or len(prefix) < SHORTEST_ID:
-        raise NoteError(
-            f"'{_shown(given)}' is not a memory id. Give `mem_` and at least {SHORTEST_ID} more characters, as recall shows it."
-        )
-    rows = memories.select(COLUMNS)
-    found = rows.filter(pl.col("id").str.replace_all("-", "").str.starts_with(prefix))
-    if found.is_empty():
-        is_part = pl.col("observation_ids").list.eval(pl.element().str.replace_all("-", "").str.starts_with(prefix)).list.any()
-        found = rows.filter(is_part)
-    if found.is_empty():
-        raise UnknownMemoryError(f"There is no memory {_shown(given)}. `memory recall` shows the ids of what it finds.")
-    if found.height > 1:
-        some = ", ".join(short_id(id) for id in found["id"].sort().head(5))
-        raise NoteError(f"{_shown(given)} matches {found.height} memories: {some}. Give more characters of the id.")
-    return found.row(0, named=True)
-
-
-def check_not_forgotten(memory: dict[str, Any]) -> dict[str, Any]:
-    """Returns the memory; raises `MemoryGoneError` where it is forgotten."""
-    if memory["state"] == "forgotten":
-        raise MemoryGoneError(f"{short_id(memory['id'])} is already forgotten; `memory remember` saves it again.")
-    return memory
-
-
 def _evidence(store: Store, observation_ids: Sequence[str]) -> dict[str, list]:
     """Returns what an event keeps of the observations: their ids, the hashes of their texts, and the messages of each."""
     notes = note_rows(store.ledger.events([NOTED, CORRECTED])).lazy()
@@ -169,29 +122,14 @@ def _clean(text: str) -> tuple[str, int]:
     return kept, masked
 
 
-def check_printable(text: str, what: str) -> str:
-    """Returns the text; raises `NoteError` where it contains control characters or surrogates."""
-    bad = next((one for one in text if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\r\t"), None)
-    if bad is not None:
-        raise NoteError(f"Cannot save {what}: it contains the control character U+{ord(bad):04X}. Remove it.")
-    return text
-
-
-def _name(name: str, what: str) -> str:
-    kept = " ".join(check_printable(name, f"the {what}").split())
-    if len(kept) > LONGEST_NAME:
-        raise NoteError(f"The {what} has {len(kept):,} characters, the limit is {LONGEST_NAME}.")
-    return mask_text(kept)[0]
-
-
-def _shown(word: str) -> str:
-    return mask_text("".join(ch if ch.isprintable() else "?" for ch in word[:60]))[0]
-
-
 def _write(store: Store, kind: str, target: str, payload: dict[str, Any], session: str | None, masked: int) -> Noted:
-    whole = {**payload, "session": _name(session or "", "session"), "taxonomy": standards_of(store.settings).taxonomy.version}
+    whole = {
+        **payload,
+        "session": clean_name(session or "", "session"),
+        "taxonomy": standards_of(store.settings).taxonomy.version,
+    }
     open_store(store.settings)  # creates it, if this is its first note
-    event = append_event(store, kind, target, whole)
+    event = store.append_event(kind, target, whole)
     return Noted(
         event_id=event.id,
         kind=kind.removeprefix("memory."),
@@ -201,8 +139,3 @@ def _write(store: Store, kind: str, target: str, payload: dict[str, Any], sessio
         replaces=target if kind == CORRECTED else None,
         masked_count=masked,
     )
-
-
-def append_event(store: Store, kind: str, target: str, payload: dict[str, Any]) -> Event:
-    """Appends an event of the owner to the ledger."""
-    return store.ledger.append(kind, target, payload, actor=store.settings.owner)

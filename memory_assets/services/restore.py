@@ -12,13 +12,13 @@ import polars as pl
 
 from memory_assets.errors import MemoryGoneError, NoteError
 from memory_assets.schema.requests import RestoreRequest
-from memory_assets.services.notes import append_event, check_not_forgotten, find_memory
-from memory_assets.stages.distill.rows import short_id
-from memory_assets.stages.embed.memories import read_present
+from memory_assets.services.memory_ids import check_not_forgotten, find_memory
+from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.maintain.states import MOVES, fold_states
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.ledger import RECALLED, RESTORED
 from memory_assets.store.store import Store
+from memory_assets.text.short_ids import short_id
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def restore(store: Store, request: RestoreRequest) -> Restored:
     before = {row["memory_id"]: row["state"] for row in states.iter_rows(named=True)}
     for id, row in found.items():
         _check_restorable(row, before[id])
-    events = {id: append_event(store, RESTORED, id, {"memory_ids": [id]}) for id in found}
+    events = {id: store.append_event(RESTORED, id, {"memory_ids": [id]}) for id in found}
     return Restored(tuple(RestoredMemory(id, row["text"], before[id], events[id].at) for id, row in found.items()))
 
 

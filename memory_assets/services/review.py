@@ -24,7 +24,7 @@ from memory_assets.services.models import withheld_lines
 from memory_assets.services.which_store import is_sample
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.embed.memories import read_present
+from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.friction.review import FrictionItem, show_frictions
 from memory_assets.stages.reflect.proposals import section_of
 from memory_assets.stages.triage.auto import GIVEN_UP

@@ -10,18 +10,17 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 import orjson
 import polars as pl
 
 from memory_assets.errors import StoreError, TableError
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.vocabulary import FileFormat
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.files import make_folder
 from memory_assets.text.visible import visible, visible_json
-
-Format = Literal["jsonl", "csv", "parquet"]
 
 OF_A_FACT = ("id", "priority", "category", "author", "day", "project", "text", "session_id", "path", "lines")
 """Columns of a sampled fact."""
@@ -69,7 +68,7 @@ def _rows(table: str, frame: pl.DataFrame, total: int) -> ShownRows:
     return ShownRows(table, tuple(frame.columns), tuple(frame.to_dicts()), total)
 
 
-def export_table(tables: ParquetTables, table: str, into: IO[bytes], format: Format) -> int:
+def export_table(tables: ParquetTables, table: str, into: IO[bytes], format: FileFormat) -> int:
     """Writes the table's rows and returns their number."""
     frames = frames_of(tables, table)
     if format == "parquet":
@@ -83,7 +82,7 @@ def export_table(tables: ParquetTables, table: str, into: IO[bytes], format: For
     return count
 
 
-def export_file(tables: ParquetTables, table: str, path: Path, format: Format) -> int:
+def export_file(tables: ParquetTables, table: str, path: Path, format: FileFormat) -> int:
     """Writes the table to a file that only its owner can read, and returns the number of rows."""
     try:
         make_folder(path.parent)

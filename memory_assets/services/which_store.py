@@ -6,22 +6,27 @@ Readers use the store that exists. Writers use the main one as soon as it exists
 import json
 import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from memory_assets.store.places import SAMPLE, present_root
-from memory_assets.store.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from memory_assets.store.settings import Settings
 
 SAMPLE_OWNER = "Mira"
 SAMPLE_HOME = "mira"
 """The sample's developer and the name of her home folder: she owns its store."""
 
 
-def present_settings() -> Settings:
+def present_settings() -> "Settings":
     """Returns the settings of the store that exists; raises `SettingsError` for invalid settings."""
+    from memory_assets.store.settings import read_settings
+
     settings = read_settings()
     return settings if present_root(str(settings.data)) == str(settings.data) else sample_settings(settings)
 
 
-def sample_settings(settings: Settings) -> Settings:
+def sample_settings(settings: "Settings") -> "Settings":
     """Returns the settings of the sample's own store."""
     data = settings.data / SAMPLE
     sources = str(data / "transcripts")
@@ -29,12 +34,12 @@ def sample_settings(settings: Settings) -> Settings:
     return settings.model_copy(update={"data": data, "sources": sources, "owner": SAMPLE_OWNER, "people": people})
 
 
-def is_sample(settings: Settings) -> bool:
+def is_sample(settings: "Settings") -> bool:
     """Returns whether these are the settings of the sample's store."""
     return settings.data.name == SAMPLE and settings.sources == str(settings.data / "transcripts")
 
 
-def environment_of(settings: Settings) -> dict[str, str]:
+def environment_of(settings: "Settings") -> dict[str, str]:
     """Returns the environment variables that select the same store in another process."""
     return {
         "MEMORY_DATA": str(settings.data),
@@ -50,11 +55,11 @@ def environment_of(settings: Settings) -> dict[str, str]:
 class StoreChoice:
     """The store to fill, and why this one."""
 
-    settings: Settings
+    settings: "Settings"
     reason: str
 
 
-def store_to_fill(settings: Settings) -> StoreChoice:
+def store_to_fill(settings: "Settings") -> StoreChoice:
     """Returns the main store if it exists or there are transcripts to read, else the sample's."""
     from memory_assets.services.sources import find_sources, places
 

@@ -26,11 +26,11 @@ from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.tombstones import tombstones_of
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.recall.results import Answer
 from memory_assets.stages.recall.wording import one_line
 from memory_assets.store.store import Store
 from memory_assets.text.sentences import plain, split_sentences
+from memory_assets.text.short_ids import short_id
 from memory_assets.text.terms import query_terms, text_terms
 from memory_assets.text.words import shortened, squeezed, text_hash
 

@@ -25,18 +25,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import filelock
+from typing import TYPE_CHECKING, Any
 
 from memory_assets.errors import SettingsError, StoreBusyError, StoreError, StoreVersionError
 from memory_assets.schema.announcements import announce
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.store.archive import Archive
-from memory_assets.store.ledger import Ledger
+from memory_assets.store.ledger import Event, Ledger
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.settings import Settings, canonical_zone
 from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
+
+if TYPE_CHECKING:
+    import filelock
 
 VERSION = 2
 DERIVED = ("tables", "index", "built")
@@ -66,6 +67,10 @@ class Store:
     def ledger(self) -> Ledger:
         """The append-only ledger."""
         return Ledger(self.root / "ledger", self.settings.clock)
+
+    def append_event(self, kind: str, target: str, payload: dict[str, Any]) -> Event:
+        """Appends an event of the owner to the ledger, and returns it."""
+        return self.ledger.append(kind, target, payload, actor=self.settings.owner)
 
     @cached_property
     def archive(self) -> Archive:
@@ -114,6 +119,8 @@ class Store:
     @contextmanager
     def lock(self, wait_seconds: float = LOCK_WAIT_SECONDS) -> Iterator[None]:
         """Holds the write lock; waits, then raises `StoreBusyError`. Re-entrant within one store object."""
+        import filelock  # readers do not need it
+
         try:
             with self._file_lock.acquire(timeout=wait_seconds):
                 yield
@@ -124,7 +131,9 @@ class Store:
             ) from None
 
     @cached_property
-    def _file_lock(self) -> filelock.FileLock:
+    def _file_lock(self) -> "filelock.FileLock":
+        import filelock
+
         return filelock.FileLock(self.root / "lock", mode=0o600, thread_local=False)
 
 

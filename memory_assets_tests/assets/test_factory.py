@@ -11,8 +11,8 @@ import pytest
 
 from memory_assets.definitions import assemble
 from memory_assets.runs.scopes import SCOPE
-from memory_assets.schema.records import Category
 from memory_assets.schema.tables import JOBS, TABLES, table_names, tables_in
+from memory_assets.schema.vocabulary import Category
 from memory_assets.stages.distill.model import questions
 from memory_assets.stages.reflect import questions as reflect_questions
 from memory_assets.store.settings import Settings

@@ -20,8 +20,8 @@ from memory_assets.runs.inputs import summaries_are_stale
 from memory_assets.runs.launch import _Runner
 from memory_assets.runs.record import begin_night, begun_night
 from memory_assets.runs.staleness import stale_days
-from memory_assets.schema.records import Category
 from memory_assets.schema.tables import TABLES, table_names, tables_in
+from memory_assets.schema.vocabulary import Category
 from memory_assets.store.ledger import BOOSTED
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store

@@ -11,10 +11,10 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.runs.steps.brief import keep_sessions
 from memory_assets.stages.brief.briefing import THIS_SESSION
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.reflect.reflector import MOST_TOKENS, session_target
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import CHARS_A_TOKEN
 from memory_assets_tests.dagster_runs import run_check
 from memory_assets_tests.factories import row

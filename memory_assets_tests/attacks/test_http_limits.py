@@ -17,9 +17,10 @@ import httpx
 import pytest
 import uvicorn
 
-from memory_assets.interfaces import dispatcher, loopback
+from memory_assets.interfaces import dispatcher, guard
+from memory_assets.interfaces.guard import MOST_AT_ONCE, MOST_WAITING, Guard, limited_protocol
 from memory_assets.interfaces.http import LONGEST_QUESTION, application
-from memory_assets.interfaces.loopback import MOST_AT_ONCE, MOST_WAITING, Guard, address_of, limited_protocol, listen
+from memory_assets.interfaces.ports import address_of, listen
 
 Answered = tuple[int, dict[bytes, bytes], bytes]
 
@@ -168,7 +169,7 @@ def test_a_request_is_cancelled_when_its_client_has_gone_running_or_waiting() ->
 
 
 def test_a_body_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loopback, "ARRIVAL_SECONDS", 0.05)
+    monkeypatch.setattr(guard, "ARRIVAL_SECONDS", 0.05)
 
     async def trickle() -> int:
         sent = list[dict[str, Any]]()
@@ -188,7 +189,7 @@ def test_a_body_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setattr(loopback, "ARRIVAL_SECONDS", 0.2)
+    monkeypatch.setattr(guard, "ARRIVAL_SECONDS", 0.2)
     monkeypatch.setattr(dispatcher, "ask", lambda *_: {"results": []})
     listening = listen("127.0.0.1", 3300)
     server = uvicorn.Server(uvicorn.Config(application("127.0.0.1"), log_level="error", http=limited_protocol()))

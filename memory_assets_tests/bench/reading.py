@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from memory_assets.schema.records import Harness
+from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.index import index_sources

@@ -16,9 +16,9 @@ import pytest
 import uvicorn
 from mcp import Client, MCPError, StdioServerParameters
 
-from memory_assets.interfaces.loopback import listen
 from memory_assets.interfaces.mcp.http import application
 from memory_assets.interfaces.mcp.protocol import Protocol
+from memory_assets.interfaces.ports import listen
 from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store
 
 Connect = Callable[[], Any]

@@ -1,4 +1,4 @@
-"""Remember, correct, forget, feedback: one line on disk each, known to every process at once, nothing where anything is wrong."""
+"""Remember, correct, forget: one line on disk each, known to every process at once, nothing where anything is wrong."""
 
 from typing import Any
 
@@ -12,9 +12,10 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.services import corpus
 from memory_assets.services.corpus import open_note_vectors, open_texts, open_vectors
 from memory_assets.services.health.status import render_status
-from memory_assets.services.notes import LONGEST, Noted, find_memory
-from memory_assets.stages.embed.memories import overlay
+from memory_assets.services.memory_ids import find_memory
+from memory_assets.services.notes import LONGEST, Noted
 from memory_assets.stages.embed.notes import note_rows
+from memory_assets.stages.embed.present import overlay
 from memory_assets.store.ledger import NOTES, Ledger
 from memory_assets.store.store import Store
 from memory_assets_tests.dagster_runs import run_assets
@@ -175,16 +176,6 @@ def test_a_memory_is_known_by_the_id_of_any_observation_behind_it(store: Store):
     )
     memories = store.tables.read("memories")
     assert find_memory(memories, "mem_abcdef12")["id"] == find_memory(memories, MEMORY)["id"] == MEMORY
-
-
-def test_feedback_is_about_memories_that_exist(agent: MemoryAgent, store: Store):
-    noted = agent.feedback([SHOWN, MEMORY], used=True, session="session-9")
-    assert (noted.kind, noted.memory_ids, noted.is_used) == ("feedback", (MEMORY,), True)
-    assert said(store) == [("memory.feedback", "all", {"memory_ids": [MEMORY], "used": True, "session": "session-9"})]
-    for wrong in ([], ["mem_ffffff"], [SHOWN, "nonsense"]):
-        with pytest.raises((NoteError, QuestionError)):
-            agent.feedback(wrong, used=False)
-    assert len(said(store)) == 1
 
 
 def test_what_one_process_remembers_another_can_correct(agent: MemoryAgent, store: Store):

@@ -11,14 +11,15 @@ import polars as pl
 import pytest
 
 from memory_assets.errors import StoreError, TableError
-from memory_assets.services.table_rows import Format, export_file, export_table, rows_of
+from memory_assets.schema.vocabulary import FileFormat
+from memory_assets.services.table_rows import export_file, export_table, rows_of
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import FACT, MEMORY, small_store, write
 
 PROMISED = ["id", "session", "path", "text", "gate", "priority", "category", "event_at", "lines"]
 
 
-def exported(format: Format, table: str = "observations") -> bytes:
+def exported(format: FileFormat, table: str = "observations") -> bytes:
     into = io.BytesIO()
     export_table(small_store().tables, table, into, format)
     return into.getvalue()
@@ -41,7 +42,7 @@ def test_csv_keeps_lists_as_json():
 
 
 @pytest.mark.parametrize("format", ["jsonl", "csv"])
-def test_bytes_are_written_as_base64(format: Format):
+def test_bytes_are_written_as_base64(format: FileFormat):
     store, into = small_store(), io.BytesIO()
     write(store, "passages", "2026-08-03", row("passages", words=b"\x01\xff"))
     export_table(store.tables, "passages", into, format)
@@ -61,8 +62,8 @@ def test_rows_come_in_order_of_day_and_key():
     assert [found["id"] for found in rows_of(store.tables, "observations")] == ["c", "d", "a", "b", MEMORY]
 
 
-@pytest.mark.parametrize("format", get_args(Format))
-def test_a_table_without_rows_is_no_failure(format: Format):
+@pytest.mark.parametrize("format", get_args(FileFormat))
+def test_a_table_without_rows_is_no_failure(format: FileFormat):
     into = io.BytesIO()
     assert export_table(small_store().tables, "reflections", into, format) == 0
 

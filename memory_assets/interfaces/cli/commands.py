@@ -22,7 +22,6 @@ from memory_assets.interfaces.views.registry import view_of
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import Request
-from memory_assets.schema.tables import table_names
 
 EVERY_DAY, SET_UP, KEEP_WELL, GROUPS = "Every day", "Set up", "Keep well", "Groups"
 
@@ -56,6 +55,13 @@ def completing(words: Sequence[str]) -> Callable[[str], list[str]]:
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
+def complete_table(incomplete: str) -> list[str]:
+    """Returns the tables whose names begin so."""
+    from memory_assets.schema.tables import table_names
+
+    return completing(table_names())(incomplete)
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Since = Annotated[str | None, typer.Option(help="How far back to read transcripts at first: 30d, 2026-05-01 or all.")]
 FirstDay = Annotated[datetime | None, typer.Option("--from", formats=["%Y-%m-%d"], help="First day; default: the earliest.")]
@@ -63,7 +69,7 @@ LastDay = Annotated[datetime | None, typer.Option("--to", formats=["%Y-%m-%d"], 
 RowCount = Annotated[int, typer.Option("--limit", "-n", min=1, help="Number of rows.")]
 Table = Annotated[
     str,
-    typer.Argument(help="A table, such as observations; docs/tables.md lists them.", autocompletion=completing(table_names())),
+    typer.Argument(help="A table, such as observations; docs/tables.md lists them.", autocompletion=complete_table),
 ]
 
 

@@ -7,28 +7,38 @@ from typing import Annotated
 import typer
 
 from memory_assets.interfaces import verbs
-from memory_assets.interfaces.cli import commands
-from memory_assets.interfaces.cli.commands import FirstDay, Json, LastDay, RowCount, Table, add, day_of, group, shown
+from memory_assets.interfaces.cli.commands import (
+    FirstDay,
+    Json,
+    LastDay,
+    RowCount,
+    Table,
+    add,
+    complete_table,
+    day_of,
+    group,
+    shown,
+)
 from memory_assets.interfaces.cli.everyday import built_reply
 from memory_assets.interfaces.views.lab import render_facts
 from memory_assets.interfaces.views.lines import render_rows
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
-from memory_assets.schema.tables import table_names
-from memory_assets.services.table_rows import Format, export_file, export_table, rows_of, sample_facts, sample_rows, show_rows
+from memory_assets.schema.vocabulary import FileFormat
 
-complete = commands.completing(table_names())
 app = group("Look at tables, export them, rebuild them.")
 
 
 @app.command(epilog="Example: `memory data export observations --format jsonl -o observations.jsonl`")
 def export(
     table: Table,
-    format: Annotated[Format, typer.Option(help="File format.")] = "jsonl",
+    format: Annotated[FileFormat, typer.Option(help="File format.")] = "jsonl",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: stdout.")] = None,
     as_json: Json = False,
 ) -> Reply:
     """Write a table as JSON Lines, CSV or Parquet."""
+    from memory_assets.services.table_rows import export_file, export_table, rows_of
+
     tables = MemoryAgent().store.tables
     if output is not None:
         count = export_file(tables, table, output, format)
@@ -54,6 +64,8 @@ def show(
     as_json: Json = False,
 ) -> Reply:
     """Print rows of a table."""
+    from memory_assets.services.table_rows import show_rows
+
     return shown(render_rows, show_rows(MemoryAgent().store.tables, table, day=day, limit=limit))
 
 
@@ -61,10 +73,12 @@ def show(
 def sample(
     count: Annotated[int, typer.Argument(min=1, help="Number of facts.")] = 10,
     seed: Annotated[str, typer.Option(help="Any word or number; the same seed draws the same facts.")] = "0",
-    table: Annotated[str | None, typer.Option(help="Draw whole rows of this table instead.", autocompletion=complete)] = None,
+    table: Annotated[str | None, typer.Option(help="Draw rows of this table instead.", autocompletion=complete_table)] = None,
     as_json: Json = False,
 ) -> Reply:
     """Print random facts that the write gate allowed, to judge their quality."""
+    from memory_assets.services.table_rows import sample_facts, sample_rows
+
     tables = MemoryAgent().store.tables
     if table:
         return shown(render_rows, sample_rows(tables, table, count, seed))

@@ -13,7 +13,7 @@ from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli import commands
 from memory_assets.interfaces.cli.commands import EVERY_DAY, KEEP_WELL, Json, Since, add, command, reply_to, shown
-from memory_assets.interfaces.loopback import free_port
+from memory_assets.interfaces.ports import free_port
 from memory_assets.interfaces.views.health import render_built, render_health, render_model_hint, render_status_line
 from memory_assets.interfaces.views.memories import render_block
 from memory_assets.interfaces.views.terminal import Reply, console

@@ -2,15 +2,17 @@
 
 import sys
 import threading
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memory_assets.interfaces.cli.commands import Json, group
-from memory_assets.interfaces.dispatcher import try_to_warm_up
-from memory_assets.interfaces.loopback import LOOPBACK, App, address_of, free_port, listen, run
+from memory_assets.interfaces.ports import LOOPBACK, address_of, free_port, listen
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
+
+if TYPE_CHECKING:
+    from memory_assets.interfaces.guard import App
 
 HTTP_PORT, MCP_PORT = 3100, 3200
 
@@ -56,8 +58,11 @@ def ui(
     return Reply({"data": agent.store.root}, afterwards=lambda: agent.serve_ui(free_port(port or agent.settings.port)))
 
 
-def _serving(served: App, path: str, is_writing: bool, host: str, port: int) -> Reply:
+def _serving(served: "App", path: str, is_writing: bool, host: str, port: int) -> Reply:
     """Returns the address, and the server that runs once it is printed."""
+    from memory_assets.interfaces.dispatcher import try_to_warm_up
+    from memory_assets.interfaces.guard import run
+
     listening = listen(host, port)
     url, host = address_of(listening) + path, listening.getsockname()[0]
     access = "read and write" if is_writing else "read-only; --write allows writing"

@@ -18,12 +18,11 @@ from memory_assets.interfaces.views.setup import (
 )
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
-from memory_assets.schema.records import Harness
+from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.deliver import hook, install
 from memory_assets.stages.deliver.events import FIELDS
 from memory_assets.stages.deliver.harnesses import harnesses
 from memory_assets.store.places import find_data
-from memory_assets.store.settings import ALL_PROJECTS
 
 if TYPE_CHECKING:
     from memory_assets.services.configuration import Models
@@ -100,6 +99,7 @@ def model_use(
     """Choose a model, and allow that it is sent the present projects. Later projects wait for `memory model add`."""
     from memory_assets.services.configuration import use_model
     from memory_assets.services.models import projects_of
+    from memory_assets.store.settings import ALL_PROJECTS
 
     projects = [ALL_PROJECTS] if all_projects else project or projects_of(_present_store())
     return _chosen(use_model(name, projects, reflector=reflector, url="" if url == "default" else url, is_free=free))

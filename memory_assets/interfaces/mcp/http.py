@@ -9,7 +9,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
-from memory_assets.interfaces.loopback import App, Guard
+from memory_assets.interfaces.guard import App, Guard
 from memory_assets.interfaces.mcp.protocol import NAME, Protocol, RefusedError, version
 
 PATH = "/mcp"

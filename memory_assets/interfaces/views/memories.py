@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING
 
 from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, ranges, warning
-from memory_assets.stages.distill.rows import short_id
+from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
     from memory_assets.memory import Decided, Review
+    from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.notes import Noted
     from memory_assets.services.restore import Restored
@@ -51,13 +52,15 @@ def render_cited(said: "CitedAnswer") -> Parts:
 
 
 def render_noted(noted: "Noted") -> Parts:
-    """Renders the fact or rating that was written."""
-    if noted.kind == "feedback":
-        yield f"Recorded: {', '.join(map(short_id, noted.memory_ids))} {'helped' if noted.is_used else 'did not help'}."
-        return
+    """Renders the fact that was written."""
     yield bold(noted.memory_id, f" {noted.text}")
     replaced = f"; replaces {short_id(noted.replaces)}" if noted.replaces else ""
     yield dim(f"   {noted.category}, {noted.priority}, {noted.project or 'every project'}{replaced}")
+
+
+def render_rating(rating: "Rating") -> Parts:
+    """Renders the rating that was written."""
+    yield f"Recorded: {', '.join(map(short_id, rating.memory_ids))} {'helped' if rating.is_used else 'did not help'}."
 
 
 def render_restored(restored: "Restored") -> Parts:

@@ -7,7 +7,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, warning
-from memory_assets.stages.distill.rows import short_id
+from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
     from memory_assets.memory import Triggers

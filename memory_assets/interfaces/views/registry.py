@@ -16,7 +16,7 @@ VIEWS: Mapping[str, Callable[[Any], Parts]] = {
     "brief": lambda briefing: iter([briefing.text.rstrip("\n")]),
     "remember": memories.render_noted,
     "forget": memories.render_forgetting,
-    "feedback": memories.render_noted,
+    "feedback": memories.render_rating,
     "restore": memories.render_restored,
     "review": memories.render_pending,
     "decide": memories.render_decided,

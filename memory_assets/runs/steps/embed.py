@@ -36,11 +36,12 @@ from memory_assets.stages.distill.model.asking import ask_each
 from memory_assets.stages.embed.encode import COOL_DOWN, MOST_VECTORS, SPEAKERS, encode_day, make_passages, retry_at
 from memory_assets.stages.embed.evidence import EVIDENCE, families_of, plan_evidence
 from memory_assets.stages.embed.graph import build_entities, build_relations, render_picture
-from memory_assets.stages.embed.memories import fold_memories, read_present
+from memory_assets.stages.embed.memories import fold_memories
 from memory_assets.stages.embed.mentions import read_mentions
 from memory_assets.stages.embed.merge import find_edges
 from memory_assets.stages.embed.notes import note_rows, with_notes, without_corrected
 from memory_assets.stages.embed.pair_questions import FOLDER, PairQuestion, decide, plan_questions
+from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.embed.project import RETRIEVABLE, IndexPlan, hashes_of, plan_texts, plan_vectors, text_rows
 from memory_assets.stages.embed.uses import SHOWING, find_echoes, plan_uses, sessions_shown, suspects
 from memory_assets.stages.maintain.states import MOVES, fold_states, next_change, with_states

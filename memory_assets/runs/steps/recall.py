@@ -9,8 +9,8 @@ import polars as pl
 from memory_assets.runs.inputs import summaries_version
 from memory_assets.runs.materialise import Markdown, Report, Rows, Run, per_partition
 from memory_assets.schema.frames import hash_of
-from memory_assets.schema.records import Category
 from memory_assets.schema.tables import version_of
+from memory_assets.schema.vocabulary import Category
 from memory_assets.services.review import workspace_of
 from memory_assets.stages.recall.log import OUTCOMES, by_day, log_recalls, shares
 from memory_assets.stages.recall.summaries import PAGES, page_of, pages_to_delete, render_page, replaced_page_of, summarise

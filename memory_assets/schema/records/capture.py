@@ -5,11 +5,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from memory_assets.schema.records.base import Author, Count, Record
+from memory_assets.schema.records.base import Count, Record
+from memory_assets.schema.vocabulary import Author, Harness, Trigger
 
-Harness = Literal["claude_code", "pi", "codex"]
 MessageKind = Literal["text", "tool_call", "tool_result", "summary"]
-Trigger = Literal["compaction", "ended", "tail", "open"]
 WindowStatus = Literal["observed", "short", "open"]
 READ_STATUSES: tuple[WindowStatus, ...] = ("observed", "short")
 """Windows that facts are extracted from."""

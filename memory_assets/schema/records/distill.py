@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from memory_assets.schema.records.base import Author, Category, Count, Priority, Record, Scope, Score, Sentiment, Strength
-from memory_assets.schema.records.capture import Trigger
+from memory_assets.schema.records.base import Count, Record, Score
+from memory_assets.schema.vocabulary import Author, Category, Priority, Scope, Sentiment, Strength, Trigger
 
 AnswerState = Literal["answered", "cut", "refused", "unusable", "failed"]
 Verdict = Literal["allow", "hold", "discard"]

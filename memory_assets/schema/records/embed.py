@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from memory_assets.schema.records.base import Author, Category, Count, Priority, Record, Scope, Score, Sentiment, Strength
-from memory_assets.schema.records.capture import Trigger
+from memory_assets.schema.records.base import Count, Record, Score
+from memory_assets.schema.vocabulary import Author, Category, Priority, Scope, Sentiment, Strength, Trigger
 
 Role = Literal["turn", "answer", "step"]
 MemoryState = Literal["active", "held", "superseded", "stale", "archived", "cold", "forgotten"]

@@ -5,7 +5,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from memory_assets.schema.records.base import Category, Count, Record, Scope
+from memory_assets.schema.records.base import Count, Record
+from memory_assets.schema.vocabulary import Category, Scope
 
 MissedKind = Literal["session", "message", "note"]
 

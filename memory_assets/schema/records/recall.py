@@ -5,7 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from memory_assets.schema.records.base import Category, Count, Record, Scope, Score
+from memory_assets.schema.records.base import Count, Record, Score
+from memory_assets.schema.vocabulary import Category, Scope
 
 RecallOutcome = Literal["summaries", "memories", "word for word", "not in memory", "unrecorded"]
 

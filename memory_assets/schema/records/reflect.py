@@ -5,7 +5,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from memory_assets.schema.records.base import Author, Category, Count, Priority, Record, Score
+from memory_assets.schema.records.base import Count, Record, Score
+from memory_assets.schema.vocabulary import Author, Category, Priority
 
 SpanName = Literal["day", "week", "month"]
 

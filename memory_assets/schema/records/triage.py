@@ -5,8 +5,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from memory_assets.schema.records.base import Category, Count, Record, Score
+from memory_assets.schema.records.base import Count, Record, Score
 from memory_assets.schema.records.reflect import Proposal
+from memory_assets.schema.vocabulary import Category
 
 FrictionKind = Literal[
     "repeated_correction", "recurring_failure", "tool_misuse", "configuration_drift", "missing_skill", "stale_memory"

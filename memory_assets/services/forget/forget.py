@@ -15,13 +15,14 @@ import polars as pl
 from memory_assets.adapters.git_history import GitHistory
 from memory_assets.errors import NoteError, UnknownMemoryError
 from memory_assets.services.branches import branches_of
+from memory_assets.services.clean_text import check_printable
 from memory_assets.services.forget.data_locations import GIT
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.forget.search import PhraseQuery, SearchReport, search
-from memory_assets.services.notes import COLUMNS, append_event, check_not_forgotten, check_printable, find_memory
+from memory_assets.services.memory_ids import COLUMNS, check_not_forgotten, find_memory
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.capture.tombstones import make_tombstone, rows_of, words_of
-from memory_assets.stages.embed.memories import read_present
+from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store.ledger import FORGOTTEN, WORDS_FORGOTTEN
 from memory_assets.store.store import Store
@@ -127,7 +128,7 @@ def forget(store: Store, target: str, *, apply: bool = False, history: bool = Fa
     if not apply:
         return found
     tombstones = [make_tombstone(wording.split(" "), store.key) for wording in found.wordings]
-    append_event(store, WORDS_FORGOTTEN, "all", {"tombstones": rows_of(tombstones), "with_history": history})
+    store.append_event(WORDS_FORGOTTEN, "all", {"tombstones": rows_of(tombstones), "with_history": history})
     _hide(store, selected)
     erased = finish(store)
     return replace(found, is_applied=True, erased=dict(erased), proof=search(store, PhraseQuery.of(found.wordings)))
@@ -197,7 +198,7 @@ def _hide(store: Store, selected: _Target) -> None:
     for row in selected.memories:
         ids = row["observation_ids"]
         about = {"observation_ids": ids, "text_hashes": [""] * len(ids), "message_ids": [[] for _ in ids]}
-        append_event(store, FORGOTTEN, row["id"], {**about, "messages": hidden, "segments": []})
+        store.append_event(FORGOTTEN, row["id"], {**about, "messages": hidden, "segments": []})
 
 
 def _memories_with(memories: pl.DataFrame, phrase: str) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from memory_assets.services.health.surroundings import RECORD_COLUMNS, check_pro
 from memory_assets.services.sources import find_left_out
 from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.embed.encode import cut_messages
-from memory_assets.stages.embed.memories import overlay
+from memory_assets.stages.embed.present import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE
 from memory_assets.stages.maintain.checks import Check, check_secrets
 from memory_assets.stages.reflect.proposals import NUMBERED, ids_by_number

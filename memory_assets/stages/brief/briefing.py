@@ -18,7 +18,7 @@ from datetime import date, timedelta
 import polars as pl
 
 from memory_assets.schema.protocols import Row
-from memory_assets.schema.records import Priority
+from memory_assets.schema.vocabulary import Priority
 from memory_assets.stages.brief.due import Trigger
 from memory_assets.stages.brief.lessons import lesson_lines, repeated_in, said_in
 from memory_assets.stages.distill.daily_log import MARKS

@@ -23,7 +23,7 @@ import orjson
 import zstandard
 
 from memory_assets.errors import TranscriptError
-from memory_assets.schema.records import Harness
+from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.capture.formats.known_types import CODEX_RECORDS
 from memory_assets.store.places import harness_homes
 from memory_assets.text.files import UTF8_BOM

@@ -12,7 +12,7 @@ from datetime import date, tzinfo
 
 import polars as pl
 
-from memory_assets.schema.records import Priority
+from memory_assets.schema.vocabulary import Priority
 from memory_assets.stages.distill.handoff import Handoff
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.text.words import shortened, squeezed

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from memory_assets.schema.protocols import Embedder
-from memory_assets.schema.records import Author
+from memory_assets.schema.vocabulary import Author
 from memory_assets.stages.distill.contradictions import is_contradicted
 from memory_assets.stages.distill.items import names_in, numbers_in, quotations_in, quote_from
 from memory_assets.stages.distill.rules.exchanges import Row, own_paragraphs

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from memory_assets.schema.records import Sentiment, Strength
+from memory_assets.schema.vocabulary import Sentiment, Strength
 from memory_assets.text.sentences import STRAIGHT
 from memory_assets.text.words import stems_of
 

@@ -6,7 +6,7 @@ Ids are derived from content: a second run gives the same rows, a changed text g
 import uuid
 from collections.abc import Sequence
 
-from memory_assets.schema.records import Category, Scope
+from memory_assets.schema.vocabulary import Category, Scope
 from memory_assets.stages.distill.rules.candidates import MOST_LINES, Candidate, Observed
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.write_gate import GateResult
@@ -23,11 +23,6 @@ PERSONAL: frozenset[Category] = frozenset({"preferences", "people-relationships"
 _OF_WINDOW = ("session_id", "window_id", "day", "path", "trigger", "project", "person", "folder")
 _OF_RESULT = ("verdict", "reason", "gate_confidence", "category", "category_confidence")
 _OF_CANDIDATE = tuple("text priority confidence strength sentiment author entities event_at clock_times quote".split())
-
-
-def short_id(observation_id: str) -> str:
-    """Returns the id of an observation or its memory as shown to people and models: `mem_` and twelve hex digits."""
-    return f"mem_{observation_id.replace('-', '')[:12]}"
 
 
 def scope_of(category: Category) -> Scope:

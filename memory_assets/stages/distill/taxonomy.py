@@ -19,7 +19,7 @@ import numpy as np
 
 from memory_assets.errors import SettingsError
 from memory_assets.schema.protocols import Embedder
-from memory_assets.schema.records import Author, Category
+from memory_assets.schema.vocabulary import Author, Category
 from memory_assets.stages.distill.rules.candidates import FactKind
 
 KIND_WEIGHT = 1.6

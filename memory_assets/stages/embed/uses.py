@@ -20,9 +20,9 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema.frames import hash_of
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.embed.claims import read_claim
 from memory_assets.store.ledger import BOOSTED, FEEDBACK, IGNORED, RECALLED, USED, Event, Planned
+from memory_assets.text.short_ids import short_id
 
 USED_ADDS, IGNORED_TAKES, MOST = 0.1, 0.05, 0.3
 """What one session adds to a memory's boost or subtracts from it, and the limit in both directions."""

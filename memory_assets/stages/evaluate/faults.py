@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import ceil
 from typing import Literal, get_args
 
-from memory_assets.schema.records import Priority
+from memory_assets.schema.vocabulary import Priority
 from memory_assets.stages.evaluate.wording import MOST_CHARS, content_words
 
 Fault = Literal[

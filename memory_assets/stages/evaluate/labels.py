@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memory_assets.errors import LabelsError
-from memory_assets.schema.records import Priority, Verdict
+from memory_assets.schema.records import Verdict
+from memory_assets.schema.vocabulary import Priority
 
 SHOWN = 3
 """Errors of one file that are reported at once."""

@@ -18,8 +18,8 @@ import polars as pl
 from memory_assets.schema.frames import frame_of
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.tables import version_of
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.embed.encode import matrix_of
+from memory_assets.text.short_ids import short_id
 
 NAMESPACE = uuid.UUID("8f0f6f0e-5b0d-4f0a-9b6f-1c0a6f6b7a52")
 RETIRED = ("archived", "cold")

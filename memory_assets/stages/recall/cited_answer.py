@@ -15,11 +15,11 @@ from datetime import datetime
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.distill.model.material import fenced, read_prompt
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.recall.query import AnswerDependencies, ask_in_time
 from memory_assets.stages.recall.results import MESSAGE, Cost, Recalled, cost_of_call, one_line
 from memory_assets.stages.recall.wording import Frequency, exact_names
 from memory_assets.text.sentences import plain, split_sentences
+from memory_assets.text.short_ids import short_id
 from memory_assets.text.terms import query_terms, text_terms
 from memory_assets.text.words import CHARS_A_TOKEN, likeness
 

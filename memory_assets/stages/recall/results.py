@@ -18,8 +18,8 @@ import polars as pl
 
 from memory_assets.schema.protocols import ModelAnswer, Row
 from memory_assets.schema.requests import MOST, Filters
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.recall.speakers import said_by
+from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import count_tokens
 
 UNCERTAIN = 0.3

@@ -20,7 +20,6 @@ import polars as pl
 from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.schema.protocols import Embedder, Read, Row, TextIndex, Texts, VectorIndex
 from memory_assets.schema.requests import MOST_DEEP, Filters
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.embed.merge import find_conflicts_of
 from memory_assets.stages.recall.excerpt import around, beside, excerpt
 from memory_assets.stages.recall.lookups import remembered, rows_of
@@ -54,6 +53,7 @@ from memory_assets.stages.recall.results import (
 from memory_assets.stages.recall.speakers import mark_pasted
 from memory_assets.stages.recall.wording import one_line
 from memory_assets.text.aliases import expand, words_in
+from memory_assets.text.short_ids import short_id
 from memory_assets.text.terms import idf, query_terms, text_terms
 from memory_assets.text.words import count_tokens
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from memory_assets.stages.distill.daily_log import MARKS
-from memory_assets.stages.distill.rows import short_id
+from memory_assets.text.short_ids import short_id
 
 ORDER: dict[str, int] = {priority: rank for rank, priority in enumerate(MARKS)}
 _PRIORITY_OF: dict[str, str] = {mark: priority for priority, mark in MARKS.items()}

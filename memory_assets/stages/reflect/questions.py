@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.stages.distill.model.answers import REFUSED, AnswerKey, AnswerStore
 from memory_assets.stages.distill.model.material import fenced, read_prompt
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.bullets import ORDER, Bullet, in_order
 from memory_assets.stages.reflect.reflector import Condensed, weigh
 from memory_assets.stages.reflect.subjects import Subject
+from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import CHARS_A_TOKEN, text_hash
 
 SERIALISER_VERSION = "reflect/1"

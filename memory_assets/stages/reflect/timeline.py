@@ -16,9 +16,9 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.reflect.subjects import WEEK
 from memory_assets.text.sentences import split_sentences
+from memory_assets.text.short_ids import short_id
 
 MOST_NARRATIVES, MOST_FACTS, MOST_COMMITS = 3, 3, 5
 """Of one day of one project."""

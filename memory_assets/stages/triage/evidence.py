@@ -8,9 +8,9 @@ import polars as pl
 
 from memory_assets.errors import TranscriptError
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.store.archive import Archive
 from memory_assets.store.parquet_tables import ParquetTables
+from memory_assets.text.short_ids import short_id
 
 LONGEST_SESSION = timedelta(days=7)
 """Messages of one occurrence are at most this far from its date."""

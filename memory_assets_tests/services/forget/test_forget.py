@@ -12,7 +12,7 @@ from memory_assets.services.forget import erase
 from memory_assets.services.forget.forget import SHORTEST_QUOTE
 from memory_assets.services.forget.rows import without_forgotten
 from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, words_of
-from memory_assets.stages.embed.memories import overlay
+from memory_assets.stages.embed.present import overlay
 from memory_assets.store.ledger import FORGOTTEN, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
 from memory_assets.store.store import Store
 from memory_assets_tests.dirty import is_dirty

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.schema.records import Author
+from memory_assets.schema.vocabulary import Author
 from memory_assets.stages.distill.rules.candidates import Candidate
 from memory_assets.stages.distill.standards import MOST_ALLOWED, GateLimits, Standards
 from memory_assets.stages.distill.write_gate import judge, usefulness_of, verifiability_of

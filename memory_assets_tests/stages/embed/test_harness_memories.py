@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.schema.records import Harness
+from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.embed.harness_memories import CONFIDENCE, MemoryFile, frame_of, parse_items, rows_of
 
 NOW = datetime(2026, 9, 1, 12, 0, tzinfo=UTC)

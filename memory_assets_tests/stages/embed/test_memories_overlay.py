@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_assets.stages.embed.memories import fold_memories, overlay
+from memory_assets.stages.embed.memories import fold_memories
 from memory_assets.stages.embed.notes import hidden_sources, note_id, note_rows
+from memory_assets.stages.embed.present import overlay
 from memory_assets.store.ledger import CORRECTED, FORGOTTEN, NOTED, Event
 from memory_assets.text.words import text_hash
 from memory_assets_tests.factories import START, frame, row

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.recall.results import in_order, result_of
+from memory_assets.text.short_ids import short_id
 from memory_assets_tests.factories import START, row
 
 IDS = [f"{number}f3a5c1e-0000-5000-8000-000000000001" for number in range(3)]

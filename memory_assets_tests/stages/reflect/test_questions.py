@@ -8,7 +8,6 @@ import pytest
 
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.bullets import MARKS
 from memory_assets.stages.reflect.questions import (
@@ -21,6 +20,7 @@ from memory_assets.stages.reflect.questions import (
 )
 from memory_assets.stages.reflect.reflector import condense_subjects, weigh
 from memory_assets.stages.reflect.subjects import DAY, WEEK, Subject, subjects_of_day
+from memory_assets.text.short_ids import short_id
 from memory_assets_tests.factories import START, frame, row
 
 ON = date(2026, 8, 3)

@@ -6,11 +6,11 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.reflector import condense_subjects
 from memory_assets.stages.reflect.subjects import DAY as DAY_SPAN
 from memory_assets.stages.reflect.subjects import SMALL_TOKENS, subjects_of_day
+from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START, frame, row
 

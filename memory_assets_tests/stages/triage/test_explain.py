@@ -8,8 +8,8 @@ import pytest
 import zstandard
 
 from memory_assets.errors import ReviewError
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.triage.explain import Explanation, ProvenanceStep, explain
+from memory_assets.text.short_ids import short_id
 from memory_assets_tests.stages.triage.world import World, observed_id
 
 UV, DATES = "Always use `uv`, never `pip`.", "Write dates the British way."

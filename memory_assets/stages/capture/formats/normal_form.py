@@ -16,7 +16,8 @@ from typing import Any
 
 import orjson
 
-from memory_assets.schema.records import Author, MessageKind, RecordStatus
+from memory_assets.schema.records import MessageKind, RecordStatus
+from memory_assets.schema.vocabulary import Author
 from memory_assets.stages.capture.formats.tool_calls import CallEffect, describe_call, render_call
 from memory_assets.stages.capture.human_words import count_images, parse_user_text, strip_memories
 from memory_assets.text.files import UTF8_BOM

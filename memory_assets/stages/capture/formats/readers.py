@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from memory_assets.schema.records import Harness
+from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.capture.formats.claude_code import ClaudeCodeReader
 from memory_assets.stages.capture.formats.codex import CodexReader
 from memory_assets.stages.capture.formats.normal_form import TranscriptReader

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from memory_assets.schema.records import Author
+from memory_assets.schema.vocabulary import Author
 
 ARGUMENT_CHARS = 1_500
 """Length at which a call's arguments are cut, as the observer sees them (DUET's literal form)."""

@@ -18,9 +18,9 @@ from memory_assets.stages.distill.model.material import find_citations, find_rep
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.model.parser import parse_answer
 from memory_assets.stages.distill.model.questions import QuestionStatus
-from memory_assets.stages.distill.rows import short_id
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.store.ledger import USED, Planned
+from memory_assets.text.short_ids import short_id
 
 OPEN_WORK = ("current_task", "suggested_response")
 """Columns with what was open at the end of the call's messages."""

@@ -17,9 +17,9 @@ from typing import Protocol
 
 import polars as pl
 
-from memory_assets.schema.records import Author, Priority
-from memory_assets.stages.distill.rows import short_id
+from memory_assets.schema.vocabulary import Author, Priority
 from memory_assets.stages.distill.rules.exchanges import Row
+from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import count_tokens, stems_of, text_hash
 
 SERIALISER_VERSION = "serialise/3"

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import get_args
 
 from memory_assets.schema.protocols import Embedder
-from memory_assets.schema.records import Priority
+from memory_assets.schema.vocabulary import Priority
 from memory_assets.stages.distill.grounding import FactEvidence, Grounding, Stamp
 from memory_assets.stages.distill.items import items_of, strength_of
 from memory_assets.stages.distill.model.material import without_citations

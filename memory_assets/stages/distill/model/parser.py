@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
 
-from memory_assets.schema.records import Priority
+from memory_assets.schema.vocabulary import Priority
 
 ParsePath = Literal["segments", "structured", "flat", "list", "raw", "empty"]
 """From the most to the least structured."""

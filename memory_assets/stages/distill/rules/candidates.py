@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from memory_assets.schema.records import Author, Priority, Sentiment, Strength
+from memory_assets.schema.vocabulary import Author, Priority, Sentiment, Strength
 
 FactKind = Literal[
     "rule", "preference", "correction", "decision", "root_cause", "state_change", "result", "gotcha", "fact", "narrative"

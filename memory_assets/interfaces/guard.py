@@ -1,4 +1,4 @@
-"""Shared by the HTTP servers: the next free port, and a guard against web pages and against too many requests.
+"""Runs the HTTP servers behind a guard against web pages and against too many requests.
 
 A web page can make a browser send requests to a port of this machine, under a host name that resolves to it. Before anything
 reads a request, the guard refuses it if its Host or Origin header is foreign, if the browser marks it as coming from another
@@ -16,11 +16,9 @@ from collections.abc import Awaitable, Callable, Collection, MutableMapping, Seq
 from typing import Any
 from urllib.parse import urlsplit
 
-from memory_assets.errors import QuestionError, StoreError
+from memory_assets.errors import QuestionError
 from memory_assets.interfaces.browsers import OWN_HEADER, has_own_header, is_from_browser
-
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
-MOST_PORTS = 100
+from memory_assets.interfaces.ports import LOOPBACK
 
 MOST_AT_ONCE = 4
 """Requests that are answered at the same time; each takes a processor and memory of the index."""
@@ -43,36 +41,6 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Returns a socket that listens on the port or the next free one."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for wanted in range(port, min(port + MOST_PORTS, 65_536)):
-        made = socket.socket(family, socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            made.bind((host, wanted))
-            made.listen(128)
-            return made
-        except socket.gaierror as error:
-            made.close()
-            raise StoreError(f"There is no address '{host}' on this machine: {error}. Leave --host out.") from error
-        except OSError:
-            made.close()
-    raise StoreError(f"No port of {host} between {port} and {port + MOST_PORTS - 1} is free; choose one with --port.")
-
-
-def free_port(port: int) -> int:
-    """Returns the port, or the next one of this machine that nothing listens on."""
-    with listen(LOOPBACK[0], port) as listening:
-        return listening.getsockname()[1]
-
-
-def address_of(listening: socket.socket) -> str:
-    """Returns the address for clients on this machine."""
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def run(app: App, listening: socket.socket) -> int:

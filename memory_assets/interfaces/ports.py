@@ -1,0 +1,38 @@
+"""The ports that servers listen on: the next free one from a given one."""
+
+import socket
+
+from memory_assets.errors import StoreError
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+MOST_PORTS = 100
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Returns a socket that listens on the port or the next free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for wanted in range(port, min(port + MOST_PORTS, 65_536)):
+        made = socket.socket(family, socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind((host, wanted))
+            made.listen(128)
+            return made
+        except socket.gaierror as error:
+            made.close()
+            raise StoreError(f"There is no address '{host}' on this machine: {error}. Leave --host out.") from error
+        except OSError:
+            made.close()
+    raise StoreError(f"No port of {host} between {port} and {port + MOST_PORTS - 1} is free; choose one with --port.")
+
+
+def free_port(port: int) -> int:
+    """Returns the port, or the next one of this machine that nothing listens on."""
+    with listen(LOOPBACK[0], port) as listening:
+        return listening.getsockname()[1]
+
+
+def address_of(listening: socket.socket) -> str:
+    """Returns the address for clients on this machine."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,27 @@
+"""Cleans names that people and agents write into the ledger: one line, printable, bounded, secrets masked."""
+
+import unicodedata
+
+from memory_assets.errors import NoteError
+
+LONGEST_NAME = 200
+
+
+def check_printable(text: str, what: str) -> str:
+    """Returns the text; raises `NoteError` where it contains control characters or surrogates."""
+    bad = next((one for one in text if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\r\t"), None)
+    if bad is not None:
+        raise NoteError(f"Cannot save {what}: it contains the control character U+{ord(bad):04X}. Remove it.")
+    return text
+
+
+def clean_name(name: str, what: str) -> str:
+    """Returns the name of a project or session as one line with its secrets masked; raises `NoteError` for one too long."""
+    kept = " ".join(check_printable(name, f"the {what}").split())
+    if not kept:
+        return ""
+    if len(kept) > LONGEST_NAME:
+        raise NoteError(f"The {what} has {len(kept):,} characters, the limit is {LONGEST_NAME}.")
+    from memory_assets.stages.capture.masking.redact import mask_text
+
+    return mask_text(kept)[0]

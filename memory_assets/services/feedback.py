@@ -1,0 +1,30 @@
+"""The facade's verb `feedback`: records that recalled memories helped, or that they did not."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory_assets.schema.requests import FeedbackRequest
+from memory_assets.services.clean_text import clean_name
+from memory_assets.services.memory_ids import check_not_forgotten, find_memory
+from memory_assets.stages.embed.present import read_present
+from memory_assets.store.ledger import FEEDBACK
+from memory_assets.store.store import Store
+
+
+@dataclass(frozen=True)
+class Rating:
+    """A rating that was written to the ledger."""
+
+    event_id: str
+    at: datetime
+    memory_ids: tuple[str, ...]
+    is_used: bool
+
+
+def rate(store: Store, request: FeedbackRequest) -> Rating:
+    """Records that the memories helped or did not; raises `NoteError` where one of them does not exist."""
+    memories = read_present(store.tables, store.ledger)
+    rated = tuple(dict.fromkeys(check_not_forgotten(find_memory(memories, id))["id"] for id in request.memory_ids))
+    payload = {"memory_ids": list(rated), "used": request.used, "session": clean_name(request.session or "", "session")}
+    event = store.append_event(FEEDBACK, "all", payload)
+    return Rating(event.id, event.at, rated, request.used)
