@@ -49,6 +49,7 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
         ("brief", "--json"): brief_json,
         ("status",): status,
         ("status", "--line"): status_line,
+        ("--version",): version,
     }
     command = quick.get(tuple(words))
     if command and (code := command(present_root(find_data()))) is not None:
@@ -143,6 +144,14 @@ def status_line(root: str) -> int:
     parts.append(f"{_age(table)} old")
     parts += ["⚠ input waits"] if alarm(root) else []
     _print("memory: " + " · ".join(parts))
+    return 0
+
+
+def version(_: str) -> int:
+    """Prints the version."""
+    from memory_assets import __version__
+
+    _print(f"memory_assets {__version__}")
     return 0
 
 

@@ -13,7 +13,7 @@ from memory_assets.schema.frames import partitioned_by
 from memory_assets.services.health.status import keep_status, render_status
 from memory_assets.stages.deliver.events import ENDED
 from memory_assets.stages.deliver.spool import append
-from memory_assets_tests.small_store import DAY, small_store, write
+from memory_assets_tests.small_store import DAY, MEMORY, small_store, write
 
 OURS = {
     "memory_assets",
@@ -178,7 +178,15 @@ def test_the_quick_and_the_full_command_send_the_same(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "words",
-    [("brief",), ("brief", "--session", "s1"), ("brief", "--json"), ("status",), ("status", "--line"), ("send", "memory/x")],
+    [
+        ("brief",),
+        ("brief", "--session", "s1"),
+        ("brief", "--json"),
+        ("status",),
+        ("status", "--line"),
+        ("send", "memory/x"),
+        ("--version",),
+    ],
 )
 def test_the_quick_way_imports_nothing_but_the_standard_library(words: tuple[str, ...]):
     keep_status(small_store())
@@ -187,6 +195,23 @@ def test_the_quick_way_imports_nothing_but_the_standard_library(words: tuple[str
     standard = set(sys.stdlib_module_names) | set(sys.builtin_module_names) | {"__main__"}
     foreign = {name for name in loaded if name.split(".")[0] not in standard and not name.startswith("__editable")}
     assert foreign - {"sitecustomize", "_distutils_hack", "coloredlogs"} <= OURS
+
+
+SLOW_TO_IMPORT = {"polars", "numpy", "pyarrow", "pydantic_settings", "dagster", "chromadb", "filelock", "uvicorn"}
+
+
+@pytest.mark.parametrize(
+    ("words", "needed"),
+    [
+        (("--help",), set()),
+        (("data", "--help"), set()),
+        (("data", "feedback", MEMORY, "--used"), {"polars", "pydantic_settings"}),
+    ],
+)
+def test_a_command_imports_of_what_is_slow_only_what_it_needs(words: tuple[str, ...], needed: set[str]):
+    small_store()
+    done = run(*words, after="import json; print('\\n' + json.dumps(sorted(sys.modules)))")
+    assert SLOW_TO_IMPORT & set(json.loads(done.stdout.splitlines()[-1])) == needed, done.stderr
 
 
 def test_importing_the_package_imports_nothing_heavy():

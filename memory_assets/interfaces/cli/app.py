@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -41,6 +41,7 @@ def make_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode="markdown",
     )
+    app.callback()(options)
     for panel in (everyday, setup):
         app.add_typer(panel.app)
     for verb in VERBS:
@@ -49,6 +50,22 @@ def make_app() -> typer.Typer:
     for name, made in (("data", data.app), ("lab", lab.app), ("serve", serve.app)):
         app.add_typer(made, name=name, rich_help_panel=GROUPS)
     return app
+
+
+def print_version(is_asked: bool) -> None:
+    """Prints the version and ends the command, if the option is given."""
+    if is_asked:
+        from memory_assets import __version__
+
+        typer.echo(f"memory_assets {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and exit.")]
+
+
+def options(version: Version = False) -> None:
+    """Takes the options in front of a command."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -86,6 +103,8 @@ def _fail(error: BaseException, *, as_json: bool) -> int:
     if os.environ.get("MEMORY_DEBUG"):
         traceback.print_exception(error, file=sys.stderr)
     if isinstance(error, typer.TyperException):
+        if type(error).__name__ == "NoArgsIsHelpError":  # the help was printed; typer does not export the class
+            return MISUSED
         usage = error.format_message() if hasattr(error, "format_message") else str(error)
         print_error(error, f"{usage} Try `memory --help`.", as_json=as_json)
         return MISUSED

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 import typer
 
+from memory_assets import __version__
 from memory_assets.errors import StoreError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
@@ -66,6 +67,18 @@ def test_each_command_has_help_with_an_example_and_takes_json(command: tuple[str
     assert code == 0
     assert "Example: " in out
     assert "--json" in out
+
+
+@pytest.mark.parametrize("words", [(), ("data",), ("hooks",)])
+def test_without_a_command_the_help_is_printed_and_no_error(words: tuple[str, ...], run: Run):
+    code, out, errors = run(*words)
+    assert code == 2
+    assert "Usage: memory" in out
+    assert errors == ""
+
+
+def test_the_version_is_printed_also_in_front_of_a_command(run: Run):
+    assert run("--version") == run("--version", "status") == (0, f"memory_assets {__version__}\n", "")
 
 
 def test_the_help_tells_the_exit_codes(run: Run):
