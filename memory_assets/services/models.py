@@ -15,7 +15,6 @@ import polars as pl
 from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.schema.protocols import Batch, Model, ModelAnswer, ModelRequest
 from memory_assets.services.prices import check_price, estimate_of, prices_of
-from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.deliver.hook import HOOKS_OFF
 from memory_assets.store.settings import ALL_PROJECTS, RULES, Role, Settings, harness_of
 from memory_assets.store.store import Store
@@ -139,6 +138,7 @@ def masked(model: Model, store: Store) -> MaskedModel:
     """Returns the model with requests masked as capture masks text: secrets and forgotten words."""
     # Importing it takes 0.2 s, which is only needed with a model.
     from memory_assets.stages.capture.masking.redact import mask_text
+    from memory_assets.stages.capture.tombstones import tombstones_of
 
     configured = {store.settings.model_of(role) for role in get_args(Role)}
 

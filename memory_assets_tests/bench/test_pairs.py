@@ -3,7 +3,7 @@
 import pytest
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.stages.embed.merge import CONFLICT, SAME
+from memory_assets.schema.vocabulary import CONFLICT, SAME
 from memory_assets_tests.bench.pairs import FLAGGED, MINED, RECALL, LabelledPair, judge, written_pairs
 
 LABELS = {"same", "different", "opposite", "changed"}

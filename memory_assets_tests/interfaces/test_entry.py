@@ -13,7 +13,7 @@ from memory_assets.schema.frames import partitioned_by
 from memory_assets.services.health.status import keep_status, render_status
 from memory_assets.stages.deliver.events import ENDED
 from memory_assets.stages.deliver.spool import append
-from memory_assets_tests.small_store import DAY, MEMORY, small_store, write
+from memory_assets_tests.small_store import DAY, MEMORY, index, small_store, write
 
 OURS = {
     "memory_assets",
@@ -206,10 +206,11 @@ SLOW_TO_IMPORT = {"polars", "numpy", "pyarrow", "pydantic_settings", "dagster", 
         (("--help",), set()),
         (("data", "--help"), set()),
         (("data", "feedback", MEMORY, "--used"), {"polars", "pydantic_settings"}),
+        (("recall", "how do we deploy", "--probe"), {"polars", "pydantic_settings", "numpy"}),
     ],
 )
 def test_a_command_imports_of_what_is_slow_only_what_it_needs(words: tuple[str, ...], needed: set[str]):
-    small_store()
+    index(small_store())
     done = run(*words, after="import json; print('\\n' + json.dumps(sorted(sys.modules)))")
     assert SLOW_TO_IMPORT & set(json.loads(done.stdout.splitlines()[-1])) == needed, done.stderr
 

@@ -2,11 +2,18 @@
 
 from datetime import date, datetime
 from typing import ClassVar, Literal
+from uuid import UUID
 
 from pydantic import Field
 
 from memory_assets.schema.records.base import Count, Record, Score
 from memory_assets.schema.vocabulary import Author, Category, Priority, Scope, Sentiment, Strength, Trigger
+
+SCHEMA_VERSION = 1
+"""Version of the rows of observations, which each of them holds."""
+
+NAMESPACE = UUID("6f0c5b0e-51f4-5a0e-9a6e-2b1f6a1c7d11")
+"""The namespace of the ids of segments, observations and notes; it never changes."""
 
 AnswerState = Literal["answered", "cut", "refused", "unusable", "failed"]
 Verdict = Literal["allow", "hold", "discard"]

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from memory_assets.schema.records.base import Count, Record, Score
-from memory_assets.schema.vocabulary import Author, Category, Priority, Scope, Sentiment, Strength, Trigger
+from memory_assets.schema.vocabulary import Author, Category, Priority, Relation, Scope, Sentiment, Strength, Trigger
 
 Role = Literal["turn", "answer", "step"]
 MemoryState = Literal["active", "held", "superseded", "stale", "archived", "cold", "forgotten"]
@@ -73,7 +73,7 @@ class MergeEdge(Record):
     newer_id: str = Field(description="The later observation, by event time.")
     older_id: str = Field(description="The earlier observation.")
     similarity: float = Field(description="Cosine of the two vectors.")
-    relation: Literal["same", "conflict", "doubtful"] = Field(
+    relation: Relation = Field(
         description="`same`: they merge; `conflict`: they contradict each other; `doubtful`: near, a model may decide."
     )
     reason: str = Field(description="Why they merge, how they conflict (replaced, opposite, other value), or why not.")

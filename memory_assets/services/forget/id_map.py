@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
+from memory_assets.schema.records.distill import NAMESPACE
 from memory_assets.stages.capture.index import read_ids
 from memory_assets.stages.capture.windows import window_key
-from memory_assets.stages.distill.rows import NAMESPACE
 from memory_assets.store.archive import Archive
 from memory_assets.store.parquet_tables import ParquetTables
 

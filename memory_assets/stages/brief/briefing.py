@@ -18,10 +18,9 @@ from datetime import date, timedelta
 import polars as pl
 
 from memory_assets.schema.protocols import Row
-from memory_assets.schema.vocabulary import Priority
+from memory_assets.schema.vocabulary import MARKS, Priority
 from memory_assets.stages.brief.due import Trigger
 from memory_assets.stages.brief.lessons import lesson_lines, repeated_in, said_in
-from memory_assets.stages.distill.daily_log import MARKS
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.recall.results import one_line

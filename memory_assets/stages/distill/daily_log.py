@@ -12,12 +12,10 @@ from datetime import date, tzinfo
 
 import polars as pl
 
-from memory_assets.schema.vocabulary import Priority
+from memory_assets.schema.vocabulary import MARKS
 from memory_assets.stages.distill.handoff import Handoff
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.text.words import shortened, squeezed
-
-MARKS: dict[Priority, str] = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 
 WINDOW_DIGITS = 12
 """Digits of a window's id in its markers."""

@@ -6,16 +6,12 @@ Ids are derived from content: a second run gives the same rows, a changed text g
 import uuid
 from collections.abc import Sequence
 
+from memory_assets.schema.records.distill import NAMESPACE, SCHEMA_VERSION
 from memory_assets.schema.vocabulary import Category, Scope
 from memory_assets.stages.distill.rules.candidates import MOST_LINES, Candidate, Observed
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.write_gate import GateResult
 from memory_assets.text.words import count_tokens, text_hash
-
-SCHEMA_VERSION = 1
-
-NAMESPACE = uuid.UUID("6f0c5b0e-51f4-5a0e-9a6e-2b1f6a1c7d11")
-"""The namespace of our UUIDs; it never changes."""
 
 PERSONAL: frozenset[Category] = frozenset({"preferences", "people-relationships", "health", "hobbies"})
 """Categories of facts about a person; their preference is not a rule of the project (D12)."""

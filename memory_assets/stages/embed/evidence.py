@@ -18,8 +18,9 @@ import polars as pl
 
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import Row
+from memory_assets.schema.vocabulary import CONFLICT, SAME
 from memory_assets.stages.embed.locator import MemoryLocator, references
-from memory_assets.stages.embed.merge import CONFLICT, NORMS, SAME, find_roots
+from memory_assets.stages.embed.merge import NORMS, find_roots
 from memory_assets.store.ledger import CONFIRMED, CONTRADICTED, Event, Planned
 
 RAISED, LOWERED = 0.1, 0.2

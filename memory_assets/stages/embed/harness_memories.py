@@ -17,10 +17,11 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.records.distill import NAMESPACE
 from memory_assets.schema.tables import version_of
 from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.capture.masking.redact import mask_text
-from memory_assets.stages.distill.rows import NAMESPACE, scope_of
+from memory_assets.stages.distill.rows import scope_of
 from memory_assets.stages.distill.taxonomy import TAXONOMY_VERSION, categorise
 from memory_assets.stages.embed.notes import row_without_session
 from memory_assets.text.words import squeezed, text_hash

@@ -15,11 +15,11 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Row
+from memory_assets.schema.vocabulary import CONFLICT, DOUBTFUL, SAME
 from memory_assets.stages.embed.claims import NEAR, same_claim
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, REPLACED, find_conflict
 from memory_assets.stages.embed.encode import matrix_of
 
-SAME, CONFLICT, DOUBTFUL = "same", "conflict", "doubtful"
 BLOCK_ROWS = 2_000
 NORMS = frozenset({"preferences", "rules-conventions"})
 """Categories of wishes and rules; the same wish can have either."""

@@ -15,10 +15,10 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.records.distill import NAMESPACE, SCHEMA_VERSION
+from memory_assets.schema.vocabulary import SAME
 from memory_assets.stages.distill.items import entities_of
-from memory_assets.stages.distill.rows import NAMESPACE, SCHEMA_VERSION
 from memory_assets.stages.embed.locator import MemoryLocator, references
-from memory_assets.stages.embed.merge import SAME
 from memory_assets.store.ledger import CORRECTED, FORGOTTEN, NOTED, NOTES, Event
 from memory_assets.text.words import count_tokens, text_hash
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from memory_assets.schema.protocols import ModelRequest
+from memory_assets.schema.vocabulary import CONFLICT, DOUBTFUL, SAME
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.material import fenced, read_prompt
 from memory_assets.stages.embed.conflicts import OPPOSITE, OTHER_VALUE
-from memory_assets.stages.embed.merge import CONFLICT, DOUBTFUL, SAME
 from memory_assets.text.words import text_hash
 
 SERIALISER_VERSION = "pairs/1"

@@ -21,7 +21,7 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.tables import version_of
-from memory_assets.stages.distill.daily_log import MARKS
+from memory_assets.schema.vocabulary import MARKS
 from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens, likeness
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from memory_assets.stages.distill.daily_log import MARKS
+from memory_assets.schema.vocabulary import MARKS
 from memory_assets.text.short_ids import short_id
 
 ORDER: dict[str, int] = {priority: rank for rank, priority in enumerate(MARKS)}

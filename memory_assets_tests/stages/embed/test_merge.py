@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_assets.schema.frames import empty
-from memory_assets.stages.embed.merge import DOUBTFUL, find_conflicts_of, find_edges
+from memory_assets.schema.vocabulary import DOUBTFUL
+from memory_assets.stages.embed.merge import find_conflicts_of, find_edges
 from memory_assets_tests.factories import START, frame, row
 
 Row = dict

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.reflect.bullets import MARKS, Bullet, in_order, parse_bullets, render
+from memory_assets.schema.vocabulary import MARKS
+from memory_assets.stages.reflect.bullets import Bullet, in_order, parse_bullets, render
 
 BULLETS = st.lists(
     st.builds(

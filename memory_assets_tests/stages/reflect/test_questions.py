@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from memory_assets.schema.protocols import ModelAnswer
+from memory_assets.schema.vocabulary import MARKS
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.bullets import MARKS
 from memory_assets.stages.reflect.questions import (
     PRESSURES,
     Question,
