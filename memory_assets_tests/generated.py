@@ -61,7 +61,7 @@ def describe(verb: Verb) -> dict[str, Any]:
         "openWorldHint": False,
     }
     about = {"name": verb.tool, "title": verb.title, "description": verb.about}
-    return about | {"inputSchema": verb.schema(), "annotations": hints}
+    return about | {"inputSchema": verb.tool_schema(), "annotations": hints}
 
 
 def main() -> None:

@@ -54,10 +54,10 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     command = quick.get(tuple(words))
     if command and (code := command(present_root(find_data()))) is not None:
         return code
-    if words[:2] == ["serve", "mcp"] and set(words[2:]) <= {"--write"}:
+    if words[:2] == ["serve", "mcp"] and set(words[2:]) <= {"--write", "--structured"}:
         from memory_assets.interfaces.mcp.stdio import serve
 
-        return serve(is_writing="--write" in words)
+        return serve(is_writing="--write" in words, is_structured="--structured" in words)
     from memory_assets.interfaces.cli.app import main as full
 
     return full(words)

@@ -30,6 +30,9 @@ class Verb:
     is_destructive: bool = False
     tool_defaults: Mapping[str, Any] = field(default_factory=dict)
     """Parameters with another default for agents than for people."""
+    tool_parameters: Mapping[str, str] | None = None
+    """Parameters in the tool's schema, with a description for agents; all of them if None. A call may give the others, too:
+    every session of an agent pays for the schema, and most parameters are hardly ever needed."""
 
     @property
     def tool(self) -> str:
@@ -48,12 +51,23 @@ class Verb:
 
     def schema(self) -> dict[str, Any]:
         """Returns the JSON Schema of its arguments."""
-        properties = {
-            name: one | ({"default": self.tool_defaults[name]} if name in self.tool_defaults else {})
-            for name, one in self.parameters.items()
-        }
-        whole = {"type": "object", "properties": properties, "additionalProperties": False}
+        whole = {"type": "object", "properties": dict(self.parameters), "additionalProperties": False}
         return whole | ({"required": self.required} if self.required else {})
+
+    def tool_schema(self) -> dict[str, Any]:
+        """Returns the JSON Schema that agents see: types, allowed words and short descriptions of the tool's parameters."""
+        every = {name: one["description"] for name, one in self.parameters.items()}
+        listed = every if self.tool_parameters is None else self.tool_parameters
+        properties = {
+            name: _bare(self.parameters[name]) | ({"description": about} if about else {}) for name, about in listed.items()
+        }
+        return {"type": "object", "properties": properties} | ({"required": self.required} if self.required else {})
+
+
+def _bare(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the type and the allowed words of a parameter."""
+    kept = {name: schema[name] for name in ("type", "enum") if name in schema}
+    return kept | ({"items": _bare(schema["items"])} if "items" in schema else {})
 
 
 RECALL = Verb(
@@ -61,113 +75,116 @@ RECALL = Verb(
     requests.RecallRequest,
     "Recall what is known",
     "Answer a question with the few memories that help, each with its source.",
-    "Look up what is already known: the owner's rules and preferences, decisions and their reasons, root causes and their "
-    "fixes, how things are built, deployed and named here. Use it before you start a task, before you ask the owner "
-    "something, and when a name, an error or a convention comes up that may have been met before. Ask one specific question "
-    "in plain words, or give the whole task: a long one is searched part by part. Returns at most three results, best first, "
-    "each with its source; messages of sessions only where the memories hardly have the answer; an empty list means that "
-    "nothing is remembered. The profile balanced returns up to seven, always from messages, too. Returned memories count as "
-    "used.",
+    "Look up what past sessions established: the owner's rules, decisions and their reasons, root causes and fixes, how things "
+    "are built and named here. Use it before a task, before you ask the owner, and when an error or a name comes up. Ask in "
+    "plain words, or give the whole task. Returns at most three results; none means that nothing is known. Filters besides "
+    "those below: category, priority, kind, person, session, tag.",
     {"question": "how do we deploy", "category": ["operations"], "since": "2026-05-01"},
     tool_defaults={"profile": "lean"},
+    tool_parameters={
+        "question": "",
+        "project": "Prefer results about it.",
+        "since": "2026-05-01, or 30d.",
+        "until": "",
+        "include": "",
+        "profile": "balanced: 7 results; deep: 10.",
+    },
 )
 ANSWER = Verb(
     "answer",
     requests.AnswerRequest,
     "Answer with sources",
     "Answer a question from everything that is known; every sentence cites its sources.",
-    "Answer a question from everything that is known: standing rules, memories, and verbatim messages. Use it when a question "
-    "needs several sources, the history of a decision, or details that memory_recall does not return. Every sentence ends with "
-    "the ids of its sources; it says so when the answer is not in memory. Slower than memory_recall; uses the model that the "
-    "owner configured, or verbatim quotes where there is none.",
+    "Answer from everything that is known, with sources. Slower than memory_recall: for the history of a decision, or a "
+    "question that needs several sources.",
     {"question": "why did we leave the message queue", "only_project": "shop"},
+    tool_parameters={"question": "", "project": ""},
 )
 EXPLAIN = Verb(
     "explain",
     requests.ExplainRequest,
     "Explain a memory",
     "Show where a memory comes from, or why something is not remembered.",
-    "Trace a line of MEMORY.md, a proposal, a memory or an observation to the bytes of the transcript; every hash and quote is "
-    "verified again. For words that no memory holds it reports the stage that stopped them: not captured, not observed, "
-    "held, merged, replaced or ranked too low. Use it when you doubt a memory, want to read what was said, or expected a "
-    "memory that memory_recall did not return.",
+    "Show where a memory comes from, with what was said, or why something is not remembered.",
     {"target": "Use uv, never pip"},
+    tool_parameters={"target": "An id, a line, or words that you expected."},
 )
 TRIGGERS = Verb(
     "triggers",
     requests.TriggersRequest,
     "List upcoming dates",
     "List dates that you mentioned in sessions, and what to recall when they come.",
-    "List dates ahead that the owner mentioned ('remind me on Monday', 'by 2026-05-01') with what to recall then. Use it when "
-    "planning, or when asked what is due; the briefing already lists what is due today and tomorrow.",
+    "List dates ahead that the owner mentioned, with what to recall then.",
     {"on": "2026-05-01"},
+    tool_parameters={},
 )
 BRIEF = Verb(
     "brief",
     requests.BriefRequest,
     "Read the briefing",
     "Print the briefing for the next session, in milliseconds.",
-    "Read what a session should know from the start: standing rules, current work, pending reviews. Use it once, at the "
-    "beginning of a session, if the briefing is not in your context already.",
+    "Read what a session should know from the start, unless it is in your context already.",
+    tool_parameters={},
 )
 REMEMBER = Verb(
     "remember",
     requests.RememberRequest,
     "Remember or correct a fact",
     "Save a fact. It can be recalled at once.",
-    "Save one fact that a later session should know: a rule or preference that the owner stated, a decision with its reason, a "
-    "root cause with its fix. Write one or two sentences that stand alone, with exact names. Do not save passing states or "
-    "what the files say themselves; sessions are distilled anyway. With instead_of it replaces a memory that the owner or the "
-    "code shows to be wrong or outdated: the old wording and its evidence are kept, but not recalled.",
+    "Save one fact for later sessions: a rule of the owner, a decision with its reason, a root cause with its fix; no passing "
+    "state. One or two sentences that stand alone.",
     {"text": "The release train leaves on Thursday.", "project": "shop", "priority": "high"},
     is_writing=True,
+    tool_parameters={
+        "text": "",
+        "instead_of": "Id of a wrong memory to replace.",
+        "project": "If it holds in one only.",
+    },
 )
 FORGET = Verb(
     "forget",
     requests.ForgetRequest,
     "Forget a memory or words",
     "List everything that holds a memory or words; --apply erases it from every file, for good.",
-    "List everything that holds a memory or words; with apply, erase it from the whole store, for good, including archived "
-    "bytes. Use it only when the owner asks for it: first without apply, show them what it would erase, and apply when they "
-    "agree.",
+    "Only when the owner asks: list what holds a memory or words; with apply, once they agree, erase it for good.",
     {"target": "mem_0f3a5c1e", "apply": True},
     is_writing=True,
     is_destructive=True,
+    tool_parameters={"target": "An id, or words.", "apply": ""},
 )
 FEEDBACK = Verb(
     "feedback",
     requests.FeedbackRequest,
     "Rate recalled memories",
     "Record that recalled memories helped or did not; helpful ones rank higher.",
-    "Record that recalled memories helped, or that they did not; helpful ones rank higher from then on. Use it once you know "
-    "whether you used them.",
+    "Record whether recalled memories helped; helpful ones rank higher.",
     {"memory_ids": ["mem_0f3a5c1e"], "used": True},
     is_writing=True,
+    tool_parameters={"memory_ids": "", "used": ""},
 )
 REVIEW = Verb(
     "review",
     requests.ReviewRequest,
     "List pending proposals",
     "Review proposals for MEMORY.md: one key per decision on a terminal, a list elsewhere.",
-    "List the proposals for MEMORY.md that wait for the owner's decision, each with its reason and evidence. Use it when the "
-    "owner asks what there is to review.",
+    "List the proposals for MEMORY.md that wait for the owner.",
 )
 DECIDE = Verb(
     "decide",
     requests.DecideRequest,
     "Decide proposals for MEMORY.md",
     "Approve, reject or edit proposals for MEMORY.md.",
-    "Approve, reject or edit proposals. Use it only when the owner has said what to do with them: decisions are theirs. An "
-    "approved proposal becomes a line of MEMORY.md and a commit; a rejected one is not proposed again.",
+    "Carry out what the owner decided about proposals; never decide yourself.",
     {"decision": "approve", "proposals": ["p-20260408-001"]},
     is_writing=True,
+    tool_parameters={"decision": "", "proposals": "", "reason": "", "text": ""},
 )
 STATUS = Verb(
     "status",
     requests.StatusRequest,
     "Show the state of the memory",
     "Show what the memory holds, what is pending, and where its files are.",
-    "Show what the memory holds, how fresh it is, what is pending for review, and where its files are.",
+    "Show what the memory holds and how fresh it is.",
 )
 
 RESTORE = Verb(

@@ -110,7 +110,7 @@ def test_no_verb_of_any_door_lets_an_error_or_an_answer_out_as_it_is(
         with TestClient(application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1:3100") as client:
             assert_safe(client.post(f"/{verb}", json={}).json()["error"]["message"])
     elif door == "mcp":
-        result = Protocol(is_writing=True).call({"name": one.tool, "arguments": {}})
+        result = Protocol(is_writing=True, is_structured=True).call({"name": one.tool, "arguments": {}})
         assert_safe(result["content"][0]["text"])
         assert_safe(json.dumps(result["structuredContent"], ensure_ascii=False))
     else:

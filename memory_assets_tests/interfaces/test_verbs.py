@@ -21,6 +21,7 @@ from memory_assets.interfaces.views.registry import VIEWS
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import Request
 from memory_assets.stages.recall.profiles import PROFILES
+from memory_assets_tests.bench.doors import MOST_OF_DEFINITIONS, definition_tokens
 from memory_assets_tests.generated import describe
 from memory_assets_tests.small_store import small_store
 
@@ -78,7 +79,10 @@ def test_tools_and_http_have_the_parameters_of_the_request_with_the_same_bounds(
     with TestClient(application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
         path = client.get("/openapi.json").json()["paths"][f"/{verb.name}"]
     body = path["post"]["requestBody"]["content"]["application/json"]["schema"]
-    assert tool["inputSchema"] == body == verb.schema()
+    assert body == verb.schema()
+    assert tool["inputSchema"] == verb.tool_schema()
+    assert tool["inputSchema"]["properties"].keys() <= verb.parameters.keys()
+    assert set(tool["inputSchema"].get("required", ())) == set(verb.required) <= tool["inputSchema"]["properties"].keys()
     if not verb.is_writing:
         query = {one["name"]: one["schema"] for one in path["get"].get("parameters", ())}
         assert query == dict(verb.parameters)
@@ -88,6 +92,10 @@ def test_verbs_of_the_command_line_are_no_tools_and_have_no_address():
     assert {verb.tool for verb in COMMANDS}.isdisjoint(one["name"] for one in Protocol(is_writing=True).tools()["tools"])
     with TestClient(application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
         assert [client.post(f"/{verb.name}", json=dict(verb.example)).status_code for verb in COMMANDS] == [404] * len(COMMANDS)
+
+
+def test_the_definitions_of_all_tools_take_at_most_nine_hundred_tokens():
+    assert sum(definition_tokens().values()) <= MOST_OF_DEFINITIONS
 
 
 def test_the_tools_that_a_server_shows_before_pydantic_is_imported_are_those_of_the_verbs():
@@ -147,7 +155,7 @@ def test_a_new_verb_is_a_command_a_tool_and_an_address(
     assert json.loads(capsys.readouterr().out)["data"] == found
     assert cli.main(["count", "uv"]) == 0
     assert capsys.readouterr().out.split() == ["word", "uv", "count", "5"]
-    said = Protocol().answer("tools/call", {"name": "memory_count", "arguments": {"word": "uv", "most": 3}})
+    said = Protocol(is_structured=True).answer("tools/call", {"name": "memory_count", "arguments": {"word": "uv", "most": 3}})
     assert said["structuredContent"]["data"] == found
     with TestClient(application("127.0.0.1"), base_url="http://127.0.0.1") as client:
         assert client.get("/count", params={"word": "uv", "most": 3}).json()["data"] == found

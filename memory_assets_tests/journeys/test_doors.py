@@ -26,7 +26,7 @@ def by_command(capsys: pytest.CaptureFixture[str]) -> Ask:
 
 
 def by_tool(tool: str, **arguments: Any) -> dict[str, Any]:
-    return Protocol().answer("tools/call", {"name": tool, "arguments": arguments})["structuredContent"]
+    return Protocol(is_structured=True).answer("tools/call", {"name": tool, "arguments": arguments})["structuredContent"]
 
 
 def by_http_writing(verb: str, **arguments: Any) -> dict[str, Any]:
@@ -35,7 +35,9 @@ def by_http_writing(verb: str, **arguments: Any) -> dict[str, Any]:
 
 
 def by_tool_writing(tool: str, **arguments: Any) -> dict[str, Any]:
-    return Protocol(is_writing=True).answer("tools/call", {"name": tool, "arguments": arguments})["structuredContent"]
+    return Protocol(is_writing=True, is_structured=True).answer("tools/call", {"name": tool, "arguments": arguments})[
+        "structuredContent"
+    ]
 
 
 def by_http(verb: str, **arguments: Any) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def selected(memories: pl.DataFrame, filters: Mapping[str, Any]) -> set[str]:
 @contextmanager
 def doors(capsys: pytest.CaptureFixture[str]) -> Iterator[dict[str, Any]]:
     """Yields what asks at each door and returns the results."""
-    agent, protocol = MemoryAgent(), Protocol()
+    agent, protocol = MemoryAgent(), Protocol(is_structured=True)
 
     def by_command(asked: dict[str, Any]) -> list[dict[str, Any]]:
         words = [asked["question"], "--probe"]

@@ -25,7 +25,7 @@ Connect = Callable[[], Any]
 
 
 def over_stdio(*words: str, mode: str = "auto") -> Client:
-    code = f"import sys; sys.argv = ['memory', 'serve', 'mcp', *{list(words)!r}]; from memory_assets.interfaces.entry import main; sys.exit(main())"
+    code = f"import sys; sys.argv = ['memory', 'serve', 'mcp', '--structured', *{list(words)!r}]; from memory_assets.interfaces.entry import main; sys.exit(main())"
     return Client(StdioServerParameters(command=sys.executable, args=["-c", code], env=dict(os.environ)), mode=mode)
 
 
@@ -39,7 +39,9 @@ async def over_http(*words: str, mode: str = "auto") -> AsyncIterator[Client]:
 @contextlib.contextmanager
 def serving(is_writing: bool = False):
     listening = listen("127.0.0.1", 3200)
-    server = uvicorn.Server(uvicorn.Config(application(Protocol(is_writing=is_writing), "127.0.0.1"), log_level="error"))
+    server = uvicorn.Server(
+        uvicorn.Config(application(Protocol(is_writing=is_writing, is_structured=True), "127.0.0.1"), log_level="error")
+    )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:

@@ -138,7 +138,7 @@ def test_what_is_taken_in_is_sent_nowhere_and_pushed_nowhere(clone: Path, tmp_pa
 
 def test_the_server_of_tools_answers_from_the_users_store(clone: Path, tmp_path: Path):
     index(small_store())
-    with McpProcess(cwd=clone) as server:
+    with McpProcess("--structured", cwd=clone) as server:
         assert server.ask("initialize", {"protocolVersion": "2025-06-18"})["result"]["serverInfo"]["name"] == "memory_assets"
         status = server.call("memory_status")["result"]["structuredContent"]["data"]
         found = server.call("memory_recall", question=QUESTION)["result"]["structuredContent"]["data"]["results"]

@@ -26,6 +26,9 @@ Port = Annotated[int, typer.Option(min=1, max=65_535, help="Port; the next free 
 def mcp(
     write: Write = False,
     http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP instead of stdin and stdout.")] = False,
+    structured: Annotated[
+        bool, typer.Option("--structured", help="Also answer with JSON, for programs; a harness would hand it to the model.")
+    ] = False,
     host: Host = LOOPBACK[0],
     port: Port = MCP_PORT,
     as_json: Json = False,
@@ -34,11 +37,11 @@ def mcp(
     if not http:
         from memory_assets.interfaces.mcp.stdio import serve
 
-        return Reply(None, afterwards=lambda: serve(is_writing=write))
+        return Reply(None, afterwards=lambda: serve(is_writing=write, is_structured=structured))
     from memory_assets.interfaces.mcp.http import PATH, application
     from memory_assets.interfaces.mcp.protocol import Protocol
 
-    return _serving(application(Protocol(is_writing=write), host), PATH, write, host, port)
+    return _serving(application(Protocol(is_writing=write, is_structured=structured), host), PATH, write, host, port)
 
 
 @app.command(epilog="Example: `memory serve http`, then `curl '127.0.0.1:3100/recall?question=how+do+we+deploy'`")

@@ -27,14 +27,14 @@ AT_ONCE = 4
 RequestId = str | int
 
 
-def serve(*, is_writing: bool = False) -> int:
+def serve(*, is_writing: bool = False, is_structured: bool = False) -> int:
     """Serves until the client disconnects or the process is stopped; returns the exit code."""
     requests, answers = claim_streams()
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process may inherit it as ignored
     code = 0
     try:
-        Server(Protocol(is_writing=is_writing), answers).run(requests)
+        Server(Protocol(is_writing=is_writing, is_structured=is_structured), answers).run(requests)
     except (KeyboardInterrupt, SystemExit) as stopped:
         code = 130 if isinstance(stopped, KeyboardInterrupt) else 0
     with contextlib.suppress(OSError, ValueError, AttributeError):

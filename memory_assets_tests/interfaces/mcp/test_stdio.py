@@ -24,6 +24,14 @@ def server() -> Iterator[McpProcess]:
         yield process
 
 
+@pytest.fixture
+def structured() -> Iterator[McpProcess]:
+    """A server that answers programs."""
+    index(small_store())
+    with McpProcess("--structured") as process:
+        yield process
+
+
 @pytest.mark.parametrize(
     ("wanted", "agreed"), [*zip(VERSIONS, VERSIONS, strict=True), ("2099-01-01", VERSIONS[-1]), (None, VERSIONS[-1])]
 )
@@ -75,7 +83,7 @@ def test_with_write_decisions_are_offered_and_hinted_as_writing():
 
 def test_what_an_agent_notes_is_recalled_in_the_same_breath():
     index(small_store())
-    with McpProcess("--write") as server:
+    with McpProcess("--write", "--structured") as server:
         noted = server.call("memory_remember", text="Herons nest beside the reactor.")["result"]["structuredContent"]["data"]
         found = server.call("memory_recall", question="where do herons nest")["result"]["structuredContent"]["data"]["results"]
         assert [one["memory_id"] for one in found][:1] == noted["memory_ids"]
@@ -83,17 +91,35 @@ def test_what_an_agent_notes_is_recalled_in_the_same_breath():
         assert "Nothing was changed" in preview["content"][0]["text"]
 
 
-def test_a_call_answers_in_words_and_as_the_envelope(server: McpProcess):
+def test_a_call_answers_in_words_alone_for_the_model(server: McpProcess):
     said = server.call("memory_recall", question="how do we install packages")["result"]
-    assert said["isError"] is False
+    assert (set(said), said["isError"]) == ({"content", "isError"}, False)
     assert said["content"][0]["text"].startswith(f"1. {FACT}\n   ")
     assert "mem_0f3a5c1e0000" in said["content"][0]["text"]
+    assert not any("outputSchema" in tool for tool in server.ask("tools/list")["result"]["tools"])
+
+
+def test_for_programs_a_call_also_answers_as_the_envelope(structured: McpProcess):
+    said = structured.call("memory_recall", question="how do we install packages")["result"]
+    assert said["content"][0]["text"].startswith(f"1. {FACT}\n   ")
     assert (said["structuredContent"]["ok"], said["structuredContent"]["data"]["results"][0]["text"]) == (True, FACT)
+    assert all(tool["outputSchema"]["required"] for tool in structured.ask("tools/list")["result"]["tools"])
 
 
-def test_an_agent_gets_few_memories_unless_it_asks_for_more_each_with_its_project_and_date(server: McpProcess):
-    few = server.call("memory_recall", question="how do we install packages")["result"]
-    more = server.call("memory_recall", question="how do we install packages", profile="balanced")["result"]
+def test_a_parameter_that_a_tool_does_not_list_is_taken_all_the_same(structured: McpProcess):
+    def found(**filters: object) -> list[str]:
+        said = structured.call("memory_recall", question="how do we install packages", **filters)["result"]
+        return [one["text"] for one in said["structuredContent"]["data"]["results"]]
+
+    (recall,) = (one for one in structured.ask("tools/list")["result"]["tools"] if one["name"] == "memory_recall")
+    assert not {"kind", "person"} & set(recall["inputSchema"]["properties"])
+    assert found(kind=["fact"]) == [FACT]
+    assert found(person="nobody") == []
+
+
+def test_an_agent_gets_few_memories_unless_it_asks_for_more_each_with_its_project_and_date(structured: McpProcess):
+    few = structured.call("memory_recall", question="how do we install packages")["result"]
+    more = structured.call("memory_recall", question="how do we install packages", profile="balanced")["result"]
     assert [one["structuredContent"]["data"]["profile"] for one in (few, more)] == ["lean", "balanced"]
     first = few["structuredContent"]["data"]["results"][0]
     assert f"in {first['project']} on {first['event_at'][:10]}" in few["content"][0]["text"]
@@ -140,7 +166,6 @@ def test_wrong_arguments_are_a_result_that_the_model_can_read(server: McpProcess
     said = server.call("memory_recall", question="q", limit=99)["result"]
     assert said["isError"] is True
     assert said["content"] == [{"type": "text", "text": "limit must be between 1 and 15, not 99."}]
-    assert said["structuredContent"]["error"]["type"] == "QuestionError"
 
 
 def test_without_a_memory_the_way_to_one_is_told():
