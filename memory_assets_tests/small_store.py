@@ -8,6 +8,7 @@ import polars as pl
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.runs.due import triage_state
 from memory_assets.runs.inputs import summaries_version
+from memory_assets.runs.record import note_builds
 from memory_assets.runs.staleness import input_versions, note_name
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
@@ -76,6 +77,7 @@ def bring_up_to_date(store: Store) -> None:
                 store.note(note_name(table, part), version)
     store.note("category_summaries", summaries_version(store))
     store.note("review_md", triage_state(store))
+    note_builds(store, list(TABLES.values()))
 
 
 def _capture(store: Store) -> None:

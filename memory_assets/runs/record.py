@@ -6,7 +6,7 @@ schedule had nothing to do, and the first day of a nightly run until it ends.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -30,6 +30,8 @@ class BuildRecord:
     """When its rows last changed; of a file, when it was last built."""
     rows: str
     """Hash of its rows."""
+    sources: Mapping[str, str]
+    """Hash of the rows of each table that it was built from and that every run builds before it."""
 
 
 def note_builds(store: Store, tables: Sequence[Table]) -> None:
@@ -39,7 +41,8 @@ def note_builds(store: Store, tables: Sequence[Table]) -> None:
         before, rows = last_build(store, table.name), _rows_of(store, table)
         is_same = before is not None and rows == before.rows and rows != "-"
         changed_at = before.changed_at if before and is_same else now
-        noted = {"at": now.isoformat(), "changed_at": changed_at.isoformat(), "rows": rows}
+        sources = {name: _rows_of(store, TABLES[name]) for name in _sources_before(table)}
+        noted = {"at": now.isoformat(), "changed_at": changed_at.isoformat(), "rows": rows, "sources": sources}
         write_atomically(folder / f"{table.name}.json", json.dumps(noted).encode())
 
 
@@ -49,14 +52,18 @@ def last_build(store: Store, table: str) -> BuildRecord | None:
     if not text:
         return None
     noted = json.loads(text)
-    return BuildRecord(datetime.fromisoformat(noted["at"]), datetime.fromisoformat(noted["changed_at"]), noted["rows"])
+    at, changed_at = (datetime.fromisoformat(noted[name]) for name in ("at", "changed_at"))
+    return BuildRecord(at, changed_at, noted["rows"], noted.get("sources", {}))
 
 
 def lagging_sources(store: Store, table: Table) -> list[str]:
-    """Returns the sources of the table that changed since it was built, although each run that builds them builds it, too."""
+    """Returns the sources of the table that changed since it was built, although each run that builds them builds it, too.
+
+    Compares rows and not times: a killed run leaves no record of what it built, and clocks are set back.
+    """
     built = last_build(store, table.name)
-    sources = [name for name in table.made_from if TABLES[name].record and set(TABLES[name].jobs) <= set(table.jobs)]
-    return [name for name in sources if (one := last_build(store, name)) and (built is None or one.changed_at > built.at)]
+    present = {name: _rows_of(store, TABLES[name]) for name in _sources_before(table)}
+    return [name for name, rows in present.items() if rows != (built.sources.get(name) if built else "-")]
 
 
 def changed_since(store: Store, table: Table, sources: Iterable[str]) -> datetime | None:
@@ -106,6 +113,11 @@ def is_missed(store: Store, schedule: str, job: str, slot: datetime) -> bool:
     evaluated, ran = store.note_of(f"slot-{schedule}"), last_run(store, job)
     ran = ran or last_run(store, "capture")
     return ran is not None and ran < slot and (not evaluated or datetime.fromisoformat(evaluated) < slot)
+
+
+def _sources_before(table: Table) -> list[str]:
+    """Returns the tables that it is built from and that are built in no run without it."""
+    return [name for name in table.made_from if TABLES[name].record and set(TABLES[name].jobs) <= set(table.jobs)]
 
 
 def _rows_of(store: Store, table: Table) -> str:

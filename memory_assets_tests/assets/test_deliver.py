@@ -8,14 +8,14 @@ import dagster as dg
 import pytest
 
 from memory_assets.assets.automation import event_requests, spooled_events
-from memory_assets.runs.due import events_wait, review_is_stale, triage_state
+from memory_assets.runs.due import events_wait, review_is_stale
 from memory_assets.services.health.surroundings import check_dead_letters, check_spool
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import ACCUMULATED, APPROVED, ENDED, REFLECTED
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.dagster_runs import run_assets
-from memory_assets_tests.small_store import DAY, PROPOSAL, small_store
+from memory_assets_tests.small_store import DAY, PROPOSAL, bring_up_to_date, small_store
 from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript
 
 SESSION = "0a000001-1111-4222-8333-444455556666"
@@ -99,7 +99,7 @@ def test_a_day_nobody_asked_for_is_not_reflected_on_before_its_time():
 
 def test_a_reflection_that_was_told_of_asks_for_a_triage():
     store = small_store()
-    store.note("review_md", triage_state(store))
+    bring_up_to_date(store)
     assert not review_is_stale(store)
     send(store.root, REFLECTED, date=DAY.isoformat(), proposalCount=3)
     take_in(store)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from memory_assets.runs.due import due_runs, next_runs, review_is_stale, triage_state
+from memory_assets.runs.due import due_runs, next_runs, review_is_stale
 from memory_assets_tests.small_store import bring_up_to_date, index, small_store, write
 
 
 def test_decisions_that_are_gone_are_made_again_though_nothing_else_changed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MEMORY_NOW", "2026-08-04T12:00:00+00:00")
     store = small_store()
-    store.note("review_md", triage_state(store))
+    bring_up_to_date(store)
     assert not review_is_stale(store)
     store.tables.drop("decisions", "all")
     assert review_is_stale(store)
