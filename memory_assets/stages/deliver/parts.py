@@ -19,8 +19,8 @@ from typing import Any
 from memory_assets.errors import HooksError, NotOursError
 from memory_assets.stages.deliver.json_text import BOM, Insertion, Node, append_item, cut, insert_members, parse
 
-HOOK_SECONDS = 5
-"""Timeout of a hook; it takes hundredths of a second."""
+HOOK_SECONDS = 3
+"""Timeout of a hook, which takes hundredths of a second. Codex warns of a longer one at the end of a session."""
 
 MARK = "# by `memory hooks install`"
 """Marks our line of a TOML file."""
@@ -181,8 +181,10 @@ class OwnFile(HookPart):
 
 
 def shell_line(words: Sequence[str]) -> str:
-    """Returns the words as a line of the shell in which harnesses run it."""
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+    """Returns the words as a line of the shell in which harnesses run it; it does nothing once its program is gone."""
+    if os.name == "nt":
+        return subprocess.list2cmdline(words)
+    return f"[ -x {shlex.quote(words[0])} ] || exit 0; exec {shlex.join(words)}"
 
 
 def _root(text: str, path: Path) -> Node:

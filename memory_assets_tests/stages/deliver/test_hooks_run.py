@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.stages.deliver.harnesses import PI_FILE, harnesses
+from memory_assets.stages.deliver.harnesses import command as program_of_hooks
 from memory_assets.stages.deliver.hook import HOOKS_OFF
 from memory_assets.stages.deliver.install import carry_out, plan_install
 from memory_assets_tests.conftest import REPOSITORY
@@ -202,6 +204,23 @@ def test_a_process_that_may_write_no_byte_does_not_break_a_session(home: Path, h
     process = subprocess.Popen(line, shell=True, stdin=subprocess.PIPE, env=environment(), preexec_fn=allow_nothing, **SILENT)
     out, _ = process.communicate(payloads.END.encode(), timeout=20)
     assert (process.returncode, out) == (0, b"")
+
+
+@pytest.mark.parametrize("harness", ["claude_code", "codex"])
+@pytest.mark.parametrize("event", ["SessionStart", "PreCompact", "SessionEnd"])
+def test_a_hook_whose_program_was_removed_says_nothing(home: Path, tmp_path: Path, harness: str, event: str):
+    line = command(home, harness, event)
+    removed = line.replace(shlex.quote(program_of_hooks()[0]), str(tmp_path / "removed" / "memory"))
+    assert removed != line
+    done = run(removed, payloads.END)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("harness", ["claude_code", "codex"])
+def test_no_hook_may_take_longer_than_codex_allows_at_the_end_of_a_session(home: Path, harness: str):
+    path = home / {"claude_code": ".claude/settings.json", "codex": ".codex/hooks.json"}[harness]
+    groups = [group for listed in json.loads(path.read_text())["hooks"].values() for group in listed]
+    assert {hook["timeout"] for group in groups for hook in group["hooks"]} == {3}
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "SessionEnd"])

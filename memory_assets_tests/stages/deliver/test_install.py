@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import stat
 import tomllib
 from pathlib import Path
@@ -332,5 +333,8 @@ def test_a_folder_cannot_put_code_of_its_own_in_place_of_ours(home: Path, store:
     """Hooks run in the folder that a session works in."""
     put_in(home, store)
     for listed in ours(home / ".claude/settings.json").values():
-        assert all(os.path.isabs(one.split()[0].strip("'")) for one in listed)
+        for one in listed:
+            guard, program = one.split(" || exit 0; exec ")
+            assert os.path.isabs(shlex.split(program)[0])
+            assert guard == f"[ -x {program.split()[0]} ]"
         assert all(" -m " not in one or " -P " in one for one in listed)
