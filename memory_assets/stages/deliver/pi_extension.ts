@@ -5,6 +5,7 @@ import { execFile, spawn } from "node:child_process";
 const COMMAND = "COMMAND";
 const STORE = "STORE";
 const BRIEFING_MS = 2000;
+const BRIEFED = Symbol.for("memory_assets.briefed"); // the session that has its briefing; global, to survive a reload
 
 function send(name, ctx, data) {
   try {
@@ -44,22 +45,22 @@ function briefing(ctx) {
 }
 
 export default function (pi) {
-  let isBriefed = false;
-
   pi.on("session_start", (event, ctx) => {
-    isBriefed = false;
+    if (event?.reason === "reload") return; // the same session goes on
+    globalThis[BRIEFED] = null;
     leave(event);
   });
   pi.on("session_switch", (event, ctx) => {
-    isBriefed = false;
+    globalThis[BRIEFED] = null;
     leave(event);
   });
   pi.on("session_compact", () => {
-    isBriefed = false;
+    globalThis[BRIEFED] = null;
   });
   pi.on("before_agent_start", async (event, ctx) => {
-    if (isBriefed) return undefined;
-    isBriefed = true;
+    const sessionId = idOf(ctx) ?? "";
+    if (globalThis[BRIEFED] === sessionId) return undefined;
+    globalThis[BRIEFED] = sessionId;
     const content = await briefing(ctx);
     return content ? { message: { customType: "memory-briefing", content, display: false } } : undefined;
   });
@@ -71,7 +72,9 @@ export default function (pi) {
       messageCount: messagesToSummarize?.length,
     });
   });
-  pi.on("session_shutdown", (event, ctx) => send("memory/session.ended", ctx, { reason: event?.reason ?? "shutdown" }));
+  pi.on("session_shutdown", (event, ctx) => {
+    if (event?.reason !== "reload") send("memory/session.ended", ctx, { reason: event?.reason ?? "shutdown" });
+  });
 
   function leave(event) {
     const sessionId = idIn(event?.previousSessionFile);

@@ -311,6 +311,22 @@ console.log(JSON.stringify({ first, second, third }));
 """
 
 
+RELOADED = """
+import extension from "./extension.mjs";
+const { default: again } = await import("./again.mjs");
+const on = {}, after = {};
+extension({ on: (name, handler) => { on[name] = handler; } });
+again({ on: (name, handler) => { after[name] = handler; } });
+const ctx = { sessionManager: { getSessionId: () => "SESSION", getSessionFile: () => "/x/2026_SESSION.jsonl" } };
+await on.session_start({ reason: "startup" }, ctx);
+const first = await on.before_agent_start({ prompt: "hi" }, ctx);
+await on.session_shutdown({ reason: "reload" }, ctx);
+await after.session_start({ reason: "reload" }, ctx);
+const second = await after.before_agent_start({ prompt: "hi" }, ctx);
+console.log(JSON.stringify({ first, second }));
+"""
+
+
 @pytest.fixture
 def node() -> str:
     found = shutil.which("node")
@@ -319,10 +335,11 @@ def node() -> str:
     return found
 
 
-def play(node: str, home: Path, tmp_path: Path) -> dict:
+def play(node: str, home: Path, tmp_path: Path, script: str = PI) -> dict:
     """Loads the installed extension as pi does, and plays a session; it is JavaScript that TypeScript accepts, too."""
-    shutil.copy(home / ".pi/agent/extensions" / PI_FILE, tmp_path / "extension.mjs")
-    (tmp_path / "play.mjs").write_text(PI.replace("SESSION", SESSION))
+    for module in ("extension.mjs", "again.mjs"):
+        shutil.copy(home / ".pi/agent/extensions" / PI_FILE, tmp_path / module)
+    (tmp_path / "play.mjs").write_text(script.replace("SESSION", SESSION))
     done = subprocess.run([node, str(tmp_path / "play.mjs")], capture_output=True, text=True, env=environment(), timeout=30)
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)
@@ -350,6 +367,14 @@ def test_pi_is_given_the_briefing_once_and_again_after_a_compaction(node: str, h
 def test_pi_is_told_what_its_session_established(node: str, home: Path, tmp_path: Path):
     keep_own()
     assert play(node, home, tmp_path)["third"]["message"]["content"] == f"{BRIEFING}\n{OWN}".strip()
+
+
+def test_a_reload_of_pis_extensions_is_no_end_and_repeats_no_briefing(node: str, home: Path, tmp_path: Path):
+    keep_own()
+    told = play(node, home, tmp_path, RELOADED)
+    assert list(told) == ["first"]
+    time.sleep(0.5)  # an event would have been sent by a process that nobody waits for
+    assert not list((tmp_path / "store").glob("spool/*.jsonl"))
 
 
 def test_pi_goes_on_where_the_command_is_gone(node: str, home: Path, tmp_path: Path):
