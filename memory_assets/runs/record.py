@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from memory_assets.runs.staleness import fingerprint
+from memory_assets.runs.staleness import fingerprint, is_judged
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import TABLES, Table, tables_in
 from memory_assets.store.store import Store
@@ -31,7 +31,8 @@ class BuildRecord:
     rows: str
     """Hash of its rows."""
     sources: Mapping[str, str]
-    """Hash of the rows of each table that it was built from and that every run builds before it."""
+    """Hash of the rows of each table that it was built from and that every run builds before it; none if it is judged by its
+    own input version."""
 
 
 def note_builds(store: Store, tables: Sequence[Table]) -> None:
@@ -41,7 +42,7 @@ def note_builds(store: Store, tables: Sequence[Table]) -> None:
         before, rows = last_build(store, table.name), _rows_of(store, table)
         is_same = before is not None and rows == before.rows and rows != "-"
         changed_at = before.changed_at if before and is_same else now
-        sources = {name: _rows_of(store, TABLES[name]) for name in _sources_before(table)}
+        sources = {} if is_judged(table) else {name: _rows_of(store, TABLES[name]) for name in _sources_before(table)}
         noted = {"at": now.isoformat(), "changed_at": changed_at.isoformat(), "rows": rows, "sources": sources}
         write_atomically(folder / f"{table.name}.json", json.dumps(noted).encode())
 
@@ -59,7 +60,8 @@ def last_build(store: Store, table: str) -> BuildRecord | None:
 def lagging_sources(store: Store, table: Table) -> list[str]:
     """Returns the sources of the table that changed since it was built, although each run that builds them builds it, too.
 
-    Compares rows and not times: a killed run leaves no record of what it built, and clocks are set back.
+    For tables that are built whenever their job runs. Compares rows and not times: a killed run leaves no record of what it
+    built, and clocks are set back.
     """
     built = last_build(store, table.name)
     present = {name: _rows_of(store, TABLES[name]) for name in _sources_before(table)}
