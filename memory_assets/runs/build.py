@@ -79,7 +79,7 @@ def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = No
 
 def flush(store: Store) -> Built:
     """Ends every open session now and processes it, as if it had been idle for long enough."""
-    store.ledger.append(FLUSHED, "all", actor=store.settings.owner)
+    store.append_event(FLUSHED, "all", {})
     return fill(StoreChoice(store.settings, "Every open session ended now"))
 
 

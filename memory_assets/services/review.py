@@ -158,7 +158,7 @@ def take_along(store: Store, memory_id: str, *, text: str = "") -> None:
     for id in affected:
         decided = {"state": "rejected", "tier": 1, "reason": GIVEN_UP["forgotten"]}
         kind, payload = (EDITED, {"text": text}) if text else (DECIDED, decided)
-        store.ledger.append(kind, id, payload, actor=store.settings.owner)
+        store.append_event(kind, id, payload)
     if store.tables.parts("decisions") and (affected or not text):  # forgetting erases proposals, too
         with suppress(StoreBusyError), store.lock(wait_seconds=0):
             triage_of(store).write_review(shown_frictions(store))
