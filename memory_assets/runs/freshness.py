@@ -108,7 +108,7 @@ def _find(store: Store) -> Iterator[Found]:
             if own.name in due_jobs and (since := changed_since(store, table, table.made_from)):
                 waiting[table.name] = max(since, due.time_of(store, own.name) or since)
         elif (lagging := lagging_sources(store, table)) or (table.jobs[0] in due_jobs and not table.follows):
-            waiting[table.name] = changed_since(store, table, lagging or table.made_from)
+            waiting[table.name] = changed_since(store, table, lagging) or changed_since(store, table, table.made_from)
     for table in TABLES.values():
         if table.follows and (since := [waiting[one.name] for one in _leads(table) if one.name in waiting]):
             waiting[table.name] = min(filter(None, since), default=None)

@@ -19,6 +19,8 @@ from memory_assets.text.files import make_folder, text_of, write_atomically
 FOLDER = "runs"
 NIGHT = "nightly_begun"
 """Note of the first day of a nightly run that has not ended."""
+NEVER = "-"
+"""Hash of the rows of a table that was never written."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,11 @@ class BuildRecord:
     """When its rows last changed; of a file, when it was last built."""
     rows: str
     """Hash of its rows."""
+    number: int
+    """How many builds there were, with this one."""
     sources: Mapping[str, str]
-    """Hash of the rows of each table that it was built from and that every run builds before it; none if it is judged by its
-    own input version."""
+    """State of each table that it was built from and that every run builds before it: the number of its build, and the hash of
+    its rows; none if it is judged by its own input version."""
 
 
 def note_builds(store: Store, tables: Sequence[Table]) -> None:
@@ -40,10 +44,15 @@ def note_builds(store: Store, tables: Sequence[Table]) -> None:
     now, folder = store.settings.clock(), make_folder(store.root / "built" / FOLDER)
     for table in tables:
         before, rows = last_build(store, table.name), _rows_of(store, table)
-        is_same = before is not None and rows == before.rows and rows != "-"
+        is_same = before is not None and rows == before.rows and rows != NEVER
         changed_at = before.changed_at if before and is_same else now
-        sources = {} if is_judged(table) else {name: _rows_of(store, TABLES[name]) for name in _sources_before(table)}
-        noted = {"at": now.isoformat(), "changed_at": changed_at.isoformat(), "rows": rows, "sources": sources}
+        noted = {
+            "at": now.isoformat(),
+            "changed_at": changed_at.isoformat(),
+            "rows": rows,
+            "number": before.number + 1 if before else 1,
+            "sources": {} if is_judged(table) else {name: _state_of(store, name) for name in _sources_before(table)},
+        }
         write_atomically(folder / f"{table.name}.json", json.dumps(noted).encode())
 
 
@@ -54,18 +63,19 @@ def last_build(store: Store, table: str) -> BuildRecord | None:
         return None
     noted = json.loads(text)
     at, changed_at = (datetime.fromisoformat(noted[name]) for name in ("at", "changed_at"))
-    return BuildRecord(at, changed_at, noted["rows"], noted.get("sources", {}))
+    return BuildRecord(at, changed_at, noted["rows"], noted.get("number", 1), noted.get("sources", {}))
 
 
 def lagging_sources(store: Store, table: Table) -> list[str]:
-    """Returns the sources of the table that changed since it was built, although each run that builds them builds it, too.
+    """Returns the sources of the table that were built since it was, although each run that builds them builds it, too.
 
-    For tables that are built whenever their job runs. Compares rows and not times: a killed run leaves no record of what it
-    built, and clocks are set back.
+    For tables that are built whenever their job runs. Compares rows, because a run that is killed may leave no record of what
+    it built; numbers of builds, because a killed run may have read other sources anew that only other jobs build; and no
+    times, because clocks are set back.
     """
     built = last_build(store, table.name)
-    present = {name: _rows_of(store, TABLES[name]) for name in _sources_before(table)}
-    return [name for name, rows in present.items() if rows != (built.sources.get(name) if built else "-")]
+    present = {name: _state_of(store, name) for name in _sources_before(table)}
+    return [name for name, state in present.items() if state != (built.sources.get(name) if built else NEVER)]
 
 
 def changed_since(store: Store, table: Table, sources: Iterable[str]) -> datetime | None:
@@ -122,6 +132,11 @@ def _sources_before(table: Table) -> list[str]:
     return [name for name in table.made_from if TABLES[name].record and set(TABLES[name].jobs) <= set(table.jobs)]
 
 
+def _state_of(store: Store, table: str) -> str:
+    built, rows = last_build(store, table), _rows_of(store, TABLES[table])
+    return f"{built.number} {rows}" if built else rows
+
+
 def _rows_of(store: Store, table: Table) -> str:
     parts = store.tables.parts(table.name) if table.record else {}
-    return hash_of(*(f"{part}={fingerprint(parts, part)}" for part in parts)) if parts else "-"
+    return hash_of(*(f"{part}={fingerprint(parts, part)}" for part in parts)) if parts else NEVER

@@ -23,3 +23,14 @@ def test_sources_that_another_job_builds_alone_do_not_count():
     note_builds(store, tables_in("triage"))
     write(store, "proposals", "2026-04-08", row("proposals", proposal_id=PROPOSAL, text="Use uv, never pip, in tests."))
     assert not has_failed(store, "triage")
+
+
+def test_tables_lag_when_a_killed_run_built_their_sources_again_though_no_row_of_them_changed():
+    """The killed run was to count a verdict that only another job writes; its decisions are those of the run before."""
+    store = small_store()
+    note_builds(store, tables_in("triage"))
+    note_builds(store, [TABLES["decisions"]])
+    assert lagging_sources(store, TABLES["calibration"]) == ["decisions"]
+    assert has_failed(store, "triage")
+    note_builds(store, tables_in("triage"))
+    assert not has_failed(store, "triage")
