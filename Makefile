@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# Prints a setting of pip's, for uv, which does not read them: where to look for packages.
+SETTING = setting() { for at in :env: global; do $(BIN)/python -m pip config get $$at.$$1 2>/dev/null && return; done; }
 # Two workers that each compute with every core get in each other's way.
 ONE_THREAD := OMP_NUM_THREADS=1
 # The tests of a file stay in one worker, where they share what they build. Journeys, the longest, come before the stages by name.
@@ -16,9 +18,11 @@ help: ## list the targets
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing into $(VENV) (a few minutes the first time) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@echo "Installing into $(VENV) (half a minute the first time, more on a slow network) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
+	@$(SETTING); links=$$(setting find-links | tr ' ' ,) index=$$(setting index-url); \
+		export $${links:+UV_FIND_LINKS="$$links"} $${index:+UV_DEFAULT_INDEX="$$index"}; \
+		$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]'
 	@touch $@
 
 install: $(INSTALLED) ## the virtual environment with everything in it

@@ -1,16 +1,29 @@
-"""The MiniLM sentence encoder in numpy; returns the same vector as sentence-transformers.
+"""The MiniLM sentence encoder on ONNX Runtime; returns the same vectors as sentence-transformers, without importing torch.
 
-BERT with six layers, mean pooling over the tokens, unit length (Devlin et al. 2019; Wang et al. 2020). It reads the package's
-weights and tokenizer and needs no torch, whose import takes longer than the whole answer.
+BERT with six layers, mean pooling over the tokens, unit length (Devlin et al. 2019; Wang et al. 2020). `minilm.onnx` holds the
+layers without their weights, which are read from the installed package; `memory_assets_tests.adapters.make_minilm_graph`
+regenerates it. Each text is a run of its own, so that its vector does not depend on the texts beside it, to the last bit.
 """
 
 import json
 import mmap
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+GRAPH = Path(__file__).with_suffix(".onnx")
+INPUT, OUTPUT = "embedded", "states"
+"""Names in the graph: embedded word pieces and their last states, float32, shape (1, pieces, 384)."""
+
+_WORDS, _PLACES, _KIND = (f"embeddings.{name}_embeddings.weight" for name in ("word", "position", "token_type"))
 _KINDS = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "U8": np.uint8}
 
 
@@ -32,11 +45,7 @@ class MiniLM:
     def __init__(self, folder: Path) -> None:
         from tokenizers import Tokenizer
 
-        config = json.loads((folder / "config.json").read_text())
         self._weights = map_weights(folder / "model.safetensors")
-        self._layers: int = config["num_hidden_layers"]
-        self._heads: int = config["num_attention_heads"]
-        self._epsilon: float = config["layer_norm_eps"]
         limits = json.loads((folder / "sentence_bert_config.json").read_text())
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(limits["max_seq_length"])
@@ -45,45 +54,37 @@ class MiniLM:
     def read(self, text: str) -> EncodedText:
         """Returns the unit vector, and the states of the word pieces that it is the mean of."""
         encoded = self._tokenizer.encode(text)
-        state = self._embed(encoded.ids)
-        for layer in range(self._layers):
-            state = self._layer(f"encoder.layer.{layer}.", state)
-        mean = state.mean(axis=0)
-        return EncodedText((mean / np.linalg.norm(mean)).astype(np.float32), state, encoded.tokens)
+        (states,) = np.asarray(self._layers.run([OUTPUT], {INPUT: self._embed(encoded.ids)[None]})[0])
+        mean = states.mean(axis=0)
+        return EncodedText((mean / np.linalg.norm(mean)).astype(np.float32), states, encoded.tokens)
+
+    def read_all(self, texts: Sequence[str]) -> list[EncodedText]:
+        """Returns the same of each text; every core reads texts of its own."""
+        if len(texts) < 2:
+            return [self.read(text) for text in texts]
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(_threads()) as pool:
+            return list(pool.map(self.read, texts))
 
     def _embed(self, ids: list[int]) -> np.ndarray:
-        weights = self._weights
-        words = weights["embeddings.word_embeddings.weight"][ids]
-        places = weights["embeddings.position_embeddings.weight"][: len(ids)]
-        kinds = weights["embeddings.token_type_embeddings.weight"][0]
-        return self._norm("embeddings.LayerNorm", words + places + kinds)
+        return self._weights[_WORDS][ids] + self._weights[_PLACES][: len(ids)] + self._weights[_KIND][0]
 
-    def _layer(self, name: str, state: np.ndarray) -> np.ndarray:
-        parts = [self._linear(f"{name}attention.self.{part}", state) for part in ("query", "key", "value")]
-        query, key, value = (part.reshape(len(state), self._heads, -1).transpose(1, 0, 2) for part in parts)
-        scores = query @ key.transpose(0, 2, 1) / np.sqrt(query.shape[-1])
-        scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        mixed = (scores / scores.sum(axis=-1, keepdims=True)) @ value
-        joined = mixed.transpose(1, 0, 2).reshape(state.shape)
-        state = self._norm(f"{name}attention.output.LayerNorm", self._linear(f"{name}attention.output.dense", joined) + state)
-        wide = _gelu(self._linear(f"{name}intermediate.dense", state))
-        return self._norm(f"{name}output.LayerNorm", self._linear(f"{name}output.dense", wide) + state)
+    @cached_property
+    def _layers(self) -> "InferenceSession":
+        import onnxruntime as onnx
 
-    def _linear(self, name: str, state: np.ndarray) -> np.ndarray:
-        return state @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
-
-    def _norm(self, name: str, state: np.ndarray) -> np.ndarray:
-        scaled = (state - state.mean(axis=-1, keepdims=True)) / np.sqrt(state.var(axis=-1, keepdims=True) + self._epsilon)
-        return scaled * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+        options = onnx.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        used = [name for name in self._weights if name.startswith(("encoder.", "embeddings.LayerNorm."))]
+        options.add_external_initializers(used, [onnx.OrtValue.ortvalue_from_numpy(self._weights[name]) for name in used])
+        return onnx.InferenceSession(str(GRAPH), options, providers=["CPUExecutionProvider"])
 
 
-def _gelu(x: np.ndarray) -> np.ndarray:
-    # The exact form x·Φ(x); erf by Abramowitz and Stegun 7.1.26, whose error of 1.5e-7 is below float32 precision here.
-    z = np.abs(x) / np.sqrt(2.0)
-    t = 1.0 / (1.0 + 0.3275911 * z)
-    poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
-    erf = np.sign(x) * (1.0 - poly * np.exp(-z * z))
-    return x * 0.5 * (1.0 + erf)
+def _threads() -> int:
+    """Returns the number of cores, or what OMP_NUM_THREADS, the usual limit of numerical programs, sets."""
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return int(limit) if limit.isdecimal() and int(limit) else os.cpu_count() or 1
 
 
 def map_weights(path: Path) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""The built-in model is the published one, answers a query without torch, and is the same network both ways."""
+"""The built-in model is the published one, runs without torch, and gives the vectors of sentence-transformers."""
 
 import subprocess
 import sys
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
 
 from memory_assets.adapters import local_embedder
-from memory_assets.adapters.local_embedder import LocalEmbedder, model_folder
+from memory_assets.adapters.local_embedder import DEFAULT_MODEL, LocalEmbedder, model_folder
 from memory_assets.errors import ModelError
 
 TEXTS = [
@@ -39,19 +40,31 @@ def test_a_query_is_a_unit_vector_near_what_answers_it(embedder: LocalEmbedder):
 
 
 @pytest.mark.slow
-def test_the_light_network_gives_what_sentence_transformers_gives(embedder: LocalEmbedder):
-    batch = embedder.encode(TEXTS)
-    for text, vector in zip(TEXTS, batch, strict=True):
-        assert float(embedder.encode_query(text) @ vector) >= 0.9999
+def test_vectors_are_those_of_sentence_transformers(embedder: LocalEmbedder):
+    peer = SentenceTransformer(str(model_folder(DEFAULT_MODEL)), device="cpu", local_files_only=True)
+    vectors = peer.encode(TEXTS, normalize_embeddings=True)
+    assert embedder.encode(TEXTS) == pytest.approx(vectors, abs=1e-5)
+    assert [embedder.encode_query(text) for text in TEXTS] == pytest.approx(vectors, abs=1e-5)
+
+
+@pytest.mark.slow
+def test_a_model_in_a_folder_is_run_by_sentence_transformers(tmp_path: Path, embedder: LocalEmbedder):
+    folder = tmp_path / "another"
+    folder.symlink_to(model_folder(DEFAULT_MODEL))
+    another = LocalEmbedder(str(folder))
+    assert (another.name, another.version) == ("another", embedder.version)
+    assert another.encode(TEXTS) == pytest.approx(embedder.encode(TEXTS), abs=1e-5)
+    assert another.read_query(TEXTS[0]).vector == pytest.approx(embedder.encode_query(TEXTS[0]), abs=1e-5)
+    assert another.encode([]).shape == (0, 384)
 
 
 def test_no_texts_are_no_vectors(embedder: LocalEmbedder):
     assert embedder.encode([]).shape == (0, 384)
 
 
-def test_a_query_imports_no_torch():
+def test_the_built_in_model_imports_no_torch():
     code = (
-        "import sys; from memory_assets.adapters.local_embedder import LocalEmbedder as L; L().encode_query('uv');"
+        "import sys; from memory_assets.adapters.local_embedder import LocalEmbedder as L; L().read(['uv', 'pip']);"
         "sys.exit(any(m in sys.modules for m in ('torch', 'transformers', 'sentence_transformers')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""A word's code is short, says what the word means beside the others, and is the same from both ways to run the network."""
+"""A word's code is short, says what the word means beside the others, and is the same in a question."""
 
 import numpy as np
 import pytest
@@ -55,9 +55,8 @@ def test_both_ways_to_run_the_network_give_the_same_codes(embedder: LocalEmbedde
     texts = ["Dependencies are installed with uv, never with pip.", "x", "", "Never force-push to main. " * 60]
     for text, read in zip(texts, embedder.read(texts), strict=True):
         asked = embedder.read_query(text)
-        assert float(asked.vector @ read.vector) >= 0.9999
-        assert asked.words.shape == read.words.shape
-        assert np.abs(asked.words.astype(int) - read.words).max() <= 1
+        assert np.array_equal(asked.vector, read.vector)
+        assert np.array_equal(asked.words, read.words)
 
 
 def test_directions_are_those_in_which_states_differ_most():
