@@ -1,4 +1,4 @@
-"""README says what is true: its commands, settings, folders and links exist."""
+"""README and docs say what is true: their commands, settings, folders and links exist, and the index has every page."""
 
 import re
 from pathlib import Path
@@ -11,40 +11,57 @@ from memory_assets.store.settings import Settings
 from memory_assets_tests.conftest import REPOSITORY
 
 README = (REPOSITORY / "README.md").read_text("utf-8")
+DOCS = REPOSITORY / "docs"
+PAGES = [*sorted(DOCS.glob("*.md")), *(REPOSITORY / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md"))]
 COMMANDS = {name for name, command in typer.main.get_command(make_app()).commands.items() if not command.hidden}  # type: ignore[attr-defined]
 
 
-def test_every_command_that_is_named_exists():
-    section = README.split("## The commands")[1].split("## ")[0]
-    table = re.sub(r"\(.*?\)", "", section.split("[docs")[0].split("| | |")[1])
-    assert set(re.findall(r"`([a-z-]+)`", table)) == COMMANDS
+def read(page: str) -> str:
+    return (DOCS / page).read_text("utf-8")
+
+
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 150
+
+
+def test_every_command_is_described_and_every_named_one_exists():
+    assert set(re.findall(r"^\| `memory ([a-z]+)", read("commands.md"), re.MULTILINE)) == COMMANDS
     assert set(re.findall(r"(?:bin/|`)memory ([a-z]+)", README)) <= COMMANDS | {"send"}
 
 
 def test_every_make_target_that_is_named_exists():
     targets = set(re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
-    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", README, re.MULTILINE)) - {"deploy"}  # the last stands in the sample
+    texts = [README, (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")]
+    named = {name for text in texts for name in re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)}
     assert named <= targets
 
 
 def test_every_setting_that_is_named_exists_with_its_default():
-    rows = re.findall(r"^\| `MEMORY_([A-Z_]+)` \| (.+?) \|", README, re.MULTILINE)
-    assert len(rows) >= 8
+    rows = re.findall(r"^\| `MEMORY_([A-Z_]+)` \| (.+?) \|", read("settings.md"), re.MULTILINE)
+    assert len(rows) >= 30
     for name, default in rows:
         field = Settings.model_fields[name.lower()]
         if field.default_factory is None and field.default and str(field.default).isalnum():
             assert str(field.default) == default.strip("`"), name
 
 
-def test_the_tree_is_the_tree():
-    tree = README.split("## The tree")[1].split("```")[1]
-    named = re.findall(r"^[├└]── (\S+)", tree, re.MULTILINE)
-    assert named
-    assert [name for name in named if not (REPOSITORY / "memory_assets" / name).exists()] == []
-    folders = {path.name for path in (REPOSITORY / "memory_assets").iterdir() if (path / "__init__.py").is_file()}
-    assert folders <= {name.rstrip("/") for name in named}
+def test_the_folders_are_the_folders():
+    named = set(re.findall(r"^\| `([a-z_]+)/` \|", read("architecture.md"), re.MULTILINE))
+    assert named == {path.name for path in (REPOSITORY / "memory_assets").iterdir() if (path / "__init__.py").is_file()}
 
 
-@pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)\)", README))
-def test_every_link_leads_somewhere(link: str):
-    assert (REPOSITORY / Path(link)).exists()
+def test_the_index_has_every_page():
+    assert set(re.findall(r"\]\(([a-z-]+\.md)\)", read("README.md"))) == {page.name for page in DOCS.glob("*.md")} - {
+        "README.md"
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
+def test_every_link_leads_somewhere(page: Path):
+    text = page.read_text("utf-8")
+    for link, place in re.findall(r"\]\((?!https?:)([^)#]*)(#[^)]*)?\)", text):
+        target = page.parent / link if link else page
+        assert target.exists(), link
+        if place:
+            headings = re.findall(r"^#+ (.+)$", target.read_text("utf-8"), re.MULTILINE)
+            assert place[1:] in {re.sub(r"[^\w -]", "", one).lower().replace(" ", "-") for one in headings}, link + place
