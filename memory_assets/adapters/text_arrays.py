@@ -5,7 +5,7 @@ are neighbours in the arrays. Terms are stored as hashes, texts not at all. A ch
 sorts once; unchanged texts are not tokenised again.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -60,6 +60,13 @@ class TextArrays:
         is_there = at < len(self.keys) and self.keys[at] == key
         found = slice(int(self.starts[at]), int(self.starts[at + 1])) if is_there else slice(0, 0)
         return self.rows[found], self.counts[found].astype(np.float32)
+
+    def known(self, terms: Sequence[str]) -> list[str]:
+        """Returns those of the terms that some row contains."""
+        keys = np.array([key_of(term) for term in terms], dtype=np.uint64)
+        places = np.minimum(np.searchsorted(self.keys, keys), max(len(self.keys) - 1, 0))
+        is_there = self.keys[places] == keys if len(self.keys) else np.zeros(len(keys), dtype=bool)
+        return [term for term, there in zip(terms, is_there, strict=True) if there]
 
     def rows_of(self, ids: Iterable[str]) -> np.ndarray:
         """Returns the rows of the ids that the corpus contains."""

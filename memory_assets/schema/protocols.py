@@ -220,6 +220,10 @@ class Texts(Protocol):
         """Returns the rows that contain the term (of `terms.query_terms`), ascending, and its counts (float32)."""
         ...
 
+    def known(self, terms: Sequence[str]) -> list[str]:
+        """Returns those of the terms that some row contains."""
+        ...
+
     def rows_of(self, ids: Iterable[str]) -> "np.ndarray":
         """Returns the rows of the ids that the corpus contains."""
         ...

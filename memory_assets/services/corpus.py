@@ -29,7 +29,7 @@ from memory_assets.stages.embed.encode import cut_messages
 from memory_assets.stages.embed.notes import hidden_sources, note_id
 from memory_assets.stages.embed.present import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE, memory_rows
-from memory_assets.stages.recall.lookups import rows_of
+from memory_assets.stages.recall.lookups import places_of, rows_of
 from memory_assets.stages.recall.results import condition
 from memory_assets.stages.recall.search import Corpus
 from memory_assets.store.ledger import FORGOTTEN, NOTES
@@ -314,10 +314,14 @@ def passages_to_index(tables: ParquetTables, made_by: tuple[str, str] | None = N
 
 def read_passages(store: Store, ids: Sequence[str], hidden: frozenset[str] = frozenset()) -> pl.DataFrame:
     """Returns the passages of those ids, hidden ones excluded, with their message's text and the other columns of a result."""
-    passages = rows_of(_passages(store.tables), ids).filter(~pl.col("message_id").is_in(list(hidden)))
-    messages = rows_of(_messages(store.tables), passages["message_id"])
-    span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
-    return passages.join(messages, left_on="message_id", right_on="id").with_columns(passage=span)
+    texts = _messages(store.tables)
+    places, found = places_of(texts), rows_of(_passages(store.tables), ids)
+    kept = [place for place, id in enumerate(found["message_id"]) if id in places and id not in hidden]
+    passages = found[kept]
+    wholes = texts["whole"].gather([places[id] for id in passages["message_id"]])
+    spans = zip(wholes, passages["char_from"], passages["char_to"], strict=True)
+    cut = pl.Series("passage", [whole[start:end] for whole, start, end in spans], pl.String)
+    return passages.hstack([wholes, cut])
 
 
 def select_passages(tables: ParquetTables, filters: Filters) -> list[str]:

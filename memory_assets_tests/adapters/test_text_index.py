@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memory_assets.adapters.text_arrays import empty_arrays
 from memory_assets.adapters.text_index import TextIndex, find_in
 from memory_assets.errors import IndexFailedError
 from memory_assets.text.terms import query_terms
@@ -272,3 +273,11 @@ def test_only_the_published_generation_is_kept_where_that_is_asked_for(tmp_path:
     assert [path.name for path in (tmp_path / "texts").iterdir() if path.is_dir()] == [index.generation()]
     assert list((tmp_path / "quarantine").iterdir()) == []
     assert found(index, "herons") == ["z"]
+
+
+def test_of_many_terms_those_that_some_text_has_are_known(index: TextIndex):
+    asked = ["uv", "pip", "conda", "5433", "", "parsewindowkey"]
+    texts = index.open("memories")
+    assert texts.known(asked) == [term for term in asked if len(texts.postings(term)[0])] != []
+    assert texts.known([]) == []
+    assert empty_arrays().known(asked) == []

@@ -20,7 +20,7 @@ import polars as pl
 
 from memory_assets.schema.protocols import Hit, Row, Texts, VectorIndex
 from memory_assets.stages.distill.items import sentiment_of
-from memory_assets.stages.recall.lookups import rows_of
+from memory_assets.stages.recall.lookups import fulfilling, places_of, rows_of
 from memory_assets.stages.recall.message_search import SearchQuery
 from memory_assets.stages.recall.results import Asker
 
@@ -70,37 +70,27 @@ class Candidates:
 
     def __init__(self, query: SearchQuery, memories: pl.DataFrame, texts: Texts | None, vectors: VectorIndex | None) -> None:
         self._query, self._memories, self._texts, self._vectors = query, memories, texts, vectors
-        self._by_words, self._near = cache(self._with_rows(self._find_by_words)), cache(self._with_rows(self._find_near))
+        self._by_words, self._near = cache(self._find_by_words), cache(self._find_near)
         self.queries = 0
         """Number of queries to an index."""
 
     def fulfilling(self, condition: pl.Expr) -> MemoryHits:
         """Returns those of them that fulfil the condition."""
-        (words, by_words), (near, by_meaning) = (self._fetch(find, condition) for find in (self._by_words, self._near))
+        fulfils, places = fulfilling(self._memories, condition), places_of(self._memories)
+        words, near = (self._fetch(find, fulfils, places) for find in (self._by_words, self._near))
         fused = fuse(words, near)
-        rows = pl.concat([by_words, by_meaning]).unique("id", maintain_order=True).filter(pl.col("id").is_in(list(fused)))
-        return MemoryHits(rows, fused, {hit.id: hit.score for hit in words}, {hit.id: hit.score for hit in near})
+        keyword, vector = ({hit.id: hit.score for hit in hits} for hits in (words, near))
+        return MemoryHits(rows_of(self._memories, fused), fused, keyword, vector)
 
-    def _fetch(
-        self, find: Callable[[int], tuple[list[Hit], pl.DataFrame]], condition: pl.Expr
-    ) -> tuple[list[Hit], pl.DataFrame]:
-        """Returns the hits that pass, at most `OVER_FETCHED`, with their rows; asks for more while few pass."""
+    def _fetch(self, find: Callable[[int], list[Hit]], fulfils: np.ndarray, places: Mapping[str, int]) -> list[Hit]:
+        """Returns the hits that pass, at most `OVER_FETCHED`; asks for more while few pass."""
         count = OVER_FETCHED
         while True:
-            hits, rows = find(count)
-            passing = rows.filter(condition)
-            ids = set(passing["id"])
-            kept = [hit for hit in hits if hit.id in ids]
-            if len(kept) >= ENOUGH or len(hits) < count or count >= LARGEST:
-                return kept[:OVER_FETCHED], passing
-            count *= GROWTH
-
-    def _with_rows(self, find: Callable[[int], list[Hit]]) -> Callable[[int], tuple[list[Hit], pl.DataFrame]]:
-        def found(count: int) -> tuple[list[Hit], pl.DataFrame]:
             hits = find(count)
-            return hits, rows_of(self._memories, (hit.id for hit in hits))
-
-        return found
+            kept = [hit for hit in hits if hit.id in places and fulfils[places[hit.id]]]
+            if len(kept) >= ENOUGH or len(hits) < count or count >= LARGEST:
+                return kept[:OVER_FETCHED]
+            count *= GROWTH
 
     def _find_by_words(self, count: int) -> list[Hit]:
         if self._texts is None or not len(self._texts) or not self._query.terms:

@@ -335,7 +335,8 @@ def adjust(found: pl.DataFrame, question: str) -> pl.DataFrame:
     asks = pl.col("passage").str.strip_chars_end().str.ends_with("?")
     passes = (pl.col("role") == "step") & (pl.col("passage").str.len_chars() < STEP_CHARS)
     change = SPEAKER_BONUS * speaks - QUESTION_MALUS * asks - STEP_MALUS * passes
-    return found.with_columns(score=pl.col("score") + change).sort("score", descending=True, maintain_order=True)
+    changed = found.with_columns(score=pl.col("score") + change)
+    return changed[np.argsort(-changed["score"].to_numpy(), kind="stable")]
 
 
 def score_levels(layout: Layout, terms: Mapping[str, float]) -> dict[str, np.ndarray]:

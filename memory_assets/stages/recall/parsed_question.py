@@ -20,7 +20,7 @@ import polars as pl
 
 from memory_assets.schema.protocols import Texts
 from memory_assets.schema.requests import Filters
-from memory_assets.stages.recall.lookups import remembered
+from memory_assets.stages.recall.lookups import fulfilling, remembered
 from memory_assets.stages.recall.query_coverage import TALK_WEIGHT, QueryTerm, terms_of, uncovered_share
 from memory_assets.stages.recall.results import Asker
 from memory_assets.text.terms import query_terms
@@ -157,15 +157,18 @@ def states_as_of(memories: pl.DataFrame, filters: Filters) -> pl.DataFrame:
     return memories.with_columns(pl.when(was_active).then(pl.lit("active")).otherwise("state").alias("state"))
 
 
-def hidden_lines(memories: pl.DataFrame, sessions: pl.Series, scope: Scope, filters: Filters) -> pl.DataFrame:
+def hidden_lines(memories: pl.DataFrame, sessions: Iterable[str], scope: Scope, filters: Filters) -> set[tuple[str, int]]:
     """Returns the lines of these sessions that must not be returned: of replaced, archived and another person's memories.
 
     Lines of held memories may be returned: nobody has decided yet that these are wrong.
     """
     gone = pl.col("state").is_in([state for state in GONE if state not in filters.include])
-    places = _places_by_session(memories)
-    rows = memories[[place for session in sessions.unique() for place in places.get(session, ())]].filter(gone | is_out(scope))
-    return rows.select("session_id", pl.col("lines").alias("line")).explode("line").drop_nulls("line").unique()
+    hides, places = fulfilling(memories, gone | is_out(scope)), _places_by_session(memories)
+    rows = [(session, place) for session in set(sessions) for place in places.get(session, ()) if hides[place]]
+    if not rows:
+        return set()
+    lines = memories["lines"].gather([place for _, place in rows]).to_list()
+    return {(session, line) for (session, _), own in zip(rows, lines, strict=True) for line in own}
 
 
 @remembered

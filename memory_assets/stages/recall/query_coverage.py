@@ -6,7 +6,7 @@ thing (k8s, kubernetes), or, where no text has the term, by a known one with nea
 the postings of a corpus; knows nothing of vectors and ranks.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -135,15 +135,15 @@ def _other_names(question: str, aliases: Mapping[str, Sequence[str]] | None) -> 
     return found
 
 
-def _spelt_nearly(term: str, texts: Texts) -> Iterator[str]:
-    """Yields the terms that some text has and that one typing error makes of this one."""
+def _spelt_nearly(term: str, texts: Texts) -> list[str]:
+    """Returns the terms that some text has and that one typing error makes of this one."""
     if len(term) < SHORTEST_MISSPELT or not (term.isascii() and term.isalpha()):
-        return
+        return []
     splits = [(term[:at], term[at:]) for at in range(len(term) + 1)]
     forms = {head + tail[1:] for head, tail in splits if tail}
     forms |= {head + tail[1] + tail[0] + tail[2:] for head, tail in splits if len(tail) > 1}
     forms |= {head + letter + tail[cut:] for head, tail in splits for letter in _LETTERS for cut in (0, 1)}
-    yield from (form for form in sorted(forms - {term}) if len(texts.postings(form)[0]))
+    return texts.known(sorted(forms - {term}))
 
 
 @cache

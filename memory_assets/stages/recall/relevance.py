@@ -99,8 +99,10 @@ def judge_memories(
     is_filtered: bool = False,
 ) -> list[Judgement]:
     """Returns the candidates, the most relevant first; `is_filtered` says that explicit filters chose them."""
-    marked = rows.select("id", "event_at", out=is_out(question.scope), away=is_away(question.scope))
-    judged = _judge(question, marked, texts, cosines, filtered_to=int((~marked["out"]).sum()) if is_filtered else None)
+    marked = rows.select("id", out=is_out(question.scope), away=is_away(question.scope))
+    out, away = marked["out"].to_numpy(), marked["away"].to_numpy()
+    filtered_to = int((~out).sum()) if is_filtered else None
+    judged = _judge(question, rows, texts, cosines, out, away, filtered_to=filtered_to)
     return sorted(judged, key=lambda one: (-one.relevance, one.id))
 
 
@@ -112,8 +114,8 @@ def judge_messages(question: ParsedQuestion, rows: pl.DataFrame, texts: Texts, v
         places = texts.rows_of(ids)
         near = texts.vectors[places].astype(np.float32) @ vector
         cosines = {texts.ids[int(place)]: float(cosine) for place, cosine in zip(places, near, strict=True)}
-    away = pl.Series([bool(home) and project not in home for project in rows["project"]], dtype=pl.Boolean)
-    return _judge(question, rows.with_columns(out=pl.lit(False), away=away), texts, cosines, kept=MESSAGES_KEPT)
+    away = np.array([bool(home) and project not in home for project in rows["project"]], dtype=bool)
+    return _judge(question, rows, texts, cosines, np.zeros(len(ids), dtype=bool), away, kept=MESSAGES_KEPT)
 
 
 def _judge(
@@ -121,12 +123,15 @@ def _judge(
     rows: pl.DataFrame,
     texts: Texts | None,
     cosines: Mapping[str, float],
+    out: np.ndarray,
+    away: np.ndarray,
+    *,
     filtered_to: int | None = None,
     kept: float = KEPT,
 ) -> list[Judgement]:
     """Returns the relevance of the rows; `out` says which are another person's, `away` which are of another project."""
-    ids, out = rows["id"].to_list(), rows["out"].to_numpy()
-    signals = _signals(question, ids, rows["away"].to_numpy(), texts, cosines)
+    ids = rows["id"].to_list()
+    signals = _signals(question, ids, away, texts, cosines)
     relevant = np.where(out, 0.0, relevance(signals) * _in_time(question, rows["event_at"]))
     doubt = UNKNOWN_NAME_DOUBT if question.unknown_names else 0.0
     belong = belongs(signals, relevant, filtered_to=filtered_to, kept=kept, doubt=doubt)

@@ -244,7 +244,8 @@ class _Search:
         if self.corpora:
             return rows
         hidden = hidden_lines(self.corpus.memories, rows["session_id"], self.parsed.scope, self.filters)
-        return rows.join(hidden, on=["session_id", "line"], how="anti")
+        lines = zip(rows["session_id"], rows["line"], strict=True)
+        return rows[[place for place, line in enumerate(lines) if line not in hidden]] if hidden else rows
 
     def _replacements(self, results: Sequence[Recalled]) -> dict[str, str]:
         """Returns the id of the memory that replaced each replaced one."""
@@ -391,10 +392,12 @@ class _Search:
         hits = {one.passage_id: one for one in found}
         if not hits:
             return
-        scores = {id: one.score for id, one in hits.items()}
         rows = self._passages(list(hits))
-        scored = rows.with_columns(score=pl.col("id").replace_strict(scores, default=None, return_dtype=pl.Float64))
-        ranked = adjust(mark_pasted(scored.sort("score", "id", descending=[True, False])), self.question)
+        ids = rows["id"].to_list()
+        scores = [hits[id].score for id in ids]
+        order = sorted(range(len(ids)), key=lambda place: (-scores[place], ids[place]))
+        scored = rows.hstack([pl.Series("score", scores, pl.Float64)])[order]
+        ranked = adjust(mark_pasted(scored), self.question)
         judged = judge_messages(self.parsed.covered_by([texts]), ranked, texts, vector)
         for row, one in zip(ranked.iter_rows(named=True), judged, strict=True):
             text, score = around(row["whole"], row["char_from"], row["char_to"]), row["score"] * MESSAGE_FACTOR
@@ -405,7 +408,7 @@ class _Search:
     def _origins(self, query: SearchQuery) -> list[Origin]:
         """Returns where the memories that fit were learnt; a held one points at its messages as well as any other."""
         hits = self._hits(query, pl.col("state") != "forgotten")
-        rows = hits.rows.select("id", "session_id", "lines").iter_rows()
+        rows = zip(*(hits.rows[name] for name in ("id", "session_id", "lines")), strict=True)
         return [Origin(session, line, hits.fused[id]) for id, session, lines in rows for line in lines]
 
     def _allowed(self, texts: Texts) -> np.ndarray | None:

@@ -25,9 +25,9 @@ def said_by(row: Row) -> str:
 
 def mark_pasted(rows: pl.DataFrame) -> pl.DataFrame:
     """Returns the passages with the author `pasted` for those in an owner's turn that are not the owner's words."""
-    spans = rows.select("author", "whole", "char_from", "char_to").iter_rows()
+    spans = zip(*(rows[name] for name in ("author", "whole", "char_from", "char_to")), strict=True)
     authors = [PASTED if author == "owner" and is_pasted(*span) else author for author, *span in spans]
-    return rows.with_columns(author=pl.Series(authors, dtype=pl.String))
+    return rows.clone().replace_column(rows.get_column_index("author"), pl.Series("author", authors, pl.String))
 
 
 def is_pasted(turn: str, start: int, end: int) -> bool:

@@ -1,10 +1,10 @@
-"""Rows are found by id as a filter would find them, also when another frame has taken the first one's place."""
+"""Rows are found by id and by condition as a filter would find them, also when another frame has taken the first one's place."""
 
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.recall.lookups import REMEMBERED, remembered, rows_of
+from memory_assets.stages.recall.lookups import MOST_CONDITIONS, REMEMBERED, fulfilling, remembered, rows_of
 
 
 @given(st.lists(st.text(max_size=3), unique=True), st.lists(st.text(max_size=3)))
@@ -17,6 +17,15 @@ def test_frames_that_take_turns_answer_for_themselves():
     frames = [pl.DataFrame({"id": ["a", "b"][::step], "of": [step, step]}) for step in (1, -1)] * 3
     for frame in frames:
         assert rows_of(frame, ["b", "b"]).rows() == [("b", frame["of"][0])]
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(0, 3))))
+def test_the_rows_that_fulfil_a_condition_are_those_of_a_filter(numbers: list[int | None]):
+    frames = [pl.DataFrame({"number": order}, schema={"number": pl.Int64}) for order in (numbers, numbers[::-1])]
+    for least in [*range(MOST_CONDITIONS + 2), 0]:
+        for frame in frames:
+            for condition in (pl.col("number") >= least, pl.lit(least > 1)):
+                assert frame.filter(pl.Series(fulfilling(frame, condition), dtype=pl.Boolean)).equals(frame.filter(condition))
 
 
 def test_what_was_worked_out_is_remembered_for_the_objects_that_were_asked_about_last():
