@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 
 def render_recalled(answer: "Answer") -> Parts:
-    """Renders the results, best first, or that nothing is known; notes an index that could not be searched."""
+    """Renders the results, best first, each message on its line; or that nothing is known. Notes an unsearchable index."""
+    from memory_assets.stages.recall.excerpt import BREAK
+
     if not answer.results:
         yield "No memory answers this question."
     elif not answer.is_known:
         yield warning("Not in memory. The nearest memories:")
     for number, found in enumerate(answer.results, start=1):
-        yield bold(f"{number}. ", found.text)
+        first, *others = found.text.split(BREAK)
+        yield bold(f"{number}. ", first)
+        for message in others:
+            yield f"   {message}"
         yield dim(f"   {_facts(found)}")
     if answer.results and answer.tier == 1:
         yield dim("answered from category summaries; --deep searches everything")

@@ -25,6 +25,7 @@ from memory_assets.services.review import workspace_of
 from memory_assets.services.which_store import is_sample
 from memory_assets.stages.brief.briefing import PACK_SHARE, render_briefing, render_session
 from memory_assets.stages.brief.lessons import render_lessons
+from memory_assets.stages.deliver.told import drop_old
 from memory_assets.stages.triage.projects import FOLDER, path_of
 from memory_assets.stages.triage.promote import read_memory
 from memory_assets.store.ready import file_name, full_path
@@ -96,6 +97,7 @@ def briefing(store: Store, run: Run) -> Report:
             _remove_others(store)
             keep_sessions(store)
             keep_status(store, is_sample=is_sample(store.settings))
+            drop_old(str(store.root))
     tokens = {scope: {"tokens": count_tokens(text)} for scope, text in texts.items()}
     return Report({"briefings": len(texts), "path": store.workspace / BRIEFING_MD}, by_partition=tokens)
 

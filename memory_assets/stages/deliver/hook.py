@@ -22,6 +22,9 @@ START = "SessionStart"
 CLEARED = "clear"
 """Source of a start after which nothing of the earlier session may be shown."""
 
+RESUMED = "resume"
+"""Source of a start of a session that still has what it was told before."""
+
 NOTIFY = "notify"
 """Codex calls it after each turn, with the payload as the last word instead of on stdin."""
 
@@ -39,6 +42,9 @@ WAIT_SECONDS = 0.5
 MOST_PAYLOAD = 1_000_000
 LONGEST_VALUE = 500
 """Characters of a text in an event: an id, a label, a reason."""
+
+STARTS = (("session", "session_id"), ("source", "source"))
+"""What a start says: the name of the option, and of the payload's field."""
 
 FIELDS = (("sessionId", "thread-id"), ("sessionId", "session_id"), ("trigger", "trigger"), ("reason", "reason"))
 """The fields of events, and their names in a harness's payload."""
@@ -93,10 +99,8 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
     payload = payload_of(rest[-1] if event == NOTIFY and rest else _stdin())
     root = options.get("store") or find_data()
     if event == START:
-        session = options.get("session") or payload.get("session_id")
-        is_known = isinstance(session, str) and payload.get("source") != CLEARED
-        _print_briefing(harness, brief(present_root(root), str(session) if is_known else ""))
-        silence.ask_for_run(root)
+        session, source = (options.get(name) or payload.get(field) for name, field in STARTS)
+        _start(harness, root, session, source, brief)
         return
     data = {field: payload[name] for field, name in FIELDS if payload.get(name)}
     if "sessionId" in data and payload.get("agent_id"):
@@ -104,6 +108,19 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
     _, warning = spool_event(root, SENT_AT[event], {"harness": harness, **data})
     if warning:
         _warn(warning)
+
+
+def _start(harness: str, root: str, session: "Any", source: "Any", brief: "Callable[[str, str], str]") -> None:
+    """Prints the briefing, but not a second time to a session that still has it."""
+    known = session if isinstance(session, str) and source != CLEARED else ""
+    text, is_told = brief(present_root(root), known), False
+    if text and known:
+        from memory_assets.stages.deliver.told import tell
+
+        is_told = tell(present_root(root), known, text)
+    if not (is_told and source == RESUMED):
+        _print_briefing(harness, text)
+    silence.ask_for_run(root)
 
 
 def _send(words: "Sequence[str]") -> None:

@@ -6,6 +6,7 @@ const COMMAND = "COMMAND";
 const STORE = "STORE";
 const BRIEFING_MS = 2000;
 const BRIEFED = Symbol.for("memory_assets.briefed"); // the session that has its briefing; global, to survive a reload
+const RESUMED = Symbol.for("memory_assets.resumed"); // whether the session was resumed, and not compacted since
 
 function send(name, ctx, data) {
   try {
@@ -29,10 +30,11 @@ function idIn(file) {
   return /_([^_/\\]+)\.jsonl$/.exec(file ?? "")?.[1];
 }
 
-function briefing(ctx) {
+function briefing(ctx, isResumed) {
   const sessionId = idOf(ctx);
   const words = [...COMMAND.slice(1), "hooks", "run", "pi", "SessionStart", "--store", STORE];
   if (sessionId) words.push("--session", sessionId);
+  if (isResumed) words.push("--source", "resume"); // it still has its briefing, unless that changed
   return new Promise((resolve) => {
     try {
       const options = { timeout: BRIEFING_MS, windowsHide: true };
@@ -47,21 +49,18 @@ function briefing(ctx) {
 export default function (pi) {
   pi.on("session_start", (event, ctx) => {
     if (event?.reason === "reload") return; // the same session goes on
-    globalThis[BRIEFED] = null;
-    leave(event);
+    begin(event);
   });
-  pi.on("session_switch", (event, ctx) => {
-    globalThis[BRIEFED] = null;
-    leave(event);
-  });
+  pi.on("session_switch", (event, ctx) => begin(event));
   pi.on("session_compact", () => {
     globalThis[BRIEFED] = null;
+    globalThis[RESUMED] = false;
   });
   pi.on("before_agent_start", async (event, ctx) => {
     const sessionId = idOf(ctx) ?? "";
     if (globalThis[BRIEFED] === sessionId) return undefined;
     globalThis[BRIEFED] = sessionId;
-    const content = await briefing(ctx);
+    const content = await briefing(ctx, globalThis[RESUMED]);
     return content ? { message: { customType: "memory-briefing", content, display: false } } : undefined;
   });
   pi.on("session_before_compact", (event, ctx) => {
@@ -76,7 +75,9 @@ export default function (pi) {
     if (event?.reason !== "reload") send("memory/session.ended", ctx, { reason: event?.reason ?? "shutdown" });
   });
 
-  function leave(event) {
+  function begin(event) {
+    globalThis[BRIEFED] = null;
+    globalThis[RESUMED] = event?.reason === "resume";
     const sessionId = idIn(event?.previousSessionFile);
     if (sessionId) send("memory/session.ended", undefined, { sessionId, reason: event?.reason ?? "switch" });
   }

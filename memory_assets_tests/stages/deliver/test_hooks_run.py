@@ -17,6 +17,7 @@ from memory_assets.stages.deliver.harnesses import PI_FILE, harnesses
 from memory_assets.stages.deliver.harnesses import command as program_of_hooks
 from memory_assets.stages.deliver.hook import HOOKS_OFF
 from memory_assets.stages.deliver.install import carry_out, plan_install
+from memory_assets.stages.deliver.told import drop_old
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.small_store import small_store
 from memory_assets_tests.stages.deliver import payloads
@@ -93,6 +94,30 @@ def test_a_session_that_goes_on_is_told_what_it_established_unless_it_was_cleare
     keep_own()
     done = run(command(home, "claude_code", "SessionStart"), payloads.claude("SessionStart", source=source))
     assert (done.returncode, done.stdout, done.stderr) == (0, BRIEFING + own, "")
+
+
+@pytest.mark.parametrize("harness", ["claude_code", "codex"])
+def test_a_resumed_session_is_told_only_what_changed_since_its_last_start(home: Path, harness: str):
+    small_store()
+    line, make = command(home, harness, "SessionStart"), {"claude_code": payloads.claude, "codex": payloads.codex}[harness]
+    told = [run(line, make("SessionStart", source=source)).stdout for source in ("startup", "resume", "compact", "resume")]
+    assert [bool(text) for text in told] == [True, False, True, False]
+    assert run(line, make("SessionStart", source="resume", session_id="another")).stdout == told[0]
+    keep_own()
+    assert "This session so far" in run(line, make("SessionStart", source="resume")).stdout
+    assert run(line, make("SessionStart", source="resume")).stdout == ""
+
+
+def test_what_a_session_was_told_is_forgotten_after_a_month(home: Path, tmp_path: Path):
+    small_store()
+    line = command(home, "claude_code", "SessionStart")
+    assert run(line, payloads.claude("SessionStart", source="startup")).stdout == BRIEFING
+    drop_old(str(tmp_path / "store"))
+    assert run(line, payloads.claude("SessionStart", source="resume")).stdout == ""
+    (noted,) = (tmp_path / "store" / "built" / "told").iterdir()
+    os.utime(noted, (noted.stat().st_mtime - 31 * 86_400,) * 2)
+    drop_old(str(tmp_path / "store"))
+    assert run(line, payloads.claude("SessionStart", source="resume")).stdout == BRIEFING
 
 
 def test_another_session_is_told_none_of_it(home: Path):
@@ -327,6 +352,21 @@ console.log(JSON.stringify({ first, second }));
 """
 
 
+RESUMED = """
+import extension from "./extension.mjs";
+const on = {};
+extension({ on: (name, handler) => { on[name] = handler; } });
+const ctx = { sessionManager: { getSessionId: () => "SESSION", getSessionFile: () => "/x/2026_SESSION.jsonl" } };
+await on.session_start({ reason: "startup" }, ctx);
+const first = await on.before_agent_start({ prompt: "hi" }, ctx);
+await on.session_start({ reason: "resume" }, ctx);
+const second = await on.before_agent_start({ prompt: "hi" }, ctx);
+await on.session_compact({}, ctx);
+const third = await on.before_agent_start({ prompt: "hi" }, ctx);
+console.log(JSON.stringify({ first, second, third }));
+"""
+
+
 @pytest.fixture
 def node() -> str:
     found = shutil.which("node")
@@ -367,6 +407,11 @@ def test_pi_is_given_the_briefing_once_and_again_after_a_compaction(node: str, h
 def test_pi_is_told_what_its_session_established(node: str, home: Path, tmp_path: Path):
     keep_own()
     assert play(node, home, tmp_path)["third"]["message"]["content"] == f"{BRIEFING}\n{OWN}".strip()
+
+
+def test_pi_repeats_no_briefing_to_a_session_that_is_resumed(node: str, home: Path, tmp_path: Path):
+    small_store()
+    assert list(play(node, home, tmp_path, RESUMED)) == ["first", "third"]
 
 
 def test_a_reload_of_pis_extensions_is_no_end_and_repeats_no_briefing(node: str, home: Path, tmp_path: Path):
