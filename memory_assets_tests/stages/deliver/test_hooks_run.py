@@ -18,6 +18,7 @@ from memory_assets.stages.deliver.harnesses import command as program_of_hooks
 from memory_assets.stages.deliver.hook import HOOKS_OFF
 from memory_assets.stages.deliver.install import carry_out, plan_install
 from memory_assets.stages.deliver.told import drop_old
+from memory_assets.store.store import Store
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.small_store import small_store
 from memory_assets_tests.stages.deliver import payloads
@@ -80,9 +81,9 @@ def test_a_session_of_codex_starts_with_the_briefing_as_it_wants_it(home: Path):
 OWN = "## This session so far\n- 🔴 Use uv. [mem_0f3a5c1e0000]\n"
 
 
-def keep_own(session: str = SESSION) -> None:
+def keep_own(session: str = SESSION, store: Store | None = None) -> None:
     """What the session is told of itself, as the pipeline keeps it."""
-    path = small_store().workspace / "briefings" / "sessions" / f"{session}.md"
+    path = (store or small_store()).workspace / "briefings" / "sessions" / f"{session}.md"
     path.parent.mkdir(parents=True)
     path.write_text(OWN)
 
@@ -98,12 +99,12 @@ def test_a_session_that_goes_on_is_told_what_it_established_unless_it_was_cleare
 
 @pytest.mark.parametrize("harness", ["claude_code", "codex"])
 def test_a_resumed_session_is_told_only_what_changed_since_its_last_start(home: Path, harness: str):
-    small_store()
+    store = small_store()
     line, make = command(home, harness, "SessionStart"), {"claude_code": payloads.claude, "codex": payloads.codex}[harness]
     told = [run(line, make("SessionStart", source=source)).stdout for source in ("startup", "resume", "compact", "resume")]
     assert [bool(text) for text in told] == [True, False, True, False]
     assert run(line, make("SessionStart", source="resume", session_id="another")).stdout == told[0]
-    keep_own()
+    keep_own(store=store)
     assert "This session so far" in run(line, make("SessionStart", source="resume")).stdout
     assert run(line, make("SessionStart", source="resume")).stdout == ""
 
