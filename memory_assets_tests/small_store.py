@@ -15,6 +15,7 @@ from memory_assets.services.corpus import open_texts, open_vectors, passages_to_
 from memory_assets.stages.embed.encode import make_passages
 from memory_assets.stages.embed.project import text_rows
 from memory_assets.store.archive import Range, range_id
+from memory_assets.store.places import SAMPLE, present_root
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import START, frame_of_part, message, row
@@ -62,6 +63,15 @@ def index(store: Store) -> None:
 def write(store: Store, table: str, part: str, *rows: dict) -> None:
     """Replaces a part of a table with the rows, which get the day or source that the part is named by."""
     store.tables.write(table, part, frame_of_part(table, part, *rows))
+
+
+def made_the_sample(store: Store) -> None:
+    """Moves the store to where that of the bundled sample is."""
+    beside = store.root.with_name("moved")
+    store.root.rename(beside)
+    store.root.mkdir()
+    beside.rename(store.root / SAMPLE)
+    assert present_root(str(store.root)) == str(store.root / SAMPLE)
 
 
 def bring_up_to_date(store: Store) -> None:

@@ -22,7 +22,7 @@ Host = Annotated[str, typer.Option(help="Address to listen on; by default only t
 Port = Annotated[int, typer.Option(min=1, max=65_535, help="Port; the next free one is used.")]
 
 
-@app.command(epilog="Example: `claude mcp add memory -- memory serve mcp --store ~/memory`")
+@app.command(epilog="Example: `claude mcp add --scope user memory -- memory serve mcp --store ~/memory`")
 def mcp(
     write: Write = False,
     http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP instead of stdin and stdout.")] = False,

@@ -8,6 +8,7 @@ import typer
 
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces.cli.commands import SET_UP, FirstDay, Json, LastDay, completing, day_of, group, shown
+from memory_assets.interfaces.verbs import VERBS
 from memory_assets.interfaces.views.setup import (
     render_changes,
     render_choice,
@@ -45,19 +46,19 @@ Chosen = Annotated[
 
 @hooks_app.command("install", epilog="Example: `memory hooks install --dry-run`")
 def hooks_install(names: Chosen = None, dry_run: DryRun = False, as_json: Json = False) -> Reply:
-    """Add our hooks to the settings of Claude Code, Codex and pi; everything else in them is kept."""
+    """Add our hooks and tools to the settings of Claude Code, Codex and pi; everything else in them is kept."""
     return _hooked(install.plan_install, names, dry_run)
 
 
 @hooks_app.command("uninstall", epilog="Example: `memory hooks uninstall claude_code`")
 def hooks_uninstall(names: Chosen = None, dry_run: DryRun = False, as_json: Json = False) -> Reply:
-    """Remove our hooks; a file that you did not edit since is restored byte for byte."""
+    """Remove our hooks and tools; a file that you did not edit since is restored byte for byte."""
     return _hooked(install.plan_uninstall, names, dry_run)
 
 
 @hooks_app.command("status", epilog="Example: `memory hooks status`")
 def hooks_status(names: Chosen = None, as_json: Json = False) -> Reply:
-    """Show where our hooks are installed, and the last event of each harness."""
+    """Show where our hooks and tools are installed, and the last event of each harness."""
     return _hooked(install.status, names, is_dry=True)
 
 
@@ -66,7 +67,8 @@ def _hooked(plan: Callable[..., list[install.HookChange]], names: list[str] | No
     if unknown := sorted(set(names or ()) - set(HARNESSES)):
         raise QuestionError(f"harness must be one of {', '.join(HARNESSES)}, not '{unknown[0]}'.")
     agent, store = MemoryAgent(), Path(find_data())
-    changes = plan([one for one in harnesses(str(store)) if not names or one.name in names], store)
+    tools = [verb.tool for verb in VERBS if not verb.is_writing]
+    changes = plan([one for one in harnesses(str(store), tools=tools) if not names or one.name in names], store)
     done = changes if is_dry else install.carry_out(changes, store)
     data = {"is_dry_run": is_dry, "files": done, "last_heard": agent.last_heard()}
     return shown(render_changes, data, exit_code=int(any(change.state == install.FAILED for change in done)))

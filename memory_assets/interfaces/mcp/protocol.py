@@ -37,6 +37,9 @@ INSTRUCTIONS = (
 )
 READ_ONLY = " This server only reads; `memory serve mcp --write` can also save facts and decide proposals."
 
+SAMPLE = "This is the bundled sample, the memory of an invented developer. `memory up` reads the transcripts of this machine."
+"""Said with every answer until the owner's own store is there."""
+
 ENVELOPE = {
     "type": "object",
     "properties": {
@@ -103,7 +106,8 @@ class Protocol:
     @property
     def instructions(self) -> str:
         """The instructions for the model."""
-        return INSTRUCTIONS if self.is_writing else INSTRUCTIONS + READ_ONLY
+        about = INSTRUCTIONS if self.is_writing else INSTRUCTIONS + READ_ONLY
+        return f"{SAMPLE} {about}" if is_sample() else about
 
     def tools(self) -> dict[str, Any]:
         """Returns the tools; those that write only on a writing server, and the schema of answers only if they have one."""
@@ -133,7 +137,7 @@ class Protocol:
             answer = envelope.failed(error)
             text = answer["error"]["message"]
         else:
-            answer = envelope.answered(data, envelope.warnings_of(data))
+            answer = envelope.answered(data, [*envelope.warnings_of(data), *([SAMPLE] if is_sample() else [])])
             text = "\n".join([render_text(verb.name, data), *(f"! {warning}" for warning in answer["warnings"])]).strip()
         told = {"content": [{"type": "text", "text": visible(text)}], "isError": not answer["ok"]}
         return told | ({"structuredContent": json.loads(envelope.to_json(answer))} if self.is_structured else {})
@@ -168,7 +172,14 @@ class Protocol:
             text = path.read_text("utf-8", "replace")
         except OSError:
             raise RefusedError(NO_SUCH_RESOURCE, f"{uri} was not written yet. Run `memory up`.", {"uri": uri}) from None
-        return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": visible(text)}]}
+        told = f"{SAMPLE}\n\n{text}" if is_sample() else text
+        return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": visible(told)}]}
+
+
+def is_sample() -> bool:
+    """Returns whether answers come from the bundled sample, because there is no store of the owner's own yet."""
+    data = find_data()
+    return present_root(data) != data
 
 
 def version() -> str:

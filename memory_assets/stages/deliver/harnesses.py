@@ -3,13 +3,13 @@
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from memory_assets.stages.deliver.hook import NOTIFY, SENT_AT, START
-from memory_assets.stages.deliver.parts import HookPart, JsonHooks, OwnFile, TomlNotify
+from memory_assets.stages.deliver.parts import SERVER, CodexConfig, HookPart, JsonHooks, JsonServer, OwnFile
 from memory_assets.store.places import harness_homes
 
 PI_FILE = "memory-assets.ts"
@@ -28,16 +28,48 @@ class HarnessSettings:
     parts: tuple[HookPart, ...]
 
 
-def harnesses(store: str, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> tuple[HarnessSettings, ...]:
-    """Returns the three harnesses with our parts for the store, also those that are not installed."""
-    homes = harness_homes(home or Path.home(), environ)
+def harnesses(
+    store: str, home: Path | None = None, environ: Mapping[str, str] = os.environ, tools: Sequence[str] = ()
+) -> tuple[HarnessSettings, ...]:
+    """Returns the three harnesses with our parts for the store, also those that are not installed.
+
+    `tools` are those that only read: Claude Code may call them without asking.
+    """
+    home = home or Path.home()
+    homes = harness_homes(home, environ)
     claude, codex, pi = homes["claude_code"], homes["codex"], homes["pi"]
-    extension = OwnFile(path=pi / "extensions" / PI_FILE, content=_pi_extension(store), mark=PI_MARK)
-    notify = TomlNotify(path=codex / "config.toml", words=_hook("codex", NOTIFY, store))
+    servers = (claude if environ.get("CLAUDE_CONFIG_DIR") else home) / ".claude.json"
+    rules = [f"mcp__{SERVER}__{tool}" for tool in tools]
+    program, *arguments = _server(store)
+    entry = {"command": program, "args": arguments}
     return (
-        HarnessSettings("claude_code", "Claude Code", claude, (_hooks(claude / "settings.json", "claude_code", store),)),
-        HarnessSettings("pi", "pi", pi, (extension,)),
-        HarnessSettings("codex", "Codex", codex, (_hooks(codex / "hooks.json", "codex", store, advice=TRUST), notify)),
+        HarnessSettings(
+            "claude_code",
+            "Claude Code",
+            claude,
+            (
+                _hooks(claude / "settings.json", "claude_code", store, rules=rules),
+                JsonServer(path=servers, entry={"type": "stdio", **entry, "env": {}}),
+            ),
+        ),
+        HarnessSettings(
+            "pi",
+            "pi",
+            pi,
+            (
+                OwnFile(path=pi / "extensions" / PI_FILE, content=_pi_extension(store), mark=PI_MARK),
+                JsonServer(path=pi / "mcp.json", entry=entry),
+            ),
+        ),
+        HarnessSettings(
+            "codex",
+            "Codex",
+            codex,
+            (
+                _hooks(codex / "hooks.json", "codex", store, advice=TRUST),
+                CodexConfig(path=codex / "config.toml", notify=_hook("codex", NOTIFY, store), server=_server(store)),
+            ),
+        ),
     )
 
 
@@ -48,9 +80,13 @@ def command() -> list[str]:
     return [str(script)] if script.is_file() else [sys.executable, "-P", "-m", "memory_assets.interfaces.entry"]
 
 
-def _hooks(path: Path, harness: str, store: str, advice: str = "") -> JsonHooks:
+def _hooks(path: Path, harness: str, store: str, *, advice: str = "", rules: Sequence[str] = ()) -> JsonHooks:
     commands = {event: _hook(harness, event, store) for event in EVENTS}
-    return JsonHooks(path=path, harness=harness, commands=commands, advice=advice)
+    return JsonHooks(path=path, harness=harness, commands=commands, advice=advice, rules=rules)
+
+
+def _server(store: str) -> list[str]:
+    return [*command(), "serve", "mcp", "--store", store]
 
 
 def _hook(harness: str, event: str, store: str) -> list[str]:

@@ -111,13 +111,13 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
 
 
 def _start(harness: str, root: str, session: "Any", source: "Any", brief: "Callable[[str, str], str]") -> None:
-    """Prints the briefing, but not a second time to a session that still has it."""
+    """Prints the briefing, but not a second time to a session that still has it, and never that of the bundled sample."""
     known = session if isinstance(session, str) and source != CLEARED else ""
-    text, is_told = brief(present_root(root), known), False
+    text, is_told = "" if present_root(root) != root else brief(root, known), False
     if text and known:
         from memory_assets.stages.deliver.told import tell
 
-        is_told = tell(present_root(root), known, text)
+        is_told = tell(root, known, text)
     if not (is_told and source == RESUMED):
         _print_briefing(harness, text)
     silence.ask_for_run(root)

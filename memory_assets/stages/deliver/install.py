@@ -1,4 +1,4 @@
-"""Installs hooks into the settings of harnesses and removes them, changing nothing that is not ours.
+"""Installs hooks and our server of tools into the settings of harnesses and removes them, changing nothing that is not ours.
 
 The changes of each file are planned first, so that they can be shown without being made. A record in the data folder
 (`hooks.json`) holds hashes and places of the insertions, never the settings themselves: a file that nobody edited since is
@@ -94,14 +94,15 @@ def carry_out(changes: Sequence[HookChange], store: Path) -> list[HookChange]:
 
 
 def _plan(plan: Callable[..., HookChange], harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange]:
-    record, found = _read_record(store), list[HookChange]()
+    found = list[HookChange]()
     for harness in harnesses:
         if not harness.home.is_dir():
             found.append(HookChange(harness.name, harness.home, ELSEWHERE, f"{harness.title} has no settings here."))
             continue
         for part in harness.parts:
             try:
-                found.append(plan(harness, part, _read(part.path), record.get(str(part.path))))
+                text = _read(part.path)
+                found.append(plan(harness, part, text, _record_of(part, text or "", store)))
             except HooksError as error:
                 state = LEFT if isinstance(error, NotOursError) else FAILED
                 found.append(HookChange(harness.name, part.path, state, str(error)))
@@ -111,7 +112,7 @@ def _plan(plan: Callable[..., HookChange], harnesses: Sequence[HarnessSettings],
 def _plan_adding(harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None) -> HookChange:
     is_current = part.is_current(before or "")
     if is_current:
-        return HookChange(harness.name, part.path, CURRENT, part.advice)
+        return HookChange(harness.name, part.path, CURRENT, part.note(before or ""))
     base = _without(part, before, made) if before and is_current is not None else before
     text = base or ""
     insertions = part.add(text)
@@ -123,7 +124,7 @@ def _plan_adding(harness: HarnessSettings, part: HookPart, before: str | None, m
         kept=part.kept(text),
         is_folder_new=not part.path.parent.is_dir() or bool(made and made.is_folder_new),
     )
-    return HookChange(harness.name, part.path, INSTALLED, part.advice, before, after, now)
+    return HookChange(harness.name, part.path, INSTALLED, part.note(text), before, after, now)
 
 
 def _plan_removing(harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None) -> HookChange:
@@ -141,7 +142,7 @@ def _state_of(harness: HarnessSettings, part: HookPart, before: str | None, made
     states = {
         None: (ABSENT, "`memory hooks install` adds it."),
         False: (OUTDATED, "It calls another command or store; `memory hooks install` updates it."),
-        True: (INSTALLED, part.advice),
+        True: (INSTALLED, part.note(before or "")),
     }
     return HookChange(harness.name, part.path, *states[part.is_current(before or "")])
 
@@ -203,6 +204,13 @@ def _spans(insertions: Sequence[Insertion]) -> list[list[int]]:
         found.append([at + moved, at + moved + len(text)])
         moved += len(text)
     return found
+
+
+def _record_of(part: HookPart, text: str, store: Path) -> InstallRecord | None:
+    """Returns how the part came into its file; if it was installed for another store, from the record there."""
+    bound = part.store_in(text)
+    records = (_read_record(place) for place in (Path(bound) if bound else store, store))
+    return next((made for record in records if (made := record.get(str(part.path)))), None)
 
 
 def _read_record(store: Path) -> dict[str, InstallRecord]:

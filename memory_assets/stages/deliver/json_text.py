@@ -1,6 +1,6 @@
 """Edits JSON as text, so that everything else keeps its bytes: order, indentation, line ends, spelling.
 
-`parse` finds the place of each value, `insert_members` and `append_item` plan an insertion, `cut` removes one member or item
+`parse` finds the place of each value, `insert_members` and `append_items` plan an insertion, `cut` removes one member or item
 with its comma.
 """
 
@@ -56,9 +56,9 @@ def insert_members(text: str, node: Node, members: Mapping[str, Any]) -> Inserti
     return _insert(text, node, [(f"{json.dumps(key, ensure_ascii=False)}: ", value) for key, value in members.items()])
 
 
-def append_item(text: str, node: Node, value: Any) -> Insertion:
-    """Returns what adds an item to the end of an array."""
-    return _insert(text, node, [("", value)])
+def append_items(text: str, node: Node, values: Sequence[Any]) -> Insertion:
+    """Returns what adds items to the end of an array."""
+    return _insert(text, node, [("", value) for value in values])
 
 
 def apply(text: str, insertions: Sequence[Insertion]) -> str:

@@ -1,4 +1,5 @@
-"""The parts that are ours in the files of harnesses: hooks in a JSON settings file, one line of a TOML file, a file of our own.
+"""The parts that are ours in the files of harnesses: hooks and rules in JSON settings, a server of tools in JSON or TOML, one
+line of a TOML file, a file of our own.
 
 A part is added to the text of its file by insertions alone, and can be removed whatever else was edited there. Nothing here
 reads or writes a file.
@@ -17,13 +18,24 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.errors import HooksError, NotOursError
-from memory_assets.stages.deliver.json_text import BOM, Insertion, Node, append_item, cut, insert_members, parse
+from memory_assets.stages.deliver.json_text import BOM, Insertion, Node, append_items, cut, insert_members, parse
 
 HOOK_SECONDS = 3
 """Timeout of a hook, which takes hundredths of a second. Codex warns of a longer one at the end of a session."""
 
 MARK = "# by `memory hooks install`"
-"""Marks our line of a TOML file."""
+"""Marks our line and our table of a TOML file."""
+
+SERVER = "memory"
+"""Name of our server of tools in harnesses."""
+
+_STORE = re.compile(r'^const STORE = ("(?:[^"\\]|\\.)*");$', re.MULTILINE)
+_NOTIFY = re.compile(rf"(?:^|(?<={BOM}))notify = \[.*\] +{re.escape(MARK)}[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+_TABLE = re.compile(
+    rf"(?:(?<=\n)\r?\n)?^\[mcp_servers\.{SERVER}\] +{re.escape(MARK)}.*(?:\n(?!\[(?!mcp_servers\.{SERVER}\.)).*)*\n?",
+    re.MULTILINE,
+)
+"""Our table with everything up to the next one: what somebody added there would otherwise become part of the table before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +45,14 @@ class HookPart(ABC):
     path: Path
     advice: str = ""
     """What a person has to do after installing it."""
+
+    def note(self, text: str) -> str:
+        """Returns what a person should know about the part in this text."""
+        return self.advice
+
+    def store_in(self, text: str) -> str | None:
+        """Returns the store that our part in this text is bound to; None where that is not known."""
+        return None
 
     @abstractmethod
     def is_current(self, text: str) -> bool | None:
@@ -53,34 +73,47 @@ class HookPart(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class JsonHooks(HookPart):
-    """Hooks in a settings file of the format that Claude Code and Codex share."""
+    """Hooks in a settings file of the format that Claude Code and Codex share, and rules that allow tools."""
 
     harness: str
     commands: Mapping[str, Sequence[str]]
     """The words of the command, by event."""
+    rules: Sequence[str] = ()
+    """What `permissions.allow` lists, one rule for each tool."""
+
+    def store_in(self, text: str) -> str | None:
+        """Returns the store of the first hook of ours."""
+        found = next((hook["command"] for *_, hook in self._find(_root(text, self.path))), "")
+        return _bound_to(_words(found))
 
     def is_current(self, text: str) -> bool | None:
-        """Returns whether each event has our hook, with its current command; None if there is no hook of ours."""
-        found = {(event, hook["command"]) for event, _, _, hook in self._find(_root(text, self.path))}
-        return found == {(event, shell_line(words)) for event, words in self.commands.items()} if found else None
+        """Returns whether each event has our hook, with its current command, and each rule is there; None without our hooks."""
+        root = _root(text, self.path)
+        found = {(event, hook["command"]) for event, _, _, hook in self._find(root)}
+        is_whole = found == {(event, shell_line(words)) for event, words in self.commands.items()} and not self._missing(root)
+        return is_whole if found else None
 
     def add(self, text: str) -> list[Insertion]:
-        """Returns what adds a hook to each event."""
+        """Returns what adds a hook to each event, and the rules."""
         groups = {event: [self._group(event)] for event in self.commands}
         if not text.removeprefix(BOM).strip():
-            return [Insertion(len(text), json.dumps({"hooks": groups}, indent=2, ensure_ascii=False) + "\n")]
+            whole = {"hooks": groups, **({"permissions": {"allow": list(self.rules)}} if self.rules else {})}
+            return [Insertion(len(text), _rendered(whole))]
         root = _root(text, self.path)
-        hooks = root.child("hooks")
+        hooks, absent = root.child("hooks"), dict[str, Any]()
+        found = [] if hooks is None else self._add_hooks(text, hooks, groups)
         if hooks is None:
-            return [insert_members(text, root, {"hooks": groups})]
-        if not isinstance(hooks.value, dict):
-            raise HooksError(f"`hooks` in {self.path} is not an object. Fix the file, then install again.")
-        missing = {event: group for event, group in groups.items() if hooks.child(event) is None}
-        joined = [self._append(text, hooks, event) for event in self.commands if event not in missing]
-        return [*joined, *([insert_members(text, hooks, missing)] if missing else [])]
+            absent["hooks"] = groups
+        if missing := self._missing(root):
+            permissions = root.child("permissions")
+            if permissions is None:
+                absent["permissions"] = {"allow": missing}
+            else:
+                found.append(self._add_rules(text, permissions, missing))
+        return [*found, *([insert_members(text, root, absent)] if absent else [])]
 
     def remove(self, text: str, kept: Sequence[str] = ()) -> str:
-        """Returns the text without our hooks, and without containers that held nothing else."""
+        """Returns the text without our hooks and rules, and without containers that held nothing else."""
         while (found := next(self._find(root := _root(text, self.path)), None)) is not None:
             event, place, index, _ = found
             hooks = root.children[root.index("hooks")]
@@ -91,25 +124,67 @@ class JsonHooks(HookPart):
                 text = cut(text, listed, index)
             elif len(groups.children) > 1 or event in kept:
                 text = cut(text, groups, place)
-            elif len(hooks.children) > 1 or "hooks" in kept:
-                text = cut(text, hooks, hooks.index(event))
             else:
-                text = cut(text, root, root.index("hooks"))
+                text = _cut_member(text, root, "hooks", event, kept)
+        for rule in (rule for rule in self.rules if rule not in kept):
+            text = self._without_rule(text, rule, kept)
         return text
 
     def kept(self, text: str) -> list[str]:
-        """Returns `hooks` and the events in it that are there already."""
-        hooks = _root(text, self.path).child("hooks")
-        return [] if hooks is None else ["hooks", *hooks.keys]
+        """Returns what is there already of `hooks` and its events, `permissions`, `allow` and its rules."""
+        root = _root(text, self.path)
+        hooks, permissions = root.child("hooks"), root.child("permissions")
+        allowed = self._allowed(root)
+        return [
+            *([] if hooks is None else ["hooks", *hooks.keys]),
+            *([] if permissions is None else ["permissions", *permissions.keys]),
+            *(rule for rule in self.rules if allowed and rule in allowed.value),
+        ]
 
     def _group(self, event: str) -> dict[str, Any]:
         return {"hooks": [{"type": "command", "command": shell_line(self.commands[event]), "timeout": HOOK_SECONDS}]}
+
+    def _add_hooks(self, text: str, hooks: Node, groups: Mapping[str, Any]) -> list[Insertion]:
+        if not isinstance(hooks.value, dict):
+            raise HooksError(f"`hooks` in {self.path} is not an object. Fix the file, then install again.")
+        missing = {event: group for event, group in groups.items() if hooks.child(event) is None}
+        joined = [self._append(text, hooks, event) for event in self.commands if event not in missing]
+        return [*joined, *([insert_members(text, hooks, missing)] if missing else [])]
 
     def _append(self, text: str, hooks: Node, event: str) -> Insertion:
         groups = hooks.child(event)
         if groups is None or not isinstance(groups.value, list):
             raise HooksError(f"`hooks.{event}` in {self.path} is not a list. Fix the file, then install again.")
-        return append_item(text, groups, self._group(event))
+        return append_items(text, groups, [self._group(event)])
+
+    def _add_rules(self, text: str, permissions: Node, missing: Sequence[str]) -> Insertion:
+        if not isinstance(permissions.value, dict):
+            raise HooksError(f"`permissions` in {self.path} is not an object. Fix the file, then install again.")
+        allowed = permissions.child("allow")
+        if allowed is None:
+            return insert_members(text, permissions, {"allow": list(missing)})
+        if not isinstance(allowed.value, list):
+            raise HooksError(f"`permissions.allow` in {self.path} is not a list. Fix the file, then install again.")
+        return append_items(text, allowed, missing)
+
+    def _without_rule(self, text: str, rule: str, kept: Sequence[str]) -> str:
+        root = _root(text, self.path)
+        allowed = self._allowed(root)
+        if allowed is None or rule not in allowed.value:
+            return text
+        if len(allowed.children) > 1 or "allow" in kept:
+            return cut(text, allowed, allowed.value.index(rule))
+        return _cut_member(text, root, "permissions", "allow", kept)
+
+    def _missing(self, root: Node) -> list[str]:
+        """Returns the rules that are not there."""
+        allowed = self._allowed(root)
+        return [rule for rule in self.rules if allowed is None or rule not in allowed.value]
+
+    def _allowed(self, root: Node) -> Node | None:
+        permissions = root.child("permissions")
+        allowed = permissions.child("allow") if permissions else None
+        return allowed if allowed and isinstance(allowed.value, list) else None
 
     def _find(self, root: Node) -> Iterator[tuple[str, int, int, dict[str, Any]]]:
         """Yields each of our hooks with its event, the index of its group, and its index in the group."""
@@ -124,37 +199,133 @@ class JsonHooks(HookPart):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TomlNotify(HookPart):
-    """The line of Codex's `config.toml` that makes it call us after each turn; another `notify` stays."""
+class JsonServer(HookPart):
+    """Our server of tools in a file of the format that Claude Code and pi share; another one of its name stays."""
 
-    words: Sequence[str]
+    entry: Mapping[str, Any]
+
+    def store_in(self, text: str) -> str | None:
+        """Returns the store that our server answers from."""
+        found = self._servers(_root(text, self.path))
+        entry = found.value.get(SERVER) if found else None
+        return _bound_to(entry["args"]) if _is_ours(entry) else None
 
     def is_current(self, text: str) -> bool | None:
-        """Returns whether our line is as it would be added now; None if it is not in the text."""
-        return self._text in text.splitlines() if self._line.search(text) else None
+        """Returns whether our server is there with its current command; None if it is not there."""
+        found = self._servers(_root(text, self.path))
+        entry = found.value.get(SERVER) if found else None
+        return entry == self.entry if _is_ours(entry) else None
 
     def add(self, text: str) -> list[Insertion]:
-        """Returns what adds the line at the top, above the first table; raises `HooksError` where there is another one."""
-        try:
-            settings = tomllib.loads(text.removeprefix(BOM).replace("\r\n", "\n"))
-        except tomllib.TOMLDecodeError as error:
-            raise HooksError(f"Cannot read {self.path}: {error}. Fix the file, then install again.") from error
-        if "notify" in settings:
-            raise NotOursError(f"`notify` in {self.path} is yours and stays; Codex reports ended sessions by its hooks.")
-        newline = "\r\n" if "\r\n" in text else "\n"
-        return [Insertion(len(text) - len(text.removeprefix(BOM)), self._text + newline)]
+        """Returns what adds the server; raises `NotOursError` where another one has its name."""
+        servers = {"mcpServers": {SERVER: self.entry}}
+        if not text.removeprefix(BOM).strip():
+            return [Insertion(len(text), _rendered(servers))]
+        root = _root(text, self.path)
+        if root.child("mcpServers") is None:
+            return [insert_members(text, root, servers)]
+        found = self._servers(root)
+        if found is None:
+            raise HooksError(f"`mcpServers` in {self.path} is not an object. Fix the file, then install again.")
+        if SERVER in found.keys:
+            raise NotOursError(
+                f"`mcpServers.{SERVER}` in {self.path} is another server and stays; add ours under another name."
+            )
+        return [insert_members(text, found, servers["mcpServers"])]
 
     def remove(self, text: str, kept: Sequence[str] = ()) -> str:
-        """Returns the text without our line."""
-        return self._line.sub("", text)
+        """Returns the text without our server."""
+        root = _root(text, self.path)
+        found = self._servers(root)
+        is_there = found is not None and _is_ours(found.value.get(SERVER))
+        return _cut_member(text, root, "mcpServers", SERVER, kept) if is_there else text
+
+    def kept(self, text: str) -> list[str]:
+        """Returns `mcpServers` if it is there already."""
+        return ["mcpServers"] if _root(text, self.path).child("mcpServers") else []
+
+    def _servers(self, root: Node) -> Node | None:
+        found = root.child("mcpServers")
+        return found if found and isinstance(found.value, dict) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodexConfig(HookPart):
+    """Our table in Codex's `config.toml`, a server of tools, and the line that makes it call us after each turn.
+
+    Another `notify`, and another server of this name, stay.
+    """
+
+    notify: Sequence[str]
+    server: Sequence[str]
+    """The words of both commands."""
+
+    def store_in(self, text: str) -> str | None:
+        """Returns the store of our line, or of our table."""
+        settings = self._read(text)
+        line = settings.get("notify") if _NOTIFY.search(text) else None
+        table = settings["mcp_servers"][SERVER].get("args") if _TABLE.search(text) else None
+        return _bound_to(line or table or ())
+
+    def note(self, text: str) -> str:
+        """Returns what is not ours and stays."""
+        settings = self._read(text)
+        notes = []
+        if self._has_other_notify(text, settings):
+            notes.append(f"`notify` in {self.path} is yours and stays; Codex reports ended sessions by its hooks.")
+        if self._has_other_server(text, settings):
+            notes.append(f"`mcp_servers.{SERVER}` in {self.path} is another server and stays; add ours under another name.")
+        return " ".join(notes)
+
+    def is_current(self, text: str) -> bool | None:
+        """Returns whether our line and our table are as they would be added now; None if neither is there."""
+        if not (_NOTIFY.search(text) or _TABLE.search(text)):
+            return None
+        settings = self._read(text)
+        is_line_current = self._line in text.splitlines() or self._has_other_notify(text, settings)
+        present = settings.get("mcp_servers", {}).get(SERVER)
+        wanted = {"command": self.server[0], "args": list(self.server[1:])}
+        is_table_current = isinstance(present, dict) and wanted.items() <= present.items()
+        return is_line_current and (is_table_current or self._has_other_server(text, settings))
+
+    def add(self, text: str) -> list[Insertion]:
+        """Returns what adds the line at the top, above the first table, and the table at the end."""
+        settings, newline = self._read(text), "\r\n" if "\r\n" in text else "\n"
+        start, end = len(text) - len(text.removeprefix(BOM)), len(text)
+        line = "" if self._has_other_notify(text, settings) else self._line + newline
+        table = "" if self._has_other_server(text, settings) else self._table.replace("\n", newline)
+        if table and (text.removeprefix(BOM) or line):
+            table = ("" if text.endswith("\n") or start == end else newline) + newline + table
+        if not (line or table):
+            raise NotOursError(self.note(text))
+        both = [Insertion(start, line), Insertion(end, table)]
+        return [Insertion(start, line + table)] if start == end else [one for one in both if one.text]
+
+    def remove(self, text: str, kept: Sequence[str] = ()) -> str:
+        """Returns the text without our line, and without our table and what was added to it."""
+        return _TABLE.sub("", _NOTIFY.sub("", text))
 
     @property
-    def _text(self) -> str:
-        return f"notify = {json.dumps(list(self.words), ensure_ascii=False)}  {MARK}"
+    def _line(self) -> str:
+        return f"notify = {json.dumps(list(self.notify), ensure_ascii=False)}  {MARK}"
 
     @property
-    def _line(self) -> re.Pattern[str]:
-        return re.compile(rf"(?:^|(?<={BOM}))notify = \[.*\] +{re.escape(MARK)}[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+    def _table(self) -> str:
+        command, arguments = (json.dumps(one, ensure_ascii=False) for one in (self.server[0], list(self.server[1:])))
+        return f"[mcp_servers.{SERVER}]  {MARK}\ncommand = {command}\nargs = {arguments}\n"
+
+    def _read(self, text: str) -> dict[str, Any]:
+        try:
+            return tomllib.loads(text.removeprefix(BOM).replace("\r\n", "\n"))
+        except tomllib.TOMLDecodeError as error:
+            raise HooksError(f"Cannot read {self.path}: {error}. Fix the file, then install again.") from error
+
+    def _has_other_notify(self, text: str, settings: Mapping[str, Any]) -> bool:
+        return "notify" in settings and not _NOTIFY.search(text)
+
+    def _has_other_server(self, text: str, settings: Mapping[str, Any]) -> bool:
+        servers = settings.get("mcp_servers")
+        return isinstance(servers, dict) and SERVER in servers and not _TABLE.search(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +335,11 @@ class OwnFile(HookPart):
     content: str
     mark: str
     """A line that marks it as ours."""
+
+    def store_in(self, text: str) -> str | None:
+        """Returns the store that the file names as a constant."""
+        found = _STORE.search(text) if self.mark in text else None
+        return json.loads(found[1]) if found else None
 
     def is_current(self, text: str) -> bool | None:
         """Returns whether the file is as it would be written now; None if it is not ours."""
@@ -185,6 +361,36 @@ def shell_line(words: Sequence[str]) -> str:
     if os.name == "nt":
         return subprocess.list2cmdline(words)
     return f"[ -x {shlex.quote(words[0])} ] || exit 0; exec {shlex.join(words)}"
+
+
+def _words(shell: str) -> list[str]:
+    try:
+        return shlex.split(shell)
+    except ValueError:
+        return []  # somebody edited it
+
+
+def _bound_to(words: Sequence[str]) -> str | None:
+    """Returns the store that a command of ours names."""
+    return words[-1] if len(words) > 1 and words[-2] == "--store" else None
+
+
+def _is_ours(entry: Any) -> bool:
+    """Returns whether an entry of `mcpServers` starts our server, bound to a store as `memory hooks install` binds it."""
+    words = entry.get("args") if isinstance(entry, dict) else None
+    return isinstance(words, list) and words[-4:-1] == ["serve", "mcp", "--store"]
+
+
+def _rendered(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _cut_member(text: str, root: Node, name: str, key: str, kept: Sequence[str]) -> str:
+    """Returns the text without the member of the root's object of that name, and without the object if that leaves it empty."""
+    container = root.children[root.index(name)]
+    if len(container.children) > 1 or name in kept:
+        return cut(text, container, container.index(key))
+    return cut(text, root, root.index(name))
 
 
 def _root(text: str, path: Path) -> Node:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.interfaces.cli.app import main
+from memory_assets.interfaces.mcp.protocol import Protocol
 
 
 @pytest.fixture
@@ -25,15 +26,30 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict
 def test_hooks_come_and_go(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     settings = home / ".claude" / "settings.json"
     first = said(capsys, "install", "--dry-run")["data"]
-    assert [file["state"] for file in first["files"]] == ["installed", "not on this machine", "not on this machine"]
+    assert [file["state"] for file in first["files"]] == [
+        "installed",
+        "installed",
+        "not on this machine",
+        "not on this machine",
+    ]
     assert f"--store {tmp_path / 'store'}" in first["files"][0]["diff"]
     assert settings.read_text() == '{"model": "opus"}\n'
     said(capsys, "install", "claude_code")
     assert "hooks run claude_code SessionEnd" in settings.read_text()
-    (status,) = said(capsys, "status", "claude_code")["data"]["files"]
-    assert status["state"] == "installed"
+    status = said(capsys, "status", "claude_code")["data"]["files"]
+    assert [Path(file["path"]).name for file in status] == ["settings.json", ".claude.json"]
+    assert {file["state"] for file in status} == {"installed"}
     said(capsys, "uninstall")
     assert settings.read_text() == '{"model": "opus"}\n'
+    assert not (home / ".claude.json").exists()
+
+
+def test_the_tools_that_need_no_permission_are_those_that_a_server_without_write_offers(home: Path):
+    assert main(["hooks", "install", "claude_code"]) == 0
+    allowed = json.loads((home / ".claude" / "settings.json").read_text())["permissions"]["allow"]
+    tools = Protocol().tools()["tools"]
+    assert allowed == [f"mcp__memory__{tool['name']}" for tool in tools]
+    assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
 
 
 def test_people_are_told_what_would_change(home: Path, capsys: pytest.CaptureFixture[str]):
@@ -46,9 +62,10 @@ def test_people_are_told_what_would_change(home: Path, capsys: pytest.CaptureFix
 
 def test_settings_that_cannot_be_edited_are_a_failure_with_a_reason(home: Path, capsys: pytest.CaptureFixture[str]):
     (home / ".claude" / "settings.json").write_text("{")
-    (file,) = said(capsys, "install", "claude_code", code=1)["data"]["files"]
-    assert file["state"] == "failed"
-    assert "Fix the file" in file["note"]
+    settings, servers = said(capsys, "install", "claude_code", code=1)["data"]["files"]
+    assert settings["state"] == "failed"
+    assert "Fix the file" in settings["note"]
+    assert servers["state"] == "installed"
 
 
 def test_an_unknown_harness_is_named(home: Path, capsys: pytest.CaptureFixture[str]):

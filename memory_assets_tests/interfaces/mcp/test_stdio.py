@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from memory_assets.interfaces.mcp.protocol import VERSIONS, Protocol
+from memory_assets.interfaces.mcp.protocol import SAMPLE, VERSIONS, Protocol
 from memory_assets.interfaces.mcp.stdio import LONGEST_LINE
 from memory_assets_tests.mcp_process import PATIENCE, STARTED, McpProcess
-from memory_assets_tests.small_store import FACT, PROPOSAL, index, small_store
+from memory_assets_tests.small_store import FACT, PROPOSAL, index, made_the_sample, small_store
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
@@ -46,6 +46,25 @@ def test_the_handshake_introduces_the_server_and_says_that_it_only_reads(server:
     assert "only reads" in said["instructions"]
     server.send("notifications/initialized")
     assert server.ask("ping", request_id="p") == {"jsonrpc": "2.0", "id": "p", "result": {}}
+
+
+def test_a_server_that_answers_from_the_bundled_sample_says_so_everywhere():
+    store = small_store()
+    protocol, call = Protocol(is_structured=True), {"name": "memory_brief", "arguments": {}}
+
+    def said() -> list[str]:
+        told = protocol.call(call)
+        contents = protocol.read({"uri": "memory://briefing"})["contents"]
+        return [
+            protocol.instructions,
+            told["content"][0]["text"],
+            str(told["structuredContent"]["warnings"]),
+            contents[0]["text"],
+        ]
+
+    assert not any(SAMPLE in text for text in said())
+    made_the_sample(store)
+    assert all(SAMPLE in text for text in said())
 
 
 def test_nothing_heavy_is_imported_before_the_handshake_is_over():

@@ -20,7 +20,7 @@ from memory_assets.stages.deliver.install import carry_out, plan_install
 from memory_assets.stages.deliver.told import drop_old
 from memory_assets.store.store import Store
 from memory_assets_tests.conftest import REPOSITORY
-from memory_assets_tests.small_store import small_store
+from memory_assets_tests.small_store import made_the_sample, small_store
 from memory_assets_tests.stages.deliver import payloads
 from memory_assets_tests.stages.deliver.payloads import SESSION
 
@@ -119,6 +119,12 @@ def test_what_a_session_was_told_is_forgotten_after_a_month(home: Path, tmp_path
     os.utime(noted, (noted.stat().st_mtime - 31 * 86_400,) * 2)
     drop_old(str(tmp_path / "store"))
     assert run(line, payloads.claude("SessionStart", source="resume")).stdout == BRIEFING
+
+
+def test_no_session_is_told_of_the_bundled_sample(home: Path, tmp_path: Path):
+    made_the_sample(small_store())
+    done = run(command(home, "claude_code", "SessionStart"), payloads.START)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_another_session_is_told_none_of_it(home: Path):

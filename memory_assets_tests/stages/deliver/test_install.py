@@ -30,12 +30,17 @@ from memory_assets.stages.deliver.install import (
 )
 from memory_assets.stages.deliver.json_text import BOM
 
+TOOLS = ("memory_recall", "memory_explain")
+RULES = [f"mcp__memory__{tool}" for tool in TOOLS]
 THEIRS = {"type": "command", "command": "say done"}
 SETTINGS = {
     "empty object": "{}",
     "empty file": "",
     "no newline at the end": '{\n  "model": "opus"\n}',
     "one line": '{"model": "opus", "permissions": {"allow": ["Bash(ls)"]}}\n',
+    "permissions without rules": '{\n  "permissions": {\n    "defaultMode": "plan"\n  }\n}\n',
+    "no rules": '{\n  "permissions": {\n    "allow": []\n  }\n}\n',
+    "one of the rules": '{\n  "permissions": {\n    "allow": [\n      "mcp__memory__memory_recall"\n    ]\n  }\n}\n',
     "tabs": '{\n\t"model": "opus"\n}\n',
     "windows": '{\r\n    "model": "opus"\r\n}\r\n',
     "byte order mark": BOM + '{\n  "model": "opus"\n}\n',
@@ -67,7 +72,7 @@ def store(tmp_path: Path) -> Path:
 
 
 def all_of(home: Path, store: Path) -> tuple[HarnessSettings, ...]:
-    return harnesses(str(store), home, {})
+    return harnesses(str(store), home, {}, TOOLS)
 
 
 def put_in(home: Path, store: Path) -> list[install.HookChange]:
@@ -111,21 +116,119 @@ def test_settings_become_what_they_were_byte_for_byte(home: Path, store: Path, f
 
 
 @pytest.mark.parametrize("text", TOML.values(), ids=TOML)
-def test_the_line_in_config_toml_comes_and_goes(home: Path, store: Path, text: str):
+def test_the_line_and_the_table_in_config_toml_come_and_go(home: Path, store: Path, text: str):
     path = home / ".codex" / "config.toml"
     path.write_bytes(text.encode())
     put_in(home, store)
-    told = tomllib.loads(path.read_bytes().decode())
-    assert told.pop("notify")[-5:] == ["run", "codex", "notify", "--store", str(store)]
-    assert told == tomllib.loads(text)
+    found = tomllib.loads(path.read_bytes().decode())
+    assert found.pop("notify")[-5:] == ["run", "codex", "notify", "--store", str(store)]
+    assert found.pop("mcp_servers")["memory"]["args"][-4:] == ["serve", "mcp", "--store", str(store)]
+    assert found == tomllib.loads(text)
+    put_in(home, store)
     take_out(home, store)
     assert path.read_bytes() == text.encode()
+
+
+def told(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text("utf-8-sig"))
+
+
+@pytest.mark.parametrize("text", SETTINGS.values(), ids=SETTINGS)
+def test_claude_code_may_call_the_tools_that_only_read(home: Path, store: Path, text: str):
+    path = home / ".claude" / "settings.json"
+    path.write_bytes(text.encode())
+    before = told(path).get("permissions", {}) if text else {}
+    put_in(home, store)
+    allowed = told(path)["permissions"]["allow"]
+    assert sorted(allowed) == sorted({*before.get("allow", []), *RULES})
+    path.write_bytes(path.read_bytes() + b"\n")
+    take_out(home, store)
+    assert (told(path).get("permissions", {}) if path.is_file() else {}) == before
+
+
+SERVERS = {
+    "no file": None,
+    "empty object": "{}",
+    "other things": '{\n  "numStartups": 3,\n  "projects": {}\n}\n',
+    "no servers": '{"mcpServers": {}}',
+    "another server": '{\n  "mcpServers": {\n    "docs": {"command": "docs"}\n  }\n}\n',
+}
+
+
+@pytest.mark.parametrize("text", SERVERS.values(), ids=SERVERS)
+@pytest.mark.parametrize(("name", "kind"), [(".claude.json", {"type": "stdio", "env": {}}), (".pi/agent/mcp.json", {})])
+def test_the_server_of_tools_is_registered_for_the_store(
+    home: Path, store: Path, name: str, kind: dict[str, Any], text: str | None
+):
+    path = home / name
+    if text is not None:
+        path.write_text(text)
+    before = tree(home)
+    put_in(home, store)
+    entry = told(path)["mcpServers"]["memory"]
+    assert entry["args"][-4:] == ["serve", "mcp", "--store", str(store)]
+    assert {key: value for key, value in entry.items() if key not in ("command", "args")} == kind
+    assert os.path.isabs(entry["command"])
+    once = tree(home)
+    put_in(home, store)
+    assert tree(home) == once
+    path.write_text(json.dumps({**told(path), "theme": "dark"}))
+    take_out(home, store)
+    assert told(path) == {**json.loads(text or "{}"), "theme": "dark"}
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    assert tree(home) == before
+
+
+def test_another_server_of_the_same_name_stays(home: Path, store: Path):
+    theirs = '{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "server-memory"]}}}'
+    for name in (".claude.json", ".pi/agent/mcp.json"):
+        (home / name).write_text(theirs)
+    (home / ".codex/config.toml").write_text('[mcp_servers.memory]\ncommand = "npx"\n')
+    changes = put_in(home, store)
+    assert [states(changes)[name] for name in (".claude.json", "mcp.json", "config.toml")] == [LEFT, LEFT, INSTALLED]
+    assert "another server and stays" in next(change.note for change in changes if change.path.name == "config.toml")
+    put_in(home, store)
+    take_out(home, store)
+    assert [(home / name).read_text() for name in (".claude.json", ".pi/agent/mcp.json")] == [theirs, theirs]
+    assert (home / ".codex/config.toml").read_text() == '[mcp_servers.memory]\ncommand = "npx"\n'
+
+
+def test_what_was_added_to_our_table_of_codex_goes_with_it(home: Path, store: Path):
+    path = home / ".codex" / "config.toml"
+    path.write_text('model = "gpt-5.4"\n\n[features]\nhooks = true\n')
+    put_in(home, store)
+    path.write_text(
+        path.read_text() + 'startup_timeout_sec = 20\n\n[mcp_servers.memory.env]\nA = "b"\n\n[tui]\ntheme = "dark"\n'
+    )
+    put_in(home, store)
+    take_out(home, store)
+    assert tomllib.loads(path.read_text()) == {"model": "gpt-5.4", "features": {"hooks": True}, "tui": {"theme": "dark"}}
+
+
+@pytest.mark.parametrize("text", [*SETTINGS.values()], ids=SETTINGS)
+def test_two_stores_one_after_the_other_leave_every_byte(home: Path, store: Path, tmp_path: Path, text: str):
+    (home / ".claude/settings.json").write_bytes(text.encode())
+    (home / ".codex/config.toml").write_text('# mine\nmodel = "gpt-5.4"')
+    (home / ".claude.json").write_text('{"mcpServers": {}}')
+    before, another = tree(home), tmp_path / "another store"
+    put_in(home, store)
+    put_in(home, another)
+    assert "another store" in told(home / ".claude.json")["mcpServers"]["memory"]["args"][-1]
+    take_out(home, another)
+    assert tree(home) == before
+    put_in(home, store)
+    put_in(home, another)
+    take_out(home, store)
+    assert tree(home) == before
 
 
 def test_nothing_is_left_where_nothing_was(home: Path, store: Path):
     before = tree(home)
     assert states(put_in(home, store)) == {
-        "settings.json": INSTALLED, PI_FILE: INSTALLED, "hooks.json": INSTALLED, "config.toml": INSTALLED
+        "settings.json": INSTALLED, ".claude.json": INSTALLED, PI_FILE: INSTALLED, "mcp.json": INSTALLED,
+        "hooks.json": INSTALLED, "config.toml": INSTALLED,
     }  # fmt: skip
     assert (home / ".pi/agent/extensions" / PI_FILE).is_file()
     take_out(home, store)
@@ -234,7 +337,11 @@ def test_settings_that_cannot_be_read_stay_as_they_are(home: Path, store: Path):
 def test_a_notify_of_their_own_stays(home: Path, store: Path):
     path = home / ".codex" / "config.toml"
     path.write_text('notify = ["say", "done"]\n')
-    assert states(put_in(home, store))["config.toml"] == LEFT
+    changes = put_in(home, store)
+    assert "is yours and stays" in next(change.note for change in changes if change.path == path)
+    found = tomllib.loads(path.read_text())
+    assert (found["notify"], list(found["mcp_servers"])) == (["say", "done"], ["memory"])
+    assert states(put_in(home, store))["config.toml"] == CURRENT
     take_out(home, store)
     assert path.read_text() == 'notify = ["say", "done"]\n'
 

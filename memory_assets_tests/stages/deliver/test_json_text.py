@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.deliver.json_text import BOM, append_item, apply, cut, insert_members, parse
+from memory_assets.stages.deliver.json_text import BOM, append_items, apply, cut, insert_members, parse
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -38,7 +38,7 @@ def test_an_item_is_appended_and_cut_again(value: list[Any], style: dict[str, An
     text = json.dumps({"a": value}, **style)
     node = parse(text).child("a")
     assert node is not None
-    added = apply(text, [append_item(text, node, {"x": 1})])
+    added = apply(text, [append_items(text, node, [{"x": 1}])])
     assert json.loads(added) == {"a": [*value, {"x": 1}]}
     longer = parse(added).child("a")
     assert longer is not None
