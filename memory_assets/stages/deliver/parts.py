@@ -208,7 +208,7 @@ class JsonServer(HookPart):
         """Returns the store that our server answers from."""
         found = self._servers(_root(text, self.path))
         entry = found.value.get(SERVER) if found else None
-        return _bound_to(entry["args"]) if _is_ours(entry) else None
+        return _bound_to(entry["args"]) if entry and _is_ours(entry) else None
 
     def is_current(self, text: str) -> bool | None:
         """Returns whether our server is there with its current command; None if it is not there."""
