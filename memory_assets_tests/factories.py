@@ -76,7 +76,7 @@ def _plain(annotation: Any) -> Any:
         return get_args(annotation)[0]
     if get_origin(annotation) is list:
         return []
-    return {str: "x", int: 0, float: 0.5, bool: False, datetime: START, date: START.date()}[annotation]
+    return {str: "x", bytes: b"", int: 0, float: 0.5, bool: False, datetime: START, date: START.date()}[annotation]
 
 
 class ReadsWhole:

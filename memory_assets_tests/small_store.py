@@ -12,7 +12,7 @@ from memory_assets.runs.record import note_builds
 from memory_assets.runs.staleness import input_versions, note_name
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
-from memory_assets.stages.embed.encode import make_passages
+from memory_assets.stages.embed.encode import encode_passages, make_passages
 from memory_assets.stages.embed.project import text_rows
 from memory_assets.store.archive import Range, range_id
 from memory_assets.store.places import SAMPLE, present_root
@@ -52,7 +52,9 @@ def small_store() -> Store:
 def index(store: Store) -> None:
     """Cuts passages and builds the vector and the text index of the store, with the real embedder."""
     embedder = LocalEmbedder()
-    store.tables.write("passages", DAY.isoformat(), make_passages(DAY, store.tables.read("messages"), embedder))
+    messages = store.tables.read("messages")
+    store.tables.write("passages", DAY.isoformat(), make_passages(DAY, messages))
+    store.tables.write("passage_vectors", DAY.isoformat(), encode_passages(DAY, messages, embedder))
     vector = embedder.encode_query(FACT)
     memory = {"id": [MEMORY], "category": ["rules-conventions"], "kind": ["fact"], "state": ["active"], "text_hash": [HASH]}
     open_vectors(store).update(pl.DataFrame({**memory, "vector": [vector.tolist()]}), [])

@@ -156,9 +156,9 @@ def embeddings(store: Store, table: Table) -> dict[str, str]:
     return found | _waiting(store, table, found)
 
 
-def passages(store: Store, table: Table) -> dict[str, str]:
-    """The day's messages; a day with passages that could not be encoded is stale again once they may be tried again."""
-    parts = store.tables.parts("messages")
+def passage_vectors(store: Store, table: Table) -> dict[str, str]:
+    """The day's passages; a day with passages that could not be encoded is stale again once they may be tried again."""
+    parts = store.tables.parts("passages")
     found = {day: hash_of(*rules_of(store, table), fingerprint(parts, day)) for day in parts}
     return found | _waiting(store, table, found)
 

@@ -25,7 +25,7 @@ from memory_assets.errors import ModelError
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder, Hit, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
-from memory_assets.stages.embed.encode import cut_messages
+from memory_assets.stages.embed.encode import HAS_VECTOR, cut_messages
 from memory_assets.stages.embed.notes import hidden_sources, note_id
 from memory_assets.stages.embed.present import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE, memory_rows
@@ -296,20 +296,21 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
 
 
 def passages_to_index(tables: ParquetTables, made_by: tuple[str, str] | None = None) -> pl.DataFrame:
-    """Returns all passages with their texts; those of open windows have no vector yet.
+    """Returns all passages with their texts; those of open windows, and of messages not encoded yet, have no vector.
 
     Vectors of other models than `made_by` (name, version) are left out.
     """
     wanted = ["id", "message_id", "session_id", "line", "number", "text", "vector", "words"]
     texts = tables.scan("messages").select("message_id", pl.col("text").alias("whole"))
-    closed = tables.scan("passages").join(texts, on="message_id", how="inner")
+    vectors = tables.scan("passage_vectors").filter(_is_made_by(made_by) if made_by else pl.lit(True))
+    vectors = vectors.select("text_hash", "vector", "words").unique("text_hash")
+    closed = tables.scan("passages").join(texts, on="message_id", how="inner").join(vectors, on="text_hash", how="left")
     span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
+    encoded = (pl.when(HAS_VECTOR).then(name).alias(name) for name in ("vector", "words"))
     opened = cut_messages(tables.read("messages_open")).with_columns(
         vector=pl.lit(None, pl.List(pl.Float32)), words=pl.lit(None, pl.Binary)
     )
-    if made_by:
-        closed = closed.with_columns(pl.when(_is_made_by(made_by)).then(name).alias(name) for name in ("vector", "words"))
-    return pl.concat([closed.with_columns(text=span).select(wanted).collect(), opened.select(wanted)])
+    return pl.concat([closed.with_columns(*encoded, text=span).select(wanted).collect(), opened.select(wanted)])
 
 
 def read_passages(store: Store, ids: Sequence[str], hidden: frozenset[str] = frozenset()) -> pl.DataFrame:

@@ -20,7 +20,7 @@ from memory_assets_tests.generated import columns_of
 
 DAILY = {
     "messages", "sessions", "observer_answers", "segments", "observations", "verdicts", "triggers", "lessons", "quality", "daily_log",
-    "passages", "embedding_failures", "embeddings", "reflections", "proposals", "friction", "missed", "boosts",
+    "passages", "passage_vectors", "embedding_failures", "embeddings", "reflections", "proposals", "friction", "missed", "boosts",
     "nightly_stats",
 }  # fmt: skip
 REFLECTING = {"reflections", "weekly_distillates", "monthly_distillates"}

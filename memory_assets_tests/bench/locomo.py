@@ -19,7 +19,7 @@ import numpy as np
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.frames import empty
 from memory_assets.services.corpus import open_embedder, open_texts, passages_to_index
-from memory_assets.stages.embed.encode import make_passages
+from memory_assets.stages.embed.encode import encode_passages, make_passages
 from memory_assets.stages.embed.project import text_rows
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store, open_store
@@ -150,7 +150,8 @@ def fill(store: Store, turns: Sequence[Turn]) -> None:
     store.tables.write("windows", "all", frame("windows", *windows))
     store.tables.write("messages", part, said)
     store.tables.write("memories", "all", empty("memories"))
-    store.tables.write("passages", part, make_passages(day, said, open_embedder(store.settings.embedding_model)))
+    store.tables.write("passages", part, make_passages(day, said))
+    store.tables.write("passage_vectors", part, encode_passages(day, said, open_embedder(store.settings.embedding_model)))
     open_texts(store).update(text_rows(empty("memories"), passages_to_index(store.tables)), [])
 
 

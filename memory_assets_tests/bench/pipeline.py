@@ -63,7 +63,7 @@ def embed_bare(root: Path) -> dict[str, float]:
     from memory_assets.store.parquet_tables import ParquetTables
 
     tables = ParquetTables(root / "tables")
-    embedded = tables.scan("passages").filter(pl.col("vector").is_not_null()).unique("text_hash")
+    embedded = tables.scan("passages").join(tables.scan("passage_vectors"), on="text_hash", how="semi").unique("text_hash")
     length = pl.col("char_to") - pl.col("char_from")
     cut = pl.col("text").str.slice(pl.col("char_from"), length)
     messages = tables.scan("messages").select("message_id", "text").unique("message_id")

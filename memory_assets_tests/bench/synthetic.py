@@ -158,6 +158,7 @@ def _write_raw(store: Store, said: pl.DataFrame) -> None:
 def _write_vectors(store: Store, said: pl.DataFrame) -> None:
     distinct = said.unique("text_hash", keep="first", maintain_order=True)
     _write(store, "embeddings", distinct, dimension=pl.col("vector").list.len(), vector=pl.col("vector"))
+    _write(store, "passage_vectors", distinct, vector=pl.col("vector"))
 
 
 def _index(store: Store) -> None:

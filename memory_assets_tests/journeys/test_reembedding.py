@@ -83,10 +83,11 @@ def store(models: dict[str, ReadsWhole]) -> Store:
 
 def encode(store: Store, *days: str) -> None:
     for day in days:  # as if the days were stale
-        for name in ("embeddings", "passages"):
+        for name in ("embeddings", "passage_vectors"):
             store.tables.write(name, day, store.tables.read(name, [day]), inputs="-")
     materialise(store, [TABLES["embedding_failures"], TABLES["embeddings"]], days)
     materialise(store, [TABLES["passages"]], days)
+    materialise(store, [TABLES["passage_vectors"]], days)
 
 
 def rebuild(store: Store) -> None:

@@ -48,9 +48,10 @@ def test_another_session_replaces_nothing_here():
     assert TODAY not in replaced_by_day(store)
 
 
-@pytest.mark.parametrize("name", ["embeddings", "passages"])
+@pytest.mark.parametrize("name", ["embeddings", "passage_vectors"])
 def test_a_day_with_texts_that_could_not_be_encoded_is_stale_after_five_minutes(name: str):
     store = small_store()
+    write(store, "passages", TODAY, row("passages"))
     (wanted,) = [version for day, version in input_versions(store, TABLES[name]).items() if day == TODAY]
     now = store.settings.clock()
     store.tables.write(name, TODAY, store.tables.read(name, [TODAY]), inputs=version_until(wanted, now + timedelta(minutes=5)))
@@ -61,5 +62,5 @@ def test_a_day_with_texts_that_could_not_be_encoded_is_stale_after_five_minutes(
 
     assert not is_stale(timedelta(minutes=4, seconds=59))
     assert is_stale(timedelta(minutes=5))
-    write(store, "observations" if name == "embeddings" else "messages", TODAY)
+    write(store, "observations" if name == "embeddings" else "passages", TODAY)
     assert is_stale(timedelta())

@@ -44,8 +44,8 @@ def test_csv_keeps_lists_as_json():
 @pytest.mark.parametrize("format", ["jsonl", "csv"])
 def test_bytes_are_written_as_base64(format: FileFormat):
     store, into = small_store(), io.BytesIO()
-    write(store, "passages", "2026-08-03", row("passages", words=b"\x01\xff"))
-    export_table(store.tables, "passages", into, format)
+    write(store, "passage_vectors", "2026-08-03", row("passage_vectors", words=b"\x01\xff"))
+    export_table(store.tables, "passage_vectors", into, format)
     assert b"Af8=" in into.getvalue()
 
 

@@ -8,6 +8,7 @@ import polars as pl
 from memory_assets.assets.checks.common import Days, check, verdict
 from memory_assets.runs.steps.embed import notes_of
 from memory_assets.services.corpus import embeddings_in_use, open_texts, open_vectors
+from memory_assets.stages.embed.encode import HAS_VECTOR
 from memory_assets.stages.embed.evidence import EVIDENCE, allowed_facts
 from memory_assets.stages.embed.locator import find_orphans
 from memory_assets.stages.embed.mentions import READ_STATES
@@ -33,6 +34,16 @@ def every_text_has_a_vector(store: Store, days: Days) -> pl.DataFrame:
 def every_text_can_be_encoded(store: Store, days: Days) -> pl.DataFrame:
     """No text waits for another attempt of the embedding model; until then it is found by its words alone."""
     return store.tables.read("embedding_failures", days).select("text_hash", "day", "attempts", "problem", "failed_at")
+
+
+@check("passage_vectors", level="warn")
+def every_passage_can_be_encoded(store: Store, days: Days) -> pl.DataFrame:
+    """No passage waits for another attempt of the embedding model; until then it is found by its words alone."""
+    columns = ["id", "day", "number", "text_hash"]
+    encoded = [date.fromisoformat(day) for day in store.tables.parts("passage_vectors", days)]
+    found = store.tables.read("passages", days, columns=columns).filter(HAS_VECTOR & pl.col("day").is_in(encoded))
+    vectors = store.tables.read("passage_vectors", days, columns=["text_hash"])
+    return found.join(vectors, on="text_hash", how="anti").select("id", "day", "text_hash")
 
 
 @check("memories")

@@ -33,7 +33,15 @@ from memory_assets.services.model_budget import Budget
 from memory_assets.services.models import at_once, open_model
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.asking import ask_each
-from memory_assets.stages.embed.encode import COOL_DOWN, MOST_VECTORS, SPEAKERS, encode_day, make_passages, retry_at
+from memory_assets.stages.embed.encode import (
+    COOL_DOWN,
+    HAS_VECTOR,
+    SPEAKERS,
+    encode_day,
+    encode_passages,
+    make_passages,
+    retry_at,
+)
 from memory_assets.stages.embed.evidence import EVIDENCE, families_of, plan_evidence
 from memory_assets.stages.embed.graph import build_entities, build_relations, render_picture
 from memory_assets.stages.embed.memories import fold_memories
@@ -78,14 +86,20 @@ def notes_of(store: Store) -> pl.DataFrame:
     return pl.concat([notes, store.tables.read("harness_memories")])
 
 
-def passages(store: Store, run: Run) -> Builder:
-    """Cuts the messages of a day into passages and encodes them."""
+@per_partition
+def passages(store: Store, day: str) -> pl.DataFrame:
+    """Cuts the messages of a day into passages."""
+    return make_passages(date.fromisoformat(day), store.tables.read("messages", [day]))
+
+
+def passage_vectors(store: Store, run: Run) -> Builder:
+    """Encodes the passages of a day that have no vector yet."""
     read, embedder, now = store.tables.read, open_embedder(store.settings.embedding_model), store.settings.clock()
     versions = input_versions(store, run.table)
 
     def build(day: str) -> Rows:
-        made = make_passages(date.fromisoformat(day), read("messages", [day]), embedder, read("passages", [day]))
-        lacking = made.filter(pl.col("vector").is_null() & (pl.col("number") < MOST_VECTORS))
+        made = encode_passages(date.fromisoformat(day), read("messages", [day]), embedder, read("passage_vectors", [day]))
+        lacking = read("passages", [day]).filter(HAS_VECTOR).join(made, on="text_hash", how="anti")
         return Rows(made, version=version_until(versions.get(day, "-"), None if lacking.is_empty() else now + COOL_DOWN))
 
     return build

@@ -159,7 +159,7 @@ def reembedding(store: Store, _: Run) -> Report:
     is_old = (pl.col("model") != embedder.name) | (pl.col("model_version") != embedder.version)
     marked: set[str] = set()
     with store.lock():
-        for name in ("embeddings", "passages"):
+        for name in ("embeddings", "passage_vectors"):
             old = store.tables.scan(name).filter(is_old).select(pl.col("day").unique()).collect()["day"]
             for day in map(str, old):
                 store.tables.write(name, day, store.tables.read(name, [day]), inputs="-")

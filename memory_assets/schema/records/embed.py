@@ -45,7 +45,7 @@ class EmbeddingFailure(Record):
 
 
 class Passage(Record):
-    """A few sentences of a person's or assistant's message, with a vector; messages are searched by passage."""
+    """A few sentences of a person's or assistant's message; messages are searched by passage."""
 
     id: str = Field(description="The message's id, `#` and the number of the passage.")
     message_id: str = Field(description="The message it is part of.")
@@ -59,11 +59,19 @@ class Passage(Record):
     event_at: datetime = Field(description="When it was said.")
     char_from: Count = Field(description="First character in the message's text.")
     char_to: Count = Field(description="The character after the last.")
+    text_hash: str = Field(description="SHA-256 of the passage's text, in hex; the key of its vector.")
+
+
+class PassageVector(Record):
+    """The vector of one distinct passage and codes of its words; encoded last, because words find the passage until then."""
+
+    key: ClassVar = ("text_hash", "model", "day")
     text_hash: str = Field(description="SHA-256 of the passage's text, in hex.")
+    day: date = Field(description="Local day of the passage.")
     model: str = Field(description="Model that made the vector.")
     model_version: str = Field(description="Hash of the model's weights, shortened.")
-    vector: list[float] | None = Field(description="Unit-length vector, float32; none after the 24th passage of a message.")
-    words: bytes | None = Field(description="Contextual word codes, 48 signed bytes per word; present with the vector.")
+    vector: list[float] = Field(description="Unit-length vector, float32.")
+    words: bytes = Field(description="Contextual word codes, 48 signed bytes per word; empty if the model has none.")
 
 
 class MergeEdge(Record):

@@ -32,10 +32,13 @@ def erase_rows(tables: ParquetTables, tombstones: Tombstones, sources: Iterable[
         frame = tables.read(table, [part])
         removed[table] += _keep(tables, table, part, frame, ~_is_forgotten(frame, tombstones))
     observed = pl.concat([tables.read("observations", columns=["id", "text_hash"]), notes.select("id", "text_hash")])
+    messages = tables.read("messages", columns=["message_id"])["message_id"]
+    said = tables.read("passages", columns=["message_id", "text_hash"]).filter(pl.col("message_id").is_in(messages.implode()))
     sources_left = {
         "embeddings": observed["text_hash"],
         "embedding_failures": observed["text_hash"],
-        "passages": tables.read("messages", columns=["message_id"])["message_id"],
+        "passages": messages,
+        "passage_vectors": said["text_hash"],
         "mentions": tables.read("memories", columns=["id"])["id"].alias("memory_id"),
     }
     for table, known in sources_left.items():

@@ -31,6 +31,8 @@ messages much less."""
 MOST_VECTORS = 24
 """Passages of one message that get a vector; the rest of longer pastes is found by its words."""
 
+HAS_VECTOR = pl.col("number") < MOST_VECTORS
+
 COOL_DOWN = timedelta(minutes=5)
 """A text that could not be encoded is tried again no sooner (DUET)."""
 
@@ -213,17 +215,23 @@ _OF_THE_MESSAGE = "message_id session_id window_id line author role event_at".sp
 _CUT = ("id", *_OF_THE_MESSAGE, "number", "char_from", "char_to")
 
 
-def make_passages(day: date, messages: pl.DataFrame, embedder: Embedder, known: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Returns the table `passages` of a day; `known` holds reusable rows."""
+def make_passages(day: date, messages: pl.DataFrame) -> pl.DataFrame:
+    """Returns the table `passages` of a day."""
     cut = cut_messages(messages)
-    hashes = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in cut["text"]]
-    texts = {h: text for h, text, number in zip(hashes, cut["text"], cut["number"], strict=True) if number < MOST_VECTORS}
+    hashes = pl.Series("text_hash", map(_hash_of, cut["text"]), pl.String)
+    return cut.drop("text").with_columns(hashes, day=pl.lit(day)).select(*schemas.schema_of("passages"))
+
+
+def encode_passages(day: date, messages: pl.DataFrame, embedder: Embedder, known: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Returns the table `passage_vectors` of a day's messages; `known` holds reusable rows."""
+    texts = {_hash_of(text): text for text in cut_messages(messages).filter(HAS_VECTOR)["text"]}
     found = _reusable(known, embedder, "vector", "words")
     read, _ = _encode_each(embedder.read, texts, _missing(texts, found))
     found |= {h: (one.vector.tolist(), one.words.tobytes()) for h, one in read.items()}
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}
-    rows = []
-    for row, text_hash in zip(cut.drop("text").iter_rows(named=True), hashes, strict=True):
-        vector, words = found.get(text_hash, (None, None)) if row["number"] < MOST_VECTORS else (None, None)
-        rows.append({**row, **common, "text_hash": text_hash, "vector": vector, "words": words})
-    return schemas.frame_of("passages", rows)
+    made = ((text_hash, *found[text_hash]) for text_hash in sorted(texts.keys() & found.keys()))
+    return schemas.frame_of("passage_vectors", ({"text_hash": h, **common, "vector": v, "words": w} for h, v, w in made))
+
+
+def _hash_of(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.schema.protocols import Read
-from memory_assets.stages.embed.encode import MOST_VECTORS, PASSAGE_CHARS, cut_messages, cut_spans, make_passages
+from memory_assets.stages.embed.encode import (
+    HAS_VECTOR,
+    MOST_VECTORS,
+    PASSAGE_CHARS,
+    cut_messages,
+    cut_spans,
+    encode_passages,
+    make_passages,
+)
 from memory_assets_tests.factories import ReadsWhole, frame, message
 
 DAY = date(2026, 8, 3)
@@ -60,10 +68,11 @@ def test_only_what_was_said_in_words_is_cut_and_steps_are_told_from_answers():
 
 def test_each_text_gets_a_vector_once_and_known_ones_are_taken_over():
     said, embedder = frame("messages", message("Use uv.", 0), message("Use uv.", 1), message("Never pip.", 2)), Lengths()
-    first = make_passages(DAY, said, embedder)
-    assert first["vector"].to_list() == [[7.0], [7.0], [10.0]]
+    first = encode_passages(DAY, said, embedder)
+    found = make_passages(DAY, said).join(first, on="text_hash", how="left", maintain_order="left")
+    assert found["vector"].to_list() == [[7.0], [7.0], [10.0]]
     assert sorted(embedder.asked) == ["Never pip.", "Use uv."]
-    assert make_passages(DAY, said, embedder, first).equals(first)
+    assert encode_passages(DAY, said, embedder, first).equals(first)
     assert len(embedder.asked) == 2
 
 
@@ -79,11 +88,12 @@ class WordsToo(Lengths):
 
 def test_the_codes_of_the_words_are_kept_beside_the_vector():
     said = frame("messages", message("Use uv.", 0), message("Never pip.", 1))
-    assert make_passages(DAY, said, WordsToo())["words"].to_list() == [b"\x03" * 96] * 2
-    assert make_passages(DAY, said, Lengths())["words"].to_list() == [b""] * 2
+    assert encode_passages(DAY, said, WordsToo())["words"].to_list() == [b"\x03" * 96] * 2
+    assert encode_passages(DAY, said, Lengths())["words"].to_list() == [b""] * 2
 
 
 def test_the_end_of_an_endless_paste_has_words_but_no_vector():
     said = frame("messages", message("\n\n".join(f"{n} " + "x " * 245 for n in range(30)), 0))
-    passages = make_passages(DAY, said, Lengths())
-    assert passages["vector"].is_null().to_list() == [number >= MOST_VECTORS for number in range(30)]
+    passages, vectors = make_passages(DAY, said), encode_passages(DAY, said, Lengths())
+    assert passages.filter(HAS_VECTOR)["number"].to_list() == [*range(MOST_VECTORS)]
+    assert set(vectors["text_hash"]) == set(passages.filter(HAS_VECTOR)["text_hash"])

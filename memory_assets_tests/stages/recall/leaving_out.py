@@ -19,7 +19,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.runs.materialise import materialise
 from memory_assets.schema.protocols import Embedder, Read
 from memory_assets.schema.tables import TABLES, WHOLE
-from memory_assets.stages.embed.encode import make_passages
+from memory_assets.stages.embed.encode import encode_passages, make_passages
 from memory_assets.stages.recall.results import Answer
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -156,8 +156,9 @@ def _write_tables(store: Store, known: Sequence[Mapping[str, Any]]) -> None:
     _write(store, "windows", "all", windows)
     for day, messages in days.items():
         _write(store, "messages", day, messages)
-        said = make_passages(date.fromisoformat(day), frame("messages", *messages), cast(Embedder, _OneByOne(embedder)))
-        store.tables.write("passages", day, said)
+        on, said = date.fromisoformat(day), frame("messages", *messages)
+        store.tables.write("passages", day, make_passages(on, said))
+        store.tables.write("passage_vectors", day, encode_passages(on, said, cast(Embedder, _OneByOne(embedder))))
 
 
 class _OneByOne:
