@@ -19,7 +19,7 @@ from memory_assets.errors import LabelsError, ReviewError, StoreError, UnknownId
 from memory_assets.schema import requests
 from memory_assets.schema.announcements import announced_since, moment, take
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
-from memory_assets.services.which_store import environment_of, is_sample, present_settings
+from memory_assets.services.which_store import is_sample, present_settings
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store.places import present_root
 from memory_assets.store.ready import NOTHING_YET, briefing_path, full_path, here, read_briefing
@@ -452,11 +452,14 @@ class MemoryAgent:
         sent = self.store.tables.read("events", columns=["harness", "sent_at"]).drop_nulls()
         return dict(sent.group_by("harness").agg(pl.col("sent_at").max()).sort("harness").iter_rows())
 
-    def serve_ui(self, port: int) -> int:
-        """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code."""
-        from memory_assets.runs import launch
+    def serve_ui(self, port: int, tell: "Callable[[str], None]") -> int:
+        """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code.
 
-        return launch.serve(self.store, port, environment_of(self.settings))
+        Runs what becomes due meanwhile; `tell` shows a problem of these runs.
+        """
+        from memory_assets.runs.serving import Serving
+
+        return Serving(self.store, port, tell).start().wait()
 
     def evaluate(self, labels: Path | None = None, *, against: Path | None = None, show: "Shown | None" = None) -> "Evaluation":
         """Returns how well the observations cover the labelled sessions of the folder, by default of the setting `gold`.

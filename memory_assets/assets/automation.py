@@ -19,6 +19,7 @@ from memory_assets.assets.deadlines import deadlines
 from memory_assets.runs import due
 from memory_assets.runs.days import STARTED_BY, has_scopes, stretches, tags_of
 from memory_assets.runs.due import DueRun, due_runs, next_runs, night_runs, runs_of_days
+from memory_assets.runs.liveness import WORKER, fail_dead_runs, is_alive
 from memory_assets.runs.record import begin_night, is_missed, last_run, note_slot
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.schema.frames import hash_of
@@ -28,9 +29,8 @@ from memory_assets.store.store import Store
 
 EVERY_MINUTE: dict[str, Any] = {"minimum_interval_seconds": 60, "default_status": dg.DefaultSensorStatus.RUNNING}
 TWICE_A_MINUTE: dict[str, Any] = EVERY_MINUTE | {"minimum_interval_seconds": 30}
-_STATUSES = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED")
+LEFT_TO_WORKER = "The process of `memory up` runs what new transcripts and events require, as soon as they arrive."
 Context = dg.SensorEvaluationContext | dg.ScheduleEvaluationContext
-UNFINISHED = dg.RunsFilter(statuses=[dg.DagsterRunStatus(name) for name in _STATUSES])
 
 ASSET_JOBS = {
     job.name: dg.define_asset_job(
@@ -55,8 +55,8 @@ def _scopes(instance: dg.DagsterInstance, store: Store, jobs: Iterable[str]) -> 
     return register_scopes(instance, store) if any(map(has_scopes, jobs)) else []
 
 
-def _is_busy(context: dg.SensorEvaluationContext) -> bool:
-    return bool(context.instance.get_run_records(UNFINISHED, limit=1))
+def _is_busy(context: dg.SensorEvaluationContext, store: Store) -> bool:
+    return bool(fail_dead_runs(context.instance, store))
 
 
 def _loaded(context: Context, requests: Sequence[dg.RunRequest]) -> list[dg.RunRequest]:
@@ -87,7 +87,9 @@ def next_requests(instance: dg.DagsterInstance, store: Store, *, busy: bool) -> 
 )
 def new_transcripts(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
     """Requests the next job that brings the tables up to date with the transcripts."""
-    requests = _loaded(context, next_requests(context.instance, store, busy=_is_busy(context)))
+    if is_alive(store, WORKER):
+        return dg.SensorResult(skip_reason=dg.SkipReason(LEFT_TO_WORKER))
+    requests = _loaded(context, next_requests(context.instance, store, busy=_is_busy(context, store)))
     reason = None if requests else dg.SkipReason("Nothing new, a run is in progress, or partitions of older days are loading.")
     return dg.SensorResult(run_requests=requests, skip_reason=reason)
 
@@ -99,7 +101,7 @@ def new_transcripts(context: dg.SensorEvaluationContext, store: dg.ResourceParam
 )
 def spooled_events(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
     """Requests a capture when events wait, then the reflections and frictions that an event requests."""
-    requests, checked = _loaded(context, event_requests(store, busy=_is_busy(context))), spool_is_read(store, None)
+    requests, checked = _loaded(context, event_requests(store, busy=_is_busy(context, store))), spool_is_read(store, None)
     problem = "" if checked.passed else str(checked.metadata.get("problem", ""))
     evaluation = dg.AssetCheckEvaluation(
         asset_key=dg.AssetKey("events"), check_name=SPOOL_CHECK, passed=checked.passed, metadata=checked.metadata
@@ -113,7 +115,7 @@ def event_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
     """Returns a capture where events wait, else the runs that events request, once per event: its id is part of the key."""
     if busy:
         return []
-    if due.events_wait(store):
+    if due.events_wait(store) and not is_alive(store, WORKER):
         return [_request(DueRun("capture", None, due.capture_state(store)), _hour(store), by="spooled_events")]
     requested = {"reflect": due.days_asked_for(store), "find_friction": due.friction_asked_for(store)}
     return [_request(run, by="spooled_events") for job, days in requested.items() for run in runs_of_days(job, days)]
@@ -234,7 +236,7 @@ def _late(request: dg.RunRequest, job: str, key: str) -> dg.RunRequest:
 )
 def overdue_jobs(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
     """Requests the runs of missed schedules; none while another run is in progress."""
-    requests = [] if _is_busy(context) else _loaded(context, overdue_requests(context.instance, store))
+    requests = [] if _is_busy(context, store) else _loaded(context, overdue_requests(context.instance, store))
     reason = None if requests else dg.SkipReason("No time of a schedule was missed, or a run is in progress.")
     return dg.SensorResult(run_requests=requests, skip_reason=reason)
 

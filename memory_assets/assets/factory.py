@@ -17,6 +17,7 @@ from dagster_pandera import pandera_schema_to_dagster_type
 
 from memory_assets.errors import DamagedError, LabelsError, ModelBusyError, ModelSetupError
 from memory_assets.runs.days import ASK_AGAIN
+from memory_assets.runs.liveness import hold
 from memory_assets.runs.materialise import Markdown, Report, counts_of, data_version, materialise
 from memory_assets.runs.scopes import SCOPE
 from memory_assets.runs.staleness import resolve, settings_of
@@ -77,6 +78,7 @@ def _asset(tables: Sequence[Table], settings: Settings, partitions: Partitions) 
         can_subset=False,
     )
     def build(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> Iterator[dg.MaterializeResult]:
+        hold(store, context.run_id)
         keys = context.partition_keys if lead.is_partitioned else [WHOLE]
         report = _materialise(store, tables, keys, ask_again=context.run.tags.get(ASK_AGAIN) != "false")
         for warning in report.warnings:

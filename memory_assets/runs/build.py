@@ -50,15 +50,20 @@ class Built:
         return {name: getattr(self, name) for name in shown} | {"seconds": round(self.seconds, 3)}
 
 
-def build(*, since: str | None = None, may_show_sample: bool = False) -> Built:
-    """Reads new transcripts and updates the tables; on a machine without transcripts it may show the sample instead."""
+def build(*, since: str | None = None) -> Built:
+    """Reads new transcripts and updates the tables."""
+    return fill(choose(since=since))
+
+
+def choose(*, since: str | None = None, may_show_sample: bool = False) -> StoreChoice:
+    """Returns the store to fill; on a machine without transcripts it may be that of the sample, which is laid out."""
     settings = read_settings()
     if since is not None:
         widen_since(settings, since)
     filling = store_to_fill(settings)
     if is_sample(filling.settings):
         _prepare_sample(filling.settings, settings, may_create=may_show_sample)
-    return fill(filling)
+    return filling
 
 
 def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = None) -> Built:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import get_args
 
+import polars as pl
+
 from memory_assets.errors import SettingsError
 from memory_assets.runs import inputs
 from memory_assets.schema.tables import TABLES, tables_in
@@ -17,6 +19,9 @@ from memory_assets.store.store import Store
 
 LONGEST_STRETCH = 31
 """Days in one run."""
+
+RECENT_DAYS = 3
+"""Days with sessions that are read before all others if there are many: in seconds, recall knows the latest work."""
 
 BRIDGED_GAP = 3
 """Idle days inside a stretch that cost less to materialise than a run of their own (0.1 s a day against 0.5 s a run)."""
@@ -57,12 +62,41 @@ def stretches(days: Iterable[date]) -> list[Stretch]:
     return found
 
 
+def newest_first(days: Iterable[date], sessions: Iterable[tuple[date, date]]) -> list[Stretch]:
+    """Returns the days as stretches, the latest first; the first one is short, so that recent sessions are read soon.
+
+    `sessions` are the first and last days of sessions. Where it can be done, a session's days are in one stretch: its later
+    parts are read in the light of the earlier ones.
+    """
+    left, found, wanted, spans = sorted(set(days)), list[Stretch](), RECENT_DAYS, list(sessions)
+    while left:
+        first = _start_of(left[-wanted:], left, spans)
+        found += reversed(stretches(day for day in left if day >= first))
+        left, wanted = [day for day in left if day < first], LONGEST_STRETCH
+    return found
+
+
+def _start_of(wanted: Sequence[date], left: Sequence[date], sessions: Sequence[tuple[date, date]]) -> date:
+    """Returns the first of the wanted days, or an earlier one of those left where a session began that goes on then."""
+    first = wanted[0]
+    while began := [begin for begin, end in sessions if begin < first <= end and begin >= left[0]]:
+        first = min(began)
+    return first
+
+
 def first_day_of(store: Store) -> date:
     """Returns the first day of the store: of its windows, its notes and every table by day; today where there is nothing."""
     found = [store.tables.read("windows", columns=["day"])["day"].min(), *map(date.fromisoformat, inputs.notes_by_day(store))]
     by_day = [table.name for table in TABLES.values() if table.grain == "day" and table.record]
     found += [date.fromisoformat(part) for name in by_day for part in store.tables.parts(name)]
     return min((day for day in found if day is not None), default=store.settings.today())
+
+
+def session_days(store: Store) -> list[tuple[date, date]]:
+    """Returns the first and the last day of each session's windows."""
+    windows = store.tables.read("windows", columns=["session_id", "day"]).drop_nulls("day")
+    spans = windows.group_by("session_id").agg(pl.col("day").min().alias("first"), pl.col("day").max().alias("last"))
+    return list(spans.select("first", "last").iter_rows())
 
 
 def days_between(tables: ParquetTables, first: date | None, last: date | None) -> list[date]:

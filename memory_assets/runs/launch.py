@@ -1,14 +1,13 @@
-"""Starts runs and the UI for the command line: the same jobs that the sensors start, in this process, in order.
+"""Starts runs for the command line: the same jobs that the sensors start, in this process, in order.
 
 Dagster is imported only when there is something to run, so that finding nothing to do costs no import.
 """
 
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.resources import files
@@ -19,12 +18,14 @@ from typing import TYPE_CHECKING
 from polars.exceptions import PanicException
 
 from memory_assets.errors import DamagedError, StoreError, causes_of
-from memory_assets.runs.days import Stretch, first_day_of, has_scopes, stretches, tags_of
+from memory_assets.runs.days import Stretch, first_day_of, has_scopes, newest_first, session_days, stretches, tags_of
 from memory_assets.runs.due import due_runs
+from memory_assets.runs.estimate import expected_seconds
 from memory_assets.runs.freshness import keep_waiting
 from memory_assets.runs.record import begin_night
 from memory_assets.runs.scopes import register_scopes
 from memory_assets.runs.staleness import stale_days
+from memory_assets.schema.progress import expect, part, works
 from memory_assets.schema.tables import JOBS, tables_in
 from memory_assets.store.damage import is_damage, put_damaged_aside, settle
 from memory_assets.store.settings import RULES
@@ -35,20 +36,20 @@ if TYPE_CHECKING:
     import dagster as dg
 
 
-CODE_LOCATION = "memory_assets.definitions"
-"""The module that the UI loads, and the name under which it shows it."""
-
-POLL_SECONDS = 30.0
-"""Time between two readings of the store's first day while the UI is served."""
-
 MOST_ATTEMPTS = 4
 """Times that an update starts again after a damaged file was put aside."""
 
-END_SECONDS = 3.0
-"""Time that the processes of the UI have to end before they are killed; a run that is killed is finished by the next one."""
-
 EVENT_LOG = "# Keeps the event log open"
 """The line of dagster.yaml where the part begins that older files lack."""
+
+NEWEST_FIRST = ("process_days", "encode_messages")
+"""Jobs whose latest days are built first, in a run of their own."""
+
+WORKS = {
+    "rebuild_memories": "recall works",
+    "triage": "recall works and MEMORY.md is written",
+}
+"""What a person can use once the job has run."""
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 """Run configuration that keeps Dagster's log of a run out of the terminal; the UI shows it all the same."""
@@ -63,35 +64,39 @@ class RunSummary:
 
 
 def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
-    """Updates every table from the transcripts, then reflects and triages; does nothing when nothing is new.
+    """Updates every table from the transcripts, then reflects and triages; does nothing when nothing is new."""
+    with Runner(store) as runner, expect(expected_seconds(store)):
+        update(runner, [job.name for job in JOBS.values() if reflect or job.is_at_once])
+        if reflect:
+            settle(store)
+        keep_waiting(store)
+        return runner.summary()
+
+
+def update(runner: "Runner", jobs: Sequence[str]) -> None:
+    """Runs what is due of these jobs, in order.
 
     If a file is damaged, it is put aside and the update starts again from the first job.
     """
-    summary = RunSummary()
-    put_damaged_aside(store, is_deep=False)
+    put_damaged_aside(runner.store, is_deep=False)
     for attempt in count(1):
-        with _Runner(store) as runner:
-            try:
-                for job in JOBS.values():
-                    if reflect or job.is_at_once:
-                        runner.run_due(job.name)
-                break
-            except (Exception, PanicException) as error:
-                found = put_damaged_aside(store) if is_damage(error) else []
-                is_put_aside = any(isinstance(cause, DamagedError) for cause in causes_of(error))  # by a step
-                if attempt == MOST_ATTEMPTS or not (found or is_put_aside):
-                    raise
-            finally:
-                summary = RunSummary([*summary.jobs, *runner.summary().jobs], summary.seconds + runner.summary().seconds)
-    if reflect:
-        settle(store)
-    keep_waiting(store)
-    return summary
+        try:
+            for job in jobs:
+                runner.run_due(job)
+                if job in runner.summary().jobs and job in WORKS:
+                    works(WORKS[job])
+            break
+        except (Exception, PanicException) as error:
+            runner.disconnect()
+            found = put_damaged_aside(runner.store) if is_damage(error) else []
+            is_put_aside = any(isinstance(cause, DamagedError) for cause in causes_of(error))  # by a step
+            if attempt == MOST_ATTEMPTS or not (found or is_put_aside):
+                raise
 
 
 def backfill(store: Store, days: Iterable[date]) -> RunSummary:
     """Asks the model about the days as if for the first time, then updates everything else."""
-    with _Runner(store) as runner:
+    with Runner(store) as runner:
         for stretch in stretches(days):
             runner.run("process_days", stretch, ask_again=True)
         for job in JOBS:
@@ -107,7 +112,7 @@ def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bo
     lines of MEMORY.md have to be removed: these are removed before proposals for their place are decided.
     """
     is_branch = store.origin is not None
-    with _Runner(store) as runner:
+    with Runner(store) as runner:
         for stretch in stretches(days):
             runner.run("process_days", stretch, ask_again=True)
         others = [] if is_branch else [day for day in stale_days(store, "process_days") if day not in days]
@@ -130,26 +135,38 @@ def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bo
 
 def triage(store: Store) -> RunSummary:
     """Carries out the decisions in the ledger and in REVIEW.md."""
-    with _Runner(store) as runner:
+    with Runner(store) as runner:
         runner.run("triage")
     return runner.summary()
 
 
-class _Runner(ExitStack):
+class Runner(ExitStack):
     """Runs jobs in this process with the store's own Dagster instance, which the first run opens and the exit closes."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, started_by: str = "command line") -> None:
         super().__init__()
-        self._store, self._started = store, time.monotonic()
+        self.store, self._started_by, self._started = store, started_by, time.monotonic()
         self._jobs: list[str] = []
         self._definitions: dg.Definitions | None = None
         self._first_day = date.max
         self._instance: dg.DagsterInstance | None = None
 
     def run_due(self, job: str) -> None:
-        """Runs the job for everything that is due."""
-        for due in due_runs(self._store, job):
-            self.run(job, due.stretch)
+        """Runs the job for everything that is due, sessions and messages of the latest days first."""
+        if job not in NEWEST_FIRST:
+            for due in due_runs(self.store, job):
+                self.run(job, due.stretch)
+            return
+        days = [day for due in due_runs(self.store, job) if due.stretch for day in due.stretch.days()]
+        runs = newest_first(days, session_days(self.store))
+        for place, stretch in enumerate(runs):
+            part(len(stretch.days()) / len(days))
+            self.run(job, stretch)
+            if job == "process_days" and place == 0 and len(runs) > 1:
+                part(0.0)
+                self.run_due("rebuild_memories")
+                works("recall works for the latest sessions")
+        part(1.0)
 
     def run(
         self, job: str, stretch: Stretch | None = None, *, ask_again: bool = False, only: Sequence[str] | None = None
@@ -157,32 +174,57 @@ class _Runner(ExitStack):
         """Runs the job, or only the named tables of it; raises `StoreError` where it fails."""
         quieten()
         import dagster as dg
+        from dagster._core.utils import make_new_run_id
 
         from memory_assets.definitions import assemble
+        from memory_assets.runs.liveness import holding
 
-        first = min(first_day_of(self._store), stretch.first if stretch else date.max)
+        first = min(first_day_of(self.store), stretch.first if stretch else date.max)
         if self._definitions is None or first < self._first_day:
-            self._definitions, self._first_day = assemble(self._store.settings, first, self._store), first
+            self._definitions, self._first_day = assemble(self.store.settings, first, self.store), first
         if job == "nightly" and stretch:
-            begin_night(self._store, stretch.first)
-        tables = only or [table.name for table in tables_in(job, only_in_branch=self._store.origin is not None)]
-        if self._instance is None:
-            self._instance = self.enter_context(open_instance(self._store))
-        scopes = register_scopes(self._instance, self._store) if has_scopes(job) else []
-        result = self._definitions.resolve_job_def(job).execute_in_process(
-            instance=self._instance,
-            run_config=QUIET,
-            asset_selection=[dg.AssetKey(name) for name in tables],
-            tags=tags_of(job, stretch, scopes=scopes, ask_again=ask_again, started_by="command line"),
-            raise_on_error=True,
-        )
+            begin_night(self.store, stretch.first)
+        tables = only or [table.name for table in tables_in(job, only_in_branch=self.store.origin is not None)]
+        scopes = register_scopes(self.instance, self.store) if has_scopes(job) else []
+        with holding(self.store, run_id := make_new_run_id()), _interrupted_by_signals():
+            result = self._definitions.resolve_job_def(job).execute_in_process(
+                instance=self.instance,
+                run_config=QUIET,
+                asset_selection=[dg.AssetKey(name) for name in tables],
+                tags=tags_of(job, stretch, scopes=scopes, ask_again=ask_again, started_by=self._started_by),
+                raise_on_error=True,
+                run_id=run_id,
+            )
         if not result.success:
             raise StoreError(f"The run of '{job}' failed; see run {result.run_id} in the Dagster UI (`memory up`).")
         self._jobs.append(job)
 
+    @property
+    def instance(self) -> "dg.DagsterInstance":
+        """The store's Dagster instance."""
+        if self._instance is None:
+            self._instance = self.enter_context(open_instance(self.store))
+        return self._instance
+
+    def disconnect(self) -> None:
+        """Closes the instance, whose files may be damaged; the next run opens it again."""
+        self.close()
+        self._instance = None
+
     def summary(self) -> RunSummary:
         """Returns the jobs that were run, and the time since the start."""
         return RunSummary(self._jobs, time.monotonic() - self._started)
+
+
+@contextmanager
+def _interrupted_by_signals() -> Iterator[None]:
+    """Raises `KeyboardInterrupt` where Dagster, which handles signals during a run, raises its own error."""
+    import dagster as dg
+
+    try:
+        yield
+    except dg.DagsterExecutionInterruptedError as error:
+        raise KeyboardInterrupt from error
 
 
 @contextmanager
@@ -218,75 +260,6 @@ def make_home(store: Store) -> Path:
     if not re.search(r"^(storage|(event_log|run|schedule)_storage|instance_class)\s*:", written, re.M):
         write_atomically(path, (written.rstrip("\n") + "\n\n" + content[content.index(EVENT_LOG) :]).encode())
     return home
-
-
-def serve(store: Store, port: int, environ: dict[str, str]) -> int:
-    """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code.
-
-    When transcripts older than the first partition are captured, it reloads the code location for earlier partitions. SIGTERM
-    and ctrl-C end all processes that were started for the UI, those that do not end by themselves after `END_SECONDS`.
-    """
-    import signal
-    import subprocess
-    from threading import Timer
-
-    first_day = first_day_of(store)
-    with store.lock():
-        make_home(store)
-    command = [sys.executable, "-m", "dagster", "dev", "-m", CODE_LOCATION, "-h", "127.0.0.1", "-p", str(port)]
-    variables = {**os.environ, **environ, "DAGSTER_HOME": str(store.dagster_home), "PYTHONWARNINGS": "ignore"}
-    process: subprocess.Popen | None = None
-    asked: list[int] = []
-
-    def end(number: int, _: object) -> None:
-        asked.append(number)
-        if process is None:
-            return
-        process.terminate()  # Dagster stops its own processes
-        killing = Timer(END_SECONDS if len(asked) == 1 else 0.0, kill_group, [process.pid])
-        killing.daemon = True
-        killing.start()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)  # before the start, so that no process outlives a signal that arrives during it
-    own_group = os.name == "posix"  # ctrl-C reaches this process alone, which ends the others
-    options = {"env": variables, "cwd": store.root, "start_new_session": own_group}
-    process = subprocess.Popen([*command, "--log-level", "warning"], **options)
-    if asked:
-        end(asked.pop(), None)
-    try:
-        while True:
-            try:
-                code = process.wait(timeout=POLL_SECONDS)
-                return 0 if signal.SIGINT in asked else code
-            except subprocess.TimeoutExpired:
-                if (first := first_day_of(store)) < first_day and reload_code_location(port):
-                    first_day = first
-    finally:
-        kill_group(process.pid)  # what it left running
-
-
-def kill_group(leader: int) -> None:
-    """Kills a process that was started in a session of its own, and everything it started."""
-    import signal
-    import subprocess
-
-    if os.name == "nt":
-        subprocess.run(["taskkill", "/F", "/T", "/PID", str(leader)], capture_output=True)
-        return
-    with suppress(ProcessLookupError, PermissionError):  # it ended by itself
-        os.killpg(leader, signal.SIGKILL)
-
-
-def reload_code_location(port: int) -> bool:
-    """Makes the UI on the port reload the definitions; returns False where it does not answer."""
-    from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError, ReloadRepositoryLocationStatus
-
-    try:
-        client = DagsterGraphQLClient("127.0.0.1", port_number=port)
-        return client.reload_repository_location(CODE_LOCATION).status == ReloadRepositoryLocationStatus.SUCCESS
-    except (DagsterGraphQLClientError, OSError):
-        return False
 
 
 def quieten() -> None:

@@ -19,7 +19,7 @@ from memory_assets.runs.record import note_builds
 from memory_assets.runs.staleness import input_versions, note_name, resolve
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
-from memory_assets.schema.progress import track
+from memory_assets.schema.progress import building, track
 from memory_assets.schema.tables import JOBS, Table
 from memory_assets.stages.capture.masking.redact import mask_frame, mask_text, secret_rows, secret_rules
 from memory_assets.store.damage import is_damage, put_damaged_aside
@@ -112,6 +112,7 @@ def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str]
 
 def _materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str], *, ask_again: bool) -> Report:
     lead = tables[-1]
+    building(lead.name, JOBS[lead.jobs[0]].title)
     wanted = input_versions(store, lead) if lead.inputs is not None else {}
     default = "-" if lead.is_partitioned else lead.version  # of a partition that nothing in the store requires
     versions = {part: wanted.get(part, default) for part in partitions}

@@ -34,6 +34,14 @@ def sample_settings(settings: "Settings") -> "Settings":
     return settings.model_copy(update={"data": data, "sources": sources, "owner": SAMPLE_OWNER, "people": people})
 
 
+def read_again(settings: "Settings") -> "Settings":
+    """Returns the present settings of the store that these are of; raises `SettingsError` for invalid ones."""
+    from memory_assets.store.settings import read_settings
+
+    fresh = read_settings()
+    return sample_settings(fresh) if is_sample(settings) else fresh
+
+
 def is_sample(settings: "Settings") -> bool:
     """Returns whether these are the settings of the sample's store."""
     return settings.data.name == SAMPLE and settings.sources == str(settings.data / "transcripts")

@@ -10,7 +10,7 @@ from memory_assets.assets.automation import new_transcripts, next_requests
 from memory_assets.definitions import assemble
 from memory_assets.runs import due
 from memory_assets.runs.days import STARTED_BY
-from memory_assets.runs.launch import _Runner
+from memory_assets.runs.launch import Runner
 from memory_assets.runs.staleness import stale_days
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -48,7 +48,7 @@ def test_the_same_state_is_asked_for_under_the_same_key(store: Store):
 
 
 def test_a_request_names_the_days_of_its_range(store: Store):
-    with _Runner(store) as runner:
+    with Runner(store) as runner:
         runner.run("capture")
     (request,) = next_requests(dg.DagsterInstance.ephemeral(), store, busy=False)
     assert request.job_name == "process_days"
@@ -58,7 +58,7 @@ def test_a_request_names_the_days_of_its_range(store: Store):
 
 @pytest.mark.parametrize(("first_day", "asked_for"), [(date(2026, 8, 3), ["process_days"]), (date(2026, 8, 4), [])])
 def test_days_before_the_loaded_partitions_wait_for_a_reload(store: Store, first_day: date, asked_for: list[str]):
-    with _Runner(store) as runner:
+    with Runner(store) as runner:
         runner.run("capture")
     loaded = assemble(store.settings, first_day).get_repository_def()
     instance = dg.DagsterInstance.ephemeral()

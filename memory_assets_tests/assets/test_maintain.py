@@ -17,7 +17,7 @@ from memory_assets.definitions import assemble
 from memory_assets.runs.days import Stretch, tags_of
 from memory_assets.runs.due import DueRun, due_runs, memories_are_stale, night_runs
 from memory_assets.runs.inputs import summaries_are_stale
-from memory_assets.runs.launch import _Runner
+from memory_assets.runs.launch import Runner
 from memory_assets.runs.record import begin_night, begun_night
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.tables import TABLES, table_names, tables_in
@@ -49,7 +49,7 @@ def store(tmp_path: Path) -> Store:
 
 def run_night(store: Store, day: date = DAY) -> list[str]:
     """Runs what the schedule requests for the day, and returns the jobs."""
-    with _Runner(store) as runner:
+    with Runner(store) as runner:
         for run in night_runs(store, day):
             runner.run(run.job, run.stretch)
     return runner.summary().jobs
@@ -78,7 +78,7 @@ def test_a_night_reads_a_session_that_nobody_read_and_twice_equals_once(store: S
     assert run_night(store) == ["nightly"]
     assert contents(store) == first
     assert memories_are_stale(store), "the summaries follow the memories in the next run"
-    with _Runner(store) as runner:
+    with Runner(store) as runner:
         runner.run_due("rebuild_memories")
     assert RULE in "".join(store.tables.read("category_summaries")["text"])
     assert not memories_are_stale(store)
@@ -138,7 +138,7 @@ def test_a_night_that_was_killed_begins_again_with_the_same_day(store: Store):
 
 
 def test_a_night_begins_with_the_earliest_unread_day_and_older_ones_have_their_own_runs(store: Store, tmp_path: Path):
-    with _Runner(store) as runner:
+    with Runner(store) as runner:
         runner.run("capture")
     written = transcript(Path(store.settings.sources), "b")
     written.write_bytes(session("b"))

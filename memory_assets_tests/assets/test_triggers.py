@@ -102,6 +102,6 @@ def test_a_schedule_checks_every_day_in_the_owners_zone():
 def test_ingest_renders_the_briefing_when_something_comes_up(store: Store, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(launch, "due_runs", lambda store, job: [DueRun(job, None, "")] if job == "brief" else [])
     ran: list[str] = []
-    monkeypatch.setattr(launch._Runner, "run", lambda self, job, *_: ran.append(job))
+    monkeypatch.setattr(launch.Runner, "run", lambda self, job, *_: ran.append(job))
     launch.ingest(store)
     assert ran == ["brief"]

@@ -46,7 +46,7 @@ def run_night(settings: Settings) -> None:
     """Lets the nightly run of the day find a session that appeared, and finishes what follows from it."""
     add_session(settings, NOW - timedelta(days=1))
     store = open_store(settings)
-    with launch._Runner(store) as runner:
+    with launch.Runner(store) as runner:
         for run in night_runs(store, settings.today()):
             runner.run(run.job, run.stretch)
     ingest(settings)

@@ -26,14 +26,14 @@ class Recorder:
 
 def test_the_listener_hears_the_beginning_each_item_and_the_end():
     recorder = Recorder()
-    with report_to(recorder.track):
+    with report_to(recorder):
         assert list(track("ab", "letters")) == ["a", "b"]
     assert recorder.heard == [("letters", 2), 1, 1, "done"]
 
 
 def test_the_end_is_heard_when_a_step_fails():
     recorder = Recorder()
-    with report_to(recorder.track), pytest.raises(ZeroDivisionError):
+    with report_to(recorder), pytest.raises(ZeroDivisionError):
         for number in track([1, 0], "numbers"):
             _ = 1 / number
     assert recorder.heard[-1] == "done"
@@ -45,7 +45,7 @@ def test_without_a_listener_the_items_come_out_all_the_same():
 
 def test_after_the_block_nobody_listens():
     recorder = Recorder()
-    with report_to(recorder.track):
+    with report_to(recorder):
         pass
     list(track("ab", "letters"))
     assert recorder.heard == []

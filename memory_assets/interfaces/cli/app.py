@@ -19,7 +19,8 @@ from memory_assets.interfaces.cli import data, everyday, lab, serve, setup
 from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import VERBS
-from memory_assets.interfaces.views.terminal import Bars, Reply, print_error, print_reply
+from memory_assets.interfaces.views.progress import Bars
+from memory_assets.interfaces.views.terminal import Reply, print_error, print_reply
 from memory_assets.memory import announcements
 from memory_assets.schema.progress import report_to
 
@@ -92,7 +93,7 @@ def main(words: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str], *, as_json: bool) -> Any:
     """Returns the reply; with `--json`, output of libraries goes to stderr."""
     quiet = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
-    with quiet, report_to(None if as_json else Bars().track):
+    with quiet, report_to(None if as_json else Bars()):
         return make_app()(args=list(words), prog_name="memory", standalone_mode=False)
 
 

@@ -16,9 +16,10 @@ from memory_assets.interfaces.cli.commands import EVERY_DAY, KEEP_WELL, Json, Si
 from memory_assets.interfaces.ports import free_port
 from memory_assets.interfaces.views.health import render_built, render_health, render_model_hint, render_status_line
 from memory_assets.interfaces.views.memories import render_block
-from memory_assets.interfaces.views.terminal import Reply, console
+from memory_assets.interfaces.views.terminal import Reply, console, tell
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import AnswerRequest, RecallRequest, StatusRequest
+from memory_assets.store.store import open_store
 
 app = typer.Typer()
 review_app = commands.group(verbs.REVIEW.summary, no_args_is_help=False)
@@ -37,12 +38,19 @@ def up(
     port: Annotated[int | None, typer.Option(help="Port of the Dagster UI; the next free one is used.")] = None,
     as_json: Json = False,
 ) -> Reply:
-    """Read transcripts, build the memory, and serve the Dagster UI with its sensors and schedules."""
-    from memory_assets.runs.build import build
+    """Serve the Dagster UI, read transcripts, build the memory, and process sessions as they end."""
+    from memory_assets.runs.build import choose, fill
 
-    built = build(since=since, may_show_sample=True)
-    agent = MemoryAgent(built.store.settings)
-    reply = built_reply(built) if no_ui else built_reply(built, lambda: agent.serve_ui(free_port(port or agent.settings.port)))
+    filling = choose(since=since, may_show_sample=True)
+    if no_ui:
+        built = fill(filling)
+        reply = built_reply(built)
+    else:
+        from memory_assets.runs.serving import Serving
+
+        serving = Serving(open_store(filling.settings), free_port(port or filling.settings.port), tell).start()
+        built = serving.during(lambda: fill(filling))
+        reply = built_reply(built, serving.wait)
     return reply if built.status.uses_models else replace(reply, parts=chain(reply.parts, render_model_hint()))
 
 

@@ -8,7 +8,7 @@ import typer
 
 from memory_assets.interfaces.cli.commands import Json, group
 from memory_assets.interfaces.ports import LOOPBACK, address_of, free_port, listen
-from memory_assets.interfaces.views.terminal import Reply
+from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def ui(
 ) -> Reply:
     """Serve the Dagster UI with its sensors and schedules."""
     agent = MemoryAgent()
-    return Reply({"data": agent.store.root}, afterwards=lambda: agent.serve_ui(free_port(port or agent.settings.port)))
+    return Reply({"data": agent.store.root}, afterwards=lambda: agent.serve_ui(free_port(port or agent.settings.port), tell))
 
 
 def _serving(served: "App", path: str, is_writing: bool, host: str, port: int) -> Reply:

@@ -1,16 +1,14 @@
-"""Prints a reply: colour and progress bars on a terminal, plain text in a pipe, one JSON object with `--json`.
+"""Prints a reply: colour on a terminal, plain text in a pipe, one JSON object with `--json`.
 
 The answer goes to stdout, everything else to stderr. `NO_COLOR` is honoured.
 """
 
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 from rich.text import Text
 
@@ -20,9 +18,6 @@ from memory_assets.text.visible import visible
 
 PIPE_WIDTH = 160
 """Columns of tables where no terminal says how wide it is."""
-
-AT_LEAST_SECONDS = 1.0
-"""Without a terminal, steps that took less are not worth a line."""
 
 
 class Raw(str):
@@ -76,6 +71,11 @@ def show(parts: Iterable[Part], on: Console) -> None:
             on.print(Text(part) if isinstance(part, str) else part)
 
 
+def tell(text: str) -> None:
+    """Prints a message that is no part of the answer."""
+    console(is_error=True).print(Text(text))
+
+
 def print_error(error: BaseException, message: str, *, as_json: bool) -> None:
     """Writes an error: as JSON on stdout, or as one message on stderr."""
     if as_json:
@@ -87,35 +87,3 @@ def print_error(error: BaseException, message: str, *, as_json: bool) -> None:
 def _print_json(value: Any) -> None:
     sys.stdout.write(to_json(value).decode() + "\n")
     sys.stdout.flush()
-
-
-class Bars:
-    """Shows progress on stderr: bars on a terminal, else a line for each long step."""
-
-    def __init__(self) -> None:
-        self._console = console(is_error=True)
-        self._bars: Progress | None = None
-        self._open = 0
-
-    def track(self, items: Iterable[Any], description: str, total: float | None) -> Iterator[Any]:
-        """Yields the items and moves a bar; the last open one releases the terminal."""
-        if self._bars is None:
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            self._bars = Progress(*columns, console=self._console, disable=not self._console.is_terminal)
-            self._bars.start()
-        self._open += 1
-        bars, started, done = self._bars, time.monotonic(), 0
-        task = bars.add_task(description, total=total)
-        try:
-            for item in items:
-                yield item
-                done += 1
-                bars.advance(task)
-        finally:
-            seconds = time.monotonic() - started
-            if not self._console.is_terminal and seconds >= AT_LEAST_SECONDS:
-                self._console.print(f"{description}: {done:,} in {seconds:.1f} s")
-            self._open -= 1
-            if not self._open:
-                bars.stop()
-                self._bars = None

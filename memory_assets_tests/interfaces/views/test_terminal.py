@@ -1,16 +1,13 @@
 """The terminal: JSON of any result, bars only for people who look, lines for whoever reads a log."""
 
-import io
 import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from memory_assets.interfaces.views import terminal
-from memory_assets.interfaces.views.terminal import Bars, Reply, print_reply
+from memory_assets.interfaces.views.terminal import Reply, print_reply
 
 
 @dataclass(frozen=True)
@@ -45,25 +42,3 @@ def test_warnings_are_part_of_json(capsys: pytest.CaptureFixture[str]):
 def test_text_in_brackets_is_printed_as_it_was_said(capsys: pytest.CaptureFixture[str]):
     print_reply(Reply(None, ["[bold]not markup[/bold] :smile:"]), as_json=False)
     assert capsys.readouterr().out == "[bold]not markup[/bold] :smile:\n"
-
-
-def test_without_a_terminal_a_long_step_is_one_line_and_a_short_one_none(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-):
-    moments = iter([0.0, 0.2, 10.0, 12.5])
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(moments, 99.0))
-    bars = Bars()
-    for name in ("short", "long"):
-        assert list(bars.track("abc", name, 3)) == ["a", "b", "c"]
-    assert capsys.readouterr().err == "long: 3 in 2.5 s\n"
-
-
-def test_on_a_terminal_steps_are_bars_and_leave_it_free_when_done(monkeypatch: pytest.MonkeyPatch):
-    shown = io.StringIO()
-    monkeypatch.setattr(terminal, "console", lambda **_: Console(file=shown, force_terminal=True, width=80))
-    bars = Bars()
-    for _ in bars.track("ab", "outer", 2):
-        list(bars.track(iter("c"), "inner", None))
-    assert "outer" in shown.getvalue()
-    assert "2/2" in shown.getvalue()
-    assert "\x1b[?25h" in shown.getvalue()

@@ -1,7 +1,8 @@
-"""Ending the command that serves the UI ends the UI."""
+"""The command that serves the UI tells where it is, keeps its output in a file, and ends with all of its processes."""
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.runs import launch
+from memory_assets.runs import serving
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets.text.files import make_folder
@@ -18,12 +19,12 @@ PATIENCE = 60.0
 
 SERVE = """
 import sys
-from memory_assets.runs import launch
+from memory_assets.runs import serving
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 
 sys.executable = sys.argv[1]
-sys.exit(launch.serve(open_store(read_settings()), 1, {}))
+sys.exit(serving.Serving(open_store(read_settings()), int(sys.argv[2]), print).start().wait())
 """
 
 
@@ -35,7 +36,7 @@ def test_a_command_that_is_asked_to_end_ends_the_ui(tmp_path: Path):
     running, program = tmp_path / "running", tmp_path / "program"
     program.write_text(f"#!/bin/sh\necho $$ > {running}.part && mv {running}.part {running}\nexec sleep 90\n")
     program.chmod(0o700)
-    command = subprocess.Popen([sys.executable, "-W", "ignore", "-c", SERVE, str(program)])
+    command = subprocess.Popen([sys.executable, "-W", "ignore", "-c", SERVE, str(program), "1"])
     try:
         until = time.monotonic() + PATIENCE
         while not running.exists() and command.poll() is None and time.monotonic() < until:
@@ -66,8 +67,8 @@ def test_processes_that_do_not_end_by_themselves_are_killed_with_their_children(
     running, program = tmp_path / "running", tmp_path / "program"
     program.write_text(STUBBORN.format(running=running))
     program.chmod(0o700)
-    serve = SERVE.replace("import sys\n", "import sys\nfrom memory_assets.runs import launch as l\nl.END_SECONDS = 0.3\n", 1)
-    command = subprocess.Popen([sys.executable, "-W", "ignore", "-c", serve, str(program)])
+    serve = SERVE.replace("import sys\n", "import sys\nfrom memory_assets.runs import serving as s\ns.END_SECONDS = 0.3\n", 1)
+    command = subprocess.Popen([sys.executable, "-W", "ignore", "-c", serve, str(program), "1"])
     try:
         until = time.monotonic() + PATIENCE
         while not running.exists() and command.poll() is None and time.monotonic() < until:
@@ -106,8 +107,55 @@ def test_a_signal_during_the_start_ends_the_ui_too(monkeypatch: pytest.MonkeyPat
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     monkeypatch.setattr(subprocess, "Popen", start_slowly)
     try:
-        assert launch.serve(store, 1, {}) == -signal.SIGTERM
+        assert serving.Serving(store, 1, print).start().wait() == -signal.SIGTERM
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
         started[0].kill()
+
+
+def make_home() -> Path:
+    home = make_folder(open_store(read_settings()).dagster_home)
+    (home / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
+    return home
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the program in the place of Dagster is a shell script")
+def test_the_output_of_the_ui_is_in_its_log_and_a_ui_that_fails_shows_the_end_of_it(tmp_path: Path):
+    home, program = make_home(), tmp_path / "program"
+    program.write_text("#!/bin/sh\nfor line in $(seq 30); do echo DEBUG $line; done\necho no such module >&2\nexit 3\n")
+    program.chmod(0o700)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", SERVE, str(program), "1"], capture_output=True, text=True)
+    log = home / serving.LOG
+    assert done.returncode == 3 and log.stat().st_mode & 0o777 == 0o600
+    assert log.read_text().startswith("DEBUG 1\n") and "DEBUG 1\n" not in done.stdout
+    assert f"exit code 3. The end of {log}" in done.stdout and done.stdout.endswith("DEBUG 30\nno such module\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
+def test_the_address_is_told_once_the_ui_answers(tmp_path: Path):
+    make_home()
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\nexec sleep 90\n")
+    program.chmod(0o700)
+    with socket.create_server((serving.HOST, 0)) as listening:
+        port = listening.getsockname()[1]
+        serve = [sys.executable, "-u", "-W", "ignore", "-c", SERVE, str(program), str(port)]
+        with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as command:
+            assert command.stdout and "Starting the Dagster UI" in command.stdout.readline()
+            assert f"answers at http://127.0.0.1:{port};" in command.stdout.readline()
+            command.send_signal(signal.SIGINT)
+            assert command.wait(PATIENCE) == 0
+
+
+def test_a_log_that_has_grown_begins_again_and_its_end_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(serving, "MOST_LOG_BYTES", 4)
+    log = tmp_path / serving.LOG
+    with log.open("a") as writer:
+        writer.write("old\nlines\n")
+        writer.flush()
+        serving.begin_again(log)
+        writer.write("new\n")
+    assert (log.read_text(), log.with_name("ui.log.1").read_text()) == ("new\n", "old\nlines\n")
+    serving.begin_again(log)
+    assert log.read_text() == "new\n"

@@ -1,0 +1,147 @@
+"""Shows progress on stderr: bars on a terminal, else a line for each long step.
+
+Work whose tables were announced has one bar: how much of it is done, how long the rest may take, and what works already.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from memory_assets.interfaces.views.terminal import console
+
+AT_LEAST_SECONDS = 1.0
+"""Without a terminal, steps that took less are not worth a line."""
+
+TRUSTED_SHARE = 0.1
+"""Once this much of the expected time is done, the pace so far decides how long the rest takes."""
+
+
+class Bars:
+    """The progress of one command."""
+
+    def __init__(self, on: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = on or console(is_error=True)
+        self._clock = clock
+        self._bars: Progress | None = None
+        self._open = 0
+        self._overall: Overall | None = None
+        self._whole: TaskID | None = None
+
+    def track(self, items: Iterable[Any], description: str, total: float | None) -> Iterator[Any]:
+        """Yields the items and moves a bar; the last open one releases the terminal."""
+        if self._overall is not None:
+            yield from self._track_overall(self._overall, items, total)
+            return
+        if self._bars is None:
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            self._bars = self._start(*columns)
+        self._open += 1
+        bars, started, done = self._bars, self._clock(), 0
+        task = bars.add_task(description, total=total)
+        try:
+            for item in items:
+                yield item
+                done += 1
+                bars.advance(task)
+        finally:
+            seconds = self._clock() - started
+            if not self._console.is_terminal and seconds >= AT_LEAST_SECONDS:
+                self._console.print(f"{description}: {done:,} in {seconds:.1f} s")
+            self._open -= 1
+            if not self._open:
+                bars.stop()
+                self._bars = None
+
+    def expect(self, seconds: Mapping[str, float]) -> None:
+        """Shows one bar for all of these tables from now on; without tables, removes it."""
+        if self._bars is not None:
+            self._bars.stop()
+        self._bars, self._overall = None, Overall(seconds, self._clock()) if seconds else None
+        if self._overall is not None and self._console.is_terminal:
+            columns = (BarColumn(20), TextColumn("{task.percentage:>3.0f} %"), TextColumn("{task.description}"))
+            self._bars = self._start(*columns)
+            self._whole = self._bars.add_task("", total=1.0)
+            self._show()
+
+    def part(self, share: float) -> None:
+        """Takes how much of each table the following builds are."""
+        if self._overall is not None:
+            self._overall.share = share
+
+    def building(self, table: str, title: str) -> None:
+        """Shows the title, and counts the table before as built."""
+        if self._overall is not None:
+            self._overall.begin(table, title)
+            self._show()
+
+    def works(self, what: str) -> None:
+        """Shows what works from now on."""
+        if self._overall is not None:
+            self._overall.works = what
+            seconds = self._clock() - self._overall.started
+            self._console.print(f"{what[:1].upper()}{what[1:]} after {seconds:.0f} s.")
+            self._show()
+
+    def _track_overall(self, overall: "Overall", items: Iterable[Any], total: float | None) -> Iterator[Any]:
+        for done, item in enumerate(items, 1):
+            yield item
+            overall.within = done / total if total else 0.0
+            self._show()
+
+    def _start(self, *columns: Any) -> Progress:
+        bars = Progress(*columns, console=self._console, disable=not self._console.is_terminal)
+        bars.start()
+        return bars
+
+    def _show(self) -> None:
+        if self._bars is not None and self._overall is not None and self._whole is not None:
+            text = self._overall.render(self._clock())
+            self._bars.update(self._whole, completed=self._overall.done, description=text)
+
+
+class Overall:
+    """How far work is whose tables, with the time in seconds that each may take, were announced."""
+
+    def __init__(self, seconds: Mapping[str, float], started: float) -> None:
+        self.started = started
+        self.share, self.within = 1.0, 0.0
+        self.works = ""
+        self._seconds, self._whole = seconds, sum(seconds.values()) or 1.0
+        self._built = 0.0
+        self._table, self._title = "", ""
+
+    def begin(self, table: str, title: str) -> None:
+        """Counts the present table as built, and begins the next one."""
+        self._built += self._present()
+        self._table, self._title, self.within = table, title, 0.0
+
+    @property
+    def done(self) -> float:
+        """How much of the expected time is done, from 0 to 1."""
+        return min(1.0, (self._built + self.within * self._present()) / self._whole)
+
+    def render(self, now: float) -> str:
+        """Returns what is done at present, how long the rest may take, and what works already."""
+        works = f"{self.works} · " if self.works else ""
+        return f"{works}{self._title} · {render_remaining(self._remaining(now))}"
+
+    def _remaining(self, now: float) -> float:
+        """Returns the expected time for the rest, at the pace so far once there is enough to judge it by."""
+        left = (1.0 - self.done) * self._whole
+        pace = (now - self.started) / (self.done * self._whole) if self.done >= TRUSTED_SHARE else 1.0
+        return left * pace
+
+    def _present(self) -> float:
+        return self._seconds.get(self._table, 0.0) * self.share
+
+
+def render_remaining(seconds: float) -> str:
+    """Returns the time in words, rounded as an estimate is."""
+    if seconds < 10:
+        return "a few seconds left"
+    if seconds < 55:
+        return f"about {round(seconds, -1):.0f} s left"
+    return f"about {max(1, round(seconds / 60))} min left"

@@ -1,0 +1,123 @@
+"""Which processes are alive: each run, and the worker, is a lock that its process holds until it ends, however it ends.
+
+Dagster's launcher cannot tell whether the process of a run still exists. A killed run would stay "started" for good, and the
+sensors, which wait for runs in progress, would request nothing any more. `fail_dead_runs` marks such runs as failed.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dagster as dg
+import filelock
+from dagster._core.storage.tags import MAX_RETRIES_TAG
+
+from memory_assets.store.store import Store
+from memory_assets.text.files import make_folder
+
+FOLDER = "running"
+"""Below DAGSTER_HOME: one lock file for each process that runs."""
+
+WORKER = "worker"
+
+STARTING_SECONDS = 300.0
+"""A started run without a lock is importing code; after this time its process is taken for dead."""
+
+BETWEEN_STEPS_SECONDS = 60.0
+"""A run whose last step took the lock less than this ago may be about to start the next one in another process."""
+
+_STATUSES = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED")
+UNFINISHED = dg.RunsFilter(statuses=[dg.DagsterRunStatus(name) for name in _STATUSES])
+
+_held: dict[Path, filelock.FileLock] = {}
+
+
+def hold(store: Store, name: str) -> bool:
+    """Takes the lock of the run or worker until this process ends; returns False if another process has it."""
+    path = _path(store, name)
+    if path in _held:
+        os.utime(path)
+        return True
+    make_folder(path.parent)
+    lock = filelock.FileLock(path, mode=0o600, thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        return False
+    _held[path] = lock
+    os.utime(path)
+    return True
+
+
+def release(store: Store, name: str) -> None:
+    """Releases the lock and deletes its file."""
+    path = _path(store, name)
+    if lock := _held.pop(path, None):
+        path.unlink(missing_ok=True)  # while it is held: nobody takes the lock of a deleted file for that of a process
+        lock.release()
+
+
+@contextmanager
+def holding(store: Store, name: str) -> Iterator[bool]:
+    """Holds the lock during the block; yields whether it could be taken."""
+    is_held = hold(store, name)
+    try:
+        yield is_held
+    finally:
+        if is_held:
+            release(store, name)
+
+
+def is_alive(store: Store, name: str) -> bool:
+    """Returns whether a process holds the lock."""
+    path = _path(store, name)
+    if path in _held:
+        return True
+    if not path.is_file():
+        return False
+    lock = filelock.FileLock(path, mode=0o600)
+    try:
+        with lock.acquire(timeout=0):
+            return False
+    except filelock.Timeout:
+        return True
+
+
+def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
+    """Marks started runs as failed whose process has ended, and returns the ids of unfinished runs that go on.
+
+    A run that has not started yet is left to Dagster, which knows how long that may take.
+    """
+    alive = list[str]()
+    for record in instance.get_run_records(UNFINISHED):
+        run = record.dagster_run
+        if run.status != dg.DagsterRunStatus.STARTED or not _is_dead(store, record):
+            alive.append(run.run_id)
+            continue
+        instance.add_run_tags(run.run_id, {MAX_RETRIES_TAG: "0"})  # what it left is due, and found by the sensors
+        instance.report_run_failed(run, "The process of this run ended before the run did. What it left undone runs again.")
+    _remove_locks(store, alive)
+    return alive
+
+
+def _is_dead(store: Store, record: dg.RunRecord) -> bool:
+    """Returns whether no process executes the started run, and none is about to."""
+    path, now = _path(store, record.dagster_run.run_id), time.time()
+    try:
+        last, patience = path.stat().st_mtime, BETWEEN_STEPS_SECONDS
+    except FileNotFoundError:
+        last, patience = record.start_time or now, STARTING_SECONDS
+    return now - last >= patience and not is_alive(store, record.dagster_run.run_id)
+
+
+def _remove_locks(store: Store, alive: list[str]) -> None:
+    """Deletes the files of runs that have ended."""
+    for path in (store.dagster_home / FOLDER).glob("*.lock"):
+        if path.stem not in (*alive, WORKER) and not is_alive(store, path.stem):
+            path.unlink(missing_ok=True)
+
+
+def _path(store: Store, name: str) -> Path:
+    return store.dagster_home / FOLDER / f"{name}.lock"

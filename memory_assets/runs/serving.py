@@ -1,0 +1,237 @@
+"""Serves the Dagster UI with its sensors and schedules, and runs what is due in this process meanwhile.
+
+The UI is a process with children of its own. However this process is asked to end, at any moment, they end with it. What they
+print goes to `ui.log` in DAGSTER_HOME, not to the terminal.
+"""
+
+import atexit
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Timer
+from typing import Self, TypeVar
+
+from memory_assets.runs.days import first_day_of
+from memory_assets.runs.launch import make_home
+from memory_assets.runs.worker import Worker
+from memory_assets.services.which_store import environment_of, read_again
+from memory_assets.store.store import Store
+from memory_assets.text.files import write_atomically
+
+T = TypeVar("T")
+
+CODE_LOCATION = "memory_assets.definitions"
+"""The module that the UI loads, and the name under which it shows it."""
+
+TICK_SECONDS = 0.5
+"""Time between two looks at the events that were sent."""
+
+POLL_SECONDS = 30.0
+"""Time between two readings of the store's first day while the UI is served."""
+
+END_SECONDS = 3.0
+"""Time that the processes of the UI have to end before they are killed; a run that is killed is finished by the next one."""
+
+
+LOG, MOST_LOG_BYTES = "ui.log", 5_000_000
+"""The file in DAGSTER_HOME, and its size from which it begins again; the part before it is kept in `ui.log.1`."""
+
+LAST_LINES = 12
+"""Lines of the log that are told where the UI ends by itself."""
+
+HOST = "127.0.0.1"
+
+Tell = Callable[[str], None]
+
+
+class Serving:
+    """The UI of a store, and the worker that runs what becomes due while it is served.
+
+    The UI is there within seconds; a first build goes on behind it (`during`).
+    """
+
+    def __init__(self, store: Store, port: int, tell: Tell) -> None:
+        """`tell` is given the address, and problems of the UI and of runs."""
+        self._worker = Worker(lambda: Store(read_again(store.settings), store.root), tell)
+        self._ui = DagsterUi(store, port, environment_of(store.settings), tell)
+
+    def start(self) -> Self:
+        """Starts the UI, which answers some seconds later and ends with this process at the latest."""
+        atexit.register(self.stop)
+        self._worker.begin()
+        self._ui.start()
+        return self
+
+    def during(self, work: Callable[[], T]) -> T:
+        """Returns what the work returns; SIGTERM and ctrl-C interrupt it and end the UI, and so does an error."""
+        try:
+            with self._ui.interruptible():
+                made = work()
+            self._ui.look_for_older_days()
+            return made
+        except BaseException:
+            self.stop()
+            raise
+
+    def wait(self) -> int:
+        """Serves until the UI ends, and returns its exit code, or 0 after ctrl-C."""
+        try:
+            return self._ui.wait(self._worker.tick)
+        finally:
+            self.stop()
+
+    def stop(self) -> None:
+        """Ends the UI and the worker."""
+        atexit.unregister(self.stop)
+        self._ui.kill()
+        self._worker.end()
+
+
+class DagsterUi:
+    """The processes of the UI. SIGTERM and ctrl-C end them, those that do not end by themselves after `END_SECONDS`."""
+
+    def __init__(self, store: Store, port: int, environ: Mapping[str, str], tell: Tell) -> None:
+        self._store, self._port, self._environ, self._tell = store, port, environ, tell
+        self._log, self._has_answered = store.dagster_home / LOG, False
+        self._process: subprocess.Popen | None = None
+        self._asked: list[int] = []
+        self._is_working = False
+        self._first_day, self._read_at = first_day_of(store), time.monotonic()
+
+    def start(self) -> None:
+        """Starts the processes, which answer some seconds later."""
+        self._tell(f"Starting the Dagster UI at http://{HOST}:{self._port}. Press Ctrl-C to stop it.")
+        with self._store.lock():
+            make_home(self._store)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._end)  # before the start, so that no process outlives a signal that arrives during it
+        self._process = self._open()
+        if self._asked:
+            self._end(self._asked.pop(), None)
+
+    def _open(self) -> subprocess.Popen:
+        command = [sys.executable, "-m", "dagster", "dev", "-m", CODE_LOCATION, "-h", HOST, "-p", str(self._port)]
+        variables = {**os.environ, **self._environ, "DAGSTER_HOME": str(self._store.dagster_home), "PYTHONWARNINGS": "ignore"}
+        own_group = os.name == "posix"  # ctrl-C reaches this process alone, which ends the others
+        begin_again(self._log)
+        output = os.open(self._log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            return subprocess.Popen(
+                [*command, "--log-level", "warning"],
+                env=variables,
+                cwd=self._store.root,
+                start_new_session=own_group,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        finally:
+            os.close(output)
+
+    def wait(self, work: Callable[[], object] | None = None) -> int:
+        """Serves until the UI ends, and returns its exit code, or 0 after ctrl-C; calls `work` twice a second.
+
+        When transcripts older than the first partition are captured, it reloads the code location for earlier partitions.
+        """
+        assert self._process is not None
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                code = self._process.wait(timeout=TICK_SECONDS)
+                if code and not self._asked:
+                    self._tell(f"The Dagster UI ended with exit code {code}. The end of {self._log}:\n{last_lines(self._log)}")
+                return 0 if signal.SIGINT in self._asked else code
+            self._tell_when_it_answers()
+            if work and not self._asked:
+                with suppress(KeyboardInterrupt), self.interruptible():
+                    work()
+            self._every_half_minute()
+
+    def _tell_when_it_answers(self) -> None:
+        if not self._has_answered and answers(self._port):
+            self._has_answered = True
+            self._tell(f"The Dagster UI answers at http://{HOST}:{self._port}; its log is {self._log}.")
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Lets SIGTERM and ctrl-C end the UI and interrupt the block with `KeyboardInterrupt`."""
+        self._is_working = True
+        try:
+            yield
+        except KeyboardInterrupt:
+            self._is_working = False
+            if not self._asked:  # the signal reached a run
+                self._end(signal.SIGINT, None)
+            raise
+        finally:
+            self._is_working = False
+
+    def look_for_older_days(self) -> None:
+        """Makes the next look at the store's first day an early one."""
+        self._read_at = time.monotonic() - POLL_SECONDS
+
+    def kill(self) -> None:
+        """Kills what is left of the processes."""
+        if self._process is not None:
+            kill_group(self._process.pid)
+
+    def _end(self, number: int, _: object) -> None:
+        self._asked.append(number)
+        if self._process is not None:
+            self._process.terminate()  # Dagster stops its own processes
+            killing = Timer(END_SECONDS if len(self._asked) == 1 else 0.0, kill_group, [self._process.pid])
+            killing.daemon = True
+            killing.start()
+        if self._is_working:
+            raise KeyboardInterrupt
+
+    def _every_half_minute(self) -> None:
+        if time.monotonic() - self._read_at < POLL_SECONDS:
+            return
+        self._read_at = time.monotonic()
+        begin_again(self._log)
+        if (first := first_day_of(self._store)) < self._first_day and reload_code_location(self._port):
+            self._first_day = first
+
+
+def answers(port: int) -> bool:
+    """Returns whether something listens on the port: the UI does once it has loaded the assets."""
+    with suppress(OSError), socket.create_connection((HOST, port), timeout=TICK_SECONDS):
+        return True
+    return False
+
+
+def begin_again(log: Path) -> None:
+    """Empties the log where it is too large, and keeps what it held beside it; the writers append to the same file."""
+    if log.is_file() and log.stat().st_size > MOST_LOG_BYTES:
+        write_atomically(log.with_name(f"{log.name}.1"), log.read_bytes())
+        os.truncate(log, 0)
+
+
+def last_lines(log: Path) -> str:
+    """Returns the last lines of the log."""
+    return "\n".join(log.read_text("utf-8", "replace").splitlines()[-LAST_LINES:])
+
+
+def kill_group(leader: int) -> None:
+    """Kills a process that was started in a session of its own, and everything it started."""
+    if os.name == "nt":
+        subprocess.run(["taskkill", "/F", "/T", "/PID", str(leader)], capture_output=True)
+        return
+    with suppress(ProcessLookupError, PermissionError):  # it ended by itself
+        os.killpg(leader, signal.SIGKILL)
+
+
+def reload_code_location(port: int) -> bool:
+    """Makes the UI on the port reload the definitions; returns False where it does not answer."""
+    from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError, ReloadRepositoryLocationStatus
+
+    try:
+        client = DagsterGraphQLClient(HOST, port_number=port)
+        return client.reload_repository_location(CODE_LOCATION).status == ReloadRepositoryLocationStatus.SUCCESS
+    except (DagsterGraphQLClientError, OSError):
+        return False
