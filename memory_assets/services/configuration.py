@@ -9,9 +9,9 @@ from typing import Any, get_args
 from memory_assets.errors import QuestionError
 from memory_assets.services.prices import price_of, price_problems, prices_of
 from memory_assets.stages.capture.masking.redact import mask_text
-from memory_assets.store.places import settings_files
+from memory_assets.store.places import settings_files, user_settings_file
 from memory_assets.store.settings import ALL_PROJECTS, RULES, Role, Settings, changed_settings, read_file, read_settings
-from memory_assets.store.settings_file import Value, write_settings
+from memory_assets.store.settings_file import Value, line_of, write_settings
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,14 @@ class Setting:
     value: Any
     default: Any
     origin: str
+    """`default`, the environment variable, or the file."""
     about: str
+    variable: str
+    """The environment variable that sets it, whatever the files say."""
+    file: Path
+    """The file to change: the one that sets it, else the user's."""
+    line: str
+    """The line of a file that gives it the present value."""
 
 
 @dataclass(frozen=True)
@@ -68,22 +75,24 @@ def read_configuration(only: str | None = None) -> tuple[Setting, ...]:
     settings, files = read_settings(), _files()
     if only is not None and only not in Settings.model_fields:
         raise QuestionError(f"There is no setting '{only}'; `memory config` lists all.")
-    return tuple(
-        Setting(
-            name,
-            _shown(getattr(settings, name)),
-            _shown(field.get_default(call_default_factory=True)),
-            origin_of(name, files),
-            field.description or "",
-        )
-        for name, field in Settings.model_fields.items()
-        if only in (None, name)
-    )
+    return tuple(_setting(name, settings, files) for name in Settings.model_fields if only in (None, name))
+
+
+def _setting(name: str, settings: Settings, files: Mapping[str, str]) -> Setting:
+    field, value = Settings.model_fields[name], _shown(getattr(settings, name))
+    default, file = _shown(field.get_default(call_default_factory=True)), Path(files.get(name) or user_settings_file())
+    places = (variable_of(name), file, line_of(name, value))
+    return Setting(name, value, default, origin_of(name, files), field.description or "", *places)
+
+
+def variable_of(name: str) -> str:
+    """Returns the environment variable of the setting."""
+    return f"MEMORY_{name.upper()}"
 
 
 def origin_of(name: str, files: Mapping[str, str]) -> str:
     """Returns where a setting's value comes from: an environment variable, a file, or the default."""
-    variable = f"MEMORY_{name.upper()}"
+    variable = variable_of(name)
     return f"{ENVIRONMENT} variable {variable}" if os.environ.get(variable) else files.get(name, "default")
 
 

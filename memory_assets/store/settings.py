@@ -292,7 +292,7 @@ def read_file(file: str) -> dict[str, Any]:
         found = tomllib.loads(Path(file).read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise SettingsError(f"Cannot read the settings from {file}: {error}. Fix or remove it.") from error
-    found = {name: _from_folder(Path(file).parent, name, value) for name, value in found.items()}
+    found = {name: from_folder(Path(file).parent, name, value) for name, value in found.items()}
     if file == user_settings_file() or "data" not in found:
         return found
     if Path(str(found.pop("data"))) != Path(find_data()):
@@ -303,16 +303,16 @@ def read_file(file: str) -> dict[str, Any]:
     return found
 
 
-def changed_settings(settings: Settings, changes: Mapping[str, str]) -> Settings:
+def changed_settings(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     """Returns the settings with these changes; raises `SettingsError` with the wrong one."""
     try:
-        read = Settings(**changes)  # pyright: ignore[reportArgumentType]
+        read = Settings(**changes)
     except ValidationError as error:
         raise SettingsError(f"Cannot try these settings:\n{_list_errors(error)}") from error
     return settings.model_copy(update={name: getattr(read, name) for name in changes})
 
 
-def _from_folder(folder: Path, name: str, value: Any) -> Any:
+def from_folder(folder: Path, name: str, value: Any) -> Any:
     """Returns the setting with relative paths resolved against the folder."""
     if not isinstance(value, str) or not value:
         return value

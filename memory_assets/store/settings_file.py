@@ -1,7 +1,8 @@
 """Writes settings into a `memory.toml`; other lines and comments are kept."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from memory_assets.errors import SettingsError
 from memory_assets.store.places import data_settings_file, user_settings_file
@@ -23,10 +24,14 @@ def settings_path(names: Iterable[str] = ()) -> Path:
 
 def write_settings(changes: Mapping[str, Value]) -> Path:
     """Writes the settings into the file and returns it; raises `SettingsError` if it cannot be read or written."""
-    path = settings_path(changes)
+    return change_file(settings_path(changes), lambda text: with_settings(text, changes))
+
+
+def change_file(path: Path, change: Callable[[str], str]) -> Path:
+    """Replaces the text of a `memory.toml`, keeps its mode, and returns it; raises `SettingsError` if it cannot be changed."""
     try:
         before = path.read_bytes().decode() if path.is_file() else ""
-        after = with_settings(before, changes)
+        after = change(before)
         if after != before:
             mode = path.stat().st_mode & 0o777 if path.is_file() else 0o600
             write_atomically(path.resolve(), after.encode(), mode)  # keeps a symbolic link
@@ -46,3 +51,36 @@ def with_settings(text: str, changes: Mapping[str, Value]) -> str:
     for name, value in changes.items():
         document[name] = value
     return tomlkit.dumps(document)
+
+
+def without_setting(text: str, name: str) -> str:
+    """Returns the text of a `memory.toml` without the setting; raises `ValueError` for text that is no TOML."""
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    document.pop(name, None)
+    return tomlkit.dumps(document)
+
+
+def line_of(name: str, value: Any) -> str:
+    """Returns the line of a `memory.toml` that sets the value; of a table, the line of its first entry."""
+    import tomlkit
+
+    document, key = tomlkit.document(), [name]
+    if isinstance(value, dict) and value:
+        entry, value = next(iter(value.items()))
+        key.append(entry)
+    document.append(tomlkit.key(key), _inline("" if value is None else value))
+    return tomlkit.dumps(document).strip()
+
+
+def _inline(value: Any) -> Any:
+    """Returns the value as an item of TOML that takes one line."""
+    import tomlkit
+
+    if not isinstance(value, dict):
+        return tomlkit.item(value)
+    table = tomlkit.inline_table()
+    for name, one in value.items():
+        table.append(name, _inline(one))
+    return table

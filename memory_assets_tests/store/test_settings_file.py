@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memory_assets.errors import SettingsError
 from memory_assets.store.settings import read_settings
-from memory_assets.store.settings_file import settings_path, with_settings, write_settings
+from memory_assets.store.settings_file import line_of, settings_path, with_settings, write_settings
 from memory_assets_tests.settings_files import data_settings, user_settings
 
 FILE = '# mine\nowner = "mira"  # me\nleast_useful = 0.7 # usual\n\n[sections]\noperations = "Runbook"\nleast_useful = "no"\n'
@@ -92,3 +92,19 @@ def test_a_file_that_is_no_toml_is_named_and_left_alone(write):
     with pytest.raises(SettingsError, match=str(file)):
         write_settings({"least_useful": 0.6})
     assert file.read_text() == "least_useful = \n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "line"),
+    [
+        ("port", 3000, "port = 3000"),
+        ("gold", None, 'gold = ""'),
+        ("aliases", {}, "aliases = {}"),
+        ("ttl_days", {"projects": 30, "operations": 90}, "ttl_days.projects = 30"),
+        ("model_prices", {"my model": {"input": 1.0, "output": 2.0}}, 'model_prices."my model" = {input = 1.0, output = 2.0}'),
+    ],
+)
+def test_the_line_of_a_setting_is_read_back_as_its_value(name: str, value: object, line: str):
+    assert line_of(name, value) == line
+    first = dict([next(iter(value.items()))]) if isinstance(value, dict) and value else value
+    assert tomllib.loads(line)[name] == ("" if first is None else first)

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from memory_assets.errors import QuestionError
-from memory_assets.interfaces.cli import data, everyday, lab, serve, setup
+from memory_assets.interfaces.cli import config, data, everyday, lab, serve, setup
 from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import VERBS
@@ -43,7 +43,7 @@ def make_app() -> typer.Typer:
         rich_markup_mode="markdown",
     )
     app.callback()(options)
-    for panel in (everyday, setup):
+    for panel in (everyday, setup, config):
         app.add_typer(panel.app)
     for verb in VERBS:
         if verb.name not in PLACED:

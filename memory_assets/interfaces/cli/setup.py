@@ -1,4 +1,4 @@
-"""The commands `hooks`, `model` and `config`; and `send`, which hooks and scripts call."""
+"""The commands `hooks` and `model`; and `send`, which hooks and scripts call."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,6 @@ from memory_assets.interfaces.verbs import VERBS
 from memory_assets.interfaces.views.setup import (
     render_changes,
     render_choice,
-    render_config,
     render_costs,
     render_models,
     render_overview,
@@ -166,18 +165,6 @@ def model_cost(
     changes = {name: value for name, value in {"model": model, "reflector_model": reflector}.items() if value}
     store = Store(changed_settings(store.settings, changes), store.root)
     return shown(render_costs, costs_of(store, map(str, days_between(store.tables, day_of(first), day_of(last)))))
-
-
-@app.command(rich_help_panel=SET_UP, epilog="Example: `memory config model`")
-def config(
-    name: Annotated[str | None, typer.Argument(help="Only this setting.")] = None,
-    as_json: Json = False,
-) -> Reply:
-    """Show each setting: its value, its default, and where the value comes from."""
-    from memory_assets.services.configuration import read_configuration
-
-    settings = read_configuration(name)
-    return Reply({"settings": settings}, render_config(settings))
 
 
 @app.command(hidden=True, epilog="Example: `memory send memory/session.ended --session 0a000001-1111-4222-8333-444455556666`")

@@ -1,4 +1,4 @@
-"""Renders hooks, models, their cost, and settings."""
+"""Renders hooks, models and their cost."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ from memory_assets.stages.deliver.install import FAILED, LEFT, OUTDATED
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory_assets.services.configuration import Models, Setting
+    from memory_assets.services.configuration import Models
     from memory_assets.services.model_offers import ModelOffer, ModelOverview
     from memory_assets.services.model_questions import Costs, DayCost
 
@@ -101,14 +101,6 @@ def _configured(overview: "ModelOverview") -> Parts:
 
 def _offered(offer: "ModelOffer") -> str:
     return _price(offer.usd, "no price known")
-
-
-def render_config(settings: "Sequence[Setting]") -> Parts:
-    """Renders each setting with its value, default and origin."""
-    rows = ((s.name, cell(s.value), "" if s.value == s.default else cell(s.default), s.origin) for s in settings)
-    yield table("setting", "value", "default", "from", rows=rows)
-    if len(settings) == 1:
-        yield dim(settings[0].about)
 
 
 def render_costs(costs: "Costs") -> Parts:

@@ -3,6 +3,7 @@
 The answer goes to stdout, everything else to stderr. `NO_COLOR` is honoured.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,10 @@ from memory_assets.text.visible import visible
 
 PIPE_WIDTH = 160
 """Columns of tables where no terminal says how wide it is."""
+
+
+_INDENT = re.compile(r"\s*(?:(?:\d+\.|[-+*!✓✗⚠–]|(?:mem_|p-)[\w-]+(?: →)?) +)?")
+"""Blanks in front of a line, with the number, the mark or the id that begins it."""
 
 
 class Raw(str):
@@ -67,8 +72,19 @@ def show(parts: Iterable[Part], on: Console) -> None:
     for part in parts:
         if isinstance(part, Raw):
             on.print(Text(part, no_wrap=True, overflow="ignore"), crop=False)
+        elif isinstance(part, str | Text):
+            on.print(_wrapped(Text(part) if isinstance(part, str) else part, on))
         else:
-            on.print(Text(part) if isinstance(part, str) else part)
+            on.print(part)
+
+
+def _wrapped(text: Text, on: Console) -> Text:
+    """Returns the text; on a terminal, with the lines that do not fit continued below their first letter."""
+    indent = len(_INDENT.match(text.plain)[0])  # pyright: ignore[reportOptionalSubscript]
+    if on.soft_wrap or not 0 < indent < on.width // 2 or "\n" in text.plain or text.cell_len <= on.width:
+        return text
+    first, *others = text[indent:].wrap(on, on.width - indent)
+    return Text("\n").join([text[:indent] + first, *(Text(" " * indent) + one for one in others)])
 
 
 def tell(text: str) -> None:

@@ -32,16 +32,6 @@ from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, 
 Run = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*words: str) -> tuple[int, str, str]:
-        code = cli.main(words)
-        found = capsys.readouterr()
-        return code, found.out, found.err
-
-    return call
-
-
 def names_of(app: typer.Typer, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     own = [(*before, command.name or command.callback.__name__) for command in app.registered_commands if command.callback]
     return own + [

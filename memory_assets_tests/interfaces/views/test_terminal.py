@@ -42,3 +42,23 @@ def test_warnings_are_part_of_json(capsys: pytest.CaptureFixture[str]):
 def test_text_in_brackets_is_printed_as_it_was_said(capsys: pytest.CaptureFixture[str]):
     print_reply(Reply(None, ["[bold]not markup[/bold] :smile:"]), as_json=False)
     assert capsys.readouterr().out == "[bold]not markup[/bold] :smile:\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("1. one two three four", ["1. one two", "   three four"]),
+        ("   one two three four", ["   one two", "   three four"]),
+        ("p-20260803-001 → one two", ["p-20260803-001 → one two"]),
+        ("one two three four", ["one two three", "four"]),
+    ],
+)
+def test_on_a_terminal_a_long_line_continues_below_its_first_word(text: str, wanted: list[str]):
+    shown = io.StringIO()
+    terminal.show([text], Console(file=shown, width=13 if text[0] != "p" else 80))
+    assert [line.rstrip() for line in shown.getvalue().splitlines()] == wanted
+
+
+def test_in_a_pipe_a_long_line_stays_one_line(capsys: pytest.CaptureFixture[str]):
+    print_reply(Reply(None, ["   " + "word " * 80]), as_json=False)
+    assert capsys.readouterr().out.count("\n") == 1

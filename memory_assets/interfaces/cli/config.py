@@ -1,0 +1,73 @@
+"""`memory config`: shows the settings, and sets or removes one in the user's file."""
+
+from typing import Annotated, Any
+
+import typer
+
+from memory_assets.interfaces.cli.commands import SET_UP, Json, OrderedGroup, completing, group, shown
+from memory_assets.interfaces.views.config import render_changed, render_setting, render_settings
+from memory_assets.interfaces.views.terminal import Reply
+
+
+def complete_setting(incomplete: str) -> list[str]:
+    """Returns the settings whose names begin so."""
+    from memory_assets.store.settings import Settings
+
+    return completing(tuple(Settings.model_fields))(incomplete)
+
+
+class ConfigGroup(OrderedGroup):
+    """A group whose first word may also be a setting: `memory config model` means `memory config show model`."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Returns the command that the words name."""
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])
+
+
+app = typer.Typer()
+config_app = group("Show the settings and where each value comes from; change one.", cls=ConfigGroup, no_args_is_help=False)
+app.add_typer(config_app, name="config", rich_help_panel=SET_UP)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A setting, such as port.", autocompletion=complete_setting)]
+
+
+@config_app.callback(invoke_without_command=True, epilog="Example: `memory config least_useful`")
+def config(context: typer.Context, as_json: Json = False) -> Reply | None:
+    """Show the settings and where each value comes from; change one. `memory config NAME` shows one setting."""
+    if context.invoked_subcommand:
+        return None
+    from memory_assets.services.configuration import read_configuration
+
+    settings = read_configuration()
+    return Reply({"settings": settings}, render_settings(settings))
+
+
+@config_app.command("show", epilog="Example: `memory config show least_useful`")
+def config_show(name: Name, as_json: Json = False) -> Reply:
+    """Show one setting: its meaning, value, default and origin, and how to change it."""
+    from memory_assets.services.configuration import read_configuration
+
+    (setting,) = read_configuration(name)
+    return Reply({"settings": [setting]}, render_setting(setting))
+
+
+@config_app.command("set", epilog="Example: `memory config set least_useful 0.6`")
+def config_set(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="A setting; NAME.KEY: one entry of a table.", autocompletion=complete_setting),
+    ],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="Its value; a list as a,b or in TOML.")],
+    as_json: Json = False,
+) -> Reply:
+    """Write a setting into your file, which holds for every store; the value is checked first."""
+    from memory_assets.services.change_setting import set_setting
+
+    return shown(render_changed, set_setting(name, value))
+
+
+@config_app.command("unset", epilog="Example: `memory config unset least_useful`")
+def config_unset(name: Name, as_json: Json = False) -> Reply:
+    """Remove a setting from your file, so that its default or the store's file holds again."""
+    from memory_assets.services.change_setting import unset_setting
+
+    return shown(render_changed, unset_setting(name))
