@@ -1,13 +1,27 @@
-"""Generates `docs/tables.md` from the records and the MCP tools (`interfaces/mcp/tools.json`) from the verbs: `make docs`."""
+"""Generates what follows from declarations: `make docs`.
 
+`docs/tables.md` from the records, the MCP tools (`interfaces/mcp/tools.json`) from the verbs, and what a shell completes
+(`interfaces/completion.json`) from the commands.
+"""
+
+import inspect
 import json
+from pathlib import Path
 from typing import Any
 
+import typer
+
+from memory_assets.interfaces.cli.app import make_app
+from memory_assets.interfaces.completion import COMMANDS
 from memory_assets.interfaces.mcp.protocol import TOOLS
 from memory_assets.interfaces.verbs import VERBS, Verb
 from memory_assets.schema.frames import key_of, partitioned_by, record_of, schema_of
 from memory_assets.schema.tables import table_names
+from memory_assets.services.completions import find_words
 from memory_assets_tests.conftest import REPOSITORY
+
+FIXED_KINDS = ("table", "setting")
+"""Kinds whose words do not depend on the store."""
 
 TABLES_MD = REPOSITORY / "docs" / "tables.md"
 
@@ -64,8 +78,49 @@ def describe(verb: Verb) -> dict[str, Any]:
     return about | {"inputSchema": verb.tool_schema(), "annotations": hints}
 
 
+def describe_command(command: Any) -> dict[str, Any]:
+    """Returns a command as `interfaces.completion` reads it: its commands, options and arguments."""
+    commands = getattr(command, "commands", {})
+    own = commands[command.usual].params if hasattr(command, "usual") else command.params
+    options = [one for one in command.params if one.param_type_name == "option"]
+    return {
+        "help": command.get_short_help_str(90),
+        "is_hidden": command.hidden,
+        "commands": {name: describe_command(commands[name]) for name in _in_order(command)},
+        "options": {name: _describe_parameter(one) for one in options for name in (*one.opts, *one.secondary_opts)},
+        "arguments": [_describe_parameter(one) for one in own if one.param_type_name == "argument"],
+    }
+
+
+def _in_order(command: Any) -> list[str]:
+    return command.list_commands(None) if hasattr(command, "list_commands") else []
+
+
+def _describe_parameter(one: Any) -> dict[str, Any]:
+    wrapped = getattr(one, "_custom_shell_complete", None)
+    completes = inspect.getclosurevars(wrapped).nonlocals.get("autocompletion") if wrapped else None
+    kind, words = getattr(completes, "kind", ""), list(getattr(completes, "words", ()))
+    if kind in FIXED_KINDS:
+        kind, words = "", [word for word, _ in find_words(kind, "")]
+    choices = getattr(one.type_descriptor, "choices", None) or ()
+    takes = one.param_type_name == "argument" or not one.is_flag
+    return {
+        "help": (getattr(one, "help", None) or "").partition(" One of: ")[0],
+        "takes": takes,
+        "is_list": one.nargs == -1,
+        "kind": kind,
+        "words": words or [str(word) for word in choices],
+    }
+
+
+def describe_commands() -> str:
+    """Returns all commands as JSON: the content of `interfaces/completion.json`."""
+    return json.dumps(describe_command(typer.main.get_command(make_app())), ensure_ascii=False, indent=1) + "\n"
+
+
 def main() -> None:
-    """Writes both files."""
+    """Writes all files."""
+    Path(COMMANDS).write_text(describe_commands(), "utf-8")
     TABLES_MD.write_text(render_dictionary(), "utf-8")
     TOOLS.write_text(json.dumps([describe(verb) for verb in VERBS], ensure_ascii=False, indent=1) + "\n", "utf-8")
 

@@ -9,6 +9,7 @@ import sys
 import time
 
 from memory_assets.adapters.parquet_footer import read_facts
+from memory_assets.interfaces.words import split_debug, split_store
 from memory_assets.stages.deliver import hook
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store import ready
@@ -28,11 +29,19 @@ PENDING = "- [ ] `p-"
 def main(arguments: "Sequence[str] | None" = None) -> int:
     """Runs the command and returns its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if "_MEMORY_COMPLETE" in os.environ:
+        from memory_assets.interfaces.completion import main as complete
+
+        if (code := complete(os.environ)) is not None:
+            return code
     if words[:2] != ["hooks", "run"] and words[:1] != ["send"]:
         words, store = split_store(words)
         if store == "":
             print("memory: --store needs the data folder, as in `memory serve mcp --store ~/memory`.", file=sys.stderr)
             return 2
+        words, is_debug = split_debug(words)
+        if is_debug:
+            os.environ["MEMORY_DEBUG"] = "1"
         if store:
             os.environ["MEMORY_DATA"] = os.path.abspath(os.path.expanduser(store))
     if words[:2] == ["hooks", "run"]:
@@ -61,21 +70,6 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     from memory_assets.interfaces.cli.app import main as full
 
     return full(words)
-
-
-def split_store(words: "Sequence[str]") -> "tuple[list[str], str | None]":
-    """Returns the words without `--store FOLDER`, which binds any command to one store, and the folder.
-
-    None where the option is not given, empty where its folder is missing. Words behind `--` are arguments.
-    """
-    end = words.index("--") if "--" in words else len(words)
-    for at, word in enumerate(words[:end]):
-        if word.startswith("--store="):
-            return [*words[:at], *words[at + 1 :]], word.removeprefix("--store=")
-        if word == "--store":
-            found = words[at + 1] if at + 1 < end else ""
-            return [*words[:at], *words[at + 2 :]], "" if found.startswith("-") else found
-    return list(words), None
 
 
 def warn_of_ignored_settings() -> None:

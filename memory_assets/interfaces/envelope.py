@@ -60,7 +60,7 @@ def message_of(error: BaseException) -> str:
     if isinstance(cause, OSError) and cause.errno in DISK_ERRORS:
         what, remedy = DISK_ERRORS[cause.errno]
         return f"{what}: {cause}. {remedy}, then run the same command again; it continues where it stopped."
-    return f"{type(error).__name__}: {error}. This is a bug in memory_assets; MEMORY_DEBUG=1 shows where it happened."
+    return f"{type(error).__name__}: {error}. This is a bug in memory_assets; --debug shows where it happened."
 
 
 def to_json(value: Any) -> bytes:

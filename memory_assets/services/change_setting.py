@@ -1,6 +1,5 @@
 """Sets or removes one setting in the user's `memory.toml`, after checking the value as the program will read it."""
 
-import os
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.errors import QuestionError, SettingsError
-from memory_assets.services.configuration import Setting, read_configuration, variable_of
+from memory_assets.services.configuration import ENVIRONMENT, Setting, read_configuration
 from memory_assets.store.places import user_settings_file
 from memory_assets.store.settings import RULES, Settings, changed_settings, from_folder, read_file, read_settings
 from memory_assets.store.settings_file import change_file, with_settings, without_setting
@@ -60,8 +59,7 @@ def unset_setting(name: str) -> ChangedSetting:
 
 def _changed(name: str, path: Path, before: Setting) -> ChangedSetting:
     (now,) = read_configuration(name)
-    variable = variable_of(name)
-    overridden = (f"The environment variable {variable} overrides {path}.",) if os.environ.get(variable) else ()
+    overridden = (f"The {now.origin} overrides {path}.",) if now.origin.startswith(ENVIRONMENT) else ()
     return ChangedSetting(now, path, before.value, overridden)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import memory_assets
-from memory_assets.interfaces.entry import split_store
+from memory_assets.interfaces.words import split_store
 
 PACKAGE = Path(memory_assets.__file__).parent
 
@@ -28,6 +28,7 @@ ENVIRONMENT = {
     "adapters/minilm.py": "OMP_NUM_THREADS",
     "adapters/todoist_tasks.py": "the token of the service that the settings name",
     "interfaces/cli/app.py": "MEMORY_DEBUG",
+    "interfaces/completion.py": "the store of --store is written",
     "interfaces/entry.py": "completion; the store of --store is written",
     "interfaces/mcp/protocol.py": "MEMORY_DEBUG",
     "runs/launch.py": "the folder of Dagster, which is written",
@@ -44,6 +45,7 @@ ENVIRONMENT = {
 """Modules that read the environment, and for what."""
 
 WORKING_FOLDER = {
+    "services/change_setting.py": "a relative path that the owner types as the value of a setting",
     "store/places.py": "a relative MEMORY_DATA; a settings file there is named as ignored and never read",
     "store/ready.py": "which project's briefing is printed",
 }

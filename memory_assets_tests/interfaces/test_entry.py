@@ -28,6 +28,7 @@ OURS = {
     "memory_assets.stages.deliver.silence",
     "memory_assets.stages.deliver.spool",
     "memory_assets.interfaces.entry",
+    "memory_assets.interfaces.words",
     "memory_assets.store.places",
     "memory_assets.text",
     "memory_assets.text.visible",

@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -36,8 +37,8 @@ def make_app() -> typer.Typer:
         name="memory",
         cls=OrderedGroup,
         help="Long-term memory for coding agents: transcripts in, a small curated MEMORY.md out.",
-        epilog="Exit codes: 0 done, 1 failed (or the doctor found something), 2 not valid. MEMORY_DEBUG=1 shows tracebacks. "
-        "`--store FOLDER` binds any command to one store.",
+        epilog="Exit codes: 0 done, 1 failed (or the doctor found something), 2 the command or its arguments are not valid, "
+        "130 interrupted. `--store` and `--debug` may also stand behind the command.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode="markdown",
@@ -65,8 +66,12 @@ def print_version(is_asked: bool) -> None:
 Version = Annotated[bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and exit.")]
 
 
-def options(version: Version = False) -> None:
-    """Takes the options in front of a command."""
+Store = Annotated[Path | None, typer.Option("--store", metavar="FOLDER", help="Use the store in this data folder.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error; so does MEMORY_DEBUG=1.")]
+
+
+def options(version: Version = False, store: Store = None, debug: Debug = False) -> None:
+    """Takes the options in front of a command; `entry` reads `--store` and `--debug` wherever they stand."""
 
 
 def main(words: Sequence[str] | None = None) -> int:

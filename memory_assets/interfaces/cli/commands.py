@@ -37,6 +37,14 @@ ORDER = (
 )  # fmt: skip
 """The order of commands in the help; the others come last."""
 
+STORED = {
+    "project": "project", "only_project": "project", "person": "person", "session": "session", "own_session": "session",
+    "instead_of": "memory", "since": "day", "until": "day", "on": "day", "memory_ids": "memory", "target": "target",
+}  # fmt: skip
+"""Parameters of verbs → the kind of words that a shell completes."""
+
+STORED_OF = {("forget", "target"): "memory", ("restore", "memory_ids"): "unused_memory"}
+
 placed: set[str] = set()
 """Names of the verbs that have a command."""
 
@@ -50,26 +58,29 @@ class OrderedGroup(TyperGroup):
         return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
 
-def completing(words: Sequence[str]) -> Callable[[str], list[str]]:
-    """Returns a completion function for the words."""
-    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
+def completing(*words: str, kind: str = "") -> Callable[[str], list[Any]]:
+    """Returns a completion function for these words, or for those of a kind that the store knows (`services.completions`)."""
 
+    def complete(incomplete: str) -> list[Any]:
+        if not kind:
+            return [word for word in words if word.startswith(incomplete)]
+        from memory_assets.services.completions import find_words
 
-def complete_table(incomplete: str) -> list[str]:
-    """Returns the tables whose names begin so."""
-    from memory_assets.schema.tables import table_names
+        return find_words(kind, incomplete)
 
-    return completing(table_names())(incomplete)
+    vars(complete).update(words=words, kind=kind)  # `completion.json` is generated from these
+    return complete
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Since = Annotated[str | None, typer.Option(help="How far back to read transcripts at first: 30d, 2026-05-01 or all.")]
-FirstDay = Annotated[datetime | None, typer.Option("--from", formats=["%Y-%m-%d"], help="First day; default: the earliest.")]
-LastDay = Annotated[datetime | None, typer.Option("--to", formats=["%Y-%m-%d"], help="Last day; default: the latest.")]
+A_DAY: Mapping[str, Any] = {"formats": ["%Y-%m-%d"], "autocompletion": completing(kind="day")}
+FirstDay = Annotated[datetime | None, typer.Option("--from", help="First day; default: the earliest.", **A_DAY)]
+LastDay = Annotated[datetime | None, typer.Option("--to", help="Last day; default: the latest.", **A_DAY)]
 RowCount = Annotated[int, typer.Option("--limit", "-n", min=1, help="Number of rows.")]
 Table = Annotated[
     str,
-    typer.Argument(help="A table, such as observations; docs/tables.md lists them.", autocompletion=complete_table),
+    typer.Argument(help="A table, such as observations; docs/tables.md lists them.", autocompletion=completing(kind="table")),
 ]
 
 
@@ -163,11 +174,12 @@ def _parameter(verb: Verb, name: str, schema: Mapping[str, Any]) -> inspect.Para
     is_list, is_flag, is_needed = schema["type"] == "array", schema["type"] == "boolean", name in verb.required
     words, type_ = of_one.get("enum", ()), list[str] if is_list else bool if is_flag else str
     about = schema["description"] + (f" One of: {', '.join(words)}." if words else "")
+    kind = STORED_OF.get((verb.name, name)) or STORED.get(name, "")
+    more: dict[str, Any] = {"autocompletion": completing(*words, kind=kind)} if words or kind else {}
     if is_needed and not is_flag:
         about += "" if is_list else " A dash (-) reads it from stdin."
-        return _option(name, type_, ..., typer.Argument(metavar="ID..." if is_list else name.upper(), help=about))
+        return _option(name, type_, ..., typer.Argument(metavar="ID..." if is_list else name.upper(), help=about, **more))
     about += f" Default: {default}." if (default := schema.get("default")) else ""
-    more: dict[str, Any] = {"autocompletion": completing(words)} if words else {}
     more |= {"metavar": "NUMBER"} if schema["type"] == "integer" else {}
     info = typer.Option(*SPELLINGS.get(name, (option_of(name),)), help=about, show_default=False, **more)
     if is_flag:

@@ -9,25 +9,22 @@ from memory_assets.interfaces.views.config import render_changed, render_setting
 from memory_assets.interfaces.views.terminal import Reply
 
 
-def complete_setting(incomplete: str) -> list[str]:
-    """Returns the settings whose names begin so."""
-    from memory_assets.store.settings import Settings
-
-    return completing(tuple(Settings.model_fields))(incomplete)
-
-
 class ConfigGroup(OrderedGroup):
     """A group whose first word may also be a setting: `memory config model` means `memory config show model`."""
 
+    usual = "show"
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Returns the command that the words name."""
-        return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])
+        return super().resolve_command(ctx, args if args[0] in self.commands else [self.usual, *args])
 
 
 app = typer.Typer()
 config_app = group("Show the settings and where each value comes from; change one.", cls=ConfigGroup, no_args_is_help=False)
 app.add_typer(config_app, name="config", rich_help_panel=SET_UP)
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A setting, such as port.", autocompletion=complete_setting)]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="A setting, such as port.", autocompletion=completing(kind="setting"))
+]
 
 
 @config_app.callback(invoke_without_command=True, epilog="Example: `memory config least_useful`")
@@ -54,7 +51,9 @@ def config_show(name: Name, as_json: Json = False) -> Reply:
 def config_set(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="A setting; NAME.KEY: one entry of a table.", autocompletion=complete_setting),
+        typer.Argument(
+            metavar="NAME", help="A setting; NAME.KEY: one entry of a table.", autocompletion=completing(kind="setting")
+        ),
     ],
     value: Annotated[str, typer.Argument(metavar="VALUE", help="Its value; a list as a,b or in TOML.")],
     as_json: Json = False,

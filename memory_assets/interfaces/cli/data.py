@@ -14,7 +14,7 @@ from memory_assets.interfaces.cli.commands import (
     RowCount,
     Table,
     add,
-    complete_table,
+    completing,
     day_of,
     group,
     shown,
@@ -59,7 +59,7 @@ def export(
 @app.command(epilog="Example: `memory data show observations --day 2026-04-08 --limit 5`")
 def show(
     table: Table,
-    day: Annotated[str | None, typer.Option(help="Only the rows of this day.")] = None,
+    day: Annotated[str | None, typer.Option(help="Only the rows of this day.", autocompletion=completing(kind="part"))] = None,
     limit: RowCount = 10,
     as_json: Json = False,
 ) -> Reply:
@@ -73,7 +73,9 @@ def show(
 def sample(
     count: Annotated[int, typer.Argument(min=1, help="Number of facts.")] = 10,
     seed: Annotated[str, typer.Option(help="Any word or number; the same seed draws the same facts.")] = "0",
-    table: Annotated[str | None, typer.Option(help="Draw rows of this table instead.", autocompletion=complete_table)] = None,
+    table: Annotated[
+        str | None, typer.Option(help="Draw rows of this table instead.", autocompletion=completing(kind="table"))
+    ] = None,
     as_json: Json = False,
 ) -> Reply:
     """Print random facts that the write gate allowed, to judge their quality."""

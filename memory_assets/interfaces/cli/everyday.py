@@ -12,7 +12,7 @@ import typer
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli import commands
-from memory_assets.interfaces.cli.commands import EVERY_DAY, KEEP_WELL, Json, Since, add, command, reply_to, shown
+from memory_assets.interfaces.cli.commands import EVERY_DAY, KEEP_WELL, Json, Since, add, command, completing, reply_to, shown
 from memory_assets.interfaces.ports import free_port
 from memory_assets.interfaces.views.health import render_built, render_health, render_model_hint, render_status_line
 from memory_assets.interfaces.views.memories import render_block
@@ -23,7 +23,10 @@ from memory_assets.store.store import open_store
 
 app = typer.Typer()
 review_app = commands.group(verbs.REVIEW.summary, no_args_is_help=False)
-Proposals = Annotated[list[str], typer.Argument(metavar="ID...", help="Proposals, such as p-20260408-001.")]
+Proposals = Annotated[
+    list[str],
+    typer.Argument(metavar="ID...", help="Proposals, such as p-20260408-001.", autocompletion=completing(kind="proposal")),
+]
 
 
 def built_reply(built: Any, afterwards: Callable[[], int] = lambda: 0) -> Reply:
@@ -133,7 +136,9 @@ def review_reject(
 
 @review_app.command("edit", epilog='Example: `memory review edit p-20260408-001 "Use uv, never pip."`')
 def review_edit(
-    proposal: Annotated[str, typer.Argument(metavar="ID", help="A pending proposal.")],
+    proposal: Annotated[
+        str, typer.Argument(metavar="ID", help="A pending proposal.", autocompletion=completing(kind="proposal"))
+    ],
     text: Annotated[str, typer.Argument(help="Its new wording.")],
     as_json: Json = False,
 ) -> Reply:

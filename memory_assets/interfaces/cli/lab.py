@@ -10,14 +10,19 @@ import typer
 
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
-from memory_assets.interfaces.cli.commands import FirstDay, Json, LastDay, RowCount, add, day_of, group, shown
+from memory_assets.interfaces.cli.commands import FirstDay, Json, LastDay, RowCount, add, completing, day_of, group, shown
 from memory_assets.interfaces.views import lab as view
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 
 app = group("Measure the memory, try other settings, look at entities and dates.")
 what_if_app = group("Rebuild past days with other settings in a branch; then adopt or drop it.", no_args_is_help=False)
-Branch = Annotated[str, typer.Argument(metavar="NAME", help="A branch, as `memory lab what-if list` shows it.")]
+Branch = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="A branch, as `memory lab what-if list` shows it.", autocompletion=completing(kind="branch")
+    ),
+]
 
 
 @app.command("eval", epilog="Example: `memory lab eval labels/ --show misses`")

@@ -39,7 +39,7 @@ HARNESSES = get_args(Harness)
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be written; write nothing.")]
 Chosen = Annotated[
     list[str] | None,
-    typer.Argument(metavar="HARNESS...", help="claude_code, codex or pi; default: all.", autocompletion=completing(HARNESSES)),
+    typer.Argument(metavar="HARNESS...", help="claude_code, codex or pi; default: all.", autocompletion=completing(*HARNESSES)),
 ]
 
 
@@ -92,7 +92,10 @@ def model_use(
     name: Annotated[str, typer.Argument(help="claude-code, codex, a model's name, or `rules`: no model, nothing is sent.")],
     reflector: Annotated[str | None, typer.Option(help="Another model for reflections, reviews and answers.")] = None,
     url: Annotated[str | None, typer.Option(help="Server with the Messages API; `default`: the vendor's.")] = None,
-    project: Annotated[list[str] | None, typer.Option(help="Send only this project; can be repeated.")] = None,
+    project: Annotated[
+        list[str] | None,
+        typer.Option(help="Send only this project; can be repeated.", autocompletion=completing(kind="project")),
+    ] = None,
     all_projects: Annotated[bool, typer.Option("--all-projects", help="Send later projects, too.")] = False,
     free: Annotated[bool, typer.Option("--free", help="No question is billed: a subscription, a server of yours.")] = False,
     as_json: Json = False,
@@ -108,7 +111,12 @@ def model_use(
 
 @model_app.command("add", epilog="Example: `memory model add my-project`")
 def model_add(
-    projects: Annotated[list[str], typer.Argument(metavar="PROJECT...", help="Projects, as `memory model` names them.")],
+    projects: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PROJECT...", help="Projects, as `memory model` names them.", autocompletion=completing(kind="project")
+        ),
+    ],
     as_json: Json = False,
 ) -> Reply:
     """Allow that the configured models are sent these projects, too."""
@@ -169,9 +177,7 @@ def model_cost(
 
 @app.command(hidden=True, epilog="Example: `memory send memory/session.ended --session 0a000001-1111-4222-8333-444455556666`")
 def send(
-    event: Annotated[
-        str, typer.Argument(help="Its name, such as memory/session.ended.", autocompletion=completing(tuple(FIELDS)))
-    ],
+    event: Annotated[str, typer.Argument(help="Its name, such as memory/session.ended.", autocompletion=completing(*FIELDS))],
     session: Annotated[str | None, typer.Option(help="Id of the session.")] = None,
     data: Annotated[str, typer.Option(help="Its other fields, as a JSON object; - reads it from stdin.")] = "{}",
     store: Annotated[Path | None, typer.Option(help="Data folder; default: MEMORY_DATA.")] = None,

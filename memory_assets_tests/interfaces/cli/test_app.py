@@ -3,9 +3,7 @@
 import errno
 import io
 import json
-import os
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
@@ -19,6 +17,7 @@ import typer
 from memory_assets import __version__
 from memory_assets.errors import StoreError
 from memory_assets.interfaces.cli import app as cli
+from memory_assets.interfaces.entry import main as entry
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.build import Built
 from memory_assets.services import branches
@@ -257,6 +256,17 @@ def test_a_traceback_is_shown_when_asked_for(run: Run, monkeypatch: pytest.Monke
     assert "Traceback" in run("doctor")[2]
 
 
+@pytest.mark.parametrize("words", [("--debug", "doctor"), ("doctor", "--debug"), ("doctor", "--deep", "--debug")])
+def test_the_option_debug_shows_a_traceback_wherever_it_stands(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MEMORY_DEBUG", "")
+    assert entry(["doctor"]) == 1
+    assert "Traceback" not in capsys.readouterr().err
+    assert entry(words) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_a_full_disk_is_told_in_words(wrapped: bool, run: Run, monkeypatch: pytest.MonkeyPatch):
     def fail(*_: Any) -> None:
@@ -289,7 +299,7 @@ def test_a_fault_of_ours_says_so_and_hides_its_traceback(run: Run, monkeypatch: 
     code, _, err = run("status")
     assert code == 1
     assert "ZeroDivisionError" in err
-    assert "MEMORY_DEBUG=1" in err
+    assert "--debug shows where" in err
     assert "Traceback" not in err
 
 
@@ -301,17 +311,6 @@ def test_an_interrupted_command_says_that_it_can_go_on(run: Run, monkeypatch: py
     code, _, err = run("status")
     assert code == 130
     assert "Run the same command again" in err
-
-
-def test_a_shell_completes_the_names_of_commands():
-    variables = {**os.environ, "_MEMORY_COMPLETE": "complete_bash", "COMP_WORDS": "memory re", "COMP_CWORD": "1"}
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; sys.argv = ['memory']; from memory_assets.interfaces.entry import main; main()",
-    ]
-    done = subprocess.run(command, env=variables, capture_output=True, text=True)
-    assert sorted(done.stdout.split()) == ["recall", "remember", "restore", "review"]
 
 
 def test_the_page_of_commands_names_each_of_them():
@@ -332,36 +331,6 @@ def test_a_sample_as_json_leads_back_to_the_session(run: Run):
     small_store()
     (found,) = json.loads(run("data", "sample", "--json")[1])["data"]["rows"]
     assert (found["id"], found["text"], found["session_id"], found["lines"]) == (MEMORY, FACT, "session-1", [3])
-
-
-def complete(words: str) -> list[str]:
-    variables = {
-        **os.environ,
-        "_MEMORY_COMPLETE": "complete_bash",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split(" ")) - 1),
-    }
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; sys.argv = ['memory']; from memory_assets.interfaces.entry import main; main()",
-    ]
-    return subprocess.run(command, env=variables, capture_output=True, text=True).stdout.split()
-
-
-@pytest.mark.parametrize(
-    ("words", "wanted"),
-    [
-        ("memory data export observat", ["observations"]),
-        ("memory recall --profile ", ["lean", "balanced", "deep", "auto"]),
-        ("memory recall --category pr", ["preferences", "projects"]),
-        ("memory recall --include s", ["stale", "superseded"]),
-        ("memory recall --corpus m", ["memories", "messages"]),
-    ],
-)
-def test_a_shell_completes_tables_profiles_and_categories(words: str, wanted: list[str]):
-    found = complete(words)
-    assert found[: len(wanted)] == wanted
 
 
 def test_a_question_is_read_from_a_pipe(run: Run, monkeypatch: pytest.MonkeyPatch):

@@ -1,0 +1,158 @@
+"""What a shell completes from the present store: ids, projects, days, branches, each with a text beside it.
+
+Takes the kind of word, its beginning and the words before it; returns what begins so, the newest first. Reads files that lie
+ready and, of tables, single columns with pyarrow, which is imported in half the time of polars. A missing or damaged store
+completes nothing.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from memory_assets.store.places import find_data, present_root
+from memory_assets.text.short_ids import short_id
+from memory_assets.text.visible import visible
+
+Found = tuple[str, str]
+"""A word and the text beside it."""
+
+MOST = 200
+"""Words that are returned; a shell asks before it prints more than a hundred."""
+
+MOST_CHARS = 60
+"""Characters of the text beside a word."""
+
+RECENT_DAYS = 14
+"""Days of observations whose ids are completed."""
+
+NO_DAY = "1970-01-01"
+"""The partition that only names the columns."""
+
+UNUSED = ("stale", "archived", "cold")
+"""States of the memories that `restore` takes."""
+
+_SAFE = re.compile(r"[\w.@%+=,/-]+")
+"""Words that mean the same to a shell as to us; a project may be named by a stranger."""
+
+_PROPOSAL = re.compile(r"- \[.\] `(p-[\d-]+)` \*{0,2}(.*?)(?:\*\*|$)")
+
+
+def find_words(kind: str, beginning: str, before: Sequence[str] = ()) -> list[Found]:
+    """Returns the words of this kind that begin so; none where the store is missing or cannot be read."""
+    try:
+        root = present_root(find_data())
+        found = ((word, text) for word, text in KINDS[kind](root, beginning, before) if word.startswith(beginning))
+        safe = ((word, visible(" ".join(text.split())[:MOST_CHARS])) for word, text in found if _SAFE.fullmatch(word))
+        return list(islice(safe, MOST))
+    except Exception:
+        return []  # a shell that waits for words has no place for an error
+
+
+def _proposals(root: str, *_: object) -> Iterator[Found]:
+    with open(os.path.join(root, "workspace", "REVIEW.md"), encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if found := _PROPOSAL.match(line):
+                yield found[1], found[2]
+
+
+def _memories(
+    root: str, beginning: str, _: object = (), states: Iterable[str] = ("active", *UNUSED, "held")
+) -> Iterator[Found]:
+    """Yields short ids, or whole ones if the word begins like one."""
+    is_short = beginning.startswith("mem_"[: len(beginning)])
+    rows = _rows(os.path.join(root, "tables", "memories", "data.parquet"), ["id", "state", "text", "event_at"])
+    wanted = frozenset(states)
+    for row in sorted(rows, key=lambda row: row["event_at"], reverse=True):
+        if row["state"] in wanted:
+            yield short_id(row["id"]) if is_short else row["id"], row["text"]
+
+
+def _observations(root: str, *_: object) -> Iterator[Found]:
+    for day in islice(_days(root, "observations"), RECENT_DAYS):
+        for row in _rows(os.path.join(root, "tables", "observations", f"day={day}", "data.parquet"), ["id", "text"]):
+            yield row["id"], row["text"]
+
+
+def _targets(root: str, beginning: str, before: Sequence[str]) -> Iterator[Found]:
+    """Yields what `explain` takes: proposals, memories, observations."""
+    if beginning.startswith("p-"):
+        yield from _proposals(root)
+        return
+    found = dict(_memories(root, beginning))
+    yield from found.items()
+    if not beginning.startswith("mem_"):
+        yield from ((id, text) for id, text in _observations(root) if id not in found)
+
+
+def _parts(root: str, _: str, before: Sequence[str]) -> Iterator[Found]:
+    """Yields the days of the table that is named before the option."""
+    tables = os.path.join(root, "tables")
+    named = [word for word in before if word[:1].isalpha() and os.path.isdir(os.path.join(tables, word))]
+    return ((day, "") for day in _days(root, named[-1] if named else "observations"))
+
+
+def _days(root: str, table: str) -> Iterator[str]:
+    folder = os.path.join(root, "tables", table)
+    for name in sorted(os.listdir(folder), reverse=True):
+        day = name.removeprefix("day=")
+        if day not in (name, NO_DAY) and os.path.isfile(os.path.join(folder, name, "data.parquet")):
+            yield day
+
+
+def _branches(root: str, *_: object) -> Iterator[Found]:
+    return ((entry.name, "") for entry in os.scandir(os.path.join(root, "branches")) if entry.is_dir())
+
+
+def _of_windows(column: str, beside: str = "") -> Callable[..., Iterator[Found]]:
+    """Returns what yields the values of a column of the windows, the latest first."""
+
+    def yield_values(root: str, *_: object) -> Iterator[Found]:
+        columns = [column, "ended_at", *([beside] if beside else [])]
+        rows = _rows(os.path.join(root, "tables", "windows", "data.parquet"), columns)
+        found: dict[str, str] = {}
+        for row in sorted(rows, key=lambda row: row["ended_at"], reverse=True):
+            if row[column]:
+                found.setdefault(row[column], str(row.get(beside) or ""))
+        return iter(found.items())
+
+    return yield_values
+
+
+def _names_of_tables() -> Iterator[Found]:
+    from memory_assets.schema.tables import table_names
+
+    return ((name, "") for name in table_names())
+
+
+def _names_of_settings() -> Iterator[Found]:
+    from memory_assets.store.settings import Settings
+
+    return ((name, field.description or "") for name, field in Settings.model_fields.items())
+
+
+def _rows(path: str, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the rows of a file; moments as numbers, because as such pyarrow makes them without pandas."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile  # `read_table` would also import datasets and file systems
+
+    table = ParquetFile(path).read(list(columns), use_threads=False).select(list(columns))
+    plain = (one.cast(pa.int64()) if pa.types.is_timestamp(one.type) else one for one in table.columns)
+    return [dict(zip(columns, row, strict=True)) for row in zip(*(one.to_pylist() for one in plain), strict=True)]
+
+
+KINDS: dict[str, Callable[..., Iterator[Found]]] = {
+    "proposal": _proposals,
+    "memory": _memories,
+    "unused_memory": lambda root, beginning, before: _memories(root, beginning, before, UNUSED),
+    "target": _targets,
+    "part": _parts,
+    "day": lambda root, *_: ((day, "") for day in _days(root, "messages")),
+    "branch": _branches,
+    "table": lambda *_: _names_of_tables(),
+    "setting": lambda *_: _names_of_settings(),
+    "project": _of_windows("project"),
+    "person": _of_windows("person"),
+    "session": _of_windows("session_id", "title"),
+}
