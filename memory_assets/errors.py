@@ -8,6 +8,7 @@
     │   ├── DamagedError        a derived file is not as it was written
     │   ├── UnknownBranchError  there is no branch of that name
     │   └── TableError          a table's rows do not fit its schema
+    │       └── UnknownTableError   there is no table of that name
     ├── TranscriptError     a transcript or its archived bytes cannot be read
     ├── ModelError          the observer, the reflector or the embedder cannot answer
     │   ├── ModelSetupError     wrong key, unknown model or address: asking again cannot help
@@ -64,6 +65,10 @@ class UnknownBranchError(StoreError):
 
 class TableError(StoreError):
     """Rows do not fit the schema of their table."""
+
+
+class UnknownTableError(TableError):
+    """There is no table of that name."""
 
 
 class TranscriptError(MemoryAssetsError):

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.errors import TableError
+from memory_assets.errors import TableError, UnknownTableError
 from memory_assets.schema.records import Record
 from memory_assets.schema.tables import FOLDERS, TABLES, table_names
 
@@ -31,9 +31,9 @@ _DTYPES: dict[str, pl.DataType] = {
 
 
 def record_of(table: str) -> type[Record]:
-    """Returns the record type of the table's rows; raises `TableError` for an unknown name."""
+    """Returns the record type of the table's rows; raises `UnknownTableError` for another name."""
     if (found := TABLES.get(table)) is None or found.record is None:
-        raise TableError(f"There is no table '{table}'. The tables are: {', '.join(table_names())}.")
+        raise UnknownTableError(f"There is no table '{table}'. The tables are: {', '.join(table_names())}.")
     return found.record
 
 

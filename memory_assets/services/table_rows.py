@@ -34,6 +34,8 @@ class ShownRows:
     columns: tuple[str, ...]
     rows: tuple[dict[str, Any], ...]
     total: int
+    key: tuple[str, ...]
+    """The columns that identify a row."""
 
 
 def show_rows(tables: ParquetTables, table: str, *, day: str | None = None, limit: int = 10) -> ShownRows:
@@ -65,7 +67,7 @@ def _sample(table: str, frame: pl.DataFrame, count: int, seed: str) -> ShownRows
 
 
 def _rows(table: str, frame: pl.DataFrame, total: int) -> ShownRows:
-    return ShownRows(table, tuple(frame.columns), tuple(frame.to_dicts()), total)
+    return ShownRows(table, tuple(frame.columns), tuple(frame.to_dicts()), total, tuple(schemas.key_of(table)))
 
 
 def export_table(tables: ParquetTables, table: str, into: IO[bytes], format: FileFormat) -> int:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memory_assets.errors import QuestionError
+from memory_assets.errors import QuestionError, UnknownTableError
 from memory_assets.interfaces.cli import config, data, everyday, lab, serve, setup
 from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
 from memory_assets.interfaces.envelope import message_of
@@ -115,4 +115,4 @@ def _fail(error: BaseException, *, as_json: bool) -> int:
         print_error(error, f"{usage} Try `memory --help`.", as_json=as_json)
         return MISUSED
     print_error(error, message_of(error), as_json=as_json)
-    return MISUSED if isinstance(error, QuestionError) else FAILED
+    return MISUSED if isinstance(error, QuestionError | UnknownTableError) else FAILED

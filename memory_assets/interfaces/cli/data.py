@@ -21,7 +21,7 @@ from memory_assets.interfaces.cli.commands import (
 )
 from memory_assets.interfaces.cli.everyday import built_reply
 from memory_assets.interfaces.views.lab import render_facts
-from memory_assets.interfaces.views.lines import render_rows
+from memory_assets.interfaces.views.rows import render_cards, render_rows
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.vocabulary import FileFormat
@@ -61,12 +61,13 @@ def show(
     table: Table,
     day: Annotated[str | None, typer.Option(help="Only the rows of this day.", autocompletion=completing(kind="part"))] = None,
     limit: RowCount = 10,
+    every: Annotated[bool, typer.Option("--all", help="Print every field of each row.")] = False,
     as_json: Json = False,
 ) -> Reply:
-    """Print rows of a table."""
+    """Print rows of a table: of each a title, the fields that matter, and its ids."""
     from memory_assets.services.table_rows import show_rows
 
-    return shown(render_rows, show_rows(MemoryAgent().store.tables, table, day=day, limit=limit))
+    return shown(render_rows if every else render_cards, show_rows(MemoryAgent().store.tables, table, day=day, limit=limit))
 
 
 @app.command(epilog="Example: `memory data sample 20 --seed $(git rev-parse HEAD)`")
@@ -83,7 +84,7 @@ def sample(
 
     tables = MemoryAgent().store.tables
     if table:
-        return shown(render_rows, sample_rows(tables, table, count, seed))
+        return shown(render_cards, sample_rows(tables, table, count, seed))
     return shown(render_facts, sample_facts(tables, count, seed))
 
 

@@ -1,17 +1,14 @@
-"""Building blocks of views: lines, tables, and rows of a table as pairs of name and value.
+"""Building blocks of views: lines, tables, and pairs of name and value.
 
 A view takes a result of the facade and yields its parts, plain text or renderables of rich; `terminal` prints them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
-
-if TYPE_CHECKING:
-    from memory_assets.services.table_rows import ShownRows
 
 Part = str | Text | Table | Tree
 Parts = Iterator[Part]
@@ -70,14 +67,6 @@ def ranges(lines: Sequence[int]) -> str:
 def counted(count: int, what: str) -> str:
     """Returns the count with its noun: 1 file, 2 files."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def render_rows(rows: "ShownRows") -> Parts:
-    """Renders rows as records: one line per column, so that long texts stay readable."""
-    for row in rows.rows:
-        yield from render_fields({name: row[name] for name in rows.columns})
-        yield ""
-    yield dim(f"{len(rows.rows):,} of {rows.total:,} rows of {rows.table}")
 
 
 def render_fields(result: Any) -> Parts:

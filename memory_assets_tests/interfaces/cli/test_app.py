@@ -170,6 +170,20 @@ def test_show_prints_rows_of_a_day(run: Run):
     assert "1 of 1 rows of observations" in out
 
 
+def test_show_prints_every_field_on_request_and_as_json(run: Run):
+    store = small_store()
+    assert "schema_version" not in run("data", "show", "observations")[1]
+    assert "schema_version" in run("data", "show", "observations", "--all")[1]
+    (row,) = json.loads(run("data", "show", "observations", "--json")[1])["data"]["rows"]
+    assert list(row) == store.tables.read("observations").columns
+
+
+def test_a_table_that_does_not_exist_is_not_understood(run: Run):
+    small_store()
+    code, out, err = run("data", "show", "notes")
+    assert (code, out, "There is no table 'notes'. The tables are: events," in err) == (2, "", True)
+
+
 def test_show_of_a_day_without_rows_names_the_days_there_are(run: Run):
     small_store()
     code, _, err = run("data", "show", "observations", "--day", "2026-08-04")

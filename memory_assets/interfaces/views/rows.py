@@ -1,0 +1,74 @@
+"""Renders rows of tables: a card for each, with a title, the few fields that matter and its ids; or every field."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, render_fields
+
+if TYPE_CHECKING:
+    from memory_assets.services.table_rows import ShownRows
+
+TITLES = (
+    "text", "title", "narrative", "quote", "name", "query", "action", "measure", "section", "path", "answer", "said", "file",
+    "record_type", "relation", "kind", "category", "model",
+)  # fmt: skip
+"""Columns that name a row, the best first."""
+
+MOMENTS = ("event_at", "trigger_on", "started_at", "decided_at", "sent_at", "said_at", "at", "on", "day")
+"""Columns with the time of a row; the first that is set is shown."""
+
+FIELDS = (
+    "state", "status", "verdict", "gate", "project", "category", "priority", "kind", "reason", "gate_reason", "harness",
+    "author", "role", "person",
+    "tool_name", "trigger", "problem", "relation", "similarity", "value", "count", "measure", "outcome", "profile",
+    "result_count", "section", "component", "success", "duration_ms", "confidence", "confirmed_count", "recall_count",
+    "message_count", "user_turn_count", "fact_count", "memory_count", "rows", "model", "dimension", "attempts", "weight",
+    "version", "bytes", "chars", "text_chars", "tokens",
+)  # fmt: skip
+"""Columns that matter, the most useful first."""
+
+MOST_FIELDS = 6
+MOST_CHARS = 300
+"""Characters of a title, and of a field."""
+
+
+def render_cards(rows: "ShownRows") -> Parts:
+    """Renders each row as its title, what matters of it, and its ids."""
+    for number, row in enumerate(rows.rows, start=1):
+        title = next((name for name in TITLES if row.get(name)), rows.key[0])
+        yield bold(f"{number}. ", _short(row[title]))
+        moment = [name for name in MOMENTS if row.get(name)][:1]
+        told = [name for name in (*moment, *FIELDS) if name != title and _is_told(row.get(name))]
+        if told:
+            yield f"   {', '.join(f'{name} {_short(row[name])}' for name in told[:MOST_FIELDS])}"
+        if ids := list(_ids(rows.key, row, title)):
+            yield dim(f"   {', '.join(ids)}")
+    yield dim(f"{len(rows.rows):,} of {rows.total:,} rows of {rows.table}; --all shows every field, --json is for programs")
+
+
+def render_rows(rows: "ShownRows") -> Parts:
+    """Renders every field of each row, one line per column, so that long texts stay readable."""
+    for row in rows.rows:
+        yield from render_fields({name: row[name] for name in rows.columns})
+        yield ""
+    yield dim(f"{len(rows.rows):,} of {rows.total:,} rows of {rows.table}")
+
+
+def _ids(key: tuple[str, ...], row: Mapping[str, Any], title: str) -> Iterator[str]:
+    """Yields what identifies the row, and its session."""
+    for name in dict.fromkeys((*key, "session_id")):
+        if name in row and name != title and name not in (*FIELDS, *MOMENTS) and row[name] not in (None, ""):
+            yield f"{name} {row[name]}"
+
+
+def _is_told(value: Any) -> bool:
+    return value is not None and value not in ("", [])
+
+
+def _short(value: Any) -> str:
+    text = (
+        f"{value:%Y-%m-%d %H:%M}" if isinstance(value, datetime) else f"{value:g}" if isinstance(value, float) else cell(value)
+    )
+    text = " ".join(text.split())
+    return text if len(text) <= MOST_CHARS else f"{text[: MOST_CHARS - 1]}…"
