@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from memory_assets.interfaces.envelope import warnings_of
 from memory_assets.interfaces.verbs import Verb
 from memory_assets.interfaces.views.lines import Parts
+from memory_assets.interfaces.views.next_steps import next_step
 from memory_assets.interfaces.views.registry import view_of
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
@@ -94,14 +95,17 @@ def group(help: str, **options: Any) -> typer.Typer:
     return typer.Typer(help=help, **{"no_args_is_help": True, **options})
 
 
-def shown(view: Callable[[Any], Parts], data: Any, warnings: Sequence[str] = (), exit_code: int = 0) -> Reply:
+def shown(
+    view: Callable[[Any], Parts], data: Any, warnings: Sequence[str] = (), exit_code: int = 0, next_step: str = ""
+) -> Reply:
     """Returns the data, with its own warnings or these, as a reply that the view renders."""
-    return Reply(data, view(data), exit_code, warnings or warnings_of(data))
+    return Reply(data, view(data), exit_code, warnings or warnings_of(data), next_step)
 
 
 def reply_to(verb: Verb, request: Request | None = None, **given: Any) -> Reply:
     """Returns the facade's answer to the request, or to one with these fields, with the verb's view."""
-    return shown(view_of(verb.name), getattr(MemoryAgent(), verb.name)(request or verb.request(**given)))
+    answer = getattr(MemoryAgent(), verb.name)(request or verb.request(**given))
+    return shown(view_of(verb.name), answer, next_step=next_step(verb.name, answer))
 
 
 def add(app: typer.Typer, verb: Verb, panel: str | None = None, *, path: str = "") -> None:

@@ -8,6 +8,8 @@ from memory_assets.interfaces.cli.commands import SET_UP, Json, OrderedGroup, co
 from memory_assets.interfaces.views.config import render_changed, render_setting, render_settings
 from memory_assets.interfaces.views.terminal import Reply
 
+RUN_AGAIN = "`memory ingest` rebuilds what depends on it; a `memory up` that runs must be started again."
+
 
 class ConfigGroup(OrderedGroup):
     """A group whose first word may also be a setting: `memory config model` means `memory config show model`."""
@@ -35,7 +37,8 @@ def config(context: typer.Context, as_json: Json = False) -> Reply | None:
     from memory_assets.services.configuration import read_configuration
 
     settings = read_configuration()
-    return Reply({"settings": settings}, render_settings(settings))
+    following = "`memory config NAME` describes a setting; `memory config set NAME VALUE` changes it."
+    return Reply({"settings": settings}, render_settings(settings), next_step=following)
 
 
 @config_app.command("show", epilog="Example: `memory config show least_useful`")
@@ -44,7 +47,8 @@ def config_show(name: Name, as_json: Json = False) -> Reply:
     from memory_assets.services.configuration import read_configuration
 
     (setting,) = read_configuration(name)
-    return Reply({"settings": [setting]}, render_setting(setting))
+    following = f"`memory config set {setting.name} VALUE` writes it into your file."
+    return Reply({"settings": [setting]}, render_setting(setting), next_step=following)
 
 
 @config_app.command("set", epilog="Example: `memory config set least_useful 0.6`")
@@ -61,7 +65,7 @@ def config_set(
     """Write a setting into your file, which holds for every store; the value is checked first."""
     from memory_assets.services.change_setting import set_setting
 
-    return shown(render_changed, set_setting(name, value))
+    return shown(render_changed, set_setting(name, value), next_step=RUN_AGAIN)
 
 
 @config_app.command("unset", epilog="Example: `memory config unset least_useful`")
@@ -69,4 +73,4 @@ def config_unset(name: Name, as_json: Json = False) -> Reply:
     """Remove a setting from your file, so that its default or the store's file holds again."""
     from memory_assets.services.change_setting import unset_setting
 
-    return shown(render_changed, unset_setting(name))
+    return shown(render_changed, unset_setting(name), next_step=RUN_AGAIN)

@@ -85,7 +85,9 @@ def sample(
     tables = MemoryAgent().store.tables
     if table:
         return shown(render_cards, sample_rows(tables, table, count, seed))
-    return shown(render_facts, sample_facts(tables, count, seed))
+    drawn = sample_facts(tables, count, seed)
+    following = f"`memory explain {drawn.rows[0]['id']}` shows where the first one comes from." if drawn.rows else ""
+    return shown(render_facts, drawn, next_step=following)
 
 
 @app.command(epilog="Example: `memory data rebuild`")

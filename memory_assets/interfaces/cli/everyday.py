@@ -16,6 +16,7 @@ from memory_assets.interfaces.cli.commands import EVERY_DAY, KEEP_WELL, Json, Si
 from memory_assets.interfaces.ports import free_port
 from memory_assets.interfaces.views.health import render_built, render_health, render_model_hint, render_status_line
 from memory_assets.interfaces.views.memories import render_block
+from memory_assets.interfaces.views.next_steps import after_doctor
 from memory_assets.interfaces.views.terminal import Reply, console, tell
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import AnswerRequest, RecallRequest, StatusRequest
@@ -80,7 +81,7 @@ def recall(
             raise QuestionError(f"--answer cannot be combined with {commands.option_of(unused[0])}.")
         return reply_to(verbs.ANSWER, **given)
     reply = reply_to(verbs.RECALL, request)
-    return replace(reply, parts=render_block(reply.data)) if block else reply
+    return replace(reply, parts=render_block(reply.data), next_step="") if block else reply
 
 
 add(app, verbs.REMEMBER, EVERY_DAY)
@@ -178,7 +179,8 @@ def doctor(
 ) -> Reply:
     """Check that every file, message and memory is accounted for; the exit code is 1 if not."""
     health = MemoryAgent().health(is_deep=deep)
-    return shown(render_health, health, exit_code=int(not health.is_well))
+    following = after_doctor(health, is_deep=deep)
+    return shown(render_health, health, exit_code=int(not health.is_well), next_step=following)
 
 
 add(app, verbs.RESTORE, KEEP_WELL)

@@ -9,6 +9,7 @@ import typer
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces.cli.commands import SET_UP, FirstDay, Json, LastDay, completing, day_of, group, shown
 from memory_assets.interfaces.verbs import VERBS
+from memory_assets.interfaces.views.next_steps import after_hooks
 from memory_assets.interfaces.views.setup import (
     render_changes,
     render_choice,
@@ -70,7 +71,9 @@ def _hooked(plan: Callable[..., list[install.HookChange]], names: list[str] | No
     changes = plan([one for one in harnesses(str(store), tools=tools) if not names or one.name in names], store)
     done = changes if is_dry else install.carry_out(changes, store)
     data = {"is_dry_run": is_dry, "files": done, "last_heard": agent.last_heard()}
-    return shown(render_changes, data, exit_code=int(any(change.state == install.FAILED for change in done)))
+    following = after_hooks(data, is_installing=plan is install.plan_install)
+    failed = any(change.state == install.FAILED for change in done)
+    return shown(render_changes, data, exit_code=int(failed), next_step="" if failed else following)
 
 
 @model_app.callback(invoke_without_command=True)

@@ -37,6 +37,8 @@ class Reply:
     parts: Iterable[Part] = ()
     exit_code: int = 0
     warnings: Sequence[str] = ()
+    next_step: str = ""
+    """What to do next; printed on a terminal only."""
     afterwards: Callable[[], int] = field(default=lambda: 0)
     """Runs after the answer is printed, such as a server; returns the exit code."""
 
@@ -64,7 +66,9 @@ def print_reply(reply: Reply, *, as_json: bool) -> None:
         return
     show(reply.parts, console())
     for warning in reply.warnings:
-        console(is_error=True).print(Text(f"! {warning}", style="yellow"))
+        show([Text(f"! {warning}", style="yellow")], console(is_error=True))
+    if reply.next_step and sys.stdout.isatty() and sys.stderr.isatty():
+        show([Text(f"Next: {reply.next_step}", style="dim")], console(is_error=True))
 
 
 def show(parts: Iterable[Part], on: Console) -> None:
@@ -97,7 +101,7 @@ def print_error(error: BaseException, message: str, *, as_json: bool) -> None:
     if as_json:
         _print_json(failed(error, message))
     else:
-        console(is_error=True).print(Text("✗ ", style="bold red") + Text(message))
+        show([Text("✗ ", style="bold red") + Text(message)], console(is_error=True))
 
 
 def _print_json(value: Any) -> None:

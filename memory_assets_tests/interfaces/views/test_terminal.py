@@ -62,3 +62,22 @@ def test_on_a_terminal_a_long_line_continues_below_its_first_word(text: str, wan
 def test_in_a_pipe_a_long_line_stays_one_line(capsys: pytest.CaptureFixture[str]):
     print_reply(Reply(None, ["   " + "word " * 80]), as_json=False)
     assert capsys.readouterr().out.count("\n") == 1
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("out", "as_json", "is_told"),
+    [(Screen(), False, True), (Screen(), True, False), (io.StringIO(), False, False)],
+)
+def test_the_next_step_is_for_a_person_at_a_terminal(
+    out: io.StringIO, as_json: bool, is_told: bool, monkeypatch: pytest.MonkeyPatch
+):
+    errors = Screen()
+    monkeypatch.setattr("sys.stdout", out)
+    monkeypatch.setattr("sys.stderr", errors)
+    print_reply(Reply({"a": 1}, ["answer"], next_step="`memory up` does it."), as_json=as_json)
+    assert ("Next: `memory up` does it." in errors.getvalue(), "Next" in out.getvalue()) == (is_told, False)

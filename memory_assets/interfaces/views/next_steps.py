@@ -1,0 +1,85 @@
+"""The one thing to do after an answer, as a command; printed on a terminal only."""
+
+import shlex
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from memory_assets.text.short_ids import short_id
+
+if TYPE_CHECKING:
+    from memory_assets.services.health.doctor import Health
+    from memory_assets.services.why_not import WhyNot
+    from memory_assets.stages.recall.cited_answer import CitedAnswer
+    from memory_assets.stages.recall.results import Answer
+    from memory_assets.stages.triage.explain import Explanation
+
+MOST_CHARS = 60
+"""Characters of a text that is repeated in a command."""
+
+MEMORIES = ("fact", "narrative")
+
+
+def next_step(verb: str, answer: Any) -> str:
+    """Returns what to do after the verb's answer; empty where nothing follows, or its view says it."""
+    return NEXT_STEPS[verb](answer) if verb in NEXT_STEPS else ""
+
+
+def _after_recall(answer: "Answer") -> str:
+    if not answer.results:
+        return f"`memory explain {_words(answer.question)}` says why nothing is remembered; `memory remember` saves it."
+    found = next((one.memory_id for one in answer.results if one.kind in MEMORIES), None)
+    if found is None:
+        return f"`memory recall {_words(answer.question)} --answer` quotes the sentences that answer it."
+    return f"`memory explain {short_id(found)}` shows where it comes from, down to the transcript."
+
+
+def _after_answer(said: "CitedAnswer") -> str:
+    cited = next((one.id for one in said.citations if one.kind in MEMORIES), None)
+    return f"`memory explain {cited}` shows where it comes from, down to the transcript." if cited else ""
+
+
+def _after_explain(found: "Explanation | WhyNot") -> str:
+    root = getattr(found, "root", None)
+    if root is not None:
+        known = root.kind == "memory" and root.facts.get("state") != "forgotten"
+        return f'`memory remember "…" --instead-of {short_id(root.id)}` corrects it.' if known else ""
+    if getattr(found, "stage", "") == "recalled":
+        return ""
+    return f"`memory remember {_words(getattr(found, 'text', ''))}` saves it."
+
+
+def after_doctor(health: "Health", *, is_deep: bool) -> str:
+    """Returns how to check more, or how to see that a problem is solved."""
+    if not health.is_well:
+        return "do what the lines below the failed checks say, then run `memory doctor` again."
+    return "" if is_deep else "`memory doctor --deep` also reads every stored byte."
+
+
+def after_hooks(changes: Mapping[str, Any], *, is_installing: bool) -> str:
+    """Returns what follows a plan, a change or the state of the hooks."""
+    from memory_assets.stages.deliver.install import ABSENT, OUTDATED
+
+    if is_installing:
+        is_planned = changes["is_dry_run"] and any(one.is_change for one in changes["files"])
+        return (
+            "`memory hooks install` writes this." if is_planned else "start a session; `memory hooks status` shows its event."
+        )
+    absent = any(one.state in (ABSENT, OUTDATED) for one in changes["files"])
+    return "`memory hooks install --dry-run` shows what would be added." if absent else ""
+
+
+def _words(text: str) -> str:
+    """Returns the text as one word of a shell."""
+    line = " ".join(text.split())
+    return shlex.quote(line if len(line) <= MOST_CHARS else f"{line[: MOST_CHARS - 1]}…")
+
+
+NEXT_STEPS: Mapping[str, Callable[[Any], str]] = {
+    "recall": _after_recall,
+    "answer": _after_answer,
+    "explain": _after_explain,
+    "remember": lambda noted: f"`memory forget {noted.memory_id} --apply` removes it again.",
+    "feedback": lambda _: "`memory ingest` ranks memories by it; `memory up` does so by itself.",
+    "decide": lambda _: "`memory review list` shows what still waits.",
+    "triggers": lambda found: "" if found.triggers else 'say "remind me on Monday to …" in a session.',
+}
