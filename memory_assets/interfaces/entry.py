@@ -63,6 +63,11 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     command = quick.get(tuple(words))
     if command and (code := command(present_root(find_data()))) is not None:
         return code
+    if words[:2] == ["data", "feedback"]:
+        from memory_assets.interfaces.feedback import rate
+
+        if (code := rate(words[2:])) is not None:
+            return code
     if words[:2] == ["serve", "mcp"] and set(words[2:]) <= {"--write", "--structured"}:
         from memory_assets.interfaces.mcp.stdio import serve
 

@@ -9,6 +9,7 @@ from memory_assets.services.memory_ids import check_not_forgotten, find_memory
 from memory_assets.stages.embed.present import read_present
 from memory_assets.store.ledger import FEEDBACK
 from memory_assets.store.store import Store
+from memory_assets.text.short_ids import short_id
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,11 @@ class Rating:
     at: datetime
     memory_ids: tuple[str, ...]
     is_used: bool
+
+    @property
+    def sentence(self) -> str:
+        """The rating in words."""
+        return f"Recorded: {', '.join(map(short_id, self.memory_ids))} {'helped' if self.is_used else 'did not help'}."
 
 
 def rate(store: Store, request: FeedbackRequest) -> Rating:

@@ -1,6 +1,7 @@
 """The quick way in: brief and status answer from files kept ready, with the standard library only, and never fail."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from memory_assets.schema.frames import partitioned_by
 from memory_assets.services.health.status import keep_status, render_status
 from memory_assets.stages.deliver.events import ENDED
 from memory_assets.stages.deliver.spool import append
+from memory_assets.store.ledger import FEEDBACK
 from memory_assets_tests.small_store import DAY, MEMORY, index, small_store, write
 
 OURS = {
@@ -214,6 +216,27 @@ def test_a_command_imports_of_what_is_slow_only_what_it_needs(words: tuple[str, 
     index(small_store())
     done = run(*words, after="import json; print('\\n' + json.dumps(sorted(sys.modules)))")
     assert SLOW_TO_IMPORT & set(json.loads(done.stdout.splitlines()[-1])) == needed, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [(MEMORY, "--used"), ("--unused", MEMORY, "--json"), ("mem_0f3a5c",), ("mem_123456", "--used")]
+)
+def test_the_quick_and_the_full_command_rate_the_same(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]):
+    store = small_store()
+    answers = []
+    for answer in (fast.main, full):
+        code = answer(["data", "feedback", *words])
+        found = capsys.readouterr()
+        answers.append((code, re.sub(r'"event_id":"[^"]+"', "", found.out), found.err))
+    assert answers[0] == answers[1]
+    assert len(store.ledger.events([FEEDBACK])) == (2 if answers[0][0] == 0 else 0)
+
+
+def test_a_rating_imports_no_parser_of_words_and_no_views():
+    small_store()
+    done = run("data", "feedback", MEMORY, "--used", after="import json; print('\\n' + json.dumps(sorted(sys.modules)))")
+    assert done.stdout.startswith("Recorded: mem_0f3a5c1e0000 helped.")
+    assert not {"typer", "rich"} & set(json.loads(done.stdout.splitlines()[-1]))
 
 
 def test_importing_the_package_imports_nothing_heavy():

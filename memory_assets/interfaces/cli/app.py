@@ -92,7 +92,7 @@ def main(words: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader closed the pipe
         return DONE
     except (Exception, KeyboardInterrupt) as error:
-        return _fail(error, as_json=as_json)
+        return fail(error, as_json=as_json)
 
 
 def _run(words: Sequence[str], *, as_json: bool) -> Any:
@@ -102,7 +102,8 @@ def _run(words: Sequence[str], *, as_json: bool) -> Any:
         return make_app()(args=list(words), prog_name="memory", standalone_mode=False)
 
 
-def _fail(error: BaseException, *, as_json: bool) -> int:
+def fail(error: BaseException, *, as_json: bool) -> int:
+    """Prints the error and returns the exit code."""
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         print_error(error, "Interrupted. Run the same command again to continue.", as_json=as_json)
         return INTERRUPTED

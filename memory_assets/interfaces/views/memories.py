@@ -65,7 +65,7 @@ def render_noted(noted: "Noted") -> Parts:
 
 def render_rating(rating: "Rating") -> Parts:
     """Renders the rating that was written."""
-    yield f"Recorded: {', '.join(map(short_id, rating.memory_ids))} {'helped' if rating.is_used else 'did not help'}."
+    yield rating.sentence
 
 
 def render_restored(restored: "Restored") -> Parts:

@@ -1,0 +1,41 @@
+"""`memory data feedback` without the command line's parser and views, which take longer to import than the rating takes.
+
+Agents rate memories in every session. Only words that are surely understood are answered here; the full command line answers
+everything else: its help, wrong options, and errors.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from memory_assets.interfaces.envelope import answered, to_json
+from memory_assets.interfaces.views.next_steps import next_step
+from memory_assets.memory import MemoryAgent, announcements
+from memory_assets.text.visible import visible
+
+FLAGS = {"--used": True, "--unused": False}
+
+
+def rate(words: Sequence[str]) -> int | None:
+    """Records the rating and prints it; returns the exit code, or None where the full command line has to answer."""
+    ids = [word for word in words if not word.startswith("-")]
+    flags = [FLAGS[word] for word in words if word in FLAGS]
+    as_json = "--json" in words
+    if not ids or len(flags) != 1 or len(words) != len(ids) + 1 + as_json:
+        return None
+    announcements()  # drops what an earlier command of this process announced
+    try:
+        rating = MemoryAgent().feedback(ids, used=flags[0])
+    except Exception as error:
+        from memory_assets.interfaces.cli.app import fail
+
+        return fail(error, as_json=as_json)
+    warnings = announcements()
+    if as_json:
+        print(to_json(answered(rating, warnings)).decode())
+        return 0
+    print(visible(rating.sentence))
+    for warning in warnings:
+        print(visible(f"! {warning}"), file=sys.stderr)
+    if sys.stdout.isatty() and sys.stderr.isatty():
+        print(f"Next: {next_step('feedback', rating)}", file=sys.stderr)
+    return 0
