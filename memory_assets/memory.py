@@ -27,6 +27,7 @@ from memory_assets.store.ready import NOTHING_YET, briefing_path, full_path, her
 if TYPE_CHECKING:
     import polars as pl
 
+    from memory_assets.adapters.git_workspace import ChangedLine
     from memory_assets.schema.protocols import Model
     from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
@@ -358,6 +359,18 @@ class MemoryAgent:
 
         events = write_decided(self.store)
         return tuple(f"{one.payload['path']}: {one.payload['line'] or 'removed ' + one.payload['replaces']}" for one in events)
+
+    def last_commit(self) -> str | None:
+        """Returns the id of the workspace's last commit, to ask later what changed since."""
+        from memory_assets.services.review import last_commit
+
+        return last_commit(self.store)
+
+    def changed_since(self, commit: str | None) -> "list[ChangedLine]":
+        """Returns the lines of MEMORY.md and of the files of projects that changed since the commit."""
+        from memory_assets.services.review import changed_since
+
+        return changed_since(self.store, commit)
 
     def take_back(self, proposal_id: str) -> None:
         """Undoes your last decision about a proposal: it is pending again, and its edit of a file of entries is undone."""

@@ -11,8 +11,8 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -44,6 +44,7 @@ _OPTIONS = {
     "core.excludesFile": os.devnull,
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
+    "core.quotePath": "false",
     "commit.gpgsign": "false",
     "gc.auto": "0",
 }
@@ -57,6 +58,10 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C.UTF-8",
 }
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""Git's id of a folder without files."""
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _FORMAT = "--format=%H%x1f%an%x1f%aI%x1f%B"
 
 
@@ -73,6 +78,19 @@ class Commit:
     def is_ours(self) -> bool:
         """Whether this program wrote it, and not a person."""
         return self.author == OURS[0]
+
+
+@dataclass(frozen=True)
+class ChangedLine:
+    """A line that a range of commits added to a file or removed from it."""
+
+    path: str
+    line: int
+    """Its number, from 1; of a removed line, the one that it had."""
+    is_added: bool
+    text: str
+    commit: str = ""
+    """Beginning of the id of the commit that changed it."""
 
 
 def check_remote(remote: str) -> None:
@@ -168,6 +186,23 @@ class GitWorkspace:
         if blamed.returncode != 0 or not id.strip("0"):
             return None
         return _commit(self._git("show", "-s", _FORMAT, id).stdout.decode("utf-8", "replace"))
+
+    def changed_lines(self, since: str | None, paths: Sequence[str]) -> list[ChangedLine]:
+        """Returns the lines of the files that differ between the commit and the last one, each with its latest commit."""
+        range = f"{since}..HEAD" if since else "HEAD"
+        ends = (since or EMPTY_TREE, "HEAD")
+        options = ("--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--no-prefix")
+        diff = self._git("diff", *options, *ends, "--", *paths, may_fail=True).stdout.decode("utf-8", "replace")
+        found = list(_lines_of(diff))
+        latest = {
+            path: self._git("log", "-1", "--format=%h", range, "--", path, may_fail=True).stdout.decode().strip()
+            for path in {one.path for one in found}
+        }
+        return [replace(one, commit=self._short_commit_of(one) or latest[one.path]) for one in found]
+
+    def _short_commit_of(self, one: ChangedLine) -> str:
+        commit = self.commit_of_line(one.path, one.line) if one.is_added else None
+        return commit.id[:7] if commit else ""
 
     def push(self, remote: str) -> str | None:
         """Pushes the history to the remote and returns the problem, if any; never pulls, never forces."""
@@ -273,3 +308,22 @@ def _blob_id(content: bytes | None) -> str | None:
 def _commit(entry: str) -> Commit:
     id, author, at, message = entry.strip("\n").split("\x1f", 3)
     return Commit(id, author, datetime.fromisoformat(at), message.strip())
+
+
+def _lines_of(diff: str) -> Iterator[ChangedLine]:
+    """Yields the added and removed lines of a unified diff without context."""
+    path, old, new = "", 0, 0
+    for text in diff.splitlines():
+        if text.startswith(("--- ", "+++ ")) and old == new == 0:
+            named = text[4:].removesuffix("\t")  # git ends a name with blanks so
+            path = named if named != os.devnull else path
+        elif text.startswith("diff "):
+            old = new = 0
+        elif found := _HUNK.match(text):
+            old, new = int(found[1]), int(found[2])
+        elif text.startswith("-"):
+            yield ChangedLine(path, old, is_added=False, text=text[1:])
+            old += 1
+        elif text.startswith("+"):
+            yield ChangedLine(path, new, is_added=True, text=text[1:])
+            new += 1

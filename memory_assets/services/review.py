@@ -14,11 +14,12 @@ import filelock
 import numpy as np
 import polars as pl
 
-from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.adapters.git_workspace import ChangedLine, GitWorkspace
 from memory_assets.adapters.todoist_tasks import TOKEN, TodoistTasks
 from memory_assets.errors import ModelError, StoreBusyError, TaskListError
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import Task, TaskList
+from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.corpus import open_embedder
 from memory_assets.services.models import withheld_lines
 from memory_assets.services.which_store import is_sample
@@ -35,7 +36,7 @@ from memory_assets.stages.triage.decisions import DECIDED, EDITED
 from memory_assets.stages.triage.human import put_back
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.page import usefulness
-from memory_assets.stages.triage.projects import home_of, memory_files
+from memory_assets.stages.triage.projects import FOLDER, home_of, memory_files
 from memory_assets.stages.triage.promote import PROMOTED, RETIRED, read_lines, read_memory
 from memory_assets.stages.triage.run import REVIEW_MD, ReviewFile, Triage, TriageRules, session_days, waits_for_review
 from memory_assets.stages.triage.tasks import fetch_tasks, sync_tasks, unapplied_decisions
@@ -141,6 +142,17 @@ def write_decided(store: Store) -> list[Event]:
         before = len(store.ledger.events([PROMOTED, RETIRED]))
         triage.write_memory()
         return store.ledger.events([PROMOTED, RETIRED])[before:]
+
+
+def last_commit(store: Store) -> str | None:
+    """Returns the id of the workspace's last commit; None where there is none yet."""
+    return GitWorkspace(store.workspace).head()
+
+
+def changed_since(store: Store, commit: str | None) -> list[ChangedLine]:
+    """Returns the lines of the files of entries that changed since the commit."""
+    lines = GitWorkspace(store.workspace).changed_lines(commit, [MEMORY_MD, FOLDER])
+    return [one for one in lines if one.text.strip()]
 
 
 def take_back(store: Store, proposal_id: str) -> None:

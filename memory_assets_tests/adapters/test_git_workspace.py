@@ -244,3 +244,26 @@ def test_a_remote_that_is_not_there_is_a_warning(workspace: GitWorkspace, tmp_pa
     problem = workspace.push(str(tmp_path / "nowhere"))
     assert problem is not None
     assert "could not be pushed" in problem
+
+
+def test_the_lines_that_commits_changed_are_named_with_number_and_commit(workspace: GitWorkspace):
+    def commit(content: str, path: str = "MEMORY.md") -> str:
+        return workspace.commit_content("Change", {path: content.encode()}) or ""
+
+    first = commit("# A\n\n- one\n- two\n--- x\n")
+    second = commit("# A\n\n- one\n- two, better\n--- x\n+++ y\n")
+    third = commit("- new\n", "projects/ü b.md")
+    commit("# ignored\n", "REVIEW.md")
+    (workspace.root / "MEMORY.md").write_text("# A\n\n- one\n- two, better\n--- x\n+++ y\n")
+    (workspace.root / "projects").mkdir()
+    (workspace.root / "projects" / "ü b.md").write_text("- new\n")
+    found = workspace.changed_lines(first, ["MEMORY.md", "projects"])
+    assert [(one.line, one.is_added, one.text, one.commit) for one in found] == [
+        (4, False, "- two", second[:7]),
+        (4, True, "- two, better", second[:7]),
+        (6, True, "+++ y", second[:7]),
+        (1, True, "- new", third[:7]),
+    ]
+    assert {one.path for one in found} == {"MEMORY.md", "projects/ü b.md"}
+    assert workspace.changed_lines(third, ["MEMORY.md", "projects"]) == []
+    assert [one.line for one in workspace.changed_lines(None, ["MEMORY.md"])] == [1, 2, 3, 4, 5, 6]

@@ -2,7 +2,8 @@
 
 Every decision is in the ledger, and its line in its file, before the next proposal is shown, so an interrupted review continues
 where it stopped. Proposals that were decided elsewhere meanwhile (in REVIEW.md, by a rule, in another terminal) are skipped.
-The last decision can be taken back. A whole triage follows when the review ends or is interrupted.
+The last decision can be taken back. The proposals of a project follow each other. A whole triage follows when the review ends
+or is interrupted; then the lines that changed are listed with their files and commits.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +14,9 @@ from rich.rule import Rule
 from rich.text import Text
 
 from memory_assets.errors import ReviewError
+from memory_assets.interfaces.views.terminal import show
 from memory_assets.memory import MemoryAgent, Pending
+from memory_assets.schema.records import MEMORY_MD
 
 APPROVE, REJECT, EDIT, SKIP, EVIDENCE, UNDO, QUIT = "a", "r", "e", "s", "v", "u", "q"
 KEYS = "[a]pprove  [r]eject  [e]dit  [s]kip  all e[v]idence  [u]ndo  [q]uit"
@@ -22,6 +25,11 @@ LOST_KEYS = "[r]eject them (I deleted their lines)  [p]ut them back  any other k
 INTERRUPTS = ("\x03", "\x04", "")
 SHOWN_QUOTES, ALL_QUOTES = 2, 50
 QUOTE_CHARS = 280
+
+
+def group_of(one: Pending) -> str:
+    """Returns the project whose file the line is for."""
+    return one.project or one.path if one.path != MEMORY_MD else "all projects"
 
 
 @dataclass
@@ -35,24 +43,29 @@ class ReviewSession:
     """Reads a line from a prompt and the text that it begins with."""
     decided: list[str] = field(default_factory=list)
     """The proposals that were approved or rejected here, in order; the last one can be taken back."""
+    group: str = ""
+    """The project that is asked about now."""
 
     def run(self) -> list[str]:
         """Asks about every pending proposal, and returns those that were decided or edited."""
         self.agent.apply_review_edits()
+        before = self.agent.last_commit()
         touched: list[str] = []
         skipped: set[str] = set()
         try:
             touched += self._ask_about_lost()
             while left := [one for one in self.agent.pending() if one.proposal_id not in skipped]:
-                done = self._ask(left[0], len(left))
+                one = self._next(left)
+                done = self._ask(one, len(left))
                 if done is None:
                     break
-                (touched.append if done else skipped.add)(left[0].proposal_id)
+                (touched.append if done else skipped.add)(one.proposal_id)
         finally:
             if touched:
                 self._show_decided(touched)
+                self._show_changed(before)
         if not touched and not skipped:
-            self.console.print(Text("No proposal is pending." if not self.agent.pending() else "Nothing was decided."))
+            self._say(Text("No proposal is pending." if not self.agent.pending() else "Nothing was decided."))
         return touched
 
     def _ask_about_lost(self) -> tuple[str, ...]:
@@ -60,7 +73,7 @@ class ReviewSession:
         if not (lost := self.agent.lost()):
             return ()
         self.console.print(Rule(style="dim"))
-        self.console.print(Text(f"REVIEW.md lost {len(lost)} proposals at once: {', '.join(lost)}."))
+        self._say(Text(f"REVIEW.md lost {len(lost)} proposals at once: {', '.join(lost)}."))
         key = self._read_choice(LOST_KEYS)
         if key == REJECT:
             self.agent.reject(*lost, reason="struck from REVIEW.md", triage=False)
@@ -69,10 +82,31 @@ class ReviewSession:
             self.agent.put_back()
         return ()
 
+    def _next(self, left: list[Pending]) -> Pending:
+        """Returns the most useful proposal of the present project, or of the next one, whose name is printed first."""
+        groups: dict[str, list[Pending]] = {}
+        for one in left:
+            groups.setdefault(group_of(one), []).append(one)
+        if self.group not in groups:
+            self.group = next(iter(groups))
+            count = len(groups[self.group])
+            self.console.print(Rule(f"{self.group}: {count} proposal{'' if count == 1 else 's'}", style="bold"))
+        return groups[self.group][0]
+
+    def _show_changed(self, before: str | None) -> None:
+        """Prints the lines of the files of entries that this review changed, with the commit of each."""
+        changed = self.agent.changed_since(before)
+        for one in changed:
+            mark, style = ("+", "green") if one.is_added else ("-", "red")
+            self._say(Text(f"{one.path}, line {one.line}, commit {one.commit}", style="bold"))
+            self._say(Text(f"{mark} {one.text}", style=style))
+        if not changed:
+            self._say(Text("No line of MEMORY.md or of a project's file changed."))
+
     def _show_decided(self, touched: list[str]) -> None:
         self.console.print(Rule(style="dim"))
         for one in self.agent.run_triage(*dict.fromkeys(touched)):
-            self.console.print(Text(f"{one.proposal_id} {one.state}", style="bold") + Text(f" → {one.section}: {one.text}"))
+            self._say(Text(f"{one.proposal_id} {one.state}", style="bold") + Text(f" → {one.section}: {one.text}"))
 
     def _ask(self, one: Pending, left: int) -> bool | None:
         """Returns whether the proposal was decided or edited; None to end the review."""
@@ -92,7 +126,7 @@ class ReviewSession:
                 if self._decide(one, key):
                     return True
             except ReviewError as error:
-                self.console.print(Text(str(error), style="yellow"))
+                self._say(Text(str(error), style="yellow"))
 
     def _decide(self, one: Pending, key: str) -> bool:
         """Carries out the key and returns whether it was one of a decision."""
@@ -107,17 +141,17 @@ class ReviewSession:
             return False
         self.decided.append(one.proposal_id)
         for change in self.agent.write_decided():
-            self.console.print(Text(change, style="green"))
+            self._say(Text(change, style="green"))
         return True
 
     def _undo(self) -> bool:
         """Takes the last decision of this review back, and returns whether there was one."""
         if not self.decided:
-            self.console.print(Text("Nothing was decided in this review yet.", style="yellow"))
+            self._say(Text("Nothing was decided in this review yet.", style="yellow"))
             return False
         last = self.decided.pop()
         self.agent.take_back(last)
-        self.console.print(Text(f"{last} is pending again.", style="yellow"))
+        self._say(Text(f"{last} is pending again.", style="yellow"))
         return True
 
     def _read_choice(self, choices: str) -> str:
@@ -127,22 +161,25 @@ class ReviewSession:
             key = self.read_key().lower()
         except (KeyboardInterrupt, EOFError, OSError):  # OSError where the terminal is gone
             key = INTERRUPTS[0]
-        self.console.print(Text(key if key.isalpha() else ""))
+        self._say(Text(key if key.isalpha() else ""))
         return key
 
     def _show(self, one: Pending, left: int, most: int) -> None:
         what = "retire" if not one.text else "replace a line in" if one.entry else "add to"
         where = "a line" if not one.text else f"{one.path}, {one.section}"
         self.console.print(Rule(style="dim"))
-        self.console.print(Text(f"{one.proposal_id}  {what} {where}", style="bold") + Text(f"   {left} left", style="dim"))
+        self._say(Text(f"{one.proposal_id}  {what} {where}", style="bold") + Text(f"   {left} left", style="dim"))
         if one.entry:
-            self.console.print(Text(f"- {one.entry.removeprefix('- ')}", style="red"))
+            self._say(Text(f"- {one.entry.removeprefix('- ')}", style="red"))
         if one.text:
-            self.console.print(Text(f"+ {one.text}", style="green"))
+            self._say(Text(f"+ {one.text}", style="green"))
         until = f", expires {one.expires_at:%Y-%m-%d}" if one.expires_at else ""
-        self.console.print(Text(f"{one.reason}{until}", style="dim"))
+        self._say(Text(f"{one.reason}{until}", style="dim"))
         for line in self._evidence(one.proposal_id, most):
-            self.console.print(line)
+            self._say(line)
+
+    def _say(self, line: Text) -> None:
+        show([line], self.console)
 
     def _evidence(self, proposal_id: str, most: int) -> Iterator[Text]:
         """Yields each quote with its place, and whether the archived bytes are unchanged."""

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,44 @@ def test_the_last_decision_can_be_taken_back_and_made_again(world: World):
     world.reopen()
     assert world.triage()["p-20260803-001"] == ("promoted", "approved by a person")
     assert world.entries() == [f"- (2026-08-03) {UV}"]
+
+
+def test_at_the_end_the_lines_that_changed_are_listed_with_their_files_and_commits(world: World):
+    shown = sit("a", "r", "u", "a")
+    lines = [line.rstrip() for line in shown.splitlines()]
+    number = world.memory_md.read_text().splitlines().index(f"- (2026-08-03) {UV}") + 1
+    head = next(line for line in lines if re.fullmatch(rf"projects/tidewatch.md, line {number}, commit [0-9a-f]{{7}}", line))
+    assert lines[lines.index(head) + 1] == f"+ - (2026-08-03) {UV}"
+    log = world.workspace.history("projects/tidewatch.md")
+    assert [one.message.splitlines()[0] for one in log if one.id.startswith(head[-7:])] == ["p-20260803-001: add to Hard Rules"]
+    assert "No line of MEMORY.md or of a project's file changed." in sit("r")
+
+
+def test_a_line_that_was_replaced_is_listed_as_removed_and_added(world: World):
+    sit("a")
+    world.reopen()
+    world.triage()
+    world.replace("p-20260803-001", "Use `uv` for everything but the old widget, never `pip`.")
+    world.triage()
+    shown = sit("a")
+    assert f"- - (2026-08-03) {UV}" in shown
+    assert "but the old widget, never `pip`." in shown.partition("+ - (2026-08-0")[2]
+
+
+def test_the_proposals_of_a_project_follow_each_other(world: World):
+    one, two, three = MemoryAgent().pending()
+    elsewhere = replace(two, path="projects/bakery.md", project="bakery")
+    everywhere = replace(three, path="MEMORY.md")
+    console = Console(record=True, width=60, file=open(os.devnull, "w"))  # noqa: SIM115
+    session = ReviewSession(Person(), console, lambda: "q", lambda *_: "")
+    asked = []
+    left = [one, elsewhere, everywhere, replace(one, proposal_id="p-20260803-009")]
+    while left:
+        left.remove(found := session._next(left))
+        asked.append(found.proposal_id[-3:])
+    assert asked == ["001", "009", "002", "003"]
+    heads = re.findall(r"(\b\w[\w ]*: \d proposals?)", console.export_text())
+    assert heads == ["tidewatch: 2 proposals", "bakery: 1 proposal", "all projects: 1 proposal"]
 
 
 def test_a_replacement_that_is_taken_back_brings_the_old_line_again(world: World):
