@@ -1,12 +1,15 @@
-"""The terminal: JSON of any result, bars only for people who look, lines for whoever reads a log."""
+"""The terminal: JSON of any result, text for people, the next step for whoever looks."""
 
+import io
 import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from memory_assets.interfaces.views import terminal
 from memory_assets.interfaces.views.terminal import Reply, print_reply
 
 
