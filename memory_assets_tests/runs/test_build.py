@@ -6,7 +6,7 @@ import pytest
 
 from memory_assets.errors import StoreError
 from memory_assets.runs import build as building
-from memory_assets.runs.build import CONDENSED, build, flush, rebuild
+from memory_assets.runs.build import CONDENSED, build, choose, fill, flush, rebuild
 from memory_assets.runs.due import memories_are_stale
 from memory_assets.runs.launch import RunSummary
 from memory_assets.schema.frames import empty
@@ -38,7 +38,7 @@ def test_folders_named_in_settings_are_taken_in(ingested: list[Store], tmp_path:
 
 
 def test_an_empty_machine_shows_the_sample_in_a_store_of_its_own(ingested: list[Store], tmp_path: Path):
-    built = build(may_show_sample=True)
+    built = fill(choose(may_show_sample=True))
     assert ingested[0].root == tmp_path / "store" / "sample"
     assert built.status.is_sample
     assert len(list((tmp_path / "store" / "sample" / "transcripts").rglob("*.jsonl"))) > 20
