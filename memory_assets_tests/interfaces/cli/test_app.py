@@ -539,11 +539,11 @@ def test_the_overview_of_models_fits_on_one_screen(run: Run):
 def test_up_without_a_model_says_in_two_lines_what_is_gained_and_how(run: Run, monkeypatch: pytest.MonkeyPatch):
     root = small_store().root
 
-    def built(**_: object) -> Built:
+    def built(*_: object) -> Built:
         store = Store(read_settings(), root)
         return Built(store, "Transcripts", (), 0.1, {}, status_of(store))
 
-    monkeypatch.setattr("memory_assets.runs.build.build", built)
+    monkeypatch.setattr("memory_assets.runs.build.fill", built)
     hint = "Without a model, rules keep only what was plainly stated."
     *_, first, second = run("up", "--no-ui")[1].splitlines()
     assert (first.startswith(hint), second.startswith("`memory model` shows what this machine offers")) == (True, True)
