@@ -52,7 +52,7 @@ bench: $(INSTALLED) ## ratios and limits, measured on this machine (ROWS="gold p
 structure: $(INSTALLED) ## circles, imports against the order, lines of code, docstrings, the longest file
 	@$(BIN)/python -m memory_assets_tests.structure
 
-docs: $(INSTALLED) ## docs/tables.md from the records, the tools of agents from the verbs
+docs: $(INSTALLED) ## docs/tables.md from the records, tools of agents, completion and answers from the code
 	@$(BIN)/python -m memory_assets_tests.generated
 
 clean: ## remove the virtual environment

@@ -1,7 +1,7 @@
 """Generates what follows from declarations: `make docs`.
 
 `docs/tables.md` from the records, the MCP tools (`interfaces/mcp/tools.json`) from the verbs, and what a shell completes
-(`interfaces/completion.json`) from the commands.
+(`interfaces/completion.json`) from the commands, and the JSON Schema of their answers (`interfaces/answers.json`) from the types.
 """
 
 import inspect
@@ -13,11 +13,13 @@ import typer
 
 from memory_assets.interfaces.cli.app import make_app
 from memory_assets.interfaces.completion import COMMANDS
+from memory_assets.interfaces.json_schema import ANSWERS
 from memory_assets.interfaces.mcp.protocol import TOOLS
 from memory_assets.interfaces.verbs import VERBS, Verb
 from memory_assets.schema.frames import key_of, partitioned_by, record_of, schema_of
 from memory_assets.schema.tables import table_names
 from memory_assets.services.completions import find_words
+from memory_assets_tests.answer_schemas import describe_answers
 from memory_assets_tests.conftest import REPOSITORY
 
 FIXED_KINDS = ("table", "setting")
@@ -121,6 +123,7 @@ def describe_commands() -> str:
 def main() -> None:
     """Writes all files."""
     Path(COMMANDS).write_text(describe_commands(), "utf-8")
+    ANSWERS.write_text(describe_answers(), "utf-8")
     TABLES_MD.write_text(render_dictionary(), "utf-8")
     TOOLS.write_text(json.dumps([describe(verb) for verb in VERBS], ensure_ascii=False, indent=1) + "\n", "utf-8")
 

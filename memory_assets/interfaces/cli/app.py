@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 failed (or the doctor found something), 2 the command or i
 """
 
 import contextlib
+import json
 import os
 import sys
 import traceback
@@ -19,6 +20,7 @@ from memory_assets.errors import QuestionError, UnknownTableError
 from memory_assets.interfaces.cli import config, data, everyday, lab, serve, setup
 from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
 from memory_assets.interfaces.envelope import message_of
+from memory_assets.interfaces.json_schema import OPTION, schema_for
 from memory_assets.interfaces.verbs import VERBS
 from memory_assets.interfaces.views.progress import Bars
 from memory_assets.interfaces.views.terminal import Reply, print_error, print_reply
@@ -78,6 +80,8 @@ def main(words: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code."""
     words = list(sys.argv[1:] if words is None else words)
     as_json = "--json" in words
+    if OPTION in words:
+        return _print_schema(words)
     announcements()  # drops what an earlier command of this process announced
     try:
         reply = _run(words, as_json=as_json)
@@ -100,6 +104,14 @@ def _run(words: Sequence[str], *, as_json: bool) -> Any:
     quiet = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
     with quiet, report_to(None if as_json else Bars()):
         return make_app()(args=list(words), prog_name="memory", standalone_mode=False)
+
+
+def _print_schema(words: Sequence[str]) -> int:
+    try:
+        typer.echo(json.dumps(schema_for(words), ensure_ascii=False, indent=1))
+    except QuestionError as error:
+        return fail(error, as_json=False)
+    return DONE
 
 
 def fail(error: BaseException, *, as_json: bool) -> int:

@@ -73,7 +73,7 @@ def completing(*words: str, kind: str = "") -> Callable[[str], list[Any]]:
     return complete
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else; --json-schema describes it.")]
 Since = Annotated[str | None, typer.Option(help="How far back to read transcripts at first: 30d, 2026-05-01 or all.")]
 A_DAY: Mapping[str, Any] = {"formats": ["%Y-%m-%d"], "autocompletion": completing(kind="day")}
 FirstDay = Annotated[datetime | None, typer.Option("--from", help="First day; default: the earliest.", **A_DAY)]

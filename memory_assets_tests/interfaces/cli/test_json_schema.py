@@ -1,0 +1,134 @@
+"""What commands print with `--json` is what their JSON Schema says."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import polars as pl
+import pytest
+import typer
+
+from memory_assets.interfaces.cli.app import make_app
+from memory_assets.interfaces.json_schema import ANSWERS, schema_for
+from memory_assets.memory import MemoryAgent, Reviewed
+from memory_assets.runs.build import Built
+from memory_assets.services import branches
+from memory_assets.services.branches import Branch, BranchFolder
+from memory_assets.services.health.status import status_of
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store
+from memory_assets_tests.answer_schemas import describe_answers
+from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def every_command(command: object, path: str = "") -> list[str]:
+    children = getattr(command, "commands", {})
+    own = [path] if path and (not children or getattr(command, "invoke_without_command", False)) else []
+    return own + [name for child in children for name in every_command(children[child], f"{path} {child}".strip())]
+
+
+def test_the_schemas_are_those_of_the_program():
+    assert ANSWERS.read_text("utf-8") == describe_answers(), "run `make docs`"
+
+
+def test_each_command_has_a_schema_that_is_one():
+    commands = every_command(typer.main.get_command(make_app()))
+    assert len(commands) > 40
+    assert set(json.loads(ANSWERS.read_text())["commands"]) == set(commands)
+    for command in commands:
+        jsonschema.Draft202012Validator.check_schema(schema_for(command.split()))
+
+
+def validate(run: Run, *words: str) -> dict[str, object]:
+    reply = json.loads(run(*words, "--json")[1])
+    jsonschema.Draft202012Validator(schema_for(words), format_checker=jsonschema.FormatChecker()).validate(reply)
+    return reply
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("recall", "how do we install packages"),
+        ("recall", "how do we install packages", "--deep", "--probe"),
+        ("recall", "how do we install packages", "--answer"),
+        ("recall", "sourdough hydration of rye"),
+        ("remember", "Herons nest beside the reactor."),
+        ("review",),
+        ("review", "list"),
+        ("explain", MEMORY),
+        ("explain", "herons nest beside the reactor"),
+        ("explain", FACT, "--question", "how do herons nest"),
+        ("forget", FACT),
+        ("forget", MEMORY, "--apply"),
+        ("status",),
+        ("brief",),
+        ("doctor",),
+        ("hooks", "status"),
+        ("hooks", "install", "--dry-run"),
+        ("model",),
+        ("model", "list"),
+        ("model", "use", "rules"),
+        ("config",),
+        ("config", "ttl_days"),
+        ("config", "set", "port", "4000"),
+        ("data", "show", "observations"),
+        ("data", "show", "embeddings"),
+        ("data", "sample"),
+        ("data", "export", "observations"),
+        ("data", "feedback", MEMORY, "--used"),
+        ("lab", "what-if", "list"),
+        ("lab", "triggers"),
+        ("lab", "calibration"),
+    ],
+    ids=" ".join,
+)
+def test_what_a_command_prints_is_valid(words: tuple[str, ...], run: Run):
+    index(small_store())
+    reply = validate(run, *words)
+    assert reply["ok"]
+
+
+def test_failures_are_valid_too(run: Run):
+    small_store()
+    for words in (("recall",), ("explain", "p-20990101-001"), ("data", "show", "notes"), ("doctor",)):
+        assert not validate(run, *words)["ok"]
+
+
+def test_builds_reviews_and_branches_are_valid(run: Run, monkeypatch: pytest.MonkeyPatch):
+    store = small_store()
+
+    def built(**_: object) -> Built:
+        return Built(Store(read_settings(), store.root), "Transcripts", ("daily",), 0.1, {"memories": 2}, status_of(store))
+
+    monkeypatch.setattr("memory_assets.runs.build.build", built)
+    for words in (("ingest",), ("up", "--no-ui")):
+        assert validate(run, *words)["data"]
+    for words in (("review", "edit", PROPOSAL, "Use uv."), ("review", "reject", PROPOSAL, "--reason", "once")):
+        monkeypatch.setattr(MemoryAgent, "run_triage", lambda *_: (Reviewed(PROPOSAL, "pending", "Rules", "Use uv.", "said"),))
+        assert validate(run, *words)["ok"]
+    place = BranchFolder(store, "mine")
+    branches.begin(place, Branch("mine", DAY, DAY, {"least_useful": "0.8"}, 0.0, "-", state="made"))
+    observed = store.tables.read("observations").with_columns(gate=pl.lit("hold"), gate_reason=pl.lit("usefulness below 0.8"))
+    place.open(store.settings).tables.write("observations", DAY.isoformat(), observed)
+    for words in (("list",), ("show", "mine"), ("drop", "mine")):
+        assert validate(run, "lab", "what-if", *words)["ok"]
+
+
+def test_an_answer_that_the_schema_does_not_know_is_not_valid(run: Run):
+    index(small_store())
+    reply = json.loads(run("recall", "how do we install packages", "--json")[1])
+    reply["data"]["results"][0]["flavour"] = "salt"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(reply, schema_for(["recall"]))
+
+
+def test_the_option_prints_the_schema_and_needs_a_command(run: Run, tmp_path: Path):
+    code, out, _ = run("data", "show", "observations", "--json-schema")
+    assert (code, json.loads(out)) == (0, schema_for(["data", "show"]))
+    assert json.loads(out)["properties"]["data"]["anyOf"][0] == {"$ref": "#/$defs/ShownRows"}
+    code, out, err = run("--json-schema")
+    assert (code, out, "--json-schema needs a command" in err) == (2, "", True)
+    assert not (tmp_path / "store").exists()
