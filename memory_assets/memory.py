@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from memory_assets.services.health.doctor import Health
     from memory_assets.services.health.status import Status
     from memory_assets.services.notes import Noted
+    from memory_assets.services.prompts import NearPrompt
     from memory_assets.services.restore import Restored
     from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.brief.due import Trigger
@@ -210,6 +211,28 @@ class MemoryAgent:
             payload = payload_of(found, is_budget=request.budget) | ({"session": session} if session else {})
             self._log_recall(request.question, memory_ids, payload)
         return replace(found, notes=(*found.notes, *missing)) if missing else found
+
+    @_despite_damage
+    def near_prompt(self, prompt: str, *, session: str = "", folder: str = "") -> "NearPrompt":
+        """Returns the few memories near a prompt in that session and folder; `shown_at_prompt` counts them as recalled."""
+        from memory_assets.services.prompts import NearPrompt, block_of, choose, request_of
+        from memory_assets.stages.recall.results import Answer
+
+        request = request_of(prompt, folder)
+        if request is None:
+            return NearPrompt(Answer(prompt, "lean", (), 0), session, "")
+        found = self.recall(request)
+        found = replace(found, results=choose(found, str(self.store.root), session, folder))
+        return NearPrompt(found, session, block_of(found.results))
+
+    def shown_at_prompt(self, found: "NearPrompt") -> None:
+        """Counts memories as recalled once a session was shown them."""
+        from memory_assets.services.prompts import note_shown
+        from memory_assets.stages.recall.log import payload_of
+
+        payload = payload_of(found.answer, is_budget=True) | ({"session": found.session} if found.session else {})
+        self._log_recall(found.answer.question, [one.memory_id for one in found.answer.results], payload)
+        note_shown(str(self.store.root), found)
 
     @_despite_damage
     def answer(self, question: str | AnswerRequest, *, model: "Model | None" = None, **options: Any) -> "CitedAnswer":

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MEMORIES = os.path.join("tables", "memories", "data.parquet")
+PROMPTS = "--prompts"
+"""Of `serve mcp`: also answer the hooks that recall at each prompt."""
+
 PENDING = "- [ ] `p-"
 """The start of a pending proposal's line in REVIEW.md."""
 
@@ -68,10 +71,10 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
 
         if (code := rate(words[2:])) is not None:
             return code
-    if words[:2] == ["serve", "mcp"] and set(words[2:]) <= {"--write", "--structured"}:
+    if words[:2] == ["serve", "mcp"] and set(words[2:]) <= {"--write", "--structured", PROMPTS}:
         from memory_assets.interfaces.mcp.stdio import serve
 
-        return serve(is_writing="--write" in words, is_structured="--structured" in words)
+        return serve(is_writing="--write" in words, is_structured="--structured" in words, is_for_prompts=PROMPTS in words)
     from memory_assets.interfaces.cli.app import main as full
 
     return full(words)

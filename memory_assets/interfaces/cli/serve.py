@@ -29,6 +29,7 @@ def mcp(
     structured: Annotated[
         bool, typer.Option("--structured", help="Also answer with JSON, for programs; a harness would hand it to the model.")
     ] = False,
+    prompts: Annotated[bool, typer.Option("--prompts", help="Also answer the hooks that recall at each prompt.")] = False,
     host: Host = LOOPBACK[0],
     port: Port = MCP_PORT,
     as_json: Json = False,
@@ -37,7 +38,7 @@ def mcp(
     if not http:
         from memory_assets.interfaces.mcp.stdio import serve
 
-        return Reply(None, afterwards=lambda: serve(is_writing=write, is_structured=structured))
+        return Reply(None, afterwards=lambda: serve(is_writing=write, is_structured=structured, is_for_prompts=prompts))
     from memory_assets.interfaces.mcp.http import PATH, application
     from memory_assets.interfaces.mcp.protocol import Protocol
 

@@ -38,6 +38,14 @@ app.add_typer(model_app, name="model", rich_help_panel=SET_UP)
 
 HARNESSES = get_args(Harness)
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be written; write nothing.")]
+Recalls = Annotated[
+    bool | None,
+    typer.Option(
+        "--recall-each-prompt/--no-recall-each-prompt",
+        help="Show at most three memories that are near a prompt, at each prompt; default: as it is, at first off.",
+        show_default=False,
+    ),
+]
 Chosen = Annotated[
     list[str] | None,
     typer.Argument(metavar="HARNESS...", help="claude_code, codex or pi; default: all.", autocompletion=completing(*HARNESSES)),
@@ -45,9 +53,11 @@ Chosen = Annotated[
 
 
 @hooks_app.command("install", epilog="Example: `memory hooks install --dry-run`")
-def hooks_install(names: Chosen = None, dry_run: DryRun = False, as_json: Json = False) -> Reply:
+def hooks_install(
+    names: Chosen = None, recall_each_prompt: Recalls = None, dry_run: DryRun = False, as_json: Json = False
+) -> Reply:
     """Add our hooks and tools to the settings of Claude Code, Codex and pi; everything else in them is kept."""
-    return _hooked(install.plan_install, names, dry_run)
+    return _hooked(install.plan_install, names, dry_run, is_recalling=recall_each_prompt)
 
 
 @hooks_app.command("uninstall", epilog="Example: `memory hooks uninstall claude_code`")
@@ -62,13 +72,17 @@ def hooks_status(names: Chosen = None, as_json: Json = False) -> Reply:
     return _hooked(install.status, names, is_dry=True)
 
 
-def _hooked(plan: Callable[..., list[install.HookChange]], names: list[str] | None, is_dry: bool) -> Reply:
+def _hooked(
+    plan: Callable[..., list[install.HookChange]], names: list[str] | None, is_dry: bool, is_recalling: bool | None = None
+) -> Reply:
     """Plans the change of each harness's settings file, writes it unless `is_dry`, and reports it."""
     if unknown := sorted(set(names or ()) - set(HARNESSES)):
         raise QuestionError(f"harness must be one of {', '.join(HARNESSES)}, not '{unknown[0]}'.")
     agent, store = MemoryAgent(), Path(find_data())
     tools = [verb.tool for verb in VERBS if not verb.is_writing]
-    changes = plan([one for one in harnesses(str(store), tools=tools) if not names or one.name in names], store)
+    recalling = install.find_recalling(harnesses(str(store))) if is_recalling is None else HARNESSES if is_recalling else ()
+    planned = [one for one in harnesses(str(store), tools=tools, recalling=recalling) if not names or one.name in names]
+    changes = plan(planned, store)
     done = changes if is_dry else install.carry_out(changes, store)
     data = {"is_dry_run": is_dry, "files": done, "last_heard": agent.last_heard()}
     following = after_hooks(data, is_installing=plan is install.plan_install)

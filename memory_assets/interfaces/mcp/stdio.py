@@ -27,9 +27,10 @@ AT_ONCE = 4
 RequestId = str | int
 
 
-def serve(*, is_writing: bool = False, is_structured: bool = False) -> int:
+def serve(*, is_writing: bool = False, is_structured: bool = False, is_for_prompts: bool = False) -> int:
     """Serves until the client disconnects or the process is stopped; returns the exit code."""
     requests, answers = claim_streams()
+    socket = _listen() if is_for_prompts else None
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process may inherit it as ignored
     code = 0
@@ -37,6 +38,8 @@ def serve(*, is_writing: bool = False, is_structured: bool = False) -> int:
         Server(Protocol(is_writing=is_writing, is_structured=is_structured), answers).run(requests)
     except (KeyboardInterrupt, SystemExit) as stopped:
         code = 130 if isinstance(stopped, KeyboardInterrupt) else 0
+    if socket is not None:
+        socket.unlink(missing_ok=True)
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.flush()
     os._exit(code)  # threads may be in the middle of an import
@@ -149,6 +152,16 @@ class Server:
         with self._writing:
             self._answers.write(line)
             self._answers.flush()
+
+
+def _listen() -> Path | None:
+    """Answers hooks from now on, and loads at once what they need: the first prompt may come before the handshake."""
+    from memory_assets.interfaces.mcp.prompts import listen
+
+    socket = listen()
+    if socket is not None:
+        threading.Thread(target=_load, daemon=True).start()
+    return socket
 
 
 def _load() -> None:

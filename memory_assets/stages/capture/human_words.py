@@ -52,6 +52,7 @@ _MEMORY_BLOCK = re.compile(rf"<({_MEMORY_TAGS})\b[^>\n]*>.*?</\1>[ \t]*\n?", re.
 _MEMORY_TAIL = re.compile(rf"^[ \t]*<({_MEMORY_TAGS})\b[^>\n]*>.*", re.S | re.M)
 _MEMORY_HINT = re.compile(r"~ [^\n]*\((?:confidence\b|\d?\.\d+,|said, \d+d,)[^)\n]*\)")
 _MEMORY_LINE = re.compile(rf"^[ \t>*-]*{_MEMORY_HINT.pattern}[^\n]*(?:\n|\Z)", re.M)
+_MEMORY_HEADING = re.compile(r"^From long-term memory, near this prompt:[ \t]*(?:\n|\Z)", re.M)
 _IMAGE = re.compile(r"\[Image #\d+\]")
 
 
@@ -93,7 +94,7 @@ def strip_scaffolding(text: str) -> str:
 def strip_memories(text: str) -> str:
     """Returns the text without memories that were recalled into it, so that they are not stored again."""
     if "~" in text and _MEMORY_HINT.search(text):
-        text = _MEMORY_LINE.sub("", text)
+        text = _MEMORY_HEADING.sub("", _MEMORY_LINE.sub("", text))
     if "<memory-briefing" in text or "observation" in text:
         text = _MEMORY_TAIL.sub("", _MEMORY_BLOCK.sub("", text))
     return text

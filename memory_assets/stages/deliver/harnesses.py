@@ -3,19 +3,24 @@
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from memory_assets.stages.deliver.hook import NOTIFY, SENT_AT, START
-from memory_assets.stages.deliver.parts import SERVER, CodexConfig, HookPart, JsonHooks, JsonServer, OwnFile
+from memory_assets.stages.deliver.codex_parts import CodexConfig, CodexHooks
+from memory_assets.stages.deliver.hook import NOTIFY, PROMPT, SENT_AT, START
+from memory_assets.stages.deliver.parts import PROMPTS, RECALLING, SERVER, HookPart, JsonHooks, JsonServer, OwnFile
 from memory_assets.store.places import harness_homes
 
 PI_FILE = "memory-assets.ts"
+NOT_RECALLING = RECALLING.replace("true", "false")
 PI_MARK = "// by `memory hooks install`"
-TRUST = "Codex runs a hook only after you trust it: run `/hooks` in Codex, also after each change of the hooks."
 EVENTS = (START, *(event for event in SENT_AT if event != NOTIFY))
+MATCHERS = {"claude_code": {"PreCompact": "auto"}}
+"""Where a hook is not for every occasion. Claude Code puts a line with the command of a PreCompact hook into the context of a
+session that its person compacts; there, the start after the compaction has the transcript read."""
 
 
 @dataclass(frozen=True)
@@ -29,27 +34,35 @@ class HarnessSettings:
 
 
 def harnesses(
-    store: str, home: Path | None = None, environ: Mapping[str, str] = os.environ, tools: Sequence[str] = ()
+    store: str,
+    home: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+    tools: Sequence[str] = (),
+    recalling: Collection[str] = (),
 ) -> tuple[HarnessSettings, ...]:
     """Returns the three harnesses with our parts for the store, also those that are not installed.
 
-    `tools` are those that only read: Claude Code may call them without asking.
+    `tools` are those that only read: Claude Code may call them without asking. `recalling` are the harnesses that recall at
+    each prompt.
     """
     home = home or Path.home()
     homes = harness_homes(home, environ)
     claude, codex, pi = homes["claude_code"], homes["codex"], homes["pi"]
     servers = (claude if environ.get("CLAUDE_CONFIG_DIR") else home) / ".claude.json"
     rules = [f"mcp__{SERVER}__{tool}" for tool in tools]
-    program, *arguments = _server(store)
-    entry = {"command": program, "args": arguments}
+
+    def entry(harness: str) -> dict[str, object]:
+        program, *arguments = _server(store, is_recalling=harness in recalling)
+        return {"command": program, "args": arguments}
+
     return (
         HarnessSettings(
             "claude_code",
             "Claude Code",
             claude,
             (
-                _hooks(claude / "settings.json", "claude_code", store, rules=rules),
-                JsonServer(path=servers, entry={"type": "stdio", **entry, "env": {}}),
+                _hooks(claude / "settings.json", "claude_code", store, rules=rules, is_recalling="claude_code" in recalling),
+                JsonServer(path=servers, entry={"type": "stdio", **entry("claude_code"), "env": {}}),
             ),
         ),
         HarnessSettings(
@@ -57,8 +70,11 @@ def harnesses(
             "pi",
             pi,
             (
-                OwnFile(path=pi / "extensions" / PI_FILE, content=_pi_extension(store), mark=PI_MARK),
-                JsonServer(path=pi / "mcp.json", entry=entry),
+                OwnFile(
+                    path=pi / "extensions" / PI_FILE, content=_pi_extension(store, is_recalling="pi" in recalling), mark=PI_MARK
+                ),
+                # The extension starts the server that answers prompts: releases without a client have none else.
+                JsonServer(path=pi / "mcp.json", entry=entry("")),
             ),
         ),
         HarnessSettings(
@@ -66,8 +82,12 @@ def harnesses(
             "Codex",
             codex,
             (
-                _hooks(codex / "hooks.json", "codex", store, advice=TRUST),
-                CodexConfig(path=codex / "config.toml", notify=_hook("codex", NOTIFY, store), server=_server(store)),
+                _hooks(codex / "hooks.json", "codex", store, beside=codex / "config.toml", is_recalling="codex" in recalling),
+                CodexConfig(
+                    path=codex / "config.toml",
+                    notify=_hook("codex", NOTIFY, store),
+                    server=_server(store, is_recalling="codex" in recalling),
+                ),
             ),
         ),
     )
@@ -80,13 +100,14 @@ def command() -> list[str]:
     return [str(script)] if script.is_file() else [sys.executable, "-P", "-m", "memory_assets.interfaces.entry"]
 
 
-def _hooks(path: Path, harness: str, store: str, *, advice: str = "", rules: Sequence[str] = ()) -> JsonHooks:
-    commands = {event: _hook(harness, event, store) for event in EVENTS}
-    return JsonHooks(path=path, harness=harness, commands=commands, advice=advice, rules=rules)
+def _hooks(path: Path, harness: str, store: str, *, is_recalling: bool, **more: Any) -> JsonHooks:
+    commands = {event: _hook(harness, event, store) for event in (*EVENTS, *([PROMPT] if is_recalling else ()))}
+    kind = CodexHooks if harness == "codex" else JsonHooks
+    return kind(path=path, harness=harness, commands=commands, matchers=MATCHERS.get(harness, {}), **more)
 
 
-def _server(store: str) -> list[str]:
-    return [*command(), "serve", "mcp", "--store", store]
+def _server(store: str, *, is_recalling: bool = False) -> list[str]:
+    return [*command(), "serve", "mcp", *([PROMPTS] if is_recalling else ()), "--store", store]
 
 
 def _hook(harness: str, event: str, store: str) -> list[str]:
@@ -94,7 +115,8 @@ def _hook(harness: str, event: str, store: str) -> list[str]:
     return [*command(), "hooks", "run", harness, event, "--store", store]
 
 
-def _pi_extension(store: str) -> str:
+def _pi_extension(store: str, *, is_recalling: bool = False) -> str:
     template = files("memory_assets.stages.deliver").joinpath("pi_extension.ts").read_text("utf-8")
     words = json.dumps(command(), ensure_ascii=False)
-    return template.replace('"COMMAND"', words).replace('"STORE"', json.dumps(store)).replace("// MARK", PI_MARK)
+    filled = template.replace('"COMMAND"', words).replace('"STORE"', json.dumps(store)).replace("// MARK", PI_MARK)
+    return filled.replace(NOT_RECALLING, RECALLING) if is_recalling else filled

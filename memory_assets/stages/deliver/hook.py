@@ -9,6 +9,7 @@ import sys
 import time
 
 from memory_assets.stages.deliver import events, silence, spool
+from memory_assets.store import ready
 from memory_assets.store.places import find_data, present_root
 from memory_assets.text.visible import visible
 
@@ -24,6 +25,12 @@ CLEARED = "clear"
 
 RESUMED = "resume"
 """Source of a start of a session that still has what it was told before."""
+
+COMPACTED = "compact"
+"""Source of a start after a compaction."""
+
+PROMPT = "UserPromptSubmit"
+"""Runs at each prompt, where a person chose that."""
 
 NOTIFY = "notify"
 """Codex calls it after each turn, with the payload as the last word instead of on stdin."""
@@ -44,7 +51,7 @@ LONGEST_VALUE = 500
 """Characters of a text in an event: an id, a label, a reason."""
 
 STARTS = (("session", "session_id"), ("source", "source"))
-"""What a start says: the name of the option, and of the payload's field."""
+"""What a start and a prompt say: the name of the option, and of the payload's field."""
 
 FIELDS = (("sessionId", "thread-id"), ("sessionId", "session_id"), ("trigger", "trigger"), ("reason", "reason"))
 """The fields of events, and their names in a harness's payload."""
@@ -98,9 +105,12 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
     (harness, event, *rest), options = _parse_words(words)
     payload = payload_of(rest[-1] if event == NOTIFY and rest else _stdin())
     root = options.get("store") or find_data()
+    session, source = (options.get(name) or payload.get(field) for name, field in STARTS)
     if event == START:
-        session, source = (options.get(name) or payload.get(field) for name, field in STARTS)
         _start(harness, root, session, source, brief)
+        return
+    if event == PROMPT:
+        _recall(harness, root, session, payload)
         return
     data = {field: payload[name] for field, name in FIELDS if payload.get(name)}
     if "sessionId" in data and payload.get("agent_id"):
@@ -113,14 +123,35 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
 def _start(harness: str, root: str, session: "Any", source: "Any", brief: "Callable[[str, str], str]") -> None:
     """Prints the briefing, but not a second time to a session that still has it, and never that of the bundled sample."""
     known = session if isinstance(session, str) and source != CLEARED else ""
+    if isinstance(session, str) and source in (COMPACTED, CLEARED):
+        from memory_assets.stages.deliver.told import forget_ids
+
+        forget_ids(root, session)
     text, is_told = "" if present_root(root) != root else brief(root, known), False
     if text and known:
         from memory_assets.stages.deliver.told import tell
 
         is_told = tell(root, known, text)
     if not (is_told and source == RESUMED):
-        _print_briefing(harness, text)
+        _print_context(harness, START, text)
+    if known and source == COMPACTED and harness == "claude_code":
+        # The transcript shows the compaction itself: see `MATCHERS` in `harnesses`.
+        spool_event(root, events.TURN_COMPLETED, {"harness": harness, "sessionId": known})
     silence.ask_for_run(root)
+
+
+def _recall(harness: str, root: str, session: "Any", payload: "Mapping[str, Any]") -> None:
+    """Prints the memories near the prompt, if a running server of tools answers in time; they count as recalled."""
+    prompt = payload.get("prompt")
+    if not isinstance(prompt, str) or not isinstance(session, str) or present_root(root) != root or os.name != "posix":
+        return
+    from memory_assets.stages.deliver.prompts import SHOWN, near
+
+    text, server = near(root, prompt, session, ready.here())
+    if server is not None:
+        _print_context(harness, PROMPT, text)
+        server.sendall(SHOWN)
+        server.close()
 
 
 def _send(words: "Sequence[str]") -> None:
@@ -161,15 +192,15 @@ def _parse_words(words: "Sequence[str]") -> "tuple[list[str], dict[str, str]]":
     return positional, options
 
 
-def _print_briefing(harness: str, text: str) -> None:
-    """Prints the briefing in the form that the harness adds to the model's context."""
+def _print_context(harness: str, event: str, text: str) -> None:
+    """Prints a text in the form that the harness adds to the model's context."""
     if not text:
         return
     text = visible(text)
     if harness == "codex":
         import json
 
-        text = json.dumps({"hookSpecificOutput": {"hookEventName": START, "additionalContext": text}})
+        text = json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
     sys.stdout.buffer.write(text.rstrip("\n").encode("utf-8", "replace") + b"\n")
     sys.stdout.flush()
 

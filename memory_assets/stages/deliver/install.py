@@ -9,7 +9,8 @@ import difflib
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
@@ -102,7 +103,8 @@ def _plan(plan: Callable[..., HookChange], harnesses: Sequence[HarnessSettings],
         for part in harness.parts:
             try:
                 text = _read(part.path)
-                found.append(plan(harness, part, text, _record_of(part, text or "", store)))
+                change = plan(harness, part, text, _record_of(part, text or "", store))
+                found.append(replace(change, note=change.note or _note(part, change)))
             except HooksError as error:
                 state = LEFT if isinstance(error, NotOursError) else FAILED
                 found.append(HookChange(harness.name, part.path, state, str(error)))
@@ -112,7 +114,7 @@ def _plan(plan: Callable[..., HookChange], harnesses: Sequence[HarnessSettings],
 def _plan_adding(harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None) -> HookChange:
     is_current = part.is_current(before or "")
     if is_current:
-        return HookChange(harness.name, part.path, CURRENT, part.note(before or ""))
+        return HookChange(harness.name, part.path, CURRENT, before=before, after=before)
     base = _without(part, before, made) if before and is_current is not None else before
     text = base or ""
     insertions = part.add(text)
@@ -124,7 +126,7 @@ def _plan_adding(harness: HarnessSettings, part: HookPart, before: str | None, m
         kept=part.kept(text),
         is_folder_new=not part.path.parent.is_dir() or bool(made and made.is_folder_new),
     )
-    return HookChange(harness.name, part.path, INSTALLED, part.note(text), before, after, now)
+    return HookChange(harness.name, part.path, INSTALLED, "", before, after, now)
 
 
 def _plan_removing(harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None) -> HookChange:
@@ -142,9 +144,28 @@ def _state_of(harness: HarnessSettings, part: HookPart, before: str | None, made
     states = {
         None: (ABSENT, "`memory hooks install` adds it."),
         False: (OUTDATED, "It calls another command or store; `memory hooks install` updates it."),
-        True: (INSTALLED, part.note(before or "")),
+        True: (INSTALLED, ""),
     }
-    return HookChange(harness.name, part.path, *states[part.is_current(before or "")])
+    return HookChange(harness.name, part.path, *states[part.is_current(before or "")], before=before, after=before)
+
+
+def _note(part: HookPart, change: HookChange) -> str:
+    """Returns what a person should know about a part that is, or will be, installed."""
+    if change.state not in (INSTALLED, CURRENT):
+        return ""
+    beside = _read(part.beside) if part.beside else None
+    return part.note(change.after or "", beside or "")
+
+
+def find_recalling(harnesses: Sequence[HarnessSettings]) -> frozenset[str]:
+    """Returns the names of the harnesses in which our hooks recall at each prompt; settings that cannot be read have none."""
+    found = set()
+    for harness in harnesses:
+        for part in harness.parts:
+            with suppress(HooksError):
+                if part.is_recalling(_read(part.path) or ""):
+                    found.add(harness.name)
+    return frozenset(found)
 
 
 def _without(part: HookPart, text: str, made: InstallRecord | None) -> str | None:

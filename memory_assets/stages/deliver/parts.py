@@ -1,5 +1,5 @@
-"""The parts that are ours in the files of harnesses: hooks and rules in JSON settings, a server of tools in JSON or TOML, one
-line of a TOML file, a file of our own.
+"""The parts that are ours in the files of harnesses: hooks and rules in JSON settings, a server of tools in JSON, a file of our
+own; those of Codex alone are in `codex_parts`.
 
 A part is added to the text of its file by insertions alone, and can be removed whatever else was edited there. Nothing here
 reads or writes a file.
@@ -10,10 +10,9 @@ import os
 import re
 import shlex
 import subprocess
-import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +22,19 @@ from memory_assets.stages.deliver.json_text import BOM, Insertion, Node, append_
 HOOK_SECONDS = 3
 """Timeout of a hook, which takes hundredths of a second. Codex warns of a longer one at the end of a session."""
 
-MARK = "# by `memory hooks install`"
-"""Marks our line and our table of a TOML file."""
-
 SERVER = "memory"
 """Name of our server of tools in harnesses."""
 
+PROMPTS = "--prompts"
+"""Makes the server of tools answer the hooks that recall at each prompt, too."""
+
+RECALLING = "const RECALLS = true;"
+"""The line of pi's extension that makes it recall at each prompt."""
+
+RECALLS = "It recalls at each prompt."
+PROMPT_EVENT = "UserPromptSubmit"
+
 _STORE = re.compile(r'^const STORE = ("(?:[^"\\]|\\.)*");$', re.MULTILINE)
-_NOTIFY = re.compile(rf"(?:^|(?<={BOM}))notify = \[.*\] +{re.escape(MARK)}[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
-_TABLE = re.compile(
-    rf"(?:(?<=\n)\r?\n)?^\[mcp_servers\.{SERVER}\] +{re.escape(MARK)}.*(?:\n(?!\[(?!mcp_servers\.{SERVER}\.)).*)*\n?",
-    re.MULTILINE,
-)
-"""Our table with everything up to the next one: what somebody added there would otherwise become part of the table before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,16 +42,20 @@ class HookPart(ABC):
     """Our part of one file."""
 
     path: Path
-    advice: str = ""
-    """What a person has to do after installing it."""
+    beside: Path | None = None
+    """Another file of the harness that says something about the part."""
 
-    def note(self, text: str) -> str:
-        """Returns what a person should know about the part in this text."""
-        return self.advice
+    def note(self, text: str, beside: str = "") -> str:
+        """Returns what a person should know about the part in this text, given that of the other file."""
+        return RECALLS if self.is_recalling(text) else ""
 
     def store_in(self, text: str) -> str | None:
         """Returns the store that our part in this text is bound to; None where that is not known."""
         return None
+
+    def is_recalling(self, text: str) -> bool:
+        """Returns whether our part in this text recalls at each prompt."""
+        return False
 
     @abstractmethod
     def is_current(self, text: str) -> bool | None:
@@ -80,18 +83,24 @@ class JsonHooks(HookPart):
     """The words of the command, by event."""
     rules: Sequence[str] = ()
     """What `permissions.allow` lists, one rule for each tool."""
+    matchers: Mapping[str, str] = field(default_factory=dict)
+    """The occasions of an event that its hook is for, where these are not all."""
 
     def store_in(self, text: str) -> str | None:
         """Returns the store of the first hook of ours."""
-        found = next((hook["command"] for *_, hook in self._find(_root(text, self.path))), "")
-        return _bound_to(_words(found))
+        found = next((hook["command"] for *_, hook, _ in self._find(root_of(text, self.path))), "")
+        return bound_to(_words(found))
 
     def is_current(self, text: str) -> bool | None:
         """Returns whether each event has our hook, with its current command, and each rule is there; None without our hooks."""
-        root = _root(text, self.path)
-        found = {(event, hook["command"]) for event, _, _, hook in self._find(root)}
-        is_whole = found == {(event, shell_line(words)) for event, words in self.commands.items()} and not self._missing(root)
-        return is_whole if found else None
+        root = root_of(text, self.path)
+        found = {(event, hook["command"], matcher) for event, _, _, hook, matcher in self._find(root)}
+        wanted = {(event, shell_line(words), self.matchers.get(event)) for event, words in self.commands.items()}
+        return found == wanted and not self._missing(root) if found else None
+
+    def is_recalling(self, text: str) -> bool:
+        """Returns whether one of our hooks runs at each prompt."""
+        return any(event == PROMPT_EVENT for event, *_ in self._find(root_of(text, self.path)))
 
     def add(self, text: str) -> list[Insertion]:
         """Returns what adds a hook to each event, and the rules."""
@@ -99,7 +108,7 @@ class JsonHooks(HookPart):
         if not text.removeprefix(BOM).strip():
             whole = {"hooks": groups, **({"permissions": {"allow": list(self.rules)}} if self.rules else {})}
             return [Insertion(len(text), _rendered(whole))]
-        root = _root(text, self.path)
+        root = root_of(text, self.path)
         hooks, absent = root.child("hooks"), dict[str, Any]()
         found = [] if hooks is None else self._add_hooks(text, hooks, groups)
         if hooks is None:
@@ -114,8 +123,8 @@ class JsonHooks(HookPart):
 
     def remove(self, text: str, kept: Sequence[str] = ()) -> str:
         """Returns the text without our hooks and rules, and without containers that held nothing else."""
-        while (found := next(self._find(root := _root(text, self.path)), None)) is not None:
-            event, place, index, _ = found
+        while (found := next(self._find(root := root_of(text, self.path)), None)) is not None:
+            event, place, index, *_ = found
             hooks = root.children[root.index("hooks")]
             groups = hooks.children[hooks.index(event)]
             group = groups.children[place]
@@ -132,7 +141,7 @@ class JsonHooks(HookPart):
 
     def kept(self, text: str) -> list[str]:
         """Returns what is there already of `hooks` and its events, `permissions`, `allow` and its rules."""
-        root = _root(text, self.path)
+        root = root_of(text, self.path)
         hooks, permissions = root.child("hooks"), root.child("permissions")
         allowed = self._allowed(root)
         return [
@@ -142,7 +151,8 @@ class JsonHooks(HookPart):
         ]
 
     def _group(self, event: str) -> dict[str, Any]:
-        return {"hooks": [{"type": "command", "command": shell_line(self.commands[event]), "timeout": HOOK_SECONDS}]}
+        hook = {"type": "command", "command": shell_line(self.commands[event]), "timeout": HOOK_SECONDS}
+        return {**({"matcher": self.matchers[event]} if event in self.matchers else {}), "hooks": [hook]}
 
     def _add_hooks(self, text: str, hooks: Node, groups: Mapping[str, Any]) -> list[Insertion]:
         if not isinstance(hooks.value, dict):
@@ -168,7 +178,7 @@ class JsonHooks(HookPart):
         return append_items(text, allowed, missing)
 
     def _without_rule(self, text: str, rule: str, kept: Sequence[str]) -> str:
-        root = _root(text, self.path)
+        root = root_of(text, self.path)
         allowed = self._allowed(root)
         if allowed is None or rule not in allowed.value:
             return text
@@ -186,8 +196,12 @@ class JsonHooks(HookPart):
         allowed = permissions.child("allow") if permissions else None
         return allowed if allowed and isinstance(allowed.value, list) else None
 
-    def _find(self, root: Node) -> Iterator[tuple[str, int, int, dict[str, Any]]]:
-        """Yields each of our hooks with its event, the index of its group, and its index in the group."""
+    def find(self, text: str) -> Iterator[tuple[str, int, int, dict[str, Any], str | None]]:
+        """Yields each of our hooks in the text: its event, the index of its group, its index there, itself, and the matcher."""
+        yield from self._find(root_of(text, self.path))
+
+    def _find(self, root: Node) -> Iterator[tuple[str, int, int, dict[str, Any], str | None]]:
+        """Yields each of our hooks: its event, the index of its group, its index there, itself, and the group's matcher."""
         hooks = root.value.get("hooks")
         for event, groups in hooks.items() if isinstance(hooks, dict) else ():
             for place, group in enumerate(groups if isinstance(groups, list) else ()):
@@ -195,7 +209,7 @@ class JsonHooks(HookPart):
                 for index, hook in enumerate(listed if isinstance(listed, list) else ()):
                     command = hook.get("command") if isinstance(hook, dict) else None
                     if isinstance(command, str) and f"hooks run {self.harness} " in command and "memory" in command:
-                        yield event, place, index, hook
+                        yield event, place, index, hook, group.get("matcher")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,13 +220,13 @@ class JsonServer(HookPart):
 
     def store_in(self, text: str) -> str | None:
         """Returns the store that our server answers from."""
-        found = self._servers(_root(text, self.path))
+        found = self._servers(root_of(text, self.path))
         entry = found.value.get(SERVER) if found else None
-        return _bound_to(entry["args"]) if entry and _is_ours(entry) else None
+        return bound_to(entry["args"]) if entry and _is_ours(entry) else None
 
     def is_current(self, text: str) -> bool | None:
         """Returns whether our server is there with its current command; None if it is not there."""
-        found = self._servers(_root(text, self.path))
+        found = self._servers(root_of(text, self.path))
         entry = found.value.get(SERVER) if found else None
         return entry == self.entry if _is_ours(entry) else None
 
@@ -221,7 +235,7 @@ class JsonServer(HookPart):
         servers = {"mcpServers": {SERVER: self.entry}}
         if not text.removeprefix(BOM).strip():
             return [Insertion(len(text), _rendered(servers))]
-        root = _root(text, self.path)
+        root = root_of(text, self.path)
         if root.child("mcpServers") is None:
             return [insert_members(text, root, servers)]
         found = self._servers(root)
@@ -235,97 +249,18 @@ class JsonServer(HookPart):
 
     def remove(self, text: str, kept: Sequence[str] = ()) -> str:
         """Returns the text without our server."""
-        root = _root(text, self.path)
+        root = root_of(text, self.path)
         found = self._servers(root)
         is_there = found is not None and _is_ours(found.value.get(SERVER))
         return _cut_member(text, root, "mcpServers", SERVER, kept) if is_there else text
 
     def kept(self, text: str) -> list[str]:
         """Returns `mcpServers` if it is there already."""
-        return ["mcpServers"] if _root(text, self.path).child("mcpServers") else []
+        return ["mcpServers"] if root_of(text, self.path).child("mcpServers") else []
 
     def _servers(self, root: Node) -> Node | None:
         found = root.child("mcpServers")
         return found if found and isinstance(found.value, dict) else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class CodexConfig(HookPart):
-    """Our table in Codex's `config.toml`, a server of tools, and the line that makes it call us after each turn.
-
-    Another `notify`, and another server of this name, stay.
-    """
-
-    notify: Sequence[str]
-    server: Sequence[str]
-    """The words of both commands."""
-
-    def store_in(self, text: str) -> str | None:
-        """Returns the store of our line, or of our table."""
-        settings = self._read(text)
-        line = settings.get("notify") if _NOTIFY.search(text) else None
-        table = settings["mcp_servers"][SERVER].get("args") if _TABLE.search(text) else None
-        return _bound_to(line or table or ())
-
-    def note(self, text: str) -> str:
-        """Returns what is not ours and stays."""
-        settings = self._read(text)
-        notes = []
-        if self._has_other_notify(text, settings):
-            notes.append(f"`notify` in {self.path} is yours and stays; Codex reports ended sessions by its hooks.")
-        if self._has_other_server(text, settings):
-            notes.append(f"`mcp_servers.{SERVER}` in {self.path} is another server and stays; add ours under another name.")
-        return " ".join(notes)
-
-    def is_current(self, text: str) -> bool | None:
-        """Returns whether our line and our table are as they would be added now; None if neither is there."""
-        if not (_NOTIFY.search(text) or _TABLE.search(text)):
-            return None
-        settings = self._read(text)
-        is_line_current = self._line in text.splitlines() or self._has_other_notify(text, settings)
-        present = settings.get("mcp_servers", {}).get(SERVER)
-        wanted = {"command": self.server[0], "args": list(self.server[1:])}
-        is_table_current = isinstance(present, dict) and wanted.items() <= present.items()
-        return is_line_current and (is_table_current or self._has_other_server(text, settings))
-
-    def add(self, text: str) -> list[Insertion]:
-        """Returns what adds the line at the top, above the first table, and the table at the end."""
-        settings, newline = self._read(text), "\r\n" if "\r\n" in text else "\n"
-        start, end = len(text) - len(text.removeprefix(BOM)), len(text)
-        line = "" if self._has_other_notify(text, settings) else self._line + newline
-        table = "" if self._has_other_server(text, settings) else self._table.replace("\n", newline)
-        if table and (text.removeprefix(BOM) or line):
-            table = ("" if text.endswith("\n") or start == end else newline) + newline + table
-        if not (line or table):
-            raise NotOursError(self.note(text))
-        both = [Insertion(start, line), Insertion(end, table)]
-        return [Insertion(start, line + table)] if start == end else [one for one in both if one.text]
-
-    def remove(self, text: str, kept: Sequence[str] = ()) -> str:
-        """Returns the text without our line, and without our table and what was added to it."""
-        return _TABLE.sub("", _NOTIFY.sub("", text))
-
-    @property
-    def _line(self) -> str:
-        return f"notify = {json.dumps(list(self.notify), ensure_ascii=False)}  {MARK}"
-
-    @property
-    def _table(self) -> str:
-        command, arguments = (json.dumps(one, ensure_ascii=False) for one in (self.server[0], list(self.server[1:])))
-        return f"[mcp_servers.{SERVER}]  {MARK}\ncommand = {command}\nargs = {arguments}\n"
-
-    def _read(self, text: str) -> dict[str, Any]:
-        try:
-            return tomllib.loads(text.removeprefix(BOM).replace("\r\n", "\n"))
-        except tomllib.TOMLDecodeError as error:
-            raise HooksError(f"Cannot read {self.path}: {error}. Fix the file, then install again.") from error
-
-    def _has_other_notify(self, text: str, settings: Mapping[str, Any]) -> bool:
-        return "notify" in settings and not _NOTIFY.search(text)
-
-    def _has_other_server(self, text: str, settings: Mapping[str, Any]) -> bool:
-        servers = settings.get("mcp_servers")
-        return isinstance(servers, dict) and SERVER in servers and not _TABLE.search(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -340,6 +275,10 @@ class OwnFile(HookPart):
         """Returns the store that the file names as a constant."""
         found = _STORE.search(text) if self.mark in text else None
         return json.loads(found[1]) if found else None
+
+    def is_recalling(self, text: str) -> bool:
+        """Returns whether the file's line about it says so."""
+        return self.mark in text and RECALLING in text
 
     def is_current(self, text: str) -> bool | None:
         """Returns whether the file is as it would be written now; None if it is not ours."""
@@ -370,7 +309,7 @@ def _words(shell: str) -> list[str]:
         return []  # somebody edited it
 
 
-def _bound_to(words: Sequence[str]) -> str | None:
+def bound_to(words: Sequence[str]) -> str | None:
     """Returns the store that a command of ours names."""
     return words[-1] if len(words) > 1 and words[-2] == "--store" else None
 
@@ -378,7 +317,8 @@ def _bound_to(words: Sequence[str]) -> str | None:
 def _is_ours(entry: Any) -> bool:
     """Returns whether an entry of `mcpServers` starts our server, bound to a store as `memory hooks install` binds it."""
     words = entry.get("args") if isinstance(entry, dict) else None
-    return isinstance(words, list) and words[-4:-1] == ["serve", "mcp", "--store"]
+    kept = [word for word in words if word != PROMPTS] if isinstance(words, list) else []
+    return kept[-4:-1] == ["serve", "mcp", "--store"]
 
 
 def _rendered(value: Any) -> str:
@@ -393,7 +333,8 @@ def _cut_member(text: str, root: Node, name: str, key: str, kept: Sequence[str])
     return cut(text, root, root.index(name))
 
 
-def _root(text: str, path: Path) -> Node:
+def root_of(text: str, path: Path) -> Node:
+    """Returns the object of settings in the text; raises `HooksError` where it is none."""
     if not text.removeprefix(BOM).strip():
         return Node(0, 0, {})
     try:

@@ -1,6 +1,7 @@
-"""What sessions were told at their last start: a checksum of the briefing in a small file for each session.
+"""What sessions were told: a checksum of their last briefing, and the ids of the memories that their prompts were shown.
 
-A session that is resumed still has its briefing; only a changed one is printed again. Standard library only.
+A session that is resumed still has both; only a changed briefing, or another memory, is shown again. One that was compacted or
+cleared lost the memories. Two small files for each session. Standard library only.
 """
 
 import os
@@ -11,14 +12,15 @@ from memory_assets.store.ready import file_name
 
 FOLDER = os.path.join("built", "told")
 LONGEST_NAME = 200
+IDS = ".ids"
+"""Suffix of the file with the ids of memories."""
 KEPT_SECONDS = 30 * 86_400
 """A session that is resumed later than this is told everything again."""
 
 
 def tell(root: str, session: str, text: str) -> bool:
     """Notes that the session is told the text now; returns whether it was the last thing that it was told."""
-    folder = os.path.join(root, FOLDER)
-    path = os.path.join(folder, file_name(session)[:LONGEST_NAME])
+    path = _path(root, session)
     now = f"{zlib.crc32(text.encode('utf-8', 'replace')):08x} {len(text)}"
     try:
         with open(path, encoding="ascii") as file:
@@ -27,12 +29,43 @@ def tell(root: str, session: str, text: str) -> bool:
     except (OSError, UnicodeDecodeError):
         pass  # it was told nothing yet
     try:
-        os.makedirs(folder, exist_ok=True)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="ascii") as file:
             file.write(now)
     except OSError:
         pass  # it is told once more at the next start
     return False
+
+
+def ids_told(root: str, session: str) -> set[str]:
+    """Returns the ids of the memories that prompts of the session were shown."""
+    try:
+        with open(_path(root, session, IDS), encoding="ascii") as file:
+            return set(file.read().split())
+    except (OSError, UnicodeDecodeError):
+        return set()
+
+
+def add_ids(root: str, session: str, ids: "list[str]") -> None:
+    """Notes that a prompt of the session was shown these memories."""
+    path = _path(root, session, IDS)
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "a", encoding="ascii") as file:
+            file.write("".join(f"{id}\n" for id in ids))
+    except OSError:
+        pass  # a later prompt may be shown them again
+
+
+def forget_ids(root: str, session: str) -> None:
+    """Notes that the session no longer has the memories that its prompts were shown."""
+    path = _path(root, session, IDS)
+    if os.path.isfile(path):
+        os.unlink(path)
+
+
+def _path(root: str, session: str, suffix: str = "") -> str:
+    return os.path.join(root, FOLDER, file_name(session)[:LONGEST_NAME] + suffix)
 
 
 def drop_old(root: str) -> None:

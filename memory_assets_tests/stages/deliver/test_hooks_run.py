@@ -97,6 +97,18 @@ def test_a_session_that_goes_on_is_told_what_it_established_unless_it_was_cleare
     assert (done.returncode, done.stdout, done.stderr) == (0, BRIEFING + own, "")
 
 
+def test_a_compaction_of_claude_code_is_read_though_its_person_asked_for_it(home: Path, tmp_path: Path):
+    """Its `PreCompact` hook is for automatic ones alone: else its command would stand in the context."""
+    settings = json.loads((home / ".claude/settings.json").read_text())["hooks"]
+    assert [group.get("matcher") for event in settings for group in settings[event]] == [None, "auto", None]
+    small_store()
+    for source in ("startup", "resume", "compact"):
+        run(command(home, "claude_code", "SessionStart"), payloads.claude("SessionStart", source=source))
+        run(command(home, "codex", "SessionStart"), payloads.codex("SessionStart", source=source))
+    told = [(line["name"], line["data"]) for line in spooled(tmp_path / "store")]
+    assert told == [("memory/session.turn.completed", {"harness": "claude_code", "sessionId": SESSION})]
+
+
 @pytest.mark.parametrize("harness", ["claude_code", "codex"])
 def test_a_resumed_session_is_told_only_what_changed_since_its_last_start(home: Path, harness: str):
     store = small_store()
@@ -325,51 +337,50 @@ def test_a_hook_imports_the_standard_library_only(home: Path):
         assert not loaded & {"polars", "pydantic", "typer", "typing", "pathlib", "dataclasses", "subprocess"}
 
 
-PI = """
+PI_START = """
 import extension from "./extension.mjs";
-const on = {};
-extension({ on: (name, handler) => { on[name] = handler; } });
+const on = {}, order = [];
+const pi = { on: (name, handler) => { on[name] = handler; }, sendMessage: (message, options) => order.push([message, options]) };
+extension(pi);
 const ctx = { sessionManager: { getSessionId: () => "SESSION", getSessionFile: () => "/x/2026_SESSION.jsonl" } };
+const asked = async (handlers = on) => {
+  const returned = await handlers.before_agent_start({ prompt: "hi" }, ctx);
+  if (returned) throw new Error("it would stand behind the prompt");
+  return order.splice(0)[0];
+};
 await on.session_start({ reason: "startup" }, ctx);
-const first = await on.before_agent_start({ prompt: "hi" }, ctx);
-const second = await on.before_agent_start({ prompt: "hi" }, ctx);
+const first = await asked();
+"""
+
+PI = """
+const second = await asked();
 const preparation = { tokensBefore: 150000, messagesToSummarize: [1, 2, 3] };
 await on.session_before_compact({ preparation, reason: "threshold" }, ctx);
 await on.session_compact({}, ctx);
-const third = await on.before_agent_start({ prompt: "hi" }, ctx);
-await on.session_shutdown({}, ctx);
+const third = await asked();
+await on.session_shutdown({ reason: "resume" }, ctx);
+await on.session_start({ reason: "resume", previousSessionFile: "/x/2026-08-03T09-00-00-000Z_SESSION.jsonl" }, ctx);
 await on.session_start({ reason: "resume", previousSessionFile: "/x/2026-08-03T09-00-00-000Z_EARLIER.jsonl" }, ctx);
 console.log(JSON.stringify({ first, second, third }));
 """
 
 
 RELOADED = """
-import extension from "./extension.mjs";
 const { default: again } = await import("./again.mjs");
-const on = {}, after = {};
-extension({ on: (name, handler) => { on[name] = handler; } });
-again({ on: (name, handler) => { after[name] = handler; } });
-const ctx = { sessionManager: { getSessionId: () => "SESSION", getSessionFile: () => "/x/2026_SESSION.jsonl" } };
-await on.session_start({ reason: "startup" }, ctx);
-const first = await on.before_agent_start({ prompt: "hi" }, ctx);
+const after = {};
+again({ ...pi, on: (name, handler) => { after[name] = handler; } });
 await on.session_shutdown({ reason: "reload" }, ctx);
 await after.session_start({ reason: "reload" }, ctx);
-const second = await after.before_agent_start({ prompt: "hi" }, ctx);
+const second = await asked(after);
 console.log(JSON.stringify({ first, second }));
 """
 
 
 RESUMED = """
-import extension from "./extension.mjs";
-const on = {};
-extension({ on: (name, handler) => { on[name] = handler; } });
-const ctx = { sessionManager: { getSessionId: () => "SESSION", getSessionFile: () => "/x/2026_SESSION.jsonl" } };
-await on.session_start({ reason: "startup" }, ctx);
-const first = await on.before_agent_start({ prompt: "hi" }, ctx);
 await on.session_start({ reason: "resume" }, ctx);
-const second = await on.before_agent_start({ prompt: "hi" }, ctx);
+const second = await asked();
 await on.session_compact({}, ctx);
-const third = await on.before_agent_start({ prompt: "hi" }, ctx);
+const third = await asked();
 console.log(JSON.stringify({ first, second, third }));
 """
 
@@ -386,21 +397,23 @@ def play(node: str, home: Path, tmp_path: Path, script: str = PI) -> dict:
     """Loads the installed extension as pi does, and plays a session; it is JavaScript that TypeScript accepts, too."""
     for module in ("extension.mjs", "again.mjs"):
         shutil.copy(home / ".pi/agent/extensions" / PI_FILE, tmp_path / module)
-    (tmp_path / "play.mjs").write_text(script.replace("SESSION", SESSION))
+    (tmp_path / "play.mjs").write_text((PI_START + script).replace("SESSION", SESSION))
     done = subprocess.run([node, str(tmp_path / "play.mjs")], capture_output=True, text=True, env=environment(), timeout=30)
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)
 
 
-def test_pi_is_given_the_briefing_once_and_again_after_a_compaction(node: str, home: Path, tmp_path: Path):
+def test_pi_is_given_the_briefing_before_the_first_prompt_and_again_after_a_compaction(node: str, home: Path, tmp_path: Path):
     small_store()
     shown = play(node, home, tmp_path)
-    message = {"message": {"customType": "memory-briefing", "content": BRIEFING.strip(), "display": False}}
+    message = [{"customType": "memory-briefing", "content": BRIEFING.strip(), "display": False}, {"triggerTurn": False}]
     assert shown == {"first": message, "third": message}
     store = tmp_path / "store"
     until = time.monotonic() + 15
     while len(spooled(store)) < 3 and time.monotonic() < until:
         time.sleep(0.05)  # its senders are processes that nobody waits for
+    time.sleep(0.3)
+    assert len(spooled(store)) == 3
     told = {(line["name"], line["data"]["sessionId"]): line["data"] for line in spooled(store)}
     assert set(told) == {
         ("memory/session.compaction.pending", SESSION), ("memory/session.ended", SESSION), ("memory/session.ended", "EARLIER")
@@ -413,7 +426,7 @@ def test_pi_is_given_the_briefing_once_and_again_after_a_compaction(node: str, h
 
 def test_pi_is_told_what_its_session_established(node: str, home: Path, tmp_path: Path):
     keep_own()
-    assert play(node, home, tmp_path)["third"]["message"]["content"] == f"{BRIEFING}\n{OWN}".strip()
+    assert play(node, home, tmp_path)["third"][0]["content"] == f"{BRIEFING}\n{OWN}".strip()
 
 
 def test_pi_repeats_no_briefing_to_a_session_that_is_resumed(node: str, home: Path, tmp_path: Path):

@@ -265,7 +265,7 @@ def test_what_a_person_edits_in_between_stays_and_only_ours_goes(home: Path, sto
     assert json.loads(path.read_text()) == {
         "hooks": {
             "Stop": [{"hooks": [THEIRS]}],
-            "PreCompact": [{"hooks": [THEIRS]}],
+            "PreCompact": [{"matcher": "auto", "hooks": [THEIRS]}],
             "SessionEnd": [{"hooks": [THEIRS]}],
         },
         "model": "haiku",

@@ -1,0 +1,64 @@
+"""Chooses the memories that are shown at a prompt: at most three, only where they are near, and none that the session has.
+
+A person did not ask for them, so the bar is higher than that of a recall: a prompt about nothing known shows nothing.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_assets.schema.requests import RecallRequest
+from memory_assets.stages.deliver.told import add_ids, ids_told
+from memory_assets.stages.recall.results import Answer, Recalled, render_block
+from memory_assets.store.projects import find_repository, project_of
+from memory_assets.store.ready import read_briefing
+
+HEADING = "From long-term memory, near this prompt:"
+MOST = 3
+LEAST_LIKELIHOOD = 0.5
+LEAST_SCORE = 0.45
+"""Of the sample's facts that help with a prompt, the weakest has 0.47; what only shares a word with it has at most 0.40."""
+
+LEAST_WORDS = 3
+"""Of a prompt: "yes" and "go on" are about what was said before."""
+
+KINDS = ("fact", "narrative")
+
+
+@dataclass(frozen=True)
+class NearPrompt:
+    """The memories near a prompt."""
+
+    answer: Answer
+    """With these memories alone."""
+    session: str
+    text: str
+    """What the session is shown; empty where nothing is near."""
+
+
+def request_of(prompt: str, folder: str) -> RecallRequest | None:
+    """Returns the request for memories alone, without a model; None where a prompt is too short to be about something."""
+    question = " ".join(prompt.split())
+    if len(question.split()) < LEAST_WORDS:
+        return None
+    project = project_of(find_repository(folder, str(Path.home())), folder) if folder else None
+    return RecallRequest.of(question, profile="lean", budget=True, probe=True, project=project)
+
+
+def choose(found: Answer, root: str, session: str, folder: str) -> tuple[Recalled, ...]:
+    """Returns the memories that are near enough, without those in the session's briefing or shown at an earlier prompt."""
+    if not found.is_known or found.likelihood < LEAST_LIKELIHOOD:
+        return ()
+    briefing, told = read_briefing(root, folder, session), ids_told(root, session)
+    near = (one for one in found.results if one.kind in KINDS and one.score >= LEAST_SCORE)
+    return tuple(one for one in near if one.memory_id not in told and one.text not in briefing)[:MOST]
+
+
+def block_of(results: Collection[Recalled]) -> str:
+    """Returns what the session is shown."""
+    return f"{HEADING}\n{render_block(results)}" if results else ""
+
+
+def note_shown(root: str, found: NearPrompt) -> None:
+    """Notes which memories the session was shown, so that no later prompt repeats them."""
+    add_ids(root, found.session, [one.memory_id for one in found.answer.results])
