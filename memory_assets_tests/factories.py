@@ -45,6 +45,8 @@ def message(text: str = "Use uv, never pip.", ordinal: int = 0, **changes: Any) 
         "text": text,
         "text_chars": len(text),
         "image_count": 0,
+        "model": None,
+        "harness_version": None,
     }
     return _row(defaults, changes)
 

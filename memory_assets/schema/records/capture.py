@@ -70,6 +70,7 @@ class TranscriptRecord(Record):
     )
     title: str | None = Field(description="Session title given by the record.")
     version: str | None = Field(description="Version of the harness.")
+    model: str | None = Field(description="The model that wrote the message.")
     files_read: list[str] = Field(description="Files read by the tool call in the record.")
     files_modified: list[str] = Field(description="Files written by the tool call in the record.")
 
@@ -160,3 +161,7 @@ class Message(Record):
     text: str = Field(description="The text, secrets masked; tool output over 4,000 characters is cut in the middle.")
     text_chars: Count = Field(description="Length of the whole text before cutting.")
     image_count: Count = Field(description="Attached images.")
+    model: str | None = Field(
+        description="The model that wrote it; empty for what no model wrote, or if the transcript has no model."
+    )
+    harness_version: str | None = Field(description="Version of the harness that wrote it; of pi, the version of the format.")

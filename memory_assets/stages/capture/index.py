@@ -121,7 +121,7 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
 
 _COPIED = (
     "record_type", "status", "is_user_turn", "event_at", "boundary", "parent_session_id", "cwd", "branch", "repository",
-    "title", "version",
+    "title", "version", "model",
 )  # fmt: skip
 
 

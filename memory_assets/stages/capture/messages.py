@@ -26,7 +26,7 @@ from memory_assets.text.words import shortened, squeezed
 TOOL_OUTPUT_CHARS = 4_000
 """Longest tool output: more is seldom read again, and nine tenths of a transcript are tool output."""
 
-PLACED = ("byte_from", "byte_to", "author")
+PLACED = ("byte_from", "byte_to", "author", "model", "version")
 
 LINES_BEFORE = 100
 """Lines before a window that its reader gets, because results refer to calls in them. In 149 real transcripts the furthest
@@ -126,6 +126,8 @@ def _message(window: Mapping[str, Any], record: Mapping[str, Any], parsed: Parse
         **{name: window[name] for name in ("session_id", "window_id", "day")},
         **{name: record[name] for name in copied},
         **{name: getattr(parsed, name) for name in ("tool_name", "is_error", "image_count")},
+        "model": record["model"],
+        "harness_version": record["version"] or window["version"],
         "ordinal": ordinal,
         "event_at": record["at"],
         "is_time_guessed": record["is_guessed"],

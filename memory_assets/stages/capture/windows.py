@@ -8,8 +8,8 @@ and rules alone. Every closed window of another session is `observed`, the last 
 the turns of the session that it repeats, too. A session without a user turn is never observed (sub-agents, automated sessions),
 and a compaction does not close a window without one. Messages that a compaction kept in context belong to the next window. A
 hook may report that a session ended, or that a compaction begins: this closes the window at that moment, before the transcript
-shows it. The window's key is a hash of session, trigger and first message; later messages never change it, and no window that
-was observed changes when the session resumes.
+shows it; sub-agents of the session end with it. The window's key is a hash of session, trigger and first message; later
+messages never change it, and no window that was observed changes when the session resumes.
 
 A window has the folder, branch, title, project and person of its session at its end, so that later lines of a session change no
 earlier window. Everything here is a pure function of the records, the rules and `now`, so the order of arrival does not matter.
@@ -19,7 +19,7 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -136,10 +136,11 @@ class WindowRules:
     compacting: tuple[datetime, ...] = ()
     """Signals before a compaction of the one session that is cut."""
 
-    def of(self, session_id: str) -> "WindowRules":
-        """Returns the rules for one session, with its signals."""
-        signals = self.signals.get(session_id, HookSignals())
-        return replace(self, flushes=(*self.flushes, *signals.ended), compacting=tuple(sorted(signals.compacting)))
+    def of(self, session_id: str, spawned_by: str | None = None) -> "WindowRules":
+        """Returns the rules for one session, with its signals; a sub-agent ends with the session that it was spawned by."""
+        signals, above = (self.signals.get(one, HookSignals()) for one in (session_id, spawned_by or ""))
+        ended = (*self.flushes, *signals.ended, *above.ended)
+        return replace(self, flushes=ended, compacting=tuple(sorted(signals.compacting)))
 
     def ends(self, latest: datetime, at: datetime) -> bool:
         """Returns whether a session silent since `latest` has ended by `at`: idle for long enough, or flushed meanwhile."""
@@ -239,11 +240,16 @@ def cut_sessions(owned: pl.DataFrame, records: pl.LazyFrame, resources: pl.DataF
     facts = find_facts(records)
     found = []
     for source, rows in _rows_by_source(owned):
-        closed = list(_cut(rows, rules.of(origins[source]["conversation_id"])))
+        closed = list(_cut(rows, rules.of(origins[source]["conversation_id"], _spawner(rows, facts[source]))))
         nexts = [window.rows[0].place for window in closed[1:]]
         for window, until in zip(closed, [*nexts, FOREVER], strict=True):
             found.append(_window(window, until, origins[source], facts[source], rules))
     return schemas.frame_of("windows", found).sort("window_id")
+
+
+def _spawner(rows: Sequence[_Row], facts: SessionFacts) -> str | None:
+    """Returns the session that a sub-agent was spawned by; a fork has turns of its person that are its own, it has none."""
+    return None if any(row.is_user_turn for row in rows) else facts.first("parent_session_id")
 
 
 def window_key(session_id: str, trigger: str, first_message_id: str) -> str:
@@ -251,13 +257,13 @@ def window_key(session_id: str, trigger: str, first_message_id: str) -> str:
     return hashlib.sha256(f"{session_id}\x1f{trigger}\x1f{first_message_id}".encode()).hexdigest()
 
 
-def _rows_by_source(owned: pl.DataFrame) -> Iterator[tuple[str, Iterator[_Row]]]:
+def _rows_by_source(owned: pl.DataFrame) -> Iterator[tuple[str, list[_Row]]]:
     columns = owned.select("source_id", *_Row._fields).iter_rows()
     for source, rows in groupby(columns, key=lambda row: row[0]):
-        yield source, (_Row(*row[1:]) for row in rows)
+        yield source, [_Row(*row[1:]) for row in rows]
 
 
-def _cut(rows: Iterator[_Row], rules: WindowRules) -> Iterator[_CutWindow]:
+def _cut(rows: Iterable[_Row], rules: WindowRules) -> Iterator[_CutWindow]:
     """Yields one session's windows in order."""
     current = _OpenWindow()
     for row in rows:

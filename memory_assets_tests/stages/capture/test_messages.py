@@ -57,6 +57,40 @@ def test_a_result_behind_a_compaction_still_names_its_tool(store: Store, sources
     assert first.select("tool_name", "ordinal").rows() == [("Bash", 0)]
 
 
+def test_a_message_names_its_model_and_the_version_of_its_harness(store: Store, sources: Path):
+    records = [{**record, "version": f"2.1.{number}"} for number, record in enumerate(dialogue("a", 6))]
+    records = [
+        {**one, "message": {**one["message"], "model": "opus"}} if one["type"] == "assistant" else one for one in records
+    ]
+    del records[-1]["version"]
+    transcript(sources, "a").write_bytes(lines(*records))
+    capture(store, sources)
+    found = store.tables.read("messages").sort("ordinal").select("author", "model", "harness_version").rows()
+    assert found[:3] == [("owner", None, "2.1.0"), ("assistant", "opus", "2.1.1"), ("owner", None, "2.1.2")]
+    assert found[-1][2] == found[-2][2], "a record without a version has that of its window"
+
+
+def test_a_far_turn_context_of_codex_names_the_model(store: Store, sources: Path):
+    """The text is read by a reader that begins a hundred lines before the window; the model is that of the index."""
+    sources.mkdir()
+    path = sources / "rollout-2026-08-03T09-00-00-0a000001-1111-4222-8333-444455556666.jsonl"
+
+    def line(kind: str, payload: dict, minute: int) -> dict:
+        return {"timestamp": f"2026-08-03T09:{minute:02}:00.000Z", "type": kind, "payload": payload}
+
+    def said(role: str, text: str, minute: int) -> dict:
+        block = {"type": "output_text" if role == "assistant" else "input_text", "text": text}
+        return line("response_item", {"type": "message", "role": role, "content": [block]}, minute)
+
+    header = {"id": "0a000001-1111-4222-8333-444455556666", "cwd": "/home/mira/shop", "cli_version": "0.169.0"}
+    counts = [line("event_msg", {"type": "token_count", "info": {"n": number}}, 2) for number in range(300)]
+    before = [line("session_meta", header, 0), line("turn_context", {"model": "gpt-5.5"}, 1), *counts]
+    path.write_bytes(lines(*before, said("user", "Which port?", 3), said("assistant", "5433.", 4)))
+    capture(store, sources)
+    found = store.tables.read("messages").sort("ordinal").select("model", "harness_version").rows()
+    assert found == [(None, "0.169.0"), ("gpt-5.5", "0.169.0")]
+
+
 @pytest.mark.parametrize("length", [10, 100])
 def test_a_text_that_fits_is_not_cut(length: int):
     assert cut_middle("x" * length, 100) == "x" * length

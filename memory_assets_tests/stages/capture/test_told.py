@@ -83,6 +83,44 @@ def test_a_session_that_goes_on_after_its_end_opens_another_window(tmp_path: Pat
     assert store.tables.read("windows").filter(pl.col("status") == "observed").equals(before)
 
 
+def take_in_subagent(store: Store, folder: Path, minutes: float, session: str = SESSION) -> None:
+    """Two messages of a sub-agent that the session spawned."""
+    path = transcript(folder, session).with_suffix("") / "subagents" / "agent-a1.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    records = dialogue(session, 1, first=500, minutes=minutes)
+    path.write_bytes(lines(*({**record, "isSidechain": True, "agentId": "a1"} for record in records)))
+    intake(store, folder)
+    index_sources(store.archive, store.tables)
+
+
+def test_the_window_of_a_sub_agent_ends_with_the_session_that_spawned_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = at(minute(20), monkeypatch)
+    take_in(store, tmp_path, *dialogue(SESSION, 6))
+    take_in_subagent(store, tmp_path, 2)
+    take_in(store, tmp_path, *dialogue(OTHER, 6, minutes=0.1), session=OTHER)
+    assert [(status, count) for _, status, count in cut(store)] == [("open", 12), ("open", 12), ("open", 2)]
+    tell(store, ENDED, minute(7))
+    assert windows_due(store)
+    assert cut(store) == [("ended", "observed", 12), ("open", "open", 12), ("ended", "short", 2)]
+
+
+def test_a_sub_agent_that_works_on_after_that_stays_open_until_it_is_idle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = at(minute(20), monkeypatch)
+    take_in(store, tmp_path, *dialogue(SESSION, 6))
+    take_in_subagent(store, tmp_path, 8)
+    tell(store, ENDED, minute(7))
+    assert cut(store) == [("ended", "observed", 12), ("open", "open", 2)]
+
+
+def test_a_fork_goes_on_when_the_other_session_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = at(minute(20), monkeypatch)
+    take_in(store, tmp_path, *dialogue(SESSION, 6))
+    forked = [{**record, "sessionId": SESSION} for record in dialogue(SESSION, 6)]
+    take_in(store, tmp_path, *forked, *dialogue(OTHER, 6, first=40, minutes=6.1), session=OTHER)
+    tell(store, ENDED, minute(13))
+    assert [status for _, status, _ in cut(store)] == ["observed", "open"]
+
+
 def test_a_short_session_that_ended_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     store = at(minute(20), monkeypatch)
     take_in(store, tmp_path, *dialogue(SESSION, 3))

@@ -14,6 +14,9 @@ from memory_assets.stages.capture.formats.normal_form import Parsed, TranscriptR
 from memory_assets.stages.capture.human_words import parse_user_text, strip_memories
 from memory_assets.text.moments import event_time
 
+SYNTHETIC = "<synthetic>"
+"""The model of what Claude Code itself wrote in the assistant's role."""
+
 _BLOCKS = frozenset({"text", "tool_use", "server_tool_use", "thinking", "redacted_thinking"})
 
 _ANSWERED = re.compile(
@@ -56,8 +59,9 @@ class ClaudeCodeReader(TranscriptReader):
             return Parsed(f"assistant/{strange[0]}", "unknown") if strange else Parsed("assistant/thinking", "known")
         parsed = self.assistant_message("assistant", said, [(str(c["id"]), str(c["name"]), c.get("input")) for c in calls])
         parsed.identity = f"assistant:{answer.get('id') or record.get('uuid')}"
-        if record.get("isApiErrorMessage") or answer.get("model") == "<synthetic>":
-            parsed.author = "injected"
+        parsed.model = text_or_none(answer.get("model"))
+        if record.get("isApiErrorMessage") or parsed.model == SYNTHETIC:
+            parsed.author, parsed.model = "injected", None
         return parsed
 
     def _user(self, record: dict[str, Any]) -> Parsed:

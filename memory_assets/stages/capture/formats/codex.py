@@ -36,7 +36,8 @@ class CodexReader(TranscriptReader):
     """Reads one Codex file."""
 
     def __init__(self, session_id: str, state: Mapping[str, Any] | None = None) -> None:
-        first = {"root": session_id, "header_count": 0, "is_header": True, "is_subagent": False, "beginning_until": None}
+        first = {"root": session_id, "header_count": 0, "is_header": True, "is_subagent": False}
+        first |= {"beginning_until": None, "model": None}
         super().__init__(session_id, {**first, **(state or {})})
 
     def parse(self, record: dict[str, Any]) -> Parsed:
@@ -56,11 +57,14 @@ class CodexReader(TranscriptReader):
     def _parse_later(self, record_type: str, payload: dict[str, Any]) -> Parsed:
         if record_type == "response_item":
             parsed = self._item(payload)
+            parsed.model = self.state["model"] if parsed.author == "assistant" else None
             return parsed.to_subagent() if self.state["is_subagent"] and not self.state["beginning_until"] else parsed
         if record_type == "event_msg":
             return _event(payload)
         if record_type == "compacted":
             return _compacted(payload)
+        if record_type == "turn_context":
+            self.state["model"] = text_or_none(payload.get("model")) or self.state["model"]
         status = "known" if record_type in CODEX_RECORDS else "unknown"
         return Parsed(record_type, status, cwd=text_or_none(payload.get("cwd")))
 

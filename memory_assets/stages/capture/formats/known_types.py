@@ -1,7 +1,7 @@
 """The names of records that the readers know, so that a new one is counted as unknown.
 
-The formats are open sets: a name that is missing here only adds a line to the doctor's table. The names are from real files and
-from descriptions of the harnesses.
+The formats are open sets: a name that is missing here only adds a line to the doctor's table. The names are from real files,
+from descriptions of the harnesses, and from the lists in the programs (Claude Code 2.1.330, codex-cli 0.169.0, pi 0.87.1).
 """
 
 
@@ -12,7 +12,10 @@ def _names(text: str) -> frozenset[str]:
 CLAUDE_RECORDS = _names("""
     agent-name ai-title bridge-session custom-title file-history-delta file-history-snapshot last-prompt mode permission-mode
     pr-link queue-operation agent-color agent-setting attribution-snapshot content-replacement continued-in cost-state
-    progress relocated speculation-accept summary tag task-summary worktree-state
+    progress relocated speculation-accept summary tag task-summary worktree-state api-request api-request-blob
+    api-request-shape api-request-resumed atis-latch tools-used ended-by-model artifact-comment-monitor history-suppression
+    isolation-latch session-owner dev-mods memory-mode observer-ref artifact-autoreact-ledger host-row repl-mode
+    data-flow-records data-flow-incomplete derived-from resume-head-vouch fork-context-ref frame-link
 """)
 
 CLAUDE_SYSTEM = _names("""
@@ -29,7 +32,9 @@ CLAUDE_ATTACHMENTS = _names("""
     current_session_memory dynamic_skill edited_image_file hook_blocking_error hook_error_during_execution
     hook_permission_decision hook_stopped_continuation invoked_skills max_turns_reached mcp_resource nested_memory
     output_style output_token_usage pdf_reference plan_file_reference relevant_memories skill_discovery structured_output
-    task_status team_context teammate_mailbox todo todo_reminder token_usage ultra_effort_exit verify_plan_reminder
+    task_status team_context teammate_mailbox todo todo_reminder token_usage ultra_effort_exit verify_plan_reminder date
+    deferred_tools_record tool_offer_record prompt_render_point thinking_drop tool_results_cut whole_texts_withdrawn
+    environment instructions model prompt_snapshot remote_session_change session_context
 """)
 
 CODEX_RECORDS = _names("""
@@ -54,4 +59,4 @@ CODEX_EVENTS = _names("""
     turn_complete turn_diff turn_started undo_completed undo_started view_image_tool_call warning web_search_begin
 """)
 
-PI_ENTRIES = _names("model_change thinking_level_change custom label")
+PI_ENTRIES = _names("model_change thinking_level_change custom label usage context_edit")

@@ -65,6 +65,8 @@ class Parsed:
     repository: str | None = None
     title: str | None = None
     version: str | None = None
+    model: str | None = None
+    """The model that wrote the message."""
     files_read: tuple[str, ...] = ()
     files_modified: tuple[str, ...] = ()
 

@@ -16,6 +16,9 @@ from memory_assets.text.moments import event_time
 
 INJECTED_ROLES = frozenset({"custom", "hookMessage"})
 SUMMARY_ROLES = frozenset({"branchSummary", "compactionSummary"})
+SYSTEM_ROLE = "system"
+"""The prompt and the tools, as they changed (from 0.87)."""
+
 REMEMBERED_ENTRIES = 500
 """Latest entries among which the start of a compaction's `retainedTail` is looked up (it keeps some 20,000 tokens)."""
 
@@ -74,6 +77,7 @@ class PiReader(TranscriptReader):
             parsed.kind = "text"
         elif role == "assistant":
             parsed = self._assistant(name, as_blocks(entry["content"]))
+            parsed.model = text_or_none(entry.get("model"))
         elif role == "toolResult":
             parsed = self._result(name, entry)
         elif role == "bashExecution":
@@ -83,7 +87,7 @@ class PiReader(TranscriptReader):
         elif role in SUMMARY_ROLES:
             parsed = _summary(name, entry.get("summary") or entry.get("content"), None)
         else:
-            parsed = Parsed(name, "unknown")
+            parsed = Parsed(name, "known" if role == SYSTEM_ROLE else "unknown")
         parsed.event_at = event_time(entry.get("timestamp"))
         return parsed
 

@@ -131,6 +131,31 @@ def test_a_line_that_cannot_be_understood_is_told_by_its_status_and_the_next_is_
     ]
 
 
+@pytest.mark.parametrize("name", ["api-request", "api-request-blob", "api-request-shape", "atis-latch", "tools-used"])
+def test_records_of_release_2_1_330_are_known(name: str):
+    parsed = open_reader("claude_code", "s.jsonl").read(b'{"type": "%s", "sessionId": "s"}' % name.encode())
+    assert (parsed.record_type, parsed.status) == (name, "known")
+
+
+@pytest.mark.parametrize(
+    "name", ["date", "environment", "model", "prompt_snapshot", "session_context", "deferred_tools_record"]
+)
+def test_attachments_of_release_2_1_330_are_known(name: str):
+    parsed = open_reader("claude_code", "s.jsonl").read(b'{"type": "attachment", "attachment": {"type": "%s"}}' % name.encode())
+    assert (parsed.record_type, parsed.status, parsed.text) == (f"attachment/{name}", "known", "")
+
+
+def test_a_message_names_its_model_unless_the_harness_wrote_it():
+    reader = open_reader("claude_code", "s.jsonl")
+    line = (
+        b'{"type": "assistant", "version": "2.1.330", "message": {"id": "m", "model": "%s",'
+        b' "content": [{"type": "text", "text": "Yes."}]}}'
+    )
+    models = [reader.read(line % model).model for model in (b"claude-opus-5-5", b"<synthetic>")]
+    assert models == ["claude-opus-5-5", None]
+    assert reader.read(b'{"type": "user", "message": {"role": "user", "content": "Hi."}}').model is None
+
+
 def test_every_real_session_is_read_and_its_turns_are_near_the_index(real_transcripts: Path):
     """The index counts interruptions and bare commands as turns, and misses queued ones; two or three a session."""
     index = {row["path"]: row for row in csv.DictReader((real_transcripts / "INDEX.tsv").open(), delimiter="\t")}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.formats.codex import read_output
-from memory_assets.stages.capture.formats.readers import seed_of
+from memory_assets.stages.capture.formats.readers import open_reader, seed_of
 from memory_assets_tests.transcripts.reading import ids_of, lines_of, messages_of, read_all, said, transcript
 
 PARENT, SPAWNED, FORKED = (transcript(f"00000000000{n}.jsonl") for n in (1, 2, 3))
@@ -148,3 +148,14 @@ def test_every_real_session_is_read_with_its_two_broken_lines_and_fifteen_compac
         row = index[str(file.path.relative_to(real_transcripts))]
         assert sum(p.boundary is not None for p in parsed) == int(row["compactions"])
     assert (statuses["broken"], statuses["unknown"]) == (2, 0)
+
+
+def test_a_message_names_the_model_of_its_turn_also_where_reading_goes_on():
+    said = b'{"type":"response_item","payload":{"type":"message","role":"%s","content":[{"type":"output_text","text":"Hi"}]}}'
+    reader = open_reader("codex", "x.jsonl")
+    assert reader.read(said % b"assistant").model is None
+    reader.read(b'{"type":"turn_context","payload":{"model":"gpt-5.5"}}')
+    again = open_reader("codex", "x.jsonl", reader.state)
+    assert [again.read(said % role).model for role in (b"user", b"assistant")] == [None, "gpt-5.5"]
+    again.read(b'{"type":"turn_context","payload":{"model":"gpt-5.6-sol"}}')
+    assert again.read(said % b"assistant").model == "gpt-5.6-sol"

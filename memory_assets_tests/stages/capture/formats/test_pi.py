@@ -59,6 +59,24 @@ def test_an_unknown_entry_is_counted_and_the_rest_is_known():
     assert [p.record_type for p in read_all(V3) if p.status == "unknown"] == ["leaf_dance"]
 
 
+def test_records_of_later_releases_are_known():
+    reader = open_reader("pi", "x.jsonl")
+    lines = (b'{"type":"message","message":{"role":"system","content":"","sections":{"preamble":"You are"}}}',
+             b'{"type":"usage","kind":"cache_warm","model":"m"}', b'{"type":"context_edit","targetId":"a","replacement":null}')  # fmt: skip
+    assert [(p.record_type, p.status) for p in map(reader.read, lines)] == [
+        ("message/system", "known"),
+        ("usage", "known"),
+        ("context_edit", "known"),
+    ]
+
+
+def test_a_message_names_its_model():
+    line = (
+        b'{"type":"message","message":{"role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"Hi"}]}}'
+    )
+    assert open_reader("pi", "x.jsonl").read(line).model == "claude-sonnet-4-5"
+
+
 def test_a_fork_that_gives_new_ids_to_old_entries_keeps_the_message_ids(tmp_path):
     copy = tmp_path / "2026-03-05T10-00-00-000Z_44444444-4444-4444-8444-444444444444.jsonl"
     copy.write_bytes(V3.read_bytes().replace(b'"bb0000', b'"cc0000'))
