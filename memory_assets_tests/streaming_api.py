@@ -5,23 +5,36 @@ What it answers is a function of the request's body, as in `messages_api`, whose
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
+from uuid import uuid4
 
 from memory_assets_tests.messages_api import Answer, Fault, Said
 
 Event = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Called:
+    """An answer that calls a tool."""
+
+    name: str
+    arguments: dict[str, Any]
+    namespace: str = ""
+    """In the Responses API, of a server's tools."""
+    text: str = ""
+    stop_reason: str = "tool_use"
+
+
 @dataclass
 class StreamingApi:
     """The server's state: its address and what it was asked."""
 
-    answer: Answer
+    answer: "Answer | Callable[[dict[str, Any]], str | Said | Called | Fault]"
     url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
 
@@ -30,25 +43,34 @@ class StreamingApi:
         return [entry["body"] for entry in self.requests if entry["path"].endswith(("/messages", "/responses"))]
 
 
-def messages_events(body: dict[str, Any], said: Said) -> Iterator[Event]:
+def messages_events(body: dict[str, Any], said: Said | Called) -> Iterator[Event]:
     """The events of an answer of the Messages API."""
     usage = {"input_tokens": 100, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1}
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "content": []}
+    message = {"id": f"msg_{uuid4().hex}", "type": "message", "role": "assistant", "model": body["model"], "content": []}
     yield {"type": "message_start", "message": {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}}
     if said.text:
         yield {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
         yield {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": said.text}}
+        yield {"type": "content_block_stop", "index": 0}
+    if isinstance(said, Called):
+        called = {"type": "tool_use", "id": f"toolu_{uuid4().hex}", "name": said.name, "input": {}}
+        yield {"type": "content_block_start", "index": 0, "content_block": called}
+        arguments = {"type": "input_json_delta", "partial_json": json.dumps(said.arguments)}
+        yield {"type": "content_block_delta", "index": 0, "delta": arguments}
         yield {"type": "content_block_stop", "index": 0}
     ended = {"stop_reason": said.stop_reason, "stop_sequence": None}
     yield {"type": "message_delta", "delta": ended, "usage": {"output_tokens": len(said.text) // 4}}
     yield {"type": "message_stop"}
 
 
-def responses_events(body: dict[str, Any], said: Said) -> Iterator[Event]:
+def responses_events(body: dict[str, Any], said: Said | Called) -> Iterator[Event]:
     """The events of an answer of the Responses API."""
     yield {"type": "response.created", "response": {"id": "resp_1"}}
     content = [{"type": "output_text", "text": said.text}]
-    item = {"type": "message", "role": "assistant", "id": "msg_1", "content": content}
+    item: Event = {"type": "message", "role": "assistant", "id": "msg_1", "content": content}
+    if isinstance(said, Called):
+        item = {"type": "function_call", "id": "fc_1", "call_id": f"call_{uuid4().hex}", "name": said.name}
+        item |= {"arguments": json.dumps(said.arguments)} | ({"namespace": said.namespace} if said.namespace else {})
     yield {"type": "response.output_item.done", "output_index": 0, "item": item}
     tokens = {"input_tokens": 100, "output_tokens": len(said.text) // 4, "total_tokens": 100 + len(said.text) // 4}
     details = {"input_tokens_details": {"cached_tokens": 20}, "output_tokens_details": {"reasoning_tokens": 0}}
@@ -73,7 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(
                 said.status, json.dumps(said.body()).encode(), {"content-type": "application/json", **said.headers}
             )
-        said = said if isinstance(said, Said) else Said(said)
+        said = said if isinstance(said, Said | Called) else Said(said)
         events = messages_events(body, said) if path.endswith("/messages") else responses_events(body, said)
         stream = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
         return self._send(200, stream.encode(), {"content-type": "text/event-stream"})
@@ -106,7 +128,7 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def stream(answer: Answer) -> Iterator[StreamingApi]:
+def stream(answer: "Answer | Callable[[dict[str, Any]], str | Said | Called | Fault]") -> Iterator[StreamingApi]:
     """Serves until the block ends."""
     api = StreamingApi(answer)
     server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"api": api}))

@@ -16,8 +16,9 @@ from memory_assets.store.ready import read_briefing
 HEADING = "From long-term memory, near this prompt:"
 MOST = 3
 LEAST_LIKELIHOOD = 0.5
-LEAST_SCORE = 0.45
-"""Of the sample's facts that help with a prompt, the weakest has 0.47; what only shares a word with it has at most 0.40."""
+LEAST_SCORE = 0.47
+"""Without the decay of age: what is near does not become less near. Of the sample's facts, the weakest that helps with one of
+twenty prompts has 0.47; what only shares a word with them has at most 0.46."""
 
 LEAST_WORDS = 3
 """Of a prompt: "yes" and "go on" are about what was said before."""
@@ -50,8 +51,12 @@ def choose(found: Answer, root: str, session: str, folder: str) -> tuple[Recalle
     if not found.is_known or found.likelihood < LEAST_LIKELIHOOD:
         return ()
     briefing, told = read_briefing(root, folder, session), ids_told(root, session)
-    near = (one for one in found.results if one.kind in KINDS and one.score >= LEAST_SCORE)
+    near = (one for one in found.results if one.kind in KINDS and _nearness(one) >= LEAST_SCORE)
     return tuple(one for one in near if one.memory_id not in told and one.text not in briefing)[:MOST]
+
+
+def _nearness(one: Recalled) -> float:
+    return one.score / one.weights.get("decay", 1.0)
 
 
 def block_of(results: Collection[Recalled]) -> str:

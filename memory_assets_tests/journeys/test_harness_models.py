@@ -1,13 +1,8 @@
-"""With the real clients of Claude Code and Codex as the model, pointed at a local server that answers as the vendors do.
-
-The clients are installed from npm, or found in the folder HARNESS_CLIENTS (where `npm install --prefix` put them).
-"""
+"""With the real clients of Claude Code and Codex as the model, pointed at a local server that answers as the vendors do."""
 
 import json
 import os
 import re
-import shutil
-import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,34 +17,15 @@ from memory_assets.stages.deliver.harnesses import harnesses
 from memory_assets.stages.deliver.install import carry_out, plan_install
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
+from memory_assets_tests.clients import client
 from memory_assets_tests.conftest import NOW, SHARED
 from memory_assets_tests.messages_api import Answer, Fault, Said
-from memory_assets_tests.once import built_once
 from memory_assets_tests.story import lay_out_sample, run
 from memory_assets_tests.streaming_api import StreamingApi, stream
 
 pytestmark = pytest.mark.slow
-PACKAGES = {"claude": "@anthropic-ai/claude-code", "codex": "@openai/codex"}
 SENTINEL = "The personal instruction that must stay at home."
 RECORDED = sorted((SHARED / "recorded").glob("*.answer.xml"), key=lambda path: path.stat().st_size)[:3]
-
-
-def client(factory: pytest.TempPathFactory, program: str) -> Path:
-    """The folder of the client's executable; the test is skipped where it cannot be installed."""
-    root = Path(os.environ.get("HARNESS_CLIENTS") or factory.getbasetemp().parent)
-    if not (root / "node_modules" / ".bin" / program).exists():
-        if shutil.which("npm") is None or os.environ.get("HARNESS_CLIENTS"):
-            pytest.skip(f"there is no npm to install {PACKAGES[program]} with")
-
-        def install(folder: Path) -> None:
-            how = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), PACKAGES[program]]
-            subprocess.run(how, capture_output=True, timeout=300)
-
-        root = built_once(factory, f"client-{program}", install)
-    found = root / "node_modules" / ".bin"
-    if subprocess.run([found / program, "--version"], capture_output=True).returncode:
-        pytest.skip(f"{PACKAGES[program]} could not be installed, or needs a newer Node")
-    return found
 
 
 class Setting:
@@ -83,14 +59,14 @@ class Setting:
         return [*sessions, *self.sent.glob("spool/*.jsonl"), *self.home.glob("trapped")]
 
 
-@pytest.fixture(params=PACKAGES)
+@pytest.fixture(params=["claude", "codex"])
 def program(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
 @pytest.fixture
-def clients(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return client(tmp_path_factory, program)
+def clients(program: str) -> Path:
+    return client(program)
 
 
 def material_of(body: dict[str, Any]) -> str:
@@ -181,10 +157,9 @@ def test_a_real_clients_failure_says_what_to_do(
     kind: type[Exception],
     says: str,
     tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    clients = client(tmp_path_factory, case)
+    clients = client(case)
     with stream(answer) as api:
         person = Setting(tmp_path, clients, api, case)
         if kind is ModelLimitError:  # the limits of a subscription are told to its login only
@@ -199,10 +174,8 @@ def test_a_real_clients_failure_says_what_to_do(
     assert person.leftovers() == []
 
 
-def test_a_real_clients_refusal_is_an_answer(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-):
-    clients = client(tmp_path_factory, "claude")
+def test_a_real_clients_refusal_is_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    clients = client("claude")
     with stream(lambda _: Said("", "refusal")) as api:
         answer = opened(Setting(tmp_path, clients, api, "claude"), monkeypatch, 60).ask(ModelRequest("s", "m"))
     assert (answer.text, answer.stop_reason) == ("", "refusal")

@@ -26,6 +26,9 @@ CLEARED = "clear"
 RESUMED = "resume"
 """Source of a start of a session that still has what it was told before."""
 
+FORKED = "fork"
+"""Source of a start of a session that has what another one was told, whose id is in the first line of its transcript."""
+
 COMPACTED = "compact"
 """Source of a start after a compaction."""
 
@@ -107,7 +110,7 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
     root = options.get("store") or find_data()
     session, source = (options.get(name) or payload.get(field) for name, field in STARTS)
     if event == START:
-        _start(harness, root, session, source, brief)
+        _start(harness, root, session, source, brief, payload)
         return
     if event == PROMPT:
         _recall(harness, root, session, payload)
@@ -120,7 +123,9 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
         _warn(warning)
 
 
-def _start(harness: str, root: str, session: "Any", source: "Any", brief: "Callable[[str, str], str]") -> None:
+def _start(
+    harness: str, root: str, session: "Any", source: "Any", brief: "Callable[[str, str], str]", payload: "Mapping[str, Any]"
+) -> None:
     """Prints the briefing, but not a second time to a session that still has it, and never that of the bundled sample."""
     known = session if isinstance(session, str) and source != CLEARED else ""
     if isinstance(session, str) and source in (COMPACTED, CLEARED):
@@ -129,15 +134,28 @@ def _start(harness: str, root: str, session: "Any", source: "Any", brief: "Calla
         forget_ids(root, session)
     text, is_told = "" if present_root(root) != root else brief(root, known), False
     if text and known:
-        from memory_assets.stages.deliver.told import tell
+        from memory_assets.stages.deliver.told import is_last_told, tell
 
-        is_told = tell(root, known, text)
-    if not (is_told and source == RESUMED):
+        is_told = source == FORKED and is_last_told(root, _forked_from(payload.get("transcript_path")), text)
+        is_told |= tell(root, known, text)
+    if not (is_told and source in (RESUMED, FORKED)):
         _print_context(harness, START, text)
     if known and source == COMPACTED and harness == "claude_code":
         # The transcript shows the compaction itself: see `MATCHERS` in `harnesses`.
         spool_event(root, events.TURN_COMPLETED, {"harness": harness, "sessionId": known})
     silence.ask_for_run(root)
+
+
+def _forked_from(path: "Any") -> str:
+    """Returns the session that the first line of a transcript names as the one that it was forked from."""
+    import re
+
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            found = re.search(r'"forked_from_id":\s*"([\w-]+)"', file.readline(MOST_PAYLOAD))
+    except (OSError, TypeError):
+        return ""  # the session gets its briefing again
+    return found[1] if found else ""
 
 
 def _recall(harness: str, root: str, session: "Any", payload: "Mapping[str, Any]") -> None:

@@ -56,6 +56,13 @@ function briefing(ctx, isResumed) {
   return run("SessionStart", words);
 }
 
+// Whether the session has this briefing, also from the one that it was forked from.
+function has(ctx, content) {
+  const entries = ctx?.sessionManager?.getBranch?.() ?? [];
+  const since = entries.findLastIndex((entry) => entry?.type === "compaction") + 1;
+  return entries.slice(since).some((entry) => entry?.customType === "memory-briefing" && entry.content === content);
+}
+
 function near(ctx, prompt) {
   return run("UserPromptSubmit", [], JSON.stringify({ session_id: idOf(ctx), prompt }));
 }
@@ -92,7 +99,8 @@ export default function (pi) {
     if (globalThis[ENDED] === sessionId) globalThis[ENDED] = null; // it goes on
     if (globalThis[BRIEFED] !== sessionId) {
       globalThis[BRIEFED] = sessionId;
-      say("memory-briefing", await briefing(ctx, globalThis[RESUMED]));
+      const content = await briefing(ctx, globalThis[RESUMED]);
+      if (!has(ctx, content)) say("memory-briefing", content);
       globalThis[COMPACTED] = false;
     }
     if (RECALLS) say("memory-recall", await near(ctx, event?.prompt));

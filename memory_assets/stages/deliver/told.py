@@ -20,21 +20,29 @@ KEPT_SECONDS = 30 * 86_400
 
 def tell(root: str, session: str, text: str) -> bool:
     """Notes that the session is told the text now; returns whether it was the last thing that it was told."""
+    if is_last_told(root, session, text):
+        return True
     path = _path(root, session)
-    now = f"{zlib.crc32(text.encode('utf-8', 'replace')):08x} {len(text)}"
-    try:
-        with open(path, encoding="ascii") as file:
-            if file.read() == now:
-                return True
-    except (OSError, UnicodeDecodeError):
-        pass  # it was told nothing yet
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="ascii") as file:
-            file.write(now)
+            file.write(_sum(text))
     except OSError:
         pass  # it is told once more at the next start
     return False
+
+
+def is_last_told(root: str, session: str, text: str) -> bool:
+    """Returns whether the text was the last thing that the session was told."""
+    try:
+        with open(_path(root, session), encoding="ascii") as file:
+            return file.read() == _sum(text)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _sum(text: str) -> str:
+    return f"{zlib.crc32(text.encode('utf-8', 'replace')):08x} {len(text)}"
 
 
 def ids_told(root: str, session: str) -> set[str]:

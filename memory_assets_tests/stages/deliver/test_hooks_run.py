@@ -456,3 +456,20 @@ def test_in_a_harness_that_is_used_as_a_model_no_hook_does_anything(home: Path):
         )
         assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
     assert not list((home.parent / "store").glob("spool*/**/*.jsonl"))
+
+
+def test_a_fork_of_codex_is_told_only_what_the_other_session_was_not(home: Path, tmp_path: Path):
+    small_store()
+    line, path = command(home, "codex", "SessionStart"), tmp_path / "rollout.jsonl"
+    path.write_text(json.dumps({"type": "session_meta", "payload": {"id": "fork", "forked_from_id": SESSION}}) + "\n{}\n")
+
+    def told(session: str, **fields: str | None) -> bool:
+        return bool(run(line, payloads.codex("SessionStart", session_id=session, **fields)).stdout)
+
+    assert told("fork-0", source="fork", transcript_path=str(path))
+    assert told(SESSION, source="startup")
+    assert not told("fork-1", source="fork", transcript_path=str(path))
+    assert told("fork-2", source="fork", transcript_path=str(tmp_path / "missing"))
+    assert told("fork-3", source="fork", transcript_path=None)
+    (tmp_path / "store" / "workspace" / "briefing.md").write_text("# Briefing\n\n- Use pnpm.\n")
+    assert told("fork-1", source="resume")

@@ -1,0 +1,180 @@
+"""The real clients of Claude Code, Codex and pi: installed from npm once into a cache folder, and driven over their protocols.
+
+`HARNESS_CLIENTS` names a folder where `npm install --prefix` put them all; else they are kept in the user's cache folder.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from platformdirs import user_cache_dir
+
+PACKAGES = {
+    "claude": ("@anthropic-ai/claude-code@2.1.330",),
+    "codex": ("@openai/codex@0.169.0",),
+    "pi": ("@earendil-works/pi-coding-agent@0.87.1", "node@22.23.3"),
+}
+"""pi needs a newer Node than most machines have; the others bring a program of their own."""
+
+CACHE = Path(user_cache_dir("memory_assets_tests"), "clients")
+"""As it is before a test sets a home of its own."""
+
+INSTALL_SECONDS = 300
+ANSWER_SECONDS = 60
+"""After that, a client that does not answer is killed, and its test fails."""
+
+
+def client(program: str) -> Path:
+    """The folder of the client's executable; the test is skipped where it cannot be installed."""
+    given = os.environ.get("HARNESS_CLIENTS")
+    found = (Path(given) if given else _installed(program)) / "node_modules" / ".bin"
+    environ = {**os.environ, "PATH": f"{found}{os.pathsep}{os.environ['PATH']}"}
+    if (
+        not (found / program).exists()
+        or subprocess.run([found / program, "--version"], capture_output=True, env=environ).returncode
+    ):
+        pytest.skip(f"{PACKAGES[program][0]} could not be installed, or needs a newer Node")
+    return found
+
+
+def _installed(program: str) -> Path:
+    package, version = PACKAGES[program][0].rsplit("@", 1)
+    folder = CACHE / f"{program}-{version}"
+    if shutil.which("npm") is None and not folder.is_dir():
+        pytest.skip(f"there is no npm to install {package} with")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / f"{program}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir():
+            making = CACHE / f"{program}.making"
+            shutil.rmtree(making, ignore_errors=True)
+            how = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(making), *PACKAGES[program]]
+            done = subprocess.run(how, capture_output=True, timeout=INSTALL_SECONDS)
+            if done.returncode == 0:
+                making.rename(folder)
+    return folder
+
+
+class Driven(ABC):
+    """A client that runs with pipes in place of a person: one JSON object per line in both directions."""
+
+    session: str
+
+    def __init__(self, words: list[str], environ: Mapping[str, str], cwd: Path) -> None:
+        self._errors: list[str] = []
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=dict(environ), cwd=cwd)
+        threading.Thread(target=self._read_errors, daemon=True).start()
+
+    @abstractmethod
+    def ask(self, prompt: str) -> None:
+        """Sends a prompt, and returns when it is answered."""
+
+    @abstractmethod
+    def compact(self) -> None:
+        """Has the client compact the session."""
+
+    def end(self) -> None:
+        """Ends the session as a person does who leaves."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait(ANSWER_SECONDS)
+
+    def _send(self, message: Mapping[str, Any], is_answer: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(json.dumps(message) + "\n")
+        stdin.flush()
+        watch = threading.Timer(ANSWER_SECONDS, self.process.kill)
+        watch.start()
+        try:
+            for line in stdout:
+                if is_answer(found := json.loads(line)):
+                    return found
+        finally:
+            watch.cancel()
+        raise AssertionError(f"{self.process.args} ended without an answer to {message}: {''.join(self._errors)[-2000:]}")
+
+    def _read_errors(self) -> None:
+        assert self.process.stderr is not None
+        self._errors.extend(self.process.stderr)
+
+
+class Claude(Driven):
+    """Claude Code, headless, with one prompt after the other."""
+
+    def __init__(self, environ: Mapping[str, str], cwd: Path, session: str, *, how: str = "new") -> None:
+        words = ["claude", "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
+        options = {"new": ["--session-id", session], "resume": ["--resume", session]}
+        super().__init__([*words, *options.get(how, ["--resume", session, "--fork-session"])], environ, cwd)
+        self.session = session
+
+    def ask(self, prompt: str) -> None:
+        message = {"type": "user", "message": {"role": "user", "content": prompt}}
+        self.session = self._send(message, lambda one: one["type"] == "result")["session_id"]
+
+    def compact(self) -> None:
+        self.ask("/compact")
+
+
+class Codex(Driven):
+    """Codex's app server, which its editor extensions talk to."""
+
+    def __init__(self, environ: Mapping[str, str], cwd: Path, session: str, *, how: str = "new") -> None:
+        super().__init__(["codex", "app-server"], environ, cwd)
+        self._calls = 0
+        self._call("initialize", {"clientInfo": {"name": "tests", "version": "1"}})
+        given = {"cwd": str(cwd)} if how == "new" else {"threadId": session, "cwd": str(cwd)}
+        found = self._call({"new": "thread/start", "resume": "thread/resume"}.get(how, "thread/fork"), given)
+        self.session = found["thread"]["id"]
+
+    def ask(self, prompt: str) -> None:
+        self._turn("turn/start", {"input": [{"type": "text", "text": prompt}]})
+
+    def compact(self) -> None:
+        self._turn("thread/compact/start", {})
+
+    def trust(self) -> dict[str, str]:
+        """Whether it trusts each hook, by event."""
+        (found,) = self._call("hooks/list", {"cwds": ["/"]})["data"]
+        return {hook["eventName"]: hook["trustStatus"] for hook in found["hooks"]}
+
+    def _call(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        self._calls += 1
+        message = {"jsonrpc": "2.0", "id": self._calls, "method": method, "params": params}
+        return self._send(message, lambda one: one.get("id") == self._calls and "method" not in one)["result"]
+
+    def _turn(self, method: str, params: Mapping[str, Any]) -> None:
+        self._calls += 1
+        message = {"jsonrpc": "2.0", "id": self._calls, "method": method, "params": {"threadId": self.session, **params}}
+        self._send(message, lambda one: one.get("method") == "turn/completed")
+
+
+class Pi(Driven):
+    """pi in its mode for other programs."""
+
+    def __init__(self, environ: Mapping[str, str], cwd: Path, session: str, *, how: str = "new") -> None:
+        options = {"new": [], "resume": ["--session", session]}.get(how, ["--fork", session])
+        super().__init__(["pi", "--mode", "rpc", "--provider", "ours", "--model", "ours-1", *options], environ, cwd)
+        self.session = self._call("get_state")["data"]["sessionId"]
+
+    def ask(self, prompt: str) -> None:
+        self._send({"type": "prompt", "message": prompt}, lambda one: one["type"] == "agent_settled")
+
+    def compact(self) -> None:
+        assert self._call("compact")["success"]
+
+    def _call(self, command: str) -> dict[str, Any]:
+        return self._send({"id": command, "type": command}, lambda one: one.get("id") == command)
+
+
+CLIENTS: dict[str, type[Claude] | type[Codex] | type[Pi]] = {"claude": Claude, "codex": Codex, "pi": Pi}
