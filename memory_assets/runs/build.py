@@ -6,7 +6,7 @@ Chooses the store to fill, copies the bundled sample where there is nothing else
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,10 @@ from memory_assets.runs.inputs import FLUSHED
 from memory_assets.services.branches import is_adopting
 from memory_assets.services.health.status import Status, keep_status, status_of
 from memory_assets.services.sources import find_sources, widen_since
-from memory_assets.services.which_store import StoreChoice, is_sample, present_settings, store_to_fill
+from memory_assets.services.transfer.backup import restore as restore_backup
+from memory_assets.services.transfer.export import changed_tables, import_all
+from memory_assets.services.transfer.place import Placed
+from memory_assets.services.which_store import StoreChoice, is_sample, present_settings, sample_settings, store_to_fill
 from memory_assets.store.damage import despite_damage
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store, remove_derived
@@ -120,6 +123,31 @@ def rebuild(part: RebuiltPart = "all") -> Built:
             remove_derived(store)
     what, source = _REBUILT[part]
     return fill(StoreChoice(settings, f"{what}, rebuilt from {store.root / source}"))
+
+
+def restore(path: Path) -> Built:
+    """Makes the store from a backup, and builds its tables."""
+    placed = restore_backup(path, read_settings())
+    return _fill_placed(placed, f"Restored the backup of {placed.manifest.made_at:%Y-%m-%d %H:%M} UTC")
+
+
+def import_folder(path: Path) -> Built:
+    """Makes the store from an exported folder, builds its tables, and compares them with the exported ones."""
+    placed = import_all(path, read_settings())
+    built = _fill_placed(placed, f"Imported {path}, exported on {placed.manifest.made_at:%Y-%m-%d %H:%M} UTC")
+    found = changed_tables(built.store, path)
+    if not found:
+        return replace(built, reason=f"{built.reason}; all tables are as exported")
+    differing = (
+        f"Tables that differ from the exported ones: {', '.join(found)}. New transcripts, or another release, explain it."
+    )
+    return replace(built, warnings=(*built.warnings, differing))
+
+
+def _fill_placed(placed: Placed, reason: str) -> Built:
+    settings = read_settings()  # the store brought a file of settings
+    built = fill(StoreChoice(sample_settings(settings) if placed.is_sample else settings, reason))
+    return replace(built, warnings=(*placed.warnings, *built.warnings))
 
 
 def _prepare_sample(sample: Settings, settings: Settings, *, may_create: bool) -> None:

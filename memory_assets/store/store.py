@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 from memory_assets.errors import SettingsError, StoreBusyError, StoreError, StoreVersionError
 from memory_assets.schema.announcements import announce
 from memory_assets.schema.records import MEMORY_MD
+from memory_assets.store import staged
 from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import Event, Ledger
 from memory_assets.store.parquet_tables import ParquetTables
@@ -44,9 +45,6 @@ DERIVED = ("tables", "index", "built")
 LOCK_WAIT_SECONDS = 120.0
 OTHERS = 0o077
 """Permissions of the group and of everybody else."""
-
-BEFORE_A_STORE = frozenset({"memory.toml", "spool", "lock"})
-"""Files that may be in the data folder before it is a store: settings, and events that hooks sent."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ class Store:
 
     @cached_property
     def key(self) -> bytes:
-        """The key of keyed hashes, stored with the archive and never exported."""
+        """The key of keyed hashes, stored with the archive; only backups and exports of everything contain it."""
         path = self._kept / "resources" / "key"
         if not path.is_file():
             write_atomically(path, secrets.token_hex(32).encode())
@@ -147,6 +145,9 @@ def open_store(settings: Settings) -> Store:
     os.umask(0o077)  # also for what Chroma, SQLite, git and Dagster write below the store
     try:
         _close_to_others(store.root)
+        if staged.is_complete(store.root):
+            with store.lock():
+                staged.finish(store.root)
         for name in ("resources", "ledger", "answers", "workspace", *DERIVED):
             make_folder(store.root / name)
         _check_version(store)
@@ -165,7 +166,7 @@ def _close_to_others(root: Path) -> None:
     """
     if os.name != "posix" or not root.is_dir() or not stat.S_IMODE(root.stat().st_mode) & OTHERS:
         return
-    is_store = (root / "VERSION").is_file() or {path.name for path in root.iterdir()} <= BEFORE_A_STORE
+    is_store = (root / "VERSION").is_file() or {path.name for path in root.iterdir()} <= staged.BEFORE_A_STORE
     if not is_store or root.stat().st_uid != os.geteuid():
         whose = "holds other files" if not is_store else "belongs to another user"
         raise StoreError(

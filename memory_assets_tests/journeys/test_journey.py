@@ -177,6 +177,20 @@ def test_all_but_archive_ledger_answers_and_git_can_be_deleted_and_comes_back(pl
     assert {name: (again.workspace / name).read_bytes() for name in files} == files
 
 
+@pytest.mark.slow
+def test_an_export_of_everything_becomes_the_same_store_again(places: tuple[Path, Path], tmp_path: Path):
+    store = open_at(*places)
+    run(f"data export --all {tmp_path / 'export'}", *places)
+    built = run(f"data import {tmp_path / 'export'}", tmp_path / "again", places[1])
+    assert built["reason"].endswith("all tables are as exported")
+    again = open_at(tmp_path / "again", places[1])
+    assert_same_tables(all_tables(again), all_tables(store))
+    assert emitted(again) == emitted(store)
+    assert again.memory_md() == store.memory_md()
+    histories = [GitWorkspace(one.workspace).history("MEMORY.md") for one in (store, again)]
+    assert histories[0] == histories[1] != []
+
+
 def test_what_the_owner_corrects_is_corrected_in_memory_md(store: Store):
     line = next(line for line in _lines(store) if "`make check`" in line)
     promoted = next(event for event in store.ledger.events(["entry.promoted"]) if event.payload["line"] == line)

@@ -1,4 +1,4 @@
-"""`memory data`: look at tables, export them, rebuild them."""
+"""`memory data`: look at tables, export them, back everything up, rebuild."""
 
 import sys
 from pathlib import Path
@@ -23,20 +23,34 @@ from memory_assets.interfaces.cli.everyday import built_reply
 from memory_assets.interfaces.views.lab import render_facts
 from memory_assets.interfaces.views.rows import render_cards, render_rows
 from memory_assets.interfaces.views.terminal import Reply
+from memory_assets.interfaces.views.transfer import render_backed_up, render_exported
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.vocabulary import FileFormat
 
-app = group("Look at tables, export them, rebuild them.")
+app = group("Look at tables, export and back up, rebuild.")
 
 
-@app.command(epilog="Example: `memory data export observations --format jsonl -o observations.jsonl`")
+@app.command(
+    epilog="Example: `memory data export observations -o observations.jsonl`, or `memory data export --all ~/memory-export`"
+)
 def export(
-    table: Table,
+    table: Annotated[str | None, typer.Argument(help="A table, such as observations.", autocompletion=complete_table)] = None,
+    everything: Annotated[
+        Path | None,
+        typer.Option("--all", metavar="FOLDER", help="Write everything into this new folder, for `memory data import`."),
+    ] = None,
     format: Annotated[FileFormat, typer.Option(help="File format.")] = "jsonl",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: stdout.")] = None,
     as_json: Json = False,
 ) -> Reply:
-    """Write a table as JSON Lines, CSV or Parquet."""
+    """Write a table as JSON Lines, CSV or Parquet; with --all, everything into a folder."""
+    if (table is None) == (everything is None):
+        raise typer.BadParameter("Name a table, or give --all FOLDER.")
+    if everything is not None:
+        from memory_assets.services.transfer.export import export_all
+
+        return shown(render_exported, export_all(MemoryAgent().store, everything))
+    assert table is not None
     from memory_assets.services.table_rows import export_file, export_table, rows_of
 
     tables = MemoryAgent().store.tables
@@ -54,6 +68,37 @@ def export(
         return 0
 
     return Reply(None, afterwards=to_stdout)
+
+
+@app.command("import", epilog="Example: `memory data import ~/memory-export --store ~/memory`")
+def import_(
+    folder: Annotated[Path, typer.Argument(help="A folder that `memory data export --all` wrote.")], as_json: Json = False
+) -> Reply:
+    """Make a store from an exported folder; refuses a data folder that has a store."""
+    from memory_assets.runs.build import import_folder
+
+    return built_reply(import_folder(folder))
+
+
+@app.command(epilog="Example: `memory data backup ~/backups/`")
+def backup(
+    file: Annotated[Path, typer.Argument(help="File to write; in a folder, one named after the present moment.")],
+    as_json: Json = False,
+) -> Reply:
+    """Write one compressed file with everything that cannot be rebuilt; runs may go on meanwhile."""
+    from memory_assets.services.transfer.backup import back_up
+
+    return shown(render_backed_up, back_up(MemoryAgent().store, file))
+
+
+@app.command(epilog="Example: `memory data restore ~/backups/memory-20260801-120000.tar.zst`")
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that `memory data backup` wrote.")], as_json: Json = False
+) -> Reply:
+    """Make a store from a backup and build its tables; refuses a data folder that has a store."""
+    from memory_assets.runs.build import restore as restore_backup
+
+    return built_reply(restore_backup(file))
 
 
 @app.command(epilog="Example: `memory data show observations --day 2026-04-08 --limit 5`")

@@ -156,6 +156,31 @@ def test_export_to_a_file_says_how_many_rows(run: Run, tmp_path: Path):
     assert (code, out) == (0, f"1 rows in {tmp_path / 'out.csv'}\n")
 
 
+@pytest.mark.parametrize("words", [("data", "export"), ("data", "export", "observations", "--all", "there")])
+def test_export_takes_a_table_or_a_folder_for_everything(words: tuple[str, ...], run: Run):
+    small_store()
+    code, _, err = run(*words)
+    assert code == 2
+    assert "Name a table, or give --all FOLDER." in err
+
+
+def test_a_backup_and_an_export_say_where_they_are_and_what_reads_them_back(run: Run, tmp_path: Path):
+    small_store()
+    code, out, _ = run("data", "backup", str(tmp_path / "b.tar.zst"))
+    assert code == 0
+    assert f"`memory data restore {tmp_path / 'b.tar.zst'} --store FOLDER`" in " ".join(out.split())
+    code, out, _ = run("data", "export", "--all", str(tmp_path / "all"), "--json")
+    assert (code, json.loads(out)["data"]["path"]) == (0, str(tmp_path / "all"))
+
+
+@pytest.mark.parametrize("words", [("data", "restore", "none.tar.zst"), ("data", "import", "none")])
+def test_a_backup_or_export_that_does_not_exist_is_named_and_no_store_is_made(words: tuple[str, ...], run: Run, tmp_path: Path):
+    code, out, err = run(*words)
+    assert (code, out) == (1, "")
+    assert "none" in err
+    assert not (tmp_path / "store").exists()
+
+
 def test_export_as_json_holds_the_rows(run: Run):
     small_store()
     _, out, _ = run("data", "export", "observations", "--json")

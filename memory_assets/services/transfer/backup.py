@@ -1,0 +1,198 @@
+"""Backups: one compressed file with everything that cannot be rebuilt, and the store made from it.
+
+tar in one zstd frame with a checksum
+    backup.json      what it was made from; the manifest without files
+    ...              the files of the store
+    manifest.json    the hash of each file; without it the backup is not complete
+"""
+
+import io
+import os
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+import zstandard
+
+from memory_assets.errors import StoreError
+from memory_assets.schema.progress import track
+from memory_assets.services.transfer.contents import (
+    MANIFEST,
+    Manifest,
+    differences,
+    hash_of,
+    is_safe,
+    manifest_of,
+    parse_manifest,
+    permanent_files,
+)
+from memory_assets.services.transfer.place import Placed, placing, write_below
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store
+from memory_assets.text.files import make_folder, sync_folder
+
+HEADER, LEVEL = "backup.json", 6
+MAGIC = b"\x28\xb5\x2f\xfd"
+END = b"\x50\x2a\x4d\x18\x04\x00\x00\x00end\n"
+"""The last bytes of a backup, a frame that decompressors skip: a file without them was cut off."""
+
+LARGEST_FILE = 4_000_000_000
+"""Bytes of one file; a header that promises more is damaged."""
+
+
+@dataclass(frozen=True)
+class BackedUp:
+    """A backup that was written."""
+
+    path: Path
+    bytes: int
+    files: int
+
+
+def back_up(store: Store, target: Path) -> BackedUp:
+    """Writes the backup beside its place and renames it; into a folder under a name with the present moment.
+
+    Waits for the store's lock. Raises `StoreError` where the file cannot be written; an older backup of that name is then kept.
+    """
+    path = target.expanduser().absolute()
+    if path.is_dir():
+        path = path / f"memory-{store.settings.clock():%Y%m%d-%H%M%S}.tar.zst"
+    _check_target(path, store)
+    try:
+        with store.lock(), _written_beside(path) as file:
+            manifest = _write(file, store)
+    except OSError as error:
+        raise StoreError(
+            f"Cannot write the backup {path}: {error.strerror or error}. Free space, or name another file; "
+            "nothing was replaced."
+        ) from error
+    return BackedUp(path, path.stat().st_size, len(manifest.files))
+
+
+def restore(path: Path, settings: Settings) -> Placed:
+    """Makes the store of the settings from the backup; the tables are built by the next run.
+
+    Raises `StoreError` where the backup is damaged or cut off, or where there is a store already; then nothing is changed.
+    """
+    path = path.expanduser().absolute()
+    if not path.is_file():
+        raise StoreError(f"There is no backup {path}.")
+    with _as_damage(path), _members(path) as members:
+        if not _is_whole(path):
+            raise tarfile.ReadError("its end is missing")
+        first = next(members, ("", b""))
+        if first[0] != HEADER:
+            raise StoreError(f"{path} is not a backup of memory_assets.")
+        header = parse_manifest(first[1], path)
+        with placing(settings, header, path) as folder:
+            _unpack(members, folder, path)
+    return Placed.of(settings, header)
+
+
+def _check_target(path: Path, store: Store) -> None:
+    if path.is_relative_to(store.root):
+        raise StoreError(f"A backup belongs outside of the data folder; {path} is inside. Name another file.")
+    if path.exists() and not (path.is_file() and path.open("rb").read(4) == MAGIC):
+        raise StoreError(f"{path} exists and is no backup. Name another file.")
+
+
+@contextmanager
+def _written_beside(path: Path) -> Iterator[IO[bytes]]:
+    """Yields a file of mode 0600 beside the path, which takes its place; removes those that killed backups left."""
+    folder = make_folder(path.parent)
+    for left in folder.glob(f".{path.name}.*.tmp"):
+        left.unlink(missing_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.write(END)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    finally:
+        Path(name).unlink(missing_ok=True)
+    sync_folder(folder)
+
+
+def _write(file: IO[bytes], store: Store) -> Manifest:
+    manifest, hashes = manifest_of(store), {}
+    compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+    with compressor.stream_writer(file, closefd=False) as stream, tarfile.open(fileobj=stream, mode="w|") as tar:
+        _add(tar, HEADER, manifest.to_json())
+        for name, content in track(permanent_files(store.root, is_sample=manifest.is_sample), "Backing up"):
+            _add(tar, name, content)
+            hashes[name] = hash_of(content)
+        manifest = replace(manifest, files=hashes)
+        _add(tar, MANIFEST, manifest.to_json())
+    return manifest
+
+
+def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = len(content), 0o600
+    tar.addfile(entry, io.BytesIO(content))
+
+
+@contextmanager
+def _members(path: Path) -> Iterator[Iterator[tuple[str, bytes]]]:
+    """Yields an iterator over name and content of the regular files in the backup."""
+    with (
+        path.open("rb") as file,
+        zstandard.ZstdDecompressor().stream_reader(file) as stream,
+        tarfile.open(fileobj=stream, mode="r|") as tar,
+    ):
+        yield _read(tar, stream)
+
+
+def _read(tar: tarfile.TarFile, stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
+    for entry in tar:
+        yield entry.name, _content(tar, entry)
+    while stream.read(1 << 20):  # to the end of the frame, where its checksum is compared
+        pass
+
+
+def _is_whole(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - len(END), 0))
+        return file.read() == END
+
+
+def _content(tar: tarfile.TarFile, entry: tarfile.TarInfo) -> bytes:
+    file = tar.extractfile(entry) if entry.isreg() and entry.size <= LARGEST_FILE else None
+    if file is None:
+        raise tarfile.ReadError(f"{entry.name} is not a file of a backup")
+    return file.read()
+
+
+def _unpack(members: Iterator[tuple[str, bytes]], folder: Path, origin: Path) -> None:
+    """Writes the files into the folder; raises `StoreError` unless they are exactly those of the manifest."""
+    hashes: dict[str, str] = {}
+    manifest: Manifest | None = None
+    for name, content in track(members, "Unpacking"):
+        if name == MANIFEST:
+            manifest = parse_manifest(content, origin)
+            continue
+        if not is_safe(name) or manifest is not None:
+            raise tarfile.ReadError(f"{name} is not a file of a store")
+        write_below(folder, name, content)
+        hashes[name] = hash_of(content)
+    if manifest is None:
+        raise tarfile.ReadError("it has no manifest")
+    if wrong := differences(hashes, manifest.files):
+        raise tarfile.ReadError(f"{wrong[0]}{f' and {len(wrong) - 1} more' if wrong[1:] else ''}")
+
+
+@contextmanager
+def _as_damage(path: Path) -> Iterator[None]:
+    """Turns what a damaged backup leads to into one error."""
+    try:
+        yield
+    except (tarfile.TarError, zstandard.ZstdError, EOFError, ValueError) as error:
+        raise StoreError(
+            f"The backup {path} is damaged or cut off ({error}). Nothing was restored; use another backup."
+        ) from error

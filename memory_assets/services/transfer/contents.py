@@ -1,0 +1,111 @@
+"""What a backup or an export of everything contains: the files of a store that cannot be rebuilt, and their manifest.
+
+Left out is what is derived (tables, indexes, Dagster's history, briefings), what-if branches and damaged files. Callers hold
+the store's lock, which every writer of several files holds; lines that are appended meanwhile are there as a whole or not.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import orjson
+
+from memory_assets.errors import StoreError, StoreVersionError
+from memory_assets.services.which_store import is_sample
+from memory_assets.store.store import VERSION, Store
+
+RELEASE = version("memory_assets")
+FORMAT = 1
+"""Version of the manifest and of the layout."""
+
+MANIFEST = "manifest.json"
+FOLDERS = ("resources", "ledger", "answers", "workspace", "spool", "logs")
+FILES = ("VERSION", "instance.json", "since.json", "memory.toml")
+OF_SAMPLE = ("transcripts",)
+"""Folder that the sample's store has in addition."""
+
+DERIVED = ("workspace/briefings/", "workspace/briefing.md")
+_PASSING = (".tmp", ".lock")
+"""Endings of files that exist for a moment only."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a backup or an export was made from, and every file in it."""
+
+    made_at: datetime
+    timezone: str
+    owner: str
+    is_sample: bool
+    release: str = RELEASE
+    store_version: int = VERSION
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Name → SHA-256 of the content."""
+    rows: Mapping[str, int] = field(default_factory=dict)
+    """Rows of each exported table."""
+
+    def to_json(self) -> bytes:
+        """Returns it as JSON."""
+        return orjson.dumps({"format": FORMAT, **vars(self)}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+
+
+def manifest_of(store: Store) -> Manifest:
+    """Returns the manifest of the store, without files."""
+    settings = store.settings
+    return Manifest(settings.clock(), settings.timezone, settings.owner, is_sample(settings))
+
+
+def parse_manifest(content: bytes, origin: Path) -> Manifest:
+    """Returns the manifest; raises `StoreVersionError` if a newer release made it, `StoreError` if it is not one."""
+    try:
+        found: dict[str, Any] = orjson.loads(content)
+        layout, made_by = found.pop("format"), found["release"]
+        if layout <= FORMAT and found["store_version"] <= VERSION:
+            return Manifest(**{**found, "made_at": datetime.fromisoformat(found["made_at"])})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"{origin} is damaged: its manifest cannot be read ({error}). Use another one.") from error
+    raise StoreVersionError(f"{origin} was made by a newer release ({made_by}, this is {RELEASE}). Upgrade memory_assets.")
+
+
+def permanent_files(root: Path, *, is_sample: bool) -> Iterator[tuple[str, bytes]]:
+    """Yields name and content of each file of the store that cannot be rebuilt, sorted by name."""
+    folders = (*FOLDERS, *OF_SAMPLE) if is_sample else FOLDERS
+    paths = [root / name for name in FILES]
+    paths += [path for folder in folders for path in sorted((root / folder).rglob("*"))]
+    for path in paths:
+        name = path.relative_to(root).as_posix()
+        if name.endswith(_PASSING) or name.startswith(DERIVED) or path.is_symlink() or not path.is_file():
+            continue
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            continue  # the spool was read meanwhile
+        yield name, _whole_lines(content) if name.startswith(("ledger/", "spool/")) else content
+
+
+def _whole_lines(content: bytes) -> bytes:
+    """Returns the content without a line that is being written."""
+    return content[: content.rfind(b"\n") + 1]
+
+
+def hash_of(content: bytes) -> str:
+    """Returns the SHA-256 of the content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def is_safe(name: str, *, allowed: Iterable[str] = (*FOLDERS, *FILES, *OF_SAMPLE)) -> bool:
+    """Returns whether the name is that of a file of a store, and of none outside of it."""
+    path = PurePosixPath(name)
+    is_below = not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
+    return is_below and path.parts[:1] != () and path.parts[0] in set(allowed)
+
+
+def differences(found: Mapping[str, str], expected: Mapping[str, str]) -> list[str]:
+    """Returns what is wrong with the files, one text each; empty where all are as in the manifest."""
+    missing = [f"{name} is missing" for name in expected if name not in found]
+    changed = [f"{name} has changed" for name, value in expected.items() if name in found and found[name] != value]
+    return [*missing, *changed, *(f"{name} is not in the manifest" for name in found if name not in expected)]

@@ -1,0 +1,190 @@
+"""Exports everything into a folder that people and programs can read, and makes a store from such a folder.
+
+manifest.json            versions, and the hash of each file
+README.md                what is in the folder
+memory.toml              the settings, without secrets and without paths of this machine
+workspace/               Markdown and its git history
+tables/NAME.parquet      every table, whole; for reading: an import builds them from the other files
+resources/ ledger/ answers/ spool/ logs/    as in the store (docs/store.md)
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from memory_assets.errors import StoreError
+from memory_assets.schema import frames as schemas
+from memory_assets.schema.progress import track
+from memory_assets.schema.tables import table_names
+from memory_assets.services.transfer.contents import (
+    MANIFEST,
+    Manifest,
+    hash_of,
+    is_safe,
+    manifest_of,
+    parse_manifest,
+    permanent_files,
+)
+from memory_assets.services.transfer.exported_settings import render_settings
+from memory_assets.services.transfer.place import Placed, placing, write_below
+from memory_assets.store.places import SETTINGS_FILE
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store
+from memory_assets.text.files import make_folder
+
+TABLES = "tables"
+README = """# An export of memory_assets
+
+Made on {day} by release {release}. `memory data import FOLDER` makes a store from this folder.
+
+- `workspace/`: MEMORY.md, REVIEW.md, lessons, summaries, timeline, daily logs, with their git history
+- `tables/`: every table as one Parquet file; an import builds them again from the other files
+- `resources/`: the archived transcripts, secrets masked; `ledger/`: what people and agents said and did
+- `answers/`: answers of models; `memory.toml`: the settings; `manifest.json`: the hash of each file
+
+It holds everything that the store holds: keep it as private. `memory forget` does not reach it.
+"""
+OF_RUNS = frozenset({"telemetry", "events"})
+"""Tables about runs themselves: each run adds rows to them."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A folder with everything."""
+
+    path: Path
+    files: int
+    tables: int
+    rows: int
+    left_out: tuple[str, ...]
+    """Settings that are not in it: paths of this machine, and values that contain a secret."""
+
+
+def export_all(store: Store, target: Path) -> Exported:
+    """Writes everything into a new folder: beside its place, then renamed.
+
+    Waits for the store's lock. Raises `StoreError` where the folder exists and is not empty, or cannot be written.
+    """
+    path = target.expanduser().absolute()
+    if path.is_relative_to(store.root):
+        raise StoreError(f"An export belongs outside of the data folder; {path} is inside. Name another folder.")
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise StoreError(f"{path} exists and is not an empty folder. Name another one.")
+    try:
+        with store.lock(), _folder_beside(path) as folder:
+            manifest, left_out = _write_all(store, folder)
+    except OSError as error:
+        raise StoreError(
+            f"Cannot export to {path}: {error.strerror or error}. Free space, or name another folder; nothing was written."
+        ) from error
+    return Exported(path, len(manifest.files), len(manifest.rows), sum(manifest.rows.values()), left_out)
+
+
+def import_all(path: Path, settings: Settings) -> Placed:
+    """Makes the store of the settings from an exported folder; the tables are built by the next run.
+
+    Raises `StoreError` where a file is missing or has changed, or where there is a store already; then nothing is changed.
+    """
+    path = path.expanduser().absolute()
+    manifest = read_export(path)
+    with placing(settings, manifest, path) as folder:
+        for name, expected in track(manifest.files.items(), "Reading the export"):
+            content = _checked(path, name, expected)
+            if not name.startswith(f"{TABLES}/") and is_safe(name):
+                write_below(folder, name, content)
+    return Placed.of(settings, manifest, _warnings(folder.parent, settings))
+
+
+def read_export(path: Path) -> Manifest:
+    """Returns the manifest of the exported folder; raises `StoreError` if it is none."""
+    if not (path / MANIFEST).is_file():
+        raise StoreError(
+            f"{path} is not an export of memory_assets: it has no {MANIFEST}. `memory data export --all` writes one."
+        )
+    return parse_manifest((path / MANIFEST).read_bytes(), path)
+
+
+def changed_tables(store: Store, path: Path) -> list[str]:
+    """Returns the tables of the store whose rows differ from the exported ones; those about runs are not compared."""
+    import polars as pl
+
+    found = []
+    for table in read_export(path).rows:
+        if table in OF_RUNS or table not in table_names():
+            continue
+        exported = pl.read_parquet(path / TABLES / f"{table}.parquet", hive_partitioning=False)
+        if not exported.equals(store.tables.read(table).sort(schemas.key_of(table))):
+            found.append(table)
+    return found
+
+
+@contextmanager
+def _folder_beside(path: Path) -> Iterator[Path]:
+    """Yields a folder beside the path, which takes its place; removes those that killed exports left."""
+    parent = make_folder(path.parent)
+    for left in parent.glob(f".{path.name}.*.tmp"):
+        shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=parent))
+    try:
+        yield folder
+        if path.is_dir():
+            path.rmdir()  # empty, or this fails
+        folder.rename(path)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_all(store: Store, folder: Path) -> tuple[Manifest, tuple[str, ...]]:
+    manifest = manifest_of(store)
+    hashes: dict[str, str] = {}
+
+    def add(name: str, content: bytes) -> None:
+        write_below(folder, name, content)
+        hashes[name] = hash_of(content)
+
+    for name, content in track(permanent_files(store.root, is_sample=manifest.is_sample), "Exporting files"):
+        if name != SETTINGS_FILE:
+            add(name, content)
+    settings, left_out = render_settings(store.settings)
+    add(SETTINGS_FILE, settings)
+    add("README.md", README.format(day=f"{manifest.made_at:%Y-%m-%d}", release=manifest.release).encode())
+    rows = {}
+    for table in track(table_names(), "Exporting tables"):
+        file = make_folder(folder / TABLES) / f"{table}.parquet"
+        frame = store.tables.read(table).sort(schemas.key_of(table))
+        frame.write_parquet(file)
+        file.chmod(0o600)
+        hashes[f"{TABLES}/{file.name}"], rows[table] = hash_of(file.read_bytes()), frame.height
+    manifest = replace(manifest, files=hashes, rows=rows)
+    write_below(folder, MANIFEST, manifest.to_json())
+    return manifest, left_out
+
+
+def _checked(path: Path, name: str, expected: str) -> bytes:
+    """Returns the content of an exported file; raises `StoreError` where it is not as it was written."""
+    if not is_safe(name) and name not in ("README.md",) and not is_safe(name, allowed=(TABLES,)):
+        raise StoreError(f"The export {path} is damaged: {name} is not a file of an export. Nothing was imported.")
+    file = path / name
+    if not file.is_file() or hash_of(content := file.read_bytes()) != expected:
+        what = "has changed since it was exported" if file.is_file() else "is missing"
+        raise StoreError(
+            f"The export {path} is damaged: {name} {what}. Nothing was imported; export again, or use another copy."
+        )
+    return content
+
+
+def _warnings(root: Path, before: Settings) -> tuple[str, ...]:
+    """Returns a warning where the imported settings name a model that the present ones do not."""
+    from memory_assets.store.settings import read_file
+
+    file = root / SETTINGS_FILE
+    named = read_file(str(file)) if file.is_file() else {}
+    models = sorted({str(named[name]) for name in ("model", "reflector_model") if named.get(name)})
+    if not models or before.uses_models:
+        return ()
+    return (
+        f"The imported settings name {' and '.join(models)}: sessions may be sent there. `memory model use rules` ends that.",
+    )

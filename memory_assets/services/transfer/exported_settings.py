@@ -1,0 +1,46 @@
+"""Renders the settings of a store for another machine: those that differ from the defaults, without secrets and paths."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from memory_assets.services.which_store import is_sample
+from memory_assets.stages.capture.masking.redact import mask_text
+from memory_assets.store.settings import PATHS, USUAL_EMBEDDING_MODEL, Settings
+
+OF_A_MACHINE = frozenset({*PATHS, "sources", "now", "port"})
+"""Settings that name places of this machine, or its present moment."""
+
+ALWAYS = ("timezone", "owner")
+"""Their defaults depend on the machine."""
+
+
+def render_settings(settings: Settings) -> tuple[bytes, tuple[str, ...]]:
+    """Returns the text of a `memory.toml`, and the names of the settings that are left out of it."""
+    import tomlkit
+
+    document, left_out = tomlkit.document(), []
+    for name, field in Settings.model_fields.items():
+        value = getattr(settings, name)
+        if name not in ALWAYS and value == field.get_default(call_default_factory=True):
+            continue
+        if name == "data" or is_sample(settings):
+            continue
+        if name in OF_A_MACHINE or _is_folder(name, value) or _has_secret(value):
+            left_out.append(name)
+        else:
+            document[name] = value
+    return tomlkit.dumps(document).encode(), tuple(left_out)
+
+
+def _is_folder(name: str, value: Any) -> bool:
+    return name == "embedding_model" and value != USUAL_EMBEDDING_MODEL and Path(str(value)).is_absolute()
+
+
+def _has_secret(value: Any) -> bool:
+    """Returns whether a text in the value would be masked, or an address names a user or a password."""
+    if isinstance(value, dict):
+        return any(_has_secret(one) for one in (*value, *value.values()))
+    if isinstance(value, list):
+        return any(map(_has_secret, value))
+    return isinstance(value, str) and (mask_text(value)[1] > 0 or ("://" in value and "@" in urlsplit(value).netloc))

@@ -1,0 +1,84 @@
+"""Puts a store that was restored or imported where the settings say, as a whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_assets.errors import MemoryAssetsError, StoreError
+from memory_assets.services.transfer.contents import Manifest
+from memory_assets.store import staged
+from memory_assets.store.places import SAMPLE, SETTINGS_FILE
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store
+from memory_assets.text.files import make_folder
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A store that was put in place; its tables are not built yet."""
+
+    root: Path
+    is_sample: bool
+    manifest: Manifest
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, settings: Settings, manifest: Manifest, warnings: tuple[str, ...] = ()) -> "Placed":
+        """Returns the store of the manifest at the settings' place."""
+        return cls(root_of(settings, manifest), manifest.is_sample, manifest, warnings)
+
+
+def root_of(settings: Settings, manifest: Manifest) -> Path:
+    """Returns the folder that the store belongs into; the bundled sample's never takes the place of the owner's."""
+    return settings.data / SAMPLE if manifest.is_sample else settings.data
+
+
+@contextmanager
+def placing(settings: Settings, manifest: Manifest, origin: Path) -> Iterator[Path]:
+    """Yields a folder for the files; what is in it at the end becomes the store, and on an error nothing does.
+
+    Raises `StoreError` where a store is there already, or the disk fails.
+    """
+    root = root_of(settings, manifest)
+    try:
+        with Store(settings, make_folder(root)).lock():
+            staged.finish(root)
+            _check_empty(root)
+            folder = staged.begin(root)
+            try:
+                yield folder
+                if (root / SETTINGS_FILE).is_file():
+                    (folder / SETTINGS_FILE).unlink(missing_ok=True)  # the settings that are there stay
+                _check_empty(root)
+                if hasattr(os, "sync"):
+                    os.sync()
+                staged.commit(root)
+            except BaseException:
+                if not staged.is_complete(root):
+                    staged.discard(root)
+                raise
+    except MemoryAssetsError:
+        raise
+    except OSError as error:
+        raise StoreError(
+            f"Cannot make the store {root} from {origin}: {error.strerror or error}. Free space or fix the permissions, "
+            "then run the same command again."
+        ) from error
+
+
+def write_below(folder: Path, name: str, content: bytes) -> None:
+    """Writes the file below the folder, with mode 0600; callers flush all of them together."""
+    path = folder / name
+    make_folder(path.parent)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+
+
+def _check_empty(root: Path) -> None:
+    if found := staged.strangers(root):
+        raise StoreError(
+            f"{root} is not empty: it has {', '.join(found[:3])}{' and more' if found[3:] else ''}. Nothing was changed. "
+            f"Move it away (`mv '{root}' '{root}.old'`), or name another folder with --store, then run the same command again."
+        )
