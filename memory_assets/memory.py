@@ -488,14 +488,15 @@ class MemoryAgent:
         sent = self.store.tables.read("events", columns=["harness", "sent_at"]).drop_nulls()
         return dict(sent.group_by("harness").agg(pl.col("sent_at").max()).sort("harness").iter_rows())
 
-    def serve_ui(self, port: int, tell: "Callable[[str], None]") -> int:
+    def serve_ui(self, port: int, tell: "Callable[[str], None]", *, is_service: bool = False) -> int:
         """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code.
 
-        Runs what becomes due meanwhile; `tell` shows a problem of these runs.
+        Runs what becomes due meanwhile; `tell` is given the address, and problems of the UI and of these runs. A service is
+        stopped by a signal: that is no failure.
         """
         from memory_assets.runs.serving import Serving
 
-        return Serving(self.store, port, tell).start().wait()
+        return Serving(self.store, port, tell).start().wait(is_service=is_service)
 
     def evaluate(self, labels: Path | None = None, *, against: Path | None = None, show: "Shown | None" = None) -> "Evaluation":
         """Returns how well the observations cover the labelled sessions of the folder, by default of the setting `gold`.

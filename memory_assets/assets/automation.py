@@ -16,6 +16,7 @@ from dagster._utils.schedules import get_latest_completed_cron_tick
 
 from memory_assets.assets.checks.deliver import SPOOL_CHECK, spool_is_read
 from memory_assets.assets.deadlines import deadlines
+from memory_assets.assets.housekeeping import housekeeping
 from memory_assets.runs import due
 from memory_assets.runs.days import STARTED_BY, has_scopes, stretches, tags_of
 from memory_assets.runs.due import DueRun, due_runs, next_runs, night_runs, runs_of_days
@@ -241,7 +242,7 @@ def overdue_jobs(context: dg.SensorEvaluationContext, store: dg.ResourceParam[St
     return dg.SensorResult(run_requests=requests, skip_reason=reason)
 
 
-SENSORS = [new_transcripts, spooled_events, observations_accumulated, review_changes, overdue_jobs, deadlines]
+SENSORS = [new_transcripts, spooled_events, observations_accumulated, review_changes, overdue_jobs, deadlines, housekeeping]
 
 
 def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:

@@ -27,6 +27,7 @@ from memory_assets.runs.scopes import register_scopes
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.progress import expect, part, works
 from memory_assets.schema.tables import JOBS, tables_in
+from memory_assets.services import housekeeping
 from memory_assets.store.damage import is_damage, put_damaged_aside, settle
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
@@ -69,6 +70,8 @@ def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
         update(runner, [job.name for job in JOBS.values() if reflect or job.is_at_once])
         if reflect:
             settle(store)
+            if housekeeping.is_due(store):
+                housekeeping.keep_house(store)
         keep_waiting(store)
         return runner.summary()
 

@@ -1,7 +1,7 @@
 """Serves the Dagster UI with its sensors and schedules, and runs what is due in this process meanwhile.
 
 The UI is a process with children of its own. However this process is asked to end, at any moment, they end with it. What they
-print goes to `ui.log` in DAGSTER_HOME, not to the terminal.
+print goes to a log that rotates (`store.service_log`), not to the terminal.
 """
 
 import atexit
@@ -11,18 +11,18 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from threading import Timer
+from threading import Thread, Timer
 from typing import Self, TypeVar
 
 from memory_assets.runs.days import first_day_of
 from memory_assets.runs.launch import make_home
 from memory_assets.runs.worker import Worker
 from memory_assets.services.which_store import environment_of, read_again
+from memory_assets.store.service_log import copy_lines, log_path
 from memory_assets.store.store import Store
-from memory_assets.text.files import write_atomically
+from memory_assets.text.files import text_of
 
 T = TypeVar("T")
 
@@ -38,9 +38,6 @@ POLL_SECONDS = 30.0
 END_SECONDS = 3.0
 """Time that the processes of the UI have to end before they are killed; a run that is killed is finished by the next one."""
 
-
-LOG, MOST_LOG_BYTES = "ui.log", 5_000_000
-"""The file in DAGSTER_HOME, and its size from which it begins again; the part before it is kept in `ui.log.1`."""
 
 LAST_LINES = 12
 """Lines of the log that are told where the UI ends by itself."""
@@ -79,10 +76,12 @@ class Serving:
             self.stop()
             raise
 
-    def wait(self) -> int:
-        """Serves until the UI ends, and returns its exit code, or 0 after ctrl-C."""
+    def wait(self, *, is_service: bool = False) -> int:
+        """Serves until the UI ends, and returns its exit code, or 0 after ctrl-C, for a service also after SIGTERM."""
         try:
-            return self._ui.wait(self._worker.tick)
+            return self._ui.wait(
+                self._worker.tick, ends_well={signal.SIGINT, signal.SIGTERM} if is_service else {signal.SIGINT}
+            )
         finally:
             self.stop()
 
@@ -98,7 +97,8 @@ class DagsterUi:
 
     def __init__(self, store: Store, port: int, environ: Mapping[str, str], tell: Tell) -> None:
         self._store, self._port, self._environ, self._tell = store, port, environ, tell
-        self._log, self._has_answered = store.dagster_home / LOG, False
+        self._log, self._has_answered = log_path(store.root), False
+        self._copying: Thread | None = None
         self._process: subprocess.Popen | None = None
         self._asked: list[int] = []
         self._is_working = False
@@ -119,22 +119,22 @@ class DagsterUi:
         command = [sys.executable, "-m", "dagster", "dev", "-m", CODE_LOCATION, "-h", HOST, "-p", str(self._port)]
         variables = {**os.environ, **self._environ, "DAGSTER_HOME": str(self._store.dagster_home), "PYTHONWARNINGS": "ignore"}
         own_group = os.name == "posix"  # ctrl-C reaches this process alone, which ends the others
-        begin_again(self._log)
-        output = os.open(self._log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            return subprocess.Popen(
-                [*command, "--log-level", "warning"],
-                env=variables,
-                cwd=self._store.root,
-                start_new_session=own_group,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-        finally:
-            os.close(output)
+        process = subprocess.Popen(
+            [*command, "--log-level", "warning"],
+            env=variables,
+            cwd=self._store.root,
+            start_new_session=own_group,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        assert process.stdout is not None
+        self._copying = copy_lines(process.stdout, self._store.root)
+        return process
 
-    def wait(self, work: Callable[[], object] | None = None) -> int:
-        """Serves until the UI ends, and returns its exit code, or 0 after ctrl-C; calls `work` twice a second.
+    def wait(self, work: Callable[[], object], *, ends_well: Container[int]) -> int:
+        """Serves until the UI ends, and returns its exit code, or 0 after these signals; calls `work` twice a second.
 
         When transcripts older than the first partition are captured, it reloads the code location for earlier partitions.
         """
@@ -143,10 +143,10 @@ class DagsterUi:
             with suppress(subprocess.TimeoutExpired):
                 code = self._process.wait(timeout=TICK_SECONDS)
                 if code and not self._asked:
-                    self._tell(f"The Dagster UI ended with exit code {code}. The end of {self._log}:\n{last_lines(self._log)}")
-                return 0 if signal.SIGINT in self._asked else code
+                    self._tell(f"The Dagster UI ended with exit code {code}. The end of {self._log}:\n{self._last_lines()}")
+                return 0 if any(number in ends_well for number in self._asked) else code
             self._tell_when_it_answers()
-            if work and not self._asked:
+            if not self._asked:
                 with suppress(KeyboardInterrupt), self.interruptible():
                     work()
             self._every_half_minute()
@@ -189,11 +189,15 @@ class DagsterUi:
         if self._is_working:
             raise KeyboardInterrupt
 
+    def _last_lines(self) -> str:
+        if self._copying is not None:
+            self._copying.join(END_SECONDS)
+        return "\n".join(text_of(self._log).splitlines()[-LAST_LINES:])
+
     def _every_half_minute(self) -> None:
         if time.monotonic() - self._read_at < POLL_SECONDS:
             return
         self._read_at = time.monotonic()
-        begin_again(self._log)
         if (first := first_day_of(self._store)) < self._first_day and reload_code_location(self._port):
             self._first_day = first
 
@@ -203,18 +207,6 @@ def answers(port: int) -> bool:
     with suppress(OSError), socket.create_connection((HOST, port), timeout=TICK_SECONDS):
         return True
     return False
-
-
-def begin_again(log: Path) -> None:
-    """Empties the log where it is too large, and keeps what it held beside it; the writers append to the same file."""
-    if log.is_file() and log.stat().st_size > MOST_LOG_BYTES:
-        write_atomically(log.with_name(f"{log.name}.1"), log.read_bytes())
-        os.truncate(log, 0)
-
-
-def last_lines(log: Path) -> str:
-    """Returns the last lines of the log."""
-    return "\n".join(log.read_text("utf-8", "replace").splitlines()[-LAST_LINES:])
 
 
 def kill_group(leader: int) -> None:

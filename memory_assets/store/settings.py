@@ -229,6 +229,8 @@ class Settings(BaseSettings):
     todoist_label: str = Field("memory-review", pattern=r"^[\w-]{1,60}$", description="Label of those tasks.")
     todoist_url: Address = Field("", description="Another server with the Todoist API.")
     gold: OptionalPath = Field(None, description="Folder of labelled sessions to evaluate against; see docs/evaluation.md.")
+    run_days: int = Field(30, ge=1, description="Days for which Dagster's runs and their logs are kept.")
+    disk_gb: float = Field(10.0, ge=0, allow_inf_nan=False, description="Gigabytes that the store may take; 0: no limit.")
     port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI; the next free one is taken.")
 
     @classmethod

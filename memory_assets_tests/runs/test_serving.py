@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.runs import serving
+from memory_assets.store.service_log import log_path
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets.text.files import make_folder
@@ -99,7 +100,7 @@ def test_a_signal_during_the_start_ends_the_ui_too(monkeypatch: pytest.MonkeyPat
     start = subprocess.Popen
 
     def start_slowly(*_, **__) -> subprocess.Popen:
-        process = start(["sleep", "90"])
+        process = start(["sleep", "90"], stdout=subprocess.PIPE, text=True)
         started.append(process)
         os.kill(os.getpid(), signal.SIGTERM)
         return process
@@ -126,7 +127,7 @@ def test_the_output_of_the_ui_is_in_its_log_and_a_ui_that_fails_shows_the_end_of
     program.write_text("#!/bin/sh\nfor line in $(seq 30); do echo DEBUG $line; done\necho no such module >&2\nexit 3\n")
     program.chmod(0o700)
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", SERVE, str(program), "1"], capture_output=True, text=True)
-    log = home / serving.LOG
+    log = log_path(home.parent)
     assert done.returncode == 3 and log.stat().st_mode & 0o777 == 0o600
     assert log.read_text().startswith("DEBUG 1\n") and "DEBUG 1\n" not in done.stdout
     assert f"exit code 3. The end of {log}" in done.stdout and done.stdout.endswith("DEBUG 30\nno such module\n")
@@ -146,16 +147,3 @@ def test_the_address_is_told_once_the_ui_answers(tmp_path: Path):
             assert f"answers at http://127.0.0.1:{port};" in command.stdout.readline()
             command.send_signal(signal.SIGINT)
             assert command.wait(PATIENCE) == 0
-
-
-def test_a_log_that_has_grown_begins_again_and_its_end_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(serving, "MOST_LOG_BYTES", 4)
-    log = tmp_path / serving.LOG
-    with log.open("a") as writer:
-        writer.write("old\nlines\n")
-        writer.flush()
-        serving.begin_again(log)
-        writer.write("new\n")
-    assert (log.read_text(), log.with_name("ui.log.1").read_text()) == ("new\n", "old\nlines\n")
-    serving.begin_again(log)
-    assert log.read_text() == "new\n"

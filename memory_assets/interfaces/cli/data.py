@@ -34,7 +34,9 @@ app = group("Look at tables, export and back up, rebuild.")
     epilog="Example: `memory data export observations -o observations.jsonl`, or `memory data export --all ~/memory-export`"
 )
 def export(
-    table: Annotated[str | None, typer.Argument(help="A table, such as observations.", autocompletion=complete_table)] = None,
+    table: Annotated[
+        str | None, typer.Argument(help="A table, such as observations.", autocompletion=completing(kind="table"))
+    ] = None,
     everything: Annotated[
         Path | None,
         typer.Option("--all", metavar="FOLDER", help="Write everything into this new folder, for `memory data import`."),

@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import polars as pl
 
 from memory_assets.schema.protocols import TaskList
 from memory_assets.services.health.sums import REMEDY
+from memory_assets.services.housekeeping import GIGABYTE
 from memory_assets.stages.capture.discover import LeftOut
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.inbox import ASIDE
@@ -59,6 +60,22 @@ def check_disk(root: Path, spare: int = SPARE_BYTES) -> Check:
     promise = f"at least {spare / 1e9:.0f} GB free for a rebuild"
     remedy = "" if free >= spare else "Free space on the disk."
     return Check("disk", promise, free >= spare, f"{free / 1e9:.1f} GB free", remedy)
+
+
+def check_disk_use(sizes: Mapping[str, int], most_gb: float) -> Check:
+    """Checks that the store is not above its cap; `sizes` are the bytes of each of its entries."""
+    used = sum(sizes.values()) / GIGABYTE
+    largest = ", ".join(f"{name} {sizes[name] / GIGABYTE:.2f}" for name in sorted(sizes, key=lambda name: -sizes[name])[:SHOWN])
+    found = f"{used:.2f} GB: {largest}"
+    if not most_gb:
+        return Check("disk use", "the size of the store is not limited (disk_gb = 0)", True, found)
+    promise = f"the store takes at most {most_gb:g} GB (setting disk_gb)"
+    remedy = (
+        "The history of runs and leftovers are removed within an hour, or by `memory ingest`. What remains is the memory: set "
+        "disk_gb higher, or move the store to a larger disk (`memory data export --all`)."
+    )
+    is_below = used <= most_gb
+    return Check("disk use", promise, is_below, found, "" if is_below else remedy)
 
 
 def check_model(name: str, version: Callable[[], str]) -> Check:

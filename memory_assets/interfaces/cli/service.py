@@ -1,0 +1,59 @@
+"""`memory service`: keeps the memory up to date in the background, from login on."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memory_assets.errors import StoreError
+from memory_assets.interfaces.cli.commands import Json, group, shown
+from memory_assets.interfaces.ports import free_port
+from memory_assets.interfaces.views.service import render_service
+from memory_assets.interfaces.views.terminal import Reply, tell
+from memory_assets.memory import MemoryAgent
+from memory_assets.services import login_service
+
+app = group("Keep the memory up to date in the background, from login on.")
+Port = Annotated[int | None, typer.Option(help="Port of the Dagster UI; the next free one is used.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be written; write nothing.")]
+
+
+@app.command(epilog="Example: `memory service install --dry-run`")
+def install(port: Port = None, dry_run: DryRun = False, as_json: Json = False) -> Reply:
+    """Start now and at each login: the Dagster UI with its sensors and schedules (systemd or launchd)."""
+    found = login_service.install(_own_store(), port, is_dry=dry_run)
+    return shown(lambda done: render_service(done, is_dry=dry_run), found)
+
+
+@app.command(epilog="Example: `memory service uninstall`")
+def uninstall(dry_run: DryRun = False, as_json: Json = False) -> Reply:
+    """Stop the service and remove it from login; the memory stays."""
+    found = login_service.uninstall(MemoryAgent().settings.data, is_dry=dry_run)
+    return shown(lambda done: render_service(done, is_dry=dry_run), found)
+
+
+@app.command(epilog="Example: `memory service status`")
+def status(as_json: Json = False) -> Reply:
+    """Show whether the service is installed and runs; the exit code is 1 if not."""
+    found = login_service.status(MemoryAgent().settings.data)
+    return shown(render_service, found, exit_code=int(not found.is_running))
+
+
+@app.command(hidden=True, epilog="Example: `memory service run --store ~/memory`")
+def run(port: Port = None, as_json: Json = False) -> Reply:
+    """Serve the Dagster UI and write a log that rotates; the service calls this."""
+    os.environ.update(login_service.read_keys())
+    agent = MemoryAgent()
+    log = login_service.log_path(_own_store())
+    chosen = free_port(port or agent.settings.port)
+    return Reply({"log": log}, afterwards=lambda: agent.serve_ui(chosen, tell, is_service=True))
+
+
+def _own_store() -> Path:
+    """Returns the folder of the owner's store; raises `StoreError` where there is none, or only the sample."""
+    agent = MemoryAgent()
+    if agent.exists and not agent.is_sample:
+        return agent.store.root
+    what = "only the bundled sample" if agent.exists else "no memory"
+    raise StoreError(f"There is {what} in {agent.settings.data}. Run `memory up --no-ui` once there are transcripts.")

@@ -1,0 +1,193 @@
+"""Keeps the store small for years: Dagster's history, logs and leftovers, by age and by the cap on disk use.
+
+Deleted is only what nobody needs to rebuild the memory: runs of Dagster that ended long ago, files that were put aside as
+damaged, indexes in quarantine. Of each asset's partition and each check, Dagster's last event stays, so that the UI still knows
+what is materialised. If the store is above the cap even then, `memory doctor` fails: the rest is the memory itself.
+"""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from memory_assets.store.damage import FOLDER as DAMAGED
+from memory_assets.store.store import LOCK_WAIT_SECONDS, Store
+
+NOTE, EVERY = "housekeeping", timedelta(hours=1)
+
+HISTORY_BYTES = 500_000_000
+"""Dagster keeps a database of 0.2 to 2 MB per run, and a sensor may start hundreds a day."""
+
+YOUNGEST = timedelta(days=1)
+"""Runs that ended later stay: their keys prevent that a sensor requests the same run twice."""
+
+LEAST_RUNS = 20
+"""Runs that stay whatever their age, for the pages of the UI."""
+
+ENDED = ("SUCCESS", "FAILURE", "CANCELED")
+BUSY_SECONDS = 30.0
+GIGABYTE = 1_000_000_000
+LEFTOVERS = (DAMAGED, "index/quarantine")
+
+
+@dataclass(frozen=True)
+class EndedRun:
+    """A run of Dagster that has ended, and the size of what is kept of it."""
+
+    run_id: str
+    ended_at: datetime
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Housekeeping:
+    """What was removed, and the size of the store after it."""
+
+    runs: int
+    bytes: int
+    """Size of the store now."""
+    freed: int
+
+
+def disk_use(root: Path) -> dict[str, int]:
+    """Returns the bytes of each entry of the store."""
+    return {path.name: _size(path) for path in root.iterdir()} if root.is_dir() else {}
+
+
+def is_due(store: Store) -> bool:
+    """Returns whether an hour has passed since the last time."""
+    noted = store.note_of(NOTE)
+    return noted is None or store.settings.clock() - datetime.fromisoformat(noted) >= EVERY
+
+
+def keep_house(store: Store, wait_seconds: float = LOCK_WAIT_SECONDS) -> Housekeeping:
+    """Removes what is too old, and more while the store is above its cap; raises `StoreBusyError` while another one writes."""
+    before = sum(disk_use(store.root).values())
+    cap = store.settings.disk_gb * GIGABYTE
+    with store.lock(wait_seconds):
+        store.note(NOTE, store.settings.clock().isoformat())
+        removed = _remove_runs(store, HISTORY_BYTES)
+        if cap and sum(disk_use(store.root).values()) > cap:
+            removed += _remove_runs(store, 0)
+            for name in LEFTOVERS:
+                shutil.rmtree(store.root / name, ignore_errors=True)
+    after = sum(disk_use(store.root).values())
+    return Housekeeping(removed, after, before - after)
+
+
+def plan_removal(runs: Sequence[EndedRun], now: datetime, days: int, most_bytes: int) -> list[str]:
+    """Returns the ended runs to remove: those older than the days, then the oldest until the rest fits into the bytes."""
+    newest_first = sorted(runs, key=lambda run: run.ended_at, reverse=True)
+    removed, size = [], sum(run.bytes for run in newest_first[:LEAST_RUNS])
+    for run in newest_first[LEAST_RUNS:]:
+        size += run.bytes
+        is_old = now - run.ended_at > timedelta(days=days)
+        if is_old or (size > most_bytes and now - run.ended_at > YOUNGEST):
+            removed.append(run.run_id)
+    return removed
+
+
+def _remove_runs(store: Store, most_bytes: int) -> int:
+    """Removes ended runs from Dagster's SQLite databases and folders, and returns their number."""
+    home, now, days = store.dagster_home, store.settings.clock(), store.settings.run_days
+    history = home / "history"
+    if not (history / "runs.db").is_file() or not (history / "runs" / "index.db").is_file():
+        return 0  # nothing ran yet, or dagster.yaml names another storage
+    try:
+        index = history / "runs" / "index.db"
+        removed = plan_removal(list(_ended_runs(home)), now, days, max(0, most_bytes - _size(index)))
+        _prune_index(index, removed, now - timedelta(days=days))
+        _prune_runs(history / "runs.db", removed)
+    except sqlite3.DatabaseError:
+        return 0  # busy or damaged; the doctor reports damage, and the next hour tries again
+    for run_id in removed:
+        for path in (history / "runs").glob(f"{run_id}.db*"):
+            path.unlink(missing_ok=True)
+        shutil.rmtree(home / "storage" / run_id, ignore_errors=True)
+    return len(removed)
+
+
+def _ended_runs(home: Path) -> Iterator[EndedRun]:
+    marks = ", ".join("?" * len(ENDED))
+    query = f"SELECT run_id, COALESCE(end_time, strftime('%s', update_timestamp)) FROM runs WHERE status IN ({marks})"
+    with _database(home / "history" / "runs.db") as database:
+        rows = database.execute(query, ENDED).fetchall()
+    for run_id, ended in rows:
+        files = (home / "history" / "runs").glob(f"{run_id}.db*")
+        size = sum(map(_size, (*files, home / "storage" / run_id)))
+        yield EndedRun(run_id, datetime.fromtimestamp(float(ended), UTC), size)
+
+
+def _prune_index(path: Path, removed: Sequence[str], before: datetime) -> None:
+    """Deletes events of the runs and events of earlier days, except the last of each partition and of each check."""
+    moment = before.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
+    with _database(path) as database:
+        database.execute("CREATE TEMP TABLE gone (run_id TEXT PRIMARY KEY)")
+        database.executemany("INSERT OR IGNORE INTO gone VALUES (?)", [(run_id,) for run_id in removed])
+        database.execute(
+            "CREATE TEMP TABLE last_check AS SELECT max(id) AS id FROM asset_check_executions"
+            " GROUP BY asset_key, check_name, partition"
+        )
+        database.execute(
+            "CREATE TEMP TABLE kept AS SELECT max(id) AS id FROM event_logs"
+            " WHERE dagster_event_type IN ('ASSET_MATERIALIZATION', 'ASSET_OBSERVATION')"
+            " GROUP BY asset_key, partition, dagster_event_type"
+            " UNION SELECT evaluation_event_storage_id FROM asset_check_executions"
+            " WHERE id IN (SELECT id FROM last_check) AND evaluation_event_storage_id IS NOT NULL"
+        )
+        is_gone = "run_id IN (SELECT run_id FROM gone)"
+        database.execute(
+            f"DELETE FROM event_logs WHERE (timestamp < ? OR {is_gone}) AND id NOT IN (SELECT id FROM kept)", [moment]
+        )
+        database.execute("DELETE FROM asset_event_tags WHERE event_id NOT IN (SELECT id FROM event_logs)")
+        database.execute(
+            f"DELETE FROM asset_check_executions WHERE (create_timestamp < ? OR {is_gone})"
+            " AND id NOT IN (SELECT id FROM last_check)",
+            [moment],
+        )
+        database.commit()
+        _compact(database)
+
+
+def _prune_runs(path: Path, removed: Iterable[str]) -> None:
+    with _database(path) as database:
+        for table in ("run_tags", "runs"):
+            database.executemany(f"DELETE FROM {table} WHERE run_id = ?", [(run_id,) for run_id in removed])
+        database.commit()
+        _compact(database)
+
+
+def _compact(database: sqlite3.Connection) -> None:
+    """Returns free pages to the disk where they are more than half of the file."""
+    (free,), (pages,) = (database.execute(f"PRAGMA {name}").fetchone() for name in ("freelist_count", "page_count"))
+    if free > pages / 2:
+        database.execute("VACUUM")
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+@contextmanager
+def _database(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as database:
+        yield database
+
+
+def _size(path: Path) -> int:
+    """Returns the bytes of the file, or of all files below the folder; what vanishes meanwhile has none."""
+    if not path.is_dir() or path.is_symlink():
+        try:
+            return path.lstat().st_size
+        except OSError:
+            return 0
+    return sum(_size(Path(entry)) for entry in _entries(path))
+
+
+def _entries(path: Path) -> list[str]:
+    try:
+        with os.scandir(path) as found:
+            return [entry.path for entry in found]
+    except OSError:
+        return []
