@@ -15,6 +15,7 @@ import polars as pl
 
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.vocabulary import Harness
+from memory_assets.services.ignoring import read_ignore_rules
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.embed.harness_memories import READER_VERSION, MemoryFile, frame_of, rows_of
 from memory_assets.store.places import harness_homes
@@ -39,7 +40,8 @@ def find_memory_files(settings: Settings) -> list[MemoryFile]:
         return []
     found = {file.path: file for home in _homes("claude_code", settings) for file in _of_claude(home)}
     found |= {file.path: file for home in _homes("codex", settings) for file in _markdown("codex", home / "memories", 0, "")}
-    return [found[path] for path in sorted(found)]
+    rules = read_ignore_rules(settings)
+    return [found[path] for path in sorted(found) if not rules.ignores(path, found[path].beside)]
 
 
 def read_memory_files(store: Store) -> pl.DataFrame:

@@ -1,6 +1,6 @@
 """Finds a store's transcripts: all in the folders of the settings, else recent ones in the harnesses' usual places.
 
-Also what looks like a transcript and is not taken in, for `memory up`, `status` and `doctor`.
+Also what looks like a transcript and is not taken in, and what is ignored on purpose, for `memory up`, `status` and `doctor`.
 
 The first run reads the usual places back to `since_days` ago. `since.json` keeps that moment, so that later runs skip no
 transcript, and `--since` moves it further back.
@@ -8,10 +8,12 @@ transcript, and `--since` moves it further back.
 
 import json
 import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_assets.errors import SettingsError, TranscriptError
+from memory_assets.services.ignoring import read_ignore_rules
 from memory_assets.stages.capture.discover import FoundFiles, LeftOut, TranscriptFile, find_files, usual_places
 from memory_assets.stages.capture.intake import Machine, masked_paths
 from memory_assets.store.settings import Settings
@@ -44,10 +46,23 @@ def find_left_out(store: Store) -> list[LeftOut]:
     return left_out
 
 
+def find_ignored(settings: Settings) -> list[LeftOut]:
+    """Returns the transcripts that are left out on purpose, sorted by path: see `ignoring`."""
+    try:
+        return _find(settings).ignored
+    except TranscriptError:
+        return []
+
+
 def _find(settings: Settings) -> FoundFiles:
-    if folders := settings.source_folders():
-        return find_files(folders)
-    return find_files(places(), since=read_since(settings))
+    folders = settings.source_folders()
+    found = find_files(folders) if folders else find_files(places(), since=read_since(settings))
+    rules = read_ignore_rules(settings)
+    reasons = {file: reason for file in found.transcripts if (reason := rules.reason_for(file))}
+    if not reasons:
+        return found
+    ignored = [LeftOut(str(file.path), reason) for file, reason in reasons.items()]
+    return replace(found, transcripts=[file for file in found.transcripts if file not in reasons], ignored=ignored)
 
 
 def this_machine() -> Machine:

@@ -5,15 +5,12 @@ what fails at a start to `logs/service-start.log`, which a start removes once it
 """
 
 import threading
-from logging import LogRecord
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import IO
 
-from memory_assets.store.telemetry import FOLDER
 from memory_assets.text.files import make_folder
 
-FILE, START_FILE = "service.log", "service-start.log"
+FOLDER, FILE, START_FILE = "logs", "service.log", "service-start.log"
 MOST_BYTES, OLDER_FILES = 1_000_000, 4
 
 
@@ -24,6 +21,9 @@ def log_path(root: Path) -> Path:
 
 def copy_lines(stream: IO[str], root: Path) -> threading.Thread:
     """Copies the lines of the stream into the log until it ends, in a thread that is returned; a full disk loses lines."""
+    from logging import LogRecord
+    from logging.handlers import RotatingFileHandler
+
     start = make_folder(root / FOLDER) / START_FILE
     if start.is_file() and start.stat().st_size > MOST_BYTES:
         start.unlink()

@@ -211,6 +211,7 @@ class Settings(BaseSettings):
         default_factory=lambda: ["decay", "stale", "used"],
         description="Factors of a recalled memory's rank; see docs/recall.md.",
     )
+    harness_opt_outs: bool = Field(True, description="Whether sessions that Codex marks as not for memory are left out.")
     harness_memories: bool = Field(True, description="Whether memories of Claude Code and Codex are read and recalled.")
     ttl_days: TtlDays = Field(
         default_factory=lambda: dict(TTL_DAYS),

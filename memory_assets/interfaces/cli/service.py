@@ -12,7 +12,6 @@ from memory_assets.interfaces.ports import free_port
 from memory_assets.interfaces.views.service import render_service
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
-from memory_assets.services import login_service
 
 app = group("Keep the memory up to date in the background, from login on.")
 Port = Annotated[int | None, typer.Option(help="Port of the Dagster UI; the next free one is used.")]
@@ -22,6 +21,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be writ
 @app.command(epilog="Example: `memory service install --dry-run`")
 def install(port: Port = None, dry_run: DryRun = False, as_json: Json = False) -> Reply:
     """Start now and at each login: the Dagster UI with its sensors and schedules (systemd or launchd)."""
+    from memory_assets.services import login_service
+
     found = login_service.install(_own_store(), port, is_dry=dry_run)
     return shown(lambda done: render_service(done, is_dry=dry_run), found)
 
@@ -29,6 +30,8 @@ def install(port: Port = None, dry_run: DryRun = False, as_json: Json = False) -
 @app.command(epilog="Example: `memory service uninstall`")
 def uninstall(dry_run: DryRun = False, as_json: Json = False) -> Reply:
     """Stop the service and remove it from login; the memory stays."""
+    from memory_assets.services import login_service
+
     found = login_service.uninstall(MemoryAgent().settings.data, is_dry=dry_run)
     return shown(lambda done: render_service(done, is_dry=dry_run), found)
 
@@ -36,6 +39,8 @@ def uninstall(dry_run: DryRun = False, as_json: Json = False) -> Reply:
 @app.command(epilog="Example: `memory service status`")
 def status(as_json: Json = False) -> Reply:
     """Show whether the service is installed and runs; the exit code is 1 if not."""
+    from memory_assets.services import login_service
+
     found = login_service.status(MemoryAgent().settings.data)
     return shown(render_service, found, exit_code=int(not found.is_running))
 
@@ -43,6 +48,8 @@ def status(as_json: Json = False) -> Reply:
 @app.command(hidden=True, epilog="Example: `memory service run --store ~/memory`")
 def run(port: Port = None, as_json: Json = False) -> Reply:
     """Serve the Dagster UI and write a log that rotates; the service calls this."""
+    from memory_assets.services import login_service
+
     os.environ.update(login_service.read_keys())
     agent = MemoryAgent()
     log = login_service.log_path(_own_store())

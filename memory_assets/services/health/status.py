@@ -4,24 +4,28 @@ Reads footers of tables and a few small columns. The rendered status can be save
 a table changes.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import get_args
 
 import polars as pl
 
-from memory_assets.services.models import waiting_projects
-from memory_assets.services.sources import find_left_out
+from memory_assets.services.models import projects_of, waiting_projects
+from memory_assets.services.sources import find_ignored, find_left_out
 from memory_assets.stages.capture.discover import LeftOut
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store.ledger import NOTED
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.ready import STATUS, stamp
+from memory_assets.store.settings import RULES, Role, Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
 
 NAME_WIDTH = 12
+SHOWN_PROJECTS = 8
 SHOWN_FILES = 5
 """Files in the status that are not taken in."""
 
@@ -51,6 +55,12 @@ class Status:
     briefing_md: Path
     left_out: tuple[LeftOut, ...] = ()
     """Files that look like transcripts and are not taken in."""
+    ignored: tuple[LeftOut, ...] = ()
+    """Transcripts that `.memoryignore` or their harness leaves out."""
+    model: str = ""
+    """The configured models; empty if there are none."""
+    sent_projects: tuple[str, ...] = ()
+    """Projects whose sessions the models may be sent."""
     waiting_projects: tuple[str, ...] = ()
     """Projects with sessions that the configured models may not be sent."""
     uses_models: bool = False
@@ -86,6 +96,9 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         review_md=store.workspace / "REVIEW.md",
         briefing_md=store.workspace / "briefing.md",
         left_out=tuple(find_left_out(store)),
+        ignored=tuple(find_ignored(store.settings)),
+        model=_models(store.settings),
+        sent_projects=tuple(name for name in projects_of(store) if store.settings.may_send(name)),
         waiting_projects=waiting_projects(store),
         uses_models=store.settings.uses_models,
         damaged_lines=len(store.ledger.damaged()) + len(store.archive.damaged_lines()),
@@ -105,6 +118,7 @@ def render_status(status: Status) -> str:
     """Returns the status as text, with the command to run next; without the alarm, which is added when it is printed."""
     if status.is_empty:
         unread = f"\n{'not read':<{NAME_WIDTH}}  {_left_out(status.left_out)}" if status.left_out else ""
+        unread += f"\n{'ignored':<{NAME_WIDTH}}  {_ignored(status.ignored)}" if status.ignored else ""
         return f"There is no memory in {status.store} yet. Run `memory up` to take in transcripts.{unread}"
     shown = {
         "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
@@ -112,12 +126,16 @@ def render_status(status: Status) -> str:
         "messages": f"{status.rows['messages']:,} in {status.rows['sessions']:,} sessions",
         "open": f"{status.open_windows:,} sessions still going on",
         **({"not read": _left_out(status.left_out)} if status.left_out else {}),
+        **({"ignored": _ignored(status.ignored)} if status.ignored else {}),
         **({"damaged": f"{status.damaged_lines:,} lines cannot be read; see `memory doctor`"} if status.damaged_lines else {}),
         "observations": f"{status.rows['observations']:,}",
         "memories": ", ".join(f"{count:,} {state}" for state, count in status.memories.items())
         or f"none built yet; notes: {status.noted:,}",
         "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
         "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
+        "model": f"{status.model}; may be sent: {_named(status.sent_projects)}"
+        if status.model
+        else "none: nothing leaves this machine",
         **(
             {"not sent": f"{', '.join(status.waiting_projects)} (`memory model add PROJECT`)"}
             if status.waiting_projects
@@ -130,6 +148,24 @@ def render_status(status: Status) -> str:
     if status.pending:
         following = "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
     return "\n".join([*(f"{name:<{NAME_WIDTH}}  {value}" for name, value in shown.items()), following])
+
+
+def _ignored(files: Sequence[LeftOut]) -> str:
+    """Returns how many transcripts each rule leaves out."""
+    counts = Counter(one.reason for one in files).most_common()
+    return f"{len(files):,} transcripts: " + "; ".join(f"{count:,} {reason}" for reason, count in counts)
+
+
+def _named(projects: Sequence[str]) -> str:
+    """Returns the first projects, and how many more there are."""
+    more = f" and {len(projects) - SHOWN_PROJECTS:,} more" if len(projects) > SHOWN_PROJECTS else ""
+    return (", ".join(projects[:SHOWN_PROJECTS]) or "no project") + more
+
+
+def _models(settings: Settings) -> str:
+    """Returns the names of the models; empty where rules are used alone."""
+    used = dict.fromkeys(settings.model_of(role) for role in get_args(Role))
+    return ", ".join(name for name in used if name != RULES)
 
 
 def _left_out(files: Sequence[LeftOut]) -> str:

@@ -138,6 +138,13 @@ def check_left_out(files: Sequence[LeftOut]) -> Check:
     return Check("left out", promise, False, f"{len(files):,} not{listed}", "Fix, move or delete them.", is_advice=True)
 
 
+def check_ignored(files: Sequence[LeftOut]) -> Check:
+    """Lists the transcripts that are left out on purpose, with the rule; they break no promise."""
+    promise = "transcripts left out on purpose are known"
+    listed = "".join(f"\n    {one.path}: {one.reason}" for one in files)
+    return Check("ignored", promise, True, f"{len(files):,}{listed}")
+
+
 def check_record_types(records: pl.DataFrame) -> Check:
     """Checks that the readers know most records of each file; else the harness has probably changed its format.
 

@@ -113,6 +113,8 @@ class FoundFiles:
     left_out: list[LeftOut] = field(default_factory=list)
     older: int = 0
     """Transcripts that did not change since the moment from which on they are taken in."""
+    ignored: list[LeftOut] = field(default_factory=list)
+    """Transcripts that are left out on purpose: by the owner's `.memoryignore`, or marked by their harness."""
 
 
 def find_transcripts(folders: Sequence[Path], *, since: datetime | None = None) -> list[TranscriptFile]:

@@ -1,0 +1,150 @@
+"""Which transcripts are left out on purpose: those that the owner's `.memoryignore` names, and those marked by their harness.
+
+`.memoryignore` has the syntax of `.gitignore` and lies in the home folder or in the user's configuration folder; never in a
+working folder, which may be a stranger's (docs/decisions.md). Patterns are compared with the folder in which the session began,
+relative to the home folder if it is below that; of a transcript that names no folder, with its own path.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from memory_assets.errors import SettingsError
+from memory_assets.stages.capture.discover import TranscriptFile, harness_of
+from memory_assets.stages.capture.formats.readers import HEADER_LINES
+from memory_assets.store.places import user_settings_file
+from memory_assets.store.settings import Settings
+from memory_assets.text.files import UTF8_BOM
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+FILE = ".memoryignore"
+MARKED = "marked by Codex as not for memory"
+
+
+@dataclass(frozen=True)
+class IgnoreFile:
+    """A `.memoryignore` and its patterns."""
+
+    path: Path
+    lines: tuple[str, ...]
+    spec: "GitIgnoreSpec"
+
+    def pattern_for(self, path: str) -> str | None:
+        """Returns the pattern that excludes the path; None if none does, or a later one includes it again."""
+        found = self.spec.check_file(path)
+        return self.lines[found.index].strip() if found.include and found.index is not None else None
+
+
+@dataclass(frozen=True)
+class IgnoreRules:
+    """What is left out on this machine."""
+
+    files: tuple[IgnoreFile, ...]
+    homes: tuple[str, ...]
+    """The home folder as it is named, and as it is once links are followed."""
+    honours_marks: bool
+
+    def reason_for(self, file: TranscriptFile) -> str | None:
+        """Returns why the transcript is left out; None if it is not."""
+        is_codex = self.honours_marks and file.harness == "codex"
+        if not self.files and not is_codex:
+            return None
+        folder, mode = _header(str(file.path), file.inode, file)
+        if reason := self._matched(folder, str(file.path)):
+            return reason
+        return MARKED if is_codex and mode == "disabled" else None
+
+    def ignores(self, path: Path, beside: str) -> bool:
+        """Returns whether a harness's memory file is left out: by its path, or because transcripts beside it are."""
+        if not self.files:
+            return False
+        folder = _folder_of_sessions(Path(beside)) if beside else ""
+        return self._matched(folder, str(path)) is not None
+
+    def _matched(self, folder: str, path: str) -> str | None:
+        """Returns the pattern and its file; a working folder counts like a file in it, so that `acme/` matches it."""
+        compared = self._relative(f"{folder}/session" if folder else path)
+        found = ((file.path, file.pattern_for(compared)) for file in self.files)
+        return next((f"by `{pattern}` in {path}" for path, pattern in found if pattern), None)
+
+    def _relative(self, path: str) -> str:
+        home = next((home for home in self.homes if path.startswith(home + os.sep)), "")
+        return path[len(home) :].replace(os.sep, "/").lstrip("/")
+
+
+def read_ignore_rules(settings: Settings) -> IgnoreRules:
+    """Returns the rules; raises `SettingsError` for a file that cannot be read or has an invalid pattern."""
+    home = str(Path.home())
+    files = tuple(filter(None, map(_read, ignore_paths())))
+    return IgnoreRules(files, tuple(dict.fromkeys((home, os.path.realpath(home)))), settings.harness_opt_outs)
+
+
+def ignore_paths() -> tuple[Path, Path]:
+    """Returns the places of the file, whether or not it exists."""
+    return Path.home() / FILE, Path(user_settings_file()).with_name(FILE)
+
+
+def _read(path: Path) -> IgnoreFile | None:
+    if not path.is_file():
+        return None
+    try:
+        lines = tuple(line for line in path.read_text("utf-8-sig").splitlines() if line.strip() and not line.startswith("#"))
+        return IgnoreFile(path, lines, _spec_of(lines))
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"Cannot use {path}: {error}. Fix the file; until then nothing is read.") from error
+
+
+@lru_cache(maxsize=8)
+def _spec_of(lines: Sequence[str]) -> "GitIgnoreSpec":
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(lines)
+
+
+@lru_cache(maxsize=100_000)
+def _header(path: str, inode: int, file: TranscriptFile) -> tuple[str, str]:
+    """Returns the working folder in which the session began, and how Codex marked it for memory; both may be empty."""
+    folder, mode = "", ""
+    try:
+        with file.open() as stream:
+            for line in islice(stream, HEADER_LINES):
+                record = _parsed(line)
+                payload = record.get("payload")
+                inner: dict[str, Any] = payload if isinstance(payload, dict) else record
+                folder = folder or _text(inner.get("cwd"))
+                if record.get("type") == "session_meta":
+                    mode = _text(inner.get("memory_mode"))
+                if folder and (mode or file.harness != "codex" or record.get("type") == "session_meta"):
+                    break
+    except (OSError, EOFError):
+        pass  # the intake reports files that cannot be read
+    return folder, mode
+
+
+def _folder_of_sessions(beside: Path) -> str:
+    """Returns the working folder of the first transcript in the folder; empty where there is none."""
+    for path in sorted(beside.glob("*.jsonl")):
+        if harness := harness_of(path):
+            file = TranscriptFile(path, harness, 0, 0, path.stat().st_ino)
+            return _header(str(path), file.inode, file)[0]
+    return ""
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        record = orjson.loads(line.removeprefix(UTF8_BOM))
+    except orjson.JSONDecodeError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
