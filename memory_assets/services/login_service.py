@@ -109,14 +109,15 @@ def uninstall(
 ) -> ServiceState:
     """Stops the service and removes its unit; the store stays."""
     manager = _manager(store, None, platform, home or Path.home(), environ)
-    if not manager.path.is_file():
+    before = bytes_of(manager.path)
+    if before is None:
         return ServiceState(ABSENT, manager.path, log_path(store))
     if not is_dry:
         _each(manager.stop, run)
         manager.path.unlink(missing_ok=True)
         if platform != "darwin":
             run(("systemctl", "--user", "daemon-reload"))
-    return ServiceState(REMOVED, manager.path, log_path(store))
+    return ServiceState(REMOVED, manager.path, log_path(store), text=before.decode("utf-8", "replace") if is_dry else "")
 
 
 def status(

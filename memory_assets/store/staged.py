@@ -18,8 +18,8 @@ VERSION_FILE = "VERSION"
 BEFORE_A_STORE = frozenset({"memory.toml", "spool", "lock"})
 """Files that may be in the data folder before it is a store: settings, and events that hooks sent."""
 
-BESIDE_A_STORE = BEFORE_A_STORE | {"since.json", "sample", "logs", FOLDER}
-"""Also: what was asked for with `--since`, the store of the bundled sample, logs of the service, a killed restore."""
+BESIDE_A_STORE = BEFORE_A_STORE | {"since.json", "hooks.json", "sample", "logs", FOLDER}
+"""Also: the moment of `--since`, the record of hooks, the sample's store, logs of the service, a killed restore."""
 
 
 def strangers(root: Path) -> list[str]:

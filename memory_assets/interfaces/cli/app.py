@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from memory_assets.errors import QuestionError, UnknownTableError
-from memory_assets.interfaces.cli import config, data, everyday, lab, serve, service, setup
+from memory_assets.interfaces.cli import config, data, everyday, lab, serve, service, setup, uninstall
 from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.json_schema import OPTION, schema_for
@@ -46,7 +46,7 @@ def make_app() -> typer.Typer:
         rich_markup_mode="markdown",
     )
     app.callback()(options)
-    for panel in (everyday, setup, config):
+    for panel in (everyday, setup, config, uninstall):
         app.add_typer(panel.app)
     for verb in VERBS:
         if verb.name not in PLACED:

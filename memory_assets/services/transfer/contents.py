@@ -24,7 +24,10 @@ FORMAT = 1
 
 MANIFEST = "manifest.json"
 FOLDERS = ("resources", "ledger", "answers", "workspace", "spool", "logs")
-FILES = ("VERSION", "instance.json", "since.json", "memory.toml")
+OF_MACHINE = ("memory.toml", "hooks.json")
+"""Files that stay as they are where the data folder has them already."""
+
+FILES = ("VERSION", "instance.json", "since.json", *OF_MACHINE)
 OF_SAMPLE = ("transcripts",)
 """Folder that the sample's store has in addition."""
 

@@ -21,6 +21,7 @@ from memory_assets.schema.progress import track
 from memory_assets.schema.tables import table_names
 from memory_assets.services.transfer.contents import (
     MANIFEST,
+    OF_MACHINE,
     Manifest,
     hash_of,
     is_safe,
@@ -146,7 +147,7 @@ def _write_all(store: Store, folder: Path) -> tuple[Manifest, tuple[str, ...]]:
         hashes[name] = hash_of(content)
 
     for name, content in track(permanent_files(store.root, is_sample=manifest.is_sample), "Exporting files"):
-        if name != SETTINGS_FILE:
+        if name not in OF_MACHINE:
             add(name, content)
     settings, left_out = render_settings(store.settings)
     add(SETTINGS_FILE, settings)

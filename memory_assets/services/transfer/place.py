@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_assets.errors import MemoryAssetsError, StoreError
-from memory_assets.services.transfer.contents import Manifest
+from memory_assets.services.transfer.contents import OF_MACHINE, Manifest
 from memory_assets.store import staged
-from memory_assets.store.places import SAMPLE, SETTINGS_FILE
+from memory_assets.store.places import SAMPLE
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
@@ -49,8 +49,9 @@ def placing(settings: Settings, manifest: Manifest, origin: Path) -> Iterator[Pa
             folder = staged.begin(root)
             try:
                 yield folder
-                if (root / SETTINGS_FILE).is_file():
-                    (folder / SETTINGS_FILE).unlink(missing_ok=True)  # the settings that are there stay
+                for name in OF_MACHINE:
+                    if (root / name).is_file():
+                        (folder / name).unlink(missing_ok=True)
                 _check_empty(root)
                 if hasattr(os, "sync"):
                     os.sync()

@@ -1,0 +1,78 @@
+"""`memory uninstall`: takes everything that this program added to the machine out again."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memory_assets.errors import QuestionError
+from memory_assets.interfaces.cli.commands import SET_UP, Json, shown
+from memory_assets.interfaces.views.service import render_uninstalled
+from memory_assets.interfaces.views.terminal import Reply
+from memory_assets.stages.deliver import install
+from memory_assets.stages.deliver.harnesses import harnesses
+from memory_assets.store.places import find_data, user_settings_file
+
+if TYPE_CHECKING:
+    from memory_assets.services.erasing import Erased
+    from memory_assets.services.login_service import ServiceState
+
+app = typer.Typer()
+CONFIRMATION = "erase my memory"
+
+
+@dataclass(frozen=True)
+class Uninstalled:
+    """What was removed, and what stays."""
+
+    is_dry_run: bool
+    hooks: list[install.HookChange]
+    service: "ServiceState | None"
+    erased: "Erased | None"
+    data: Path
+    settings: Path
+
+
+@app.command(rich_help_panel=SET_UP, epilog="Example: `memory uninstall --dry-run`")
+def uninstall(
+    erase: Annotated[bool, typer.Option("--erase", help=f"Also delete the memory; asks you to type `{CONFIRMATION}`.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be removed; remove nothing.")] = False,
+    as_json: Json = False,
+) -> Reply:
+    """Remove the hooks of all harnesses and the service; the memory stays unless --erase is given."""
+    data = Path(find_data())
+    if erase and not dry_run:
+        _confirm(data)
+    changes = install.plan_uninstall(harnesses(str(data)), data)
+    done = changes if dry_run else install.carry_out(changes, data)
+    service = _service(data, is_dry=dry_run)
+    erased = _erase() if erase and not dry_run else None
+    found = Uninstalled(dry_run, done, service, erased, data, Path(user_settings_file()).parent)
+    return shown(render_uninstalled, found, exit_code=int(any(change.state == install.FAILED for change in done)))
+
+
+def _confirm(data: Path) -> None:
+    """Raises `QuestionError` unless the words are typed, or come through a pipe."""
+    print(f"This deletes everything in {data}: transcripts, memories, MEMORY.md with its history.", file=sys.stderr)
+    print(f"Type `{CONFIRMATION}` to go on: ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip() != CONFIRMATION:
+        raise QuestionError("That was not typed. Nothing was removed.")
+
+
+def _service(data: Path, *, is_dry: bool) -> "ServiceState | None":
+    from memory_assets.errors import StoreError
+    from memory_assets.services import login_service
+
+    try:
+        return login_service.uninstall(data, is_dry=is_dry)
+    except StoreError:
+        return None  # this platform has no service
+
+
+def _erase() -> "Erased":
+    from memory_assets.services.erasing import erase
+    from memory_assets.store.settings import read_settings
+
+    return erase(read_settings())
