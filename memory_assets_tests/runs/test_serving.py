@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,7 @@ def is_running(id: int) -> bool:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
 def test_a_signal_during_the_start_ends_the_ui_too(monkeypatch: pytest.MonkeyPatch):
+    import_module("memory_assets.runs.liveness")  # imports Dagster, which starts programs of its own
     store, started = open_store(read_settings()), []
     (make_folder(store.dagster_home) / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
     start = subprocess.Popen
