@@ -39,13 +39,13 @@ app.add_typer(model_app, name="model", rich_help_panel=SET_UP)
 HARNESSES = get_args(Harness)
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be written; write nothing.")]
 Recalls = Annotated[
-    bool | None,
+    bool,
     typer.Option(
-        "--recall-each-prompt/--no-recall-each-prompt",
-        help="Show at most three memories that are near a prompt, at each prompt; default: as it is, at first off.",
-        show_default=False,
+        "--recall-each-prompt",
+        help="Also show at most three memories near a prompt, at each prompt; `--no-recall-each-prompt` removes that.",
     ),
 ]
+RecallsNo = Annotated[bool, typer.Option("--no-recall-each-prompt", hidden=True)]
 Chosen = Annotated[
     list[str] | None,
     typer.Argument(metavar="HARNESS...", help="claude_code, codex or pi; default: all.", autocompletion=completing(*HARNESSES)),
@@ -54,10 +54,19 @@ Chosen = Annotated[
 
 @hooks_app.command("install", epilog="Example: `memory hooks install --dry-run`")
 def hooks_install(
-    names: Chosen = None, recall_each_prompt: Recalls = None, dry_run: DryRun = False, as_json: Json = False
+    names: Chosen = None,
+    recall_each_prompt: Recalls = False,
+    no_recall_each_prompt: RecallsNo = False,
+    dry_run: DryRun = False,
+    as_json: Json = False,
 ) -> Reply:
     """Add our hooks and tools to the settings of Claude Code, Codex and pi; everything else in them is kept."""
-    return _hooked(install.plan_install, names, dry_run, is_recalling=recall_each_prompt)
+    if recall_each_prompt and no_recall_each_prompt:
+        raise QuestionError(
+            "--recall-each-prompt and --no-recall-each-prompt exclude each other. Give one of them, or neither."
+        )
+    is_recalling = True if recall_each_prompt else False if no_recall_each_prompt else None
+    return _hooked(install.plan_install, names, dry_run, is_recalling=is_recalling)
 
 
 @hooks_app.command("uninstall", epilog="Example: `memory hooks uninstall claude_code`")

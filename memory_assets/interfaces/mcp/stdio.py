@@ -35,7 +35,9 @@ def serve(*, is_writing: bool = False, is_structured: bool = False, is_for_promp
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process may inherit it as ignored
     code = 0
     try:
-        Server(Protocol(is_writing=is_writing, is_structured=is_structured), answers).run(requests)
+        Server(Protocol(is_writing=is_writing, is_structured=is_structured), answers, is_warming=socket is not None).run(
+            requests
+        )
     except (KeyboardInterrupt, SystemExit) as stopped:
         code = 130 if isinstance(stopped, KeyboardInterrupt) else 0
     if socket is not None:
@@ -65,13 +67,13 @@ def claim_streams() -> tuple[BinaryIO, BinaryIO]:
 class Server:
     """Reads requests line by line and writes each answer as one line."""
 
-    def __init__(self, protocol: Protocol, answers: BinaryIO) -> None:
+    def __init__(self, protocol: Protocol, answers: BinaryIO, *, is_warming: bool = False) -> None:
         self._protocol = protocol
         self._answers = answers
         self._writing = threading.Lock()
         self._waiting: set[RequestId] = set()
         """Ids of calls that are not answered yet."""
-        self._is_warming = False
+        self._is_warming = is_warming
 
     @cached_property
     def _workers(self):

@@ -52,6 +52,29 @@ def test_the_tools_that_need_no_permission_are_those_that_a_server_without_write
     assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
 
 
+def test_recall_at_each_prompt_is_chosen_stays_and_is_removed(home: Path, capsys: pytest.CaptureFixture[str]):
+    path = home / ".claude" / "settings.json"
+
+    def recalls(*options: str) -> bool:
+        said(capsys, "install", *options)
+        return "UserPromptSubmit" in path.read_text() and "--prompts" in (home / ".claude.json").read_text()
+
+    assert not recalls()
+    assert recalls("--recall-each-prompt")
+    assert recalls()
+    assert [file["note"] for file in said(capsys, "status", "claude_code")["data"]["files"]] == [
+        "It recalls at each prompt.",
+        "",
+    ]
+    assert not recalls("--no-recall-each-prompt")
+    assert not recalls()
+    reply = said(capsys, "install", "--recall-each-prompt", "--no-recall-each-prompt", code=2)
+    assert "exclude each other" in reply["error"]["message"]
+    recalls("--recall-each-prompt")
+    said(capsys, "uninstall")
+    assert path.read_text() == '{"model": "opus"}\n'
+
+
 def test_people_are_told_what_would_change(home: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["hooks", "install", "--dry-run"]) == 0
     out = capsys.readouterr().out
