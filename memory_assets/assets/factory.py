@@ -5,23 +5,23 @@ store finds what is stale. Metadata holds counts, ids and small plots, never tex
 metadata for ever, out of reach of masking and forgetting.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cache
 from itertools import groupby
-from pathlib import Path
 from typing import Any, get_args
 
 import dagster as dg
-from dagster_pandera import pandera_schema_to_dagster_type
+from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSION_TAG
 
+from memory_assets.assets.kept_fresh import kept_fresh_by, starters_of
+from memory_assets.assets.metadata import column_lineage, column_schema, shown
 from memory_assets.errors import DamagedError, LabelsError, ModelBusyError, ModelSetupError
 from memory_assets.runs.days import ASK_AGAIN
 from memory_assets.runs.liveness import hold
-from memory_assets.runs.materialise import Markdown, Report, counts_of, data_version, materialise
+from memory_assets.runs.materialise import Report, counts_of, data_version, materialise
 from memory_assets.runs.scopes import SCOPE
 from memory_assets.runs.staleness import resolve, settings_of
-from memory_assets.schema import frames
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.tables import TABLES, WHOLE, Table
@@ -35,6 +35,10 @@ DAYS_PER_RUN = 31
 
 FIRST_DAY = date(2024, 1, 1)
 """Earliest day that a message may have; times before it fall to the day of capture."""
+
+STAGES = "deliver capture distill embed recall reflect friction triage brief maintain quality".split()
+GROUPS = {stage: f"{number:02}_{stage}" for number, stage in enumerate(STAGES, 1)}
+"""The group of each stage: numbered, because the UI sorts groups by name."""
 
 RETRY = dg.RetryPolicy(max_retries=2, delay=5, backoff=dg.Backoff.EXPONENTIAL)
 BUSY_RETRIES, WAIT_SECONDS, LONGEST_WAIT_SECONDS = 2, 20.0, 600.0
@@ -75,7 +79,7 @@ def _asset(tables: Sequence[Table], settings: Settings, partitions: Partitions) 
         backfill_policy=policy if lead.is_partitioned else None,
         retry_policy=RETRY,
         pool=lead.pool,
-        can_subset=False,
+        can_subset=len(tables) > 1,  # so that the UI asks nothing when one of them is chosen; all of them are written
     )
     def build(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> Iterator[dg.MaterializeResult]:
         hold(store, context.run_id)
@@ -86,25 +90,39 @@ def _asset(tables: Sequence[Table], settings: Settings, partitions: Partitions) 
         for line in report.log:
             context.log.info(line)
         for table in tables:
-            yield _result(context, store, table, keys, report)
+            told = _told(store, table, keys, report)
+            if dg.AssetKey(table.name) in context.selected_asset_keys:
+                yield _result(context, table, told)
+            else:
+                _log(context, table, told, told.by_partition or {None: {}})
+            if (key := _last_with_rows(store, table, keys)) is not None:
+                _log(context, table, told, {key: {"confirmed": "Unchanged; later days of the run have no rows."}})
 
     return build
 
 
 def _spec(table: Table, settings: Settings, partitions: Partitions) -> dg.AssetSpec:
     columns = {"dagster/column_schema": column_schema(table.name), "dagster/table_name": table.name} if table.record else {}
+    fresh = {"kept_fresh_by": dg.MetadataValue.md(kept_fresh_by(table))}
     return dg.AssetSpec(
         table.name,
         description=table.doc,
         deps=[_dep(table, TABLES[name]) for name in table.made_from],
-        group_name=table.stage,
+        group_name=GROUPS[table.stage],
         owners=OWNERS,
         kinds=set(table.kinds),
+        tags=tags_of(table),
         code_version=code_version(table, settings),
-        metadata=columns,
+        metadata={**columns, **fresh},
         partitions_def=partitions.get(table.grain),
         freshness_policy=dg.FreshnessPolicy.time_window(fail_window=table.deadline, warn_window=table.deadline / 2),
     )
+
+
+def tags_of(table: Table) -> dict[str, str]:
+    """Returns what the UI can select by: the stage, what a partition is, the job, and what usually starts that."""
+    job = table.jobs[0]
+    return {"stage": table.stage, "grain": table.grain, "job": job, "started_by": next(iter(starters_of(job)))}
 
 
 def code_version(table: Table, settings: Settings) -> str:
@@ -131,30 +149,62 @@ def _materialise(store: Store, tables: Sequence[Table], keys: Sequence[str], *, 
         raise dg.RetryRequested(max_retries=BUSY_RETRIES, seconds_to_wait=min(wait, LONGEST_WAIT_SECONDS)) from error
 
 
-def _result(
-    context: dg.AssetExecutionContext, store: Store, table: Table, keys: Sequence[str], report: Report
-) -> dg.MaterializeResult:
-    """Returns what Dagster records of a table: its rows in the run and in all, its figures, its data version."""
+@dataclass(frozen=True)
+class _Told:
+    """What Dagster records of a table: its data version, its rows and figures, and the results of its build's checks."""
+
+    version: str | None
+    metadata: Mapping[str, Any]
+    by_partition: Mapping[str, Mapping[str, Any]]
+    check_results: Sequence[dg.AssetCheckResult]
+
+
+def _told(store: Store, table: Table, keys: Sequence[str], report: Report) -> _Told:
     more = resolve(table.report)(store, table.name, keys) if table.report else Report()
     parts = store.tables.parts(table.name) if table.record else {}
+    by_partition = {}
     for key in keys if table.is_partitioned else ():
         rows = {"dagster/partition_row_count": parts[key].rows if key in parts else 0} if table.record else {}
-        figures = {**rows, **report.by_partition.get(key, {}), **more.by_partition.get(key, {})}
-        context.add_asset_metadata(_metadata(figures), partition_key=key, asset_key=table.name)
+        by_partition[key] = shown({**rows, **report.by_partition.get(key, {}), **more.by_partition.get(key, {})})
+    figures = {**_sizes(store, table, keys, parts), **report.figures, **more.figures}
+    checks = [
+        dg.AssetCheckResult(check_name=name, asset_key=table.name, passed=not problem, metadata={"problem": problem or "none"})
+        for name, problem in report.checks.items()
+    ]
+    return _Told(data_version(store, table, keys), {**shown(figures), **column_lineage(table)}, by_partition, checks)
+
+
+def _result(context: dg.AssetExecutionContext, table: Table, told: _Told) -> dg.MaterializeResult:
+    for key, metadata in told.by_partition.items():
+        context.add_asset_metadata(metadata, partition_key=key, asset_key=table.name)
     retries = {"retries": context.retry_number} if table.asks or context.retry_number else {}
-    figures = {**_sizes(store, table, keys, parts), **retries, **report.figures, **more.figures}
-    version = data_version(store, table, keys)
     return dg.MaterializeResult(
         asset_key=table.name,
-        metadata={**_metadata(figures), **column_lineage(table)},
-        data_version=dg.DataVersion(version) if version else None,
-        check_results=[
-            dg.AssetCheckResult(
-                check_name=name, asset_key=table.name, passed=not problem, metadata={"problem": problem or "none"}
-            )
-            for name, problem in report.checks.items()
-        ],
+        metadata={**told.metadata, **retries},
+        data_version=dg.DataVersion(told.version) if told.version else None,
+        check_results=told.check_results,
     )
+
+
+def _log(context: dg.AssetExecutionContext, table: Table, told: _Told, by_partition: Mapping[Any, Mapping[str, Any]]) -> None:
+    """Records a materialisation of each of the partitions that is no output of the step."""
+    code = context.assets_def.code_versions_by_key.get(dg.AssetKey(table.name))
+    tags = {name: value for name, value in ((DATA_VERSION_TAG, told.version), (CODE_VERSION_TAG, code)) if value}
+    for key, metadata in by_partition.items():
+        context.log_event(dg.AssetMaterialization(table.name, partition=key, tags=tags, metadata={**told.metadata, **metadata}))
+
+
+def _last_with_rows(store: Store, table: Table, keys: Sequence[str]) -> str | None:
+    """Returns the partition whose event should be the latest one, where the last one of the run has no rows.
+
+    The UI shows the latest event of an asset: that of a day without sessions would look as if the asset were empty.
+    """
+    if not table.is_partitioned or not table.record:
+        return None
+    rows = {key: info.rows for key, info in store.tables.parts(table.name).items()}
+    known: Iterable[str] = keys if table.grain == "category" else sorted(rows)
+    last = next((key for key in reversed(list(known)) if rows.get(key)), None)
+    return None if rows.get(keys[-1]) else last
 
 
 def _sizes(store: Store, table: Table, keys: Sequence[str], parts: Mapping[str, PartInfo]) -> dict[str, Any]:
@@ -165,41 +215,3 @@ def _sizes(store: Store, table: Table, keys: Sequence[str], parts: Mapping[str, 
     in_run = {"rows_in_run": sum(parts[key].rows for key in keys if key in parts)} if table.is_partitioned else {}
     megabytes = round(sum(info.bytes for info in parts.values()) / 1e6, 3)
     return {"dagster/row_count": sum(info.rows for info in parts.values()), **in_run, "megabytes": megabytes, **mixes}
-
-
-def _metadata(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the figures as Dagster shows them: counts as bars, paths as paths."""
-    return {name: _shown(value) for name, value in figures.items() if value != {}}
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, Markdown):
-        return dg.MetadataValue.md(value)
-    if isinstance(value, Path):
-        return dg.MetadataValue.path(str(value))
-    if isinstance(value, Mapping) and all(isinstance(count, int | float) for count in value.values()):
-        return bars(value)
-    return value
-
-
-def bars(counts: Mapping[str, float]) -> dg.MarkdownMetadataValue:
-    """Returns the counts as a small bar chart."""
-    most = max(counts.values(), default=0) or 1
-    lines = [f"| {name} | `{'█' * round(24 * count / most):<24}` | {count} |" for name, count in counts.items()]
-    return dg.MetadataValue.md("| | | |\n|---|---|---:|\n" + "\n".join(lines))
-
-
-def column_lineage(table: Table) -> dict[str, dg.TableColumnLineage]:
-    """Returns the declared lineage of the table's columns, as metadata of a materialisation."""
-    deps: dict[str, list[dg.TableColumnDep]] = {}
-    for column, source in table.lineage:
-        upstream, _, name = source.partition(".")
-        deps.setdefault(column, []).append(dg.TableColumnDep(asset_key=upstream, column_name=name))
-    return {"dagster/column_lineage": dg.TableColumnLineage(deps_by_column=deps)} if deps else {}
-
-
-@cache
-def column_schema(table: str) -> dg.TableSchema:
-    """Returns the table's columns, types, bounds and descriptions as Dagster shows them, from its pandera schema."""
-    dagster_type = pandera_schema_to_dagster_type(frames.checks_of(table))
-    return dagster_type.metadata["schema"].value  # pyright: ignore[reportReturnType]

@@ -115,6 +115,20 @@ def checks_of(table: str):
 @cache
 def _has_broken_rows(table: str) -> pl.Expr:
     """Returns an expression for whether any row breaks a rule of `checks_of`, or has a NaN."""
+    return pl.any_horizontal(expression.any() for expression in _is_broken(table))
+
+
+def find_broken(table: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Returns the keys of the rows that break a rule of the table's schema or repeat a key; none where columns differ."""
+    key = key_of(table)
+    if frame.schema != schema_of(table):
+        return frame.clear().select(name for name in key if name in frame.columns)
+    return frame.filter(pl.any_horizontal(_is_broken(table))).select(key)
+
+
+@cache
+def _is_broken(table: str) -> list[pl.Expr]:
+    """Returns expressions for whether a row breaks a rule of `checks_of`, or has a NaN."""
     breaks = {
         "isin": lambda column, value: ~column.is_in(value),
         "ge": lambda column, value: column < value,
@@ -126,7 +140,7 @@ def _has_broken_rows(table: str) -> pl.Expr:
         found += [breaks[rule](column, value) for rule, value in _rules(one)]
         if "anyOf" not in one:
             found += [column.is_null(), *([column.is_nan()] if _dtype(one).is_float() else [])]
-    return pl.any_horizontal(expression.any() for expression in found)
+    return found
 
 
 @cache

@@ -158,6 +158,8 @@ JOBS = {
 _TRIAGE, _REBUILD = ("triage", "review"), ("rebuild_memories",)
 _STANDARDS = ("taxonomy", "optional_categories", "least_useful", "facts_per_session", "embedding_model")
 _GIT = frozenset({"markdown", "git"})
+_LLM, _ONNX = (frozenset({"polars", "parquet", by}) for by in ("llm", "onnx"))
+"""Kinds of tables that a model answers where one is configured, and of those with vectors."""
 
 
 def _rows(name: str, record: type[Record] | None, stage: str, jobs: str | tuple[str, ...], version: str, **more) -> Table:
@@ -204,6 +206,7 @@ TABLES: dict[str, Table] = {
               inputs="messages", follows=True),
         # distill: facts, with who said them and whether they may be kept
         _rows("observer_answers", r.ObserverAnswer, "distill", "process_days", "answers/3", grain="day",
+              kinds=_LLM,
               made_from=("messages", "sessions"), inputs="observer_answers", asks="observer_and_prompt", in_branch=True,
               plots=("state", "model", "parse_path")),
         _rows("segments", r.Segment, "distill", "process_days", "distill/5", build="observations", grain="day",
@@ -232,14 +235,17 @@ TABLES: dict[str, Table] = {
               made_from=("observations", "harness_memories"), settings=("embedding_model",), inputs="embeddings", follows=True,
               in_branch=True),
         _rows("embeddings", r.Embedding, "embed", "process_days", "embed/2", grain="day",
+              kinds=_ONNX,
               made_from=("observations", "harness_memories"), settings=("embedding_model",), inputs="embeddings",
               in_branch=True, is_newest_first=True),
         _rows("passages", r.Passage, "embed", "process_days", "passages/3", grain="day", made_from=("messages",),
               is_newest_first=True),
         _rows("passage_vectors", r.PassageVector, "embed", "encode_messages", "passage-vectors/1", grain="day",
+              kinds=_ONNX,
               made_from=("passages", "messages"), settings=("embedding_model",), inputs="passage_vectors",
               is_newest_first=True),
         _rows("merges", r.MergeEdge, "embed", _REBUILD, "merge/4", made_from=("observations", "embeddings"),
+              kinds=_LLM,
               settings=(*_STANDARDS, "embedding_model"), inputs=None, asks="reflector_and_pair_prompt", in_branch=True,
               plots=("relation", "reason")),
         _file("boosts", "embed", "nightly", "boosts/1", build="maintain:boosts", grain="day", made_from=("observations",),
@@ -279,15 +285,18 @@ TABLES: dict[str, Table] = {
         _rows("recalls", r.RecallEvent, "recall", _REBUILD, "recalls/2", made_from=("memories",), inputs=None),
         # reflect: days, weeks, months, and proposals for MEMORY.md
         _rows("reflections", r.Reflection, "reflect", "reflect", "rules/4", grain="day", made_from=("observations", "memories"),
+              kinds=_LLM,
               inputs="reflections", asks="reflector_and_prompt", follows=True, in_branch=True, report="condensing:condensed",
               doc="What a day's sessions established about each project, condensed and cited."),
         _rows("session_reflections", r.SessionReflection, "reflect", _REBUILD, "session/2",
               made_from=("windows", "observations", "memories"), settings=("context_tokens",), inputs=None),
         _rows("weekly_distillates", r.Reflection, "reflect", "distil_weeks", "rules/2", grain="week",
+              kinds=_LLM,
               made_from=("reflections",), inputs="weekly_distillates", asks="reflector_and_prompt",
               report="condensing:condensed",
               doc="The reflections of a finished week's days, condensed for each project, with citations."),
         _rows("monthly_distillates", r.Reflection, "reflect", "distil_months", "rules/2", grain="month",
+              kinds=_LLM,
               made_from=("reflections",), inputs="monthly_distillates", asks="reflector_and_prompt",
               report="condensing:condensed",
               doc="The reflections of a finished month's days, condensed for each project, with citations."),
@@ -309,6 +318,7 @@ TABLES: dict[str, Table] = {
         _rows("amendments", r.Amendment, "triage", _TRIAGE, "amend/2", made_from=("memories", "proposals"), inputs=None,
               in_branch=True, pool="memory_md"),
         _rows("model_reviews", r.ModelReview, "triage", "review", "batch/2", made_from=("proposals",), inputs=None,
+              kinds=_LLM,
               plots=("verdict",)),
         _rows("decisions", r.Decision, "triage", _TRIAGE, "triage/7",
               made_from=("proposals", "friction", "amendments", "model_reviews"),

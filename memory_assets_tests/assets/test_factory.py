@@ -9,6 +9,7 @@ from typing import get_args
 import dagster as dg
 import pytest
 
+from memory_assets.assets.factory import GROUPS
 from memory_assets.definitions import assemble
 from memory_assets.runs.scopes import SCOPE
 from memory_assets.schema.tables import JOBS, TABLES, table_names, tables_in
@@ -56,12 +57,21 @@ def test_every_table_is_an_asset_with_its_documented_columns(specs: dict[str, dg
 
 def test_every_asset_has_a_group_an_owner_a_kind_a_version_and_one_sentence(specs: dict[str, dg.AssetSpec]):
     for name, spec in specs.items():
-        assert spec.group_name in {table.stage for table in TABLES.values()}, name
+        assert spec.group_name == GROUPS[TABLES[name].stage], name
+        assert spec.tags["stage"] == TABLES[name].stage and spec.tags["started_by"], name
         assert spec.owners, name
         assert spec.kinds, name
         assert spec.code_version, name
         assert spec.description, name
         assert spec.description.strip().count("\n") == 0, name
+
+
+def test_groups_are_sorted_by_name_in_the_order_of_the_journey():
+    assert set(GROUPS) == {table.stage for table in TABLES.values()}
+    assert sorted(GROUPS.values()) == list(GROUPS.values())
+    numbers = {stage: number for number, stage in enumerate(GROUPS)}
+    journey = ["deliver", "capture", "distill", "embed", "reflect", "triage", "brief"]
+    assert sorted(journey, key=numbers.__getitem__) == journey
 
 
 def test_groups_form_a_graph_without_circles():

@@ -81,6 +81,17 @@ def test_a_score_over_one_is_refused():
         tables.check("observations", frame("observations", row("observations", confidence=1.5)))
 
 
+def test_the_rows_that_break_a_rule_are_named_by_their_keys_and_a_frame_with_other_columns_names_none():
+    rows = [
+        row("observations", id="good"),
+        row("observations", id="bad", confidence=1.5),
+        *[row("observations", id="twice")] * 2,
+    ]
+    found = frame("observations", *rows)
+    assert tables.find_broken("observations", found)["id"].to_list() == ["bad", "twice", "twice"]
+    assert tables.find_broken("observations", found.drop("text")).is_empty()
+
+
 def test_a_missing_column_is_named():
     with pytest.raises(TableError, match="narrative"):
         tables.check("segments", frame("segments", row("segments")).drop("narrative"))

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import dagster as dg
+import polars as pl
 
 from memory_assets.assets.checks.common import Days, check, verdict
 from memory_assets.runs.steps.brief import BRIEFING_MD, BRIEFINGS
@@ -16,13 +17,22 @@ from memory_assets.text.words import count_tokens
 def within_budget(store: Store, days: Days) -> dg.AssetCheckResult:
     """The briefing has at most {BUDGET_TOKENS} tokens, the full one at most {PACK_SHARE} of the context.
 
-    Counts the tokens of the longest briefing of each kind.
+    Counts the tokens of the longest briefing of each kind, and names the files that are too long.
     """
-    files = [store.workspace / BRIEFING_MD, *(store.workspace / BRIEFINGS).glob("*.md")]
-    full = [Path(full_path(str(store.root), str(path))) for path in files]
-    tokens, full_tokens = (max(map(_tokens_of, paths)) for paths in (files, full))
+    short = [store.workspace / BRIEFING_MD, *(store.workspace / BRIEFINGS).glob("*.md")]
+    full = [Path(full_path(str(store.root), str(path))) for path in short]
     most = int(PACK_SHARE * store.settings.context_tokens)
-    return verdict(tokens <= BUDGET_TOKENS and full_tokens <= most, tokens=tokens, full_tokens=full_tokens, full_limit=most)
+    kinds = (("short", short, BUDGET_TOKENS), ("full", full, most))
+    rows = [
+        (path.relative_to(store.workspace).as_posix(), kind, _tokens_of(path), limit)
+        for kind, paths, limit in kinds
+        for path in paths
+    ]
+    columns = {"file": pl.String, "kind": pl.String, "tokens": pl.Int64, "limit": pl.Int64}
+    found = pl.DataFrame(rows, columns, orient="row")
+    tokens, full_tokens = (found.filter(kind=kind)["tokens"].max() for kind in ("short", "full"))
+    long = found.filter(pl.col("tokens") > pl.col("limit"))
+    return verdict(long.is_empty(), long, tokens=tokens, full_tokens=full_tokens, full_limit=most)
 
 
 def _tokens_of(path: Path) -> int:

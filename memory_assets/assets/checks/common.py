@@ -99,8 +99,7 @@ def schema_check(table: str) -> TableCheck:
         try:
             schemas.check(table, frame)
         except TableError as error:
-            repeated = frame.group_by(schemas.key_of(table)).len().filter(pl.col("len") > 1)
-            return verdict(False, repeated, problem=str(error)[:500])
+            return verdict(False, schemas.find_broken(table, frame), problem=str(error)[:500])
         return verdict(True, rows=frame.height)
 
     described = f"Every row of {table} fits the schema; no two rows share {', '.join(schemas.key_of(table))}."

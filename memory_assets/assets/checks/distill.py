@@ -60,7 +60,7 @@ def provenance(store: Store, days: Days) -> pl.DataFrame:
 def evidence_of_allowed_facts(store: Store, days: Days) -> pl.DataFrame:
     """Every allowed fact names the messages that it rests on; facts without evidence are held."""
     facts = store.tables.read("observations", days).filter(gate="allow")
-    return facts.filter(pl.col("message_ids").list.len() == 0).select("id", "text")
+    return facts.filter(pl.col("message_ids").list.len() == 0).select("id", "day", "category")
 
 
 @check("observations")

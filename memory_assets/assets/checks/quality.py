@@ -10,10 +10,18 @@ import dagster as dg
 import polars as pl
 
 from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check, verdict
-from memory_assets.assets.factory import bars
+from memory_assets.assets.metadata import bars
 from memory_assets.runs.steps.quality import values_of
 from memory_assets.stages.evaluate.gold import ALL, CEILINGS, FLOORS
-from memory_assets.stages.evaluate.quality import count_of, find_faulty, find_repeated, loosely_read, share_of
+from memory_assets.stages.evaluate.quality import (
+    ASKED_FOR,
+    count_of,
+    find_faulty,
+    find_junk,
+    find_repeated,
+    loosely_read,
+    share_of,
+)
 from memory_assets.store.store import Store
 
 MOST_JUNK = 0.4
@@ -95,7 +103,8 @@ def few_candidates_are_junk(store: Store, days: Days) -> dg.AssetCheckResult:
     Warns where the observer proposes too much that the gate stops.
     """
     rows = store.tables.read("quality", days)
-    return _judge(share_of(rows, "junk", "candidates"), MOST_JUNK, junk=count_of(rows, "junk"))
+    junk = find_junk(store.tables.read("verdicts", days))
+    return _judge(share_of(rows, "junk", "candidates"), MOST_JUNK, junk, junk=count_of(rows, "junk"))
 
 
 @check("quality", level="warn")
@@ -116,7 +125,9 @@ def answers_are_read_as_asked(store: Store, days: Days) -> dg.AssetCheckResult:
     Warns where a model's answers had to be parsed by a fallback.
     """
     rows = store.tables.read("quality", days)
-    return _judge(loosely_read(rows), MOST_LOOSE, paths=bars(values_of(rows, "parse_path")))
+    verdicts = store.tables.read("verdicts", days, columns=["candidate_id", "day", "parse_path"])
+    loose = verdicts.filter(~pl.col("parse_path").is_in(list(ASKED_FOR)))
+    return _judge(loosely_read(rows), MOST_LOOSE, loose, paths=bars(values_of(rows, "parse_path")))
 
 
 @check("quality", level="warn")

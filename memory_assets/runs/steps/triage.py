@@ -4,7 +4,7 @@ import polars as pl
 
 from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.runs.due import triage_state
-from memory_assets.runs.materialise import Builder, Report, Rows, Run, per_partition
+from memory_assets.runs.materialise import Builder, Markdown, Report, Rows, Run, per_partition
 from memory_assets.runs.scopes import file_of
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.records import MEMORY_MD
@@ -22,7 +22,7 @@ from memory_assets.services.review import (
 from memory_assets.stages.distill.daily_log import render_reflected, update_reflected
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.triage.batch import ask_in_batches, read_verdicts
-from memory_assets.stages.triage.memory_md import read_entries
+from memory_assets.stages.triage.memory_md import read_entries, render_outline
 from memory_assets.stages.triage.patches import FOLDER
 from memory_assets.stages.triage.promote import read_memory
 from memory_assets.stages.triage.run import REVIEW_MD, read_settled_review
@@ -87,15 +87,22 @@ def memory_md(store: Store, run: Run) -> Report:
     files = {scope: file_of(scope) for scope in run.partitions}
     with store.lock():
         workspace = workspace_of(store)
-        promoted = triage_of(store, workspace).write_memory(frozenset(files.values()))
+        triage = triage_of(store, workspace)
+        promoted = triage.write_memory(frozenset(files.values()))
         texts = {scope: read_memory(workspace, file) for scope, file in files.items()}
-    sizes = {scope: {"entries": len(read_entries(text)), "bytes": len(text.encode())} for scope, text in texts.items()}
+    known = triage.rules.sections
+    outlines = {scope: Markdown(render_outline({files[scope]: text}, known)) for scope, text in texts.items()}
+    sizes = {
+        scope: {"entries": len(read_entries(text)), "bytes": len(text.encode()), "preview": outlines[scope]}
+        for scope, text in texts.items()
+    }
     figures = {
         "entries": sum(size["entries"] for size in sizes.values()),
         "promoted": len(promoted),
         "proposal_ids": promoted,
         "commit": workspace.head() or "-",
         "path": store.workspace / MEMORY_MD,
+        "all_files": Markdown(render_outline({files[scope]: text for scope, text in texts.items()}, known)),
     }
     return Report(figures, by_partition=sizes)
 

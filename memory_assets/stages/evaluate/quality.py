@@ -119,11 +119,16 @@ def _mix(values: pl.Series) -> Iterator[dict[str, Any]]:
         yield _row(values.name, value, count, len(values))
 
 
+def find_junk(verdicts: pl.DataFrame) -> pl.DataFrame:
+    """Returns (candidate_id, day, reason) of the candidates that the write gate found to be junk."""
+    is_junk = pl.col("reason").is_in(list(JUNK)) | pl.col("reason").str.starts_with(LESS_USEFUL)
+    return verdicts.filter(is_junk).select("candidate_id", "day", "reason")
+
+
 def _junk(verdicts: pl.DataFrame, observations: pl.DataFrame) -> dict[str, Any]:
     narratives = observations.filter(pl.col("kind") == "narrative").select(candidate_id="id")
     candidates = verdicts.join(narratives, on="candidate_id", how="anti")
-    is_junk = pl.col("reason").is_in(list(JUNK)) | pl.col("reason").str.starts_with(LESS_USEFUL)
-    return _row("junk", "candidates", candidates.filter(is_junk).height, candidates.height)
+    return _row("junk", "candidates", find_junk(candidates).height, candidates.height)
 
 
 def _of_facts(measure: str, faulty: pl.DataFrame, facts: pl.DataFrame) -> Iterator[dict[str, Any]]:

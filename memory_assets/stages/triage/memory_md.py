@@ -6,7 +6,7 @@ changes the named line, if it is unchanged. A fenced block of code holds neither
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import takewhile
@@ -64,6 +64,21 @@ def read_entries(content: str) -> list[Entry]:
         elif not line.is_code and (entry := _ENTRY.match(line.text)) and (on := _date(entry[1])):
             found.append(Entry(number, section, on, entry[2]))
     return found
+
+
+def render_outline(contents: Mapping[str, str], known: Collection[str]) -> str:
+    """Returns a table in Markdown of the files' sections: entries, and dates of the first and the last; no words of a file.
+
+    A section is named if its name is one of the known ones: another is the owner's own text.
+    """
+    found: dict[tuple[str, str], list[date]] = {}
+    for file, content in contents.items():
+        for entry in read_entries(content):
+            section = entry.section if entry.section in known else "a section of your own" if entry.section else "no section"
+            found.setdefault((file, section), []).append(entry.on)
+    rows = [f"| {file} | {section} | {len(on)} | {min(on)} | {max(on)} |" for (file, section), on in found.items()]
+    empty = [f"| {file} | no entries yet | 0 | | |" for file in contents if file not in {file for file, _ in found}]
+    return "\n".join(["| file | section | entries | first | last |", "|---|---|---:|---|---|", *rows, *empty])
 
 
 def render_entry(on: date, text: str) -> str:

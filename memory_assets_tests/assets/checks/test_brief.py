@@ -4,6 +4,7 @@ from memory_assets.runs.steps.brief import BRIEFINGS
 from memory_assets.stages.brief.briefing import BUDGET_TOKENS, PACK_SHARE
 from memory_assets.text.words import CHARS_A_TOKEN
 from memory_assets_tests.assets.checks.outcomes import failing
+from memory_assets_tests.dagster_runs import run_check
 from memory_assets_tests.small_store import small_store
 
 
@@ -14,6 +15,7 @@ def test_a_briefing_over_its_budget_fails_and_names_its_tokens():
     project.parent.mkdir()
     project.write_text("word " * int(BUDGET_TOKENS * CHARS_A_TOKEN))
     assert failing(store, "briefing") == ["within_budget"]
+    assert f"| {BRIEFINGS}/shop.md | short |" in str(run_check(store, "briefing", "within_budget").metadata["examples"].value)
     project.write_text("word")
     full = store.workspace / BRIEFINGS / "full" / BRIEFINGS / "shop.md"
     full.parent.mkdir(parents=True)

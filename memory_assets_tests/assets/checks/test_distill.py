@@ -8,6 +8,7 @@ from memory_assets.stages.distill.model import questions, short_sessions
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.assets.checks.outcomes import failing, passes
+from memory_assets_tests.dagster_runs import run_check
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, IDS, WINDOW, small_store, write
 
@@ -50,6 +51,13 @@ def test_a_fact_with_its_evidence_passes(store: Store):
 def test_a_fact_without_its_evidence_fails(store: Store, changes: dict, name: str):
     observed(store, **changes)
     assert failing_rules(store) == [name]
+
+
+def test_an_allowed_fact_without_evidence_is_named_by_its_id_and_its_text_is_not_shown(store: Store):
+    observed(store, message_ids=[], text="Use uv, never npm.")
+    found = run_check(store, "observations", "evidence_of_allowed_facts")
+    shown = str(found.metadata["examples"].value)
+    assert not found.passed and FACT["id"] in shown and "never npm" not in shown
 
 
 def test_a_held_fact_may_quote_what_nobody_said(store: Store):

@@ -133,6 +133,7 @@ def test_a_broken_promise_turns_its_check_red_and_a_kept_one_green(
     write_day(store, DAY, *facts, **day)
     found = checks(measure(store))[check]
     assert not found.passed
+    assert found.metadata["offending_rows"].value and f"{DAY}-0" in str(found.metadata["examples"].value)
     is_error = check in ("allowed_facts_are_grounded", "no_invented_clock_times")
     assert found.severity == (dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN)
 

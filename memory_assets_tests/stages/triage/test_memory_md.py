@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.triage.memory_md import Entry, change, insert, read_entries, render_entry
+from memory_assets.stages.triage.memory_md import Entry, change, insert, read_entries, render_entry, render_outline
 
 LINE = "- (2026-08-03) Use uv, never pip."
 FILES = st.lists(
@@ -60,6 +60,20 @@ def test_a_first_entry_makes_the_file():
 def test_entries_are_dated_lines_of_a_section_and_nothing_else():
     content = "## A\n- (2026-08-03) one\n- undated\n* (2026-02-30) no such day\n### inner\n- (2026-08-04)  two \n"
     assert read_entries(content) == [Entry(2, "A", date(2026, 8, 3), "one"), Entry(6, "A", date(2026, 8, 4), "two")]
+
+
+def test_the_outline_counts_the_entries_of_each_section_and_holds_no_words_of_the_file():
+    own = "## Hard Rules\n\n- (2026-08-03) one\n- (2026-08-04) two\n\n## My salary\n\n- (2026-08-05) three\n"
+    outline = render_outline(
+        {"MEMORY.md": own, "projects/shop.md": "# Shop\n", "projects/a.md": "- (2026-08-06) four"}, ["Hard Rules"]
+    )
+    assert outline.splitlines()[2:] == [
+        "| MEMORY.md | Hard Rules | 2 | 2026-08-03 | 2026-08-04 |",
+        "| MEMORY.md | a section of your own | 1 | 2026-08-05 | 2026-08-05 |",
+        "| projects/a.md | no section | 1 | 2026-08-06 | 2026-08-06 |",
+        "| projects/shop.md | no entries yet | 0 | | |",
+    ]
+    assert not [word for word in ("salary", "one", "four") if f" {word}" in outline.replace("no entries", "")]
 
 
 def test_a_line_separator_inside_a_line_does_not_shift_line_numbers():
