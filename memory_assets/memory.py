@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.brief.due import Trigger
     from memory_assets.stages.evaluate.gold import Evaluation, Shown
+    from memory_assets.stages.maintain.health_report import HealthReport
     from memory_assets.stages.recall.cited_answer import CitedAnswer
     from memory_assets.stages.recall.results import Answer
     from memory_assets.stages.triage.explain import Explanation
@@ -477,6 +478,14 @@ class MemoryAgent:
         )
         deadlines = partial(check_deadlines, store)
         return examine(store, projections, tasks_of(store), deadlines=deadlines, is_deep=is_deep, night=night)
+
+    @_despite_damage
+    def health_report(self) -> "HealthReport":
+        """Returns the monthly health report as of now: figures, and sections with pictures; it is not written to a file."""
+        from memory_assets.runs.steps.maintain import health_inputs
+        from memory_assets.stages.maintain.health_report import build_report
+
+        return build_report(health_inputs(self.store))
 
     @_despite_damage
     def last_heard(self) -> dict[str, datetime]:

@@ -1,4 +1,4 @@
-"""`memory serve`: the tools of agents (MCP), HTTP, the Dagster UI."""
+"""`memory serve`: the tools of agents (MCP), HTTP, the Dagster UI, the notebook."""
 
 import sys
 import threading
@@ -10,13 +10,14 @@ from memory_assets.interfaces.cli.commands import Json, group
 from memory_assets.interfaces.ports import LOOPBACK, address_of, free_port, listen
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
+from memory_assets.services.which_store import environment_of
 
 if TYPE_CHECKING:
     from memory_assets.interfaces.guard import App
 
-HTTP_PORT, MCP_PORT = 3100, 3200
+HTTP_PORT, MCP_PORT, NOTEBOOK_PORT = 3100, 3200, 8888
 
-app = group("Serve the memory to agents (MCP), over HTTP, or as the Dagster UI.")
+app = group("Serve the memory to agents (MCP), over HTTP, as the Dagster UI, or as a notebook.")
 Write = Annotated[bool, typer.Option("--write", help="Also allow writing: facts, corrections, decisions.")]
 Host = Annotated[str, typer.Option(help="Address to listen on; by default only this machine can connect.")]
 Port = Annotated[int, typer.Option(min=1, max=65_535, help="Port; the next free one is used.")]
@@ -60,6 +61,22 @@ def ui(
     """Serve the Dagster UI with its sensors and schedules."""
     agent = MemoryAgent()
     return Reply({"data": agent.store.root}, afterwards=lambda: agent.serve_ui(free_port(port or agent.settings.port), tell))
+
+
+@app.command(epilog="Example: `memory serve notebook`")
+def notebook(
+    port: Port = NOTEBOOK_PORT,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address; do not open a browser.")] = False,
+    as_json: Json = False,
+) -> Reply:
+    """Open the notebook of the memory in Jupyter: charts, and questions to change (needs the extra `notebook`)."""
+    from memory_assets.interfaces import notebook as jupyter
+
+    agent, port = MemoryAgent(), free_port(port)
+    path = jupyter.own_copy(agent.store.root)
+    call = jupyter.command(path, port, opens_browser=not no_browser)
+    parts = [f"The notebook is {path}. It is saved without outputs. Press Ctrl-C to stop."]
+    return Reply({"notebook": path}, parts, afterwards=lambda: jupyter.serve(call, environment_of(agent.settings)))
 
 
 def _serving(served: "App", path: str, is_writing: bool, host: str, port: int) -> Reply:

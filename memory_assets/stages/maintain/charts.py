@@ -29,6 +29,9 @@ SMALLEST = 1e-6
 WIDEST = 40
 """Pixels of the widest column, so that few columns are no walls."""
 
+LEGEND_ROW = 16
+"""Pixels between two rows of the legend."""
+
 LETTER = 6.4
 """Mean width of a letter of the legend, in pixels."""
 
@@ -143,15 +146,24 @@ def _plot(
         _text(LEFT + step * (number + 0.5), HEIGHT - BOTTOM + 18, labels[number], anchor="middle", colour=FAINT)
         for number in shown_labels(labels)
     ]
-    return _svg(title, HEIGHT, [*grid, *drawn, *below, *(_legend(series) if len(series) > 1 else ())])
+    plot = [*grid, *drawn, *below]
+    legend, rows = _legend(series) if len(series) > 1 else ([], 1)
+    if rows > 1:
+        plot = [f'<g transform="translate(0 {(rows - 1) * LEGEND_ROW})">', *plot, "</g>"]
+    return _svg(title, HEIGHT + (rows - 1) * LEGEND_ROW, [*plot, *legend])
 
 
-def _legend(series: Sequence[Series]) -> Iterator[str]:
-    x = float(LEFT)
+def _legend(series: Sequence[Series]) -> tuple[list[str], int]:
+    """Returns the names with their colours, and the number of rows that they take."""
+    drawn, x, row = [], float(LEFT), 0
     for one, colour in zip(series, _colours(), strict=False):
-        yield f"{_box(x, 30, 10, 10, colour)}</rect>"
-        yield _text(x + 14, 39, one.name, colour=FAINT)
-        x += 14 + LETTER * len(one.name) + 16
+        width = 14 + LETTER * len(one.name) + 16
+        if x + width > WIDTH and x > LEFT:
+            x, row = float(LEFT), row + 1
+        y = 30 + row * LEGEND_ROW
+        drawn += [f"{_box(x, y, 10, 10, colour)}</rect>", _text(x + 14, y + 9, one.name, colour=FAINT)]
+        x += width
+    return drawn, row + 1
 
 
 def _svg(title: str, height: float, drawn: Sequence[str]) -> str:

@@ -1,0 +1,77 @@
+"""Opens the notebook of the memory in Jupyter.
+
+The owner gets a copy in the folder `notebooks` of the store, to change and to add questions. It is saved without outputs: these
+hold what was said, and would outlive a `memory forget`.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from memory_assets.errors import StoreError
+from memory_assets.interfaces.ports import LOOPBACK
+from memory_assets.store.places import CHECKOUT
+from memory_assets.text.files import write_atomically
+
+FOLDER, NAME = "notebooks", "memory.ipynb"
+HOW_TO_INSTALL = "python -m pip install -c constraints.txt -e '.[notebook]'"
+
+HOOK = f"{__name__}.without_outputs"
+"""What Jupyter calls before it saves a notebook."""
+
+
+def bundled() -> Path:
+    """Returns the notebook that comes with the program: in the checkout, else in the installed package."""
+    beside = Path(CHECKOUT, FOLDER, NAME)
+    return beside if beside.is_file() else Path(str(files("memory_assets").joinpath("_notebooks", NAME)))
+
+
+def own_copy(root: Path) -> Path:
+    """Returns the owner's notebook in the store, which is a copy of the bundled one if there is none yet."""
+    path = root / FOLDER / NAME
+    if not path.is_file():
+        write_atomically(path, bundled().read_bytes())
+    return path
+
+
+def command(notebook: Path, port: int, *, opens_browser: bool) -> list[str]:
+    """Returns the command that serves the notebook to this machine alone, with a token; raises `StoreError` without Jupyter."""
+    if find_spec("notebook") is None:
+        raise StoreError(f"Jupyter is not installed. Run `{HOW_TO_INSTALL}` with the Python of memory, then try again.")
+    options = {
+        "ServerApp.ip": LOOPBACK[0],
+        "ServerApp.port": port,
+        "ServerApp.root_dir": notebook.parent,
+        "JupyterNotebookApp.default_url": f"/notebooks/{notebook.name}",
+        "ServerApp.open_browser": opens_browser,
+        "ServerApp.allow_root": hasattr(os, "geteuid") and os.geteuid() == 0,  # in a container
+        "ContentsManager.pre_save_hook": HOOK,
+        "Application.log_level": "WARN",
+    }
+    return [sys.executable, "-m", "notebook", *(f"--{name}={value}" for name, value in options.items())]
+
+
+def serve(call: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Runs the command until ctrl-C or SIGTERM stops it; returns its exit code."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with subprocess.Popen(call, env={**os.environ, **environ}, start_new_session=True) as process:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            process.terminate()  # ctrl-C would make Jupyter ask on the terminal whether it should stop
+            return 0 if process.wait() in (0, -signal.SIGTERM) else 1
+
+
+def without_outputs(model: dict[str, Any], **_: object) -> None:
+    """Removes the outputs from a notebook before Jupyter saves it."""
+    if model["type"] != "notebook" or model["content"]["nbformat"] != 4:
+        return
+    for cell in model["content"]["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = [], None
