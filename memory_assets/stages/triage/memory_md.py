@@ -71,14 +71,15 @@ def render_outline(contents: Mapping[str, str], known: Collection[str]) -> str:
 
     A section is named if its name is one of the known ones: another is the owner's own text.
     """
-    found: dict[tuple[str, str], list[date]] = {}
+    lines = ["| file | section | entries | first | last |", "|---|---|---:|---|---|"]
     for file, content in contents.items():
+        found: dict[str, list[date]] = {}
         for entry in read_entries(content):
             section = entry.section if entry.section in known else "a section of your own" if entry.section else "no section"
-            found.setdefault((file, section), []).append(entry.on)
-    rows = [f"| {file} | {section} | {len(on)} | {min(on)} | {max(on)} |" for (file, section), on in found.items()]
-    empty = [f"| {file} | no entries yet | 0 | | |" for file in contents if file not in {file for file, _ in found}]
-    return "\n".join(["| file | section | entries | first | last |", "|---|---|---:|---|---|", *rows, *empty])
+            found.setdefault(section, []).append(entry.on)
+        lines += [f"| {file} | {section} | {len(on)} | {min(on)} | {max(on)} |" for section, on in found.items()]
+        lines += [] if found else [f"| {file} | no entries yet | 0 | | |"]
+    return "\n".join(lines)
 
 
 def render_entry(on: date, text: str) -> str:

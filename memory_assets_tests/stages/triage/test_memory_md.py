@@ -70,8 +70,8 @@ def test_the_outline_counts_the_entries_of_each_section_and_holds_no_words_of_th
     assert outline.splitlines()[2:] == [
         "| MEMORY.md | Hard Rules | 2 | 2026-08-03 | 2026-08-04 |",
         "| MEMORY.md | a section of your own | 1 | 2026-08-05 | 2026-08-05 |",
-        "| projects/a.md | no section | 1 | 2026-08-06 | 2026-08-06 |",
         "| projects/shop.md | no entries yet | 0 | | |",
+        "| projects/a.md | no section | 1 | 2026-08-06 | 2026-08-06 |",
     ]
     assert not [word for word in ("salary", "one", "four") if f" {word}" in outline.replace("no entries", "")]
 
