@@ -2,7 +2,8 @@
 
 The assets have no automation conditions: those look at the latest day only and fire once, on a change. The sensors compare the
 state of the store with what each table was built from at every tick, so that a late day, a failed run and a lost tick are
-found again (`assets.automation`). This module makes the same visible on each asset, from the sensors and schedules themselves.
+found again (`assets.automation`); the process of `memory up` does the same with new input (`runs.worker`). This module shows it
+on each asset, from the sensors and schedules themselves.
 """
 
 from functools import cache
@@ -34,7 +35,8 @@ def kept_fresh_by(table: Table) -> str:
 def _started_by(job: str) -> str:
     schedules = {name for name, started, *_ in SCHEDULES if started == job}
     kind = {name: "schedule" if name in schedules else "sensor" for name in starters_of(job)}
-    return ", ".join(f"{kind[name]} `{name}` ({when.lower()})" for name, when in starters_of(job).items())
+    worker = ["the process of `memory up` (seconds after new input)"] if JOBS[job].is_at_once else []
+    return ", ".join([*worker, *(f"{kind[name]} `{name}` ({when.lower()})" for name, when in starters_of(job).items())])
 
 
 @cache

@@ -37,7 +37,7 @@ def test_every_table_names_exactly_the_jobs_that_build_it():
 
 def test_a_table_says_what_starts_its_jobs_and_how_long_input_may_wait():
     assert kept_fresh_by(TABLES["observations"]).splitlines() == [
-        "- job `process_days`: sensor `new_transcripts` (every 60 seconds)",
+        "- job `process_days`: the process of `memory up` (seconds after new input), sensor `new_transcripts` (every 60 seconds)",
         "- job `nightly`: schedule `nightly` (at 02:00), sensor `overdue_jobs` (if that time was missed)",
         "- by hand: `memory ingest`; input waits for 24 hours at most, then `memory doctor` fails",
     ]
