@@ -321,15 +321,21 @@ def test_a_hook_imports_the_standard_library_only(home: Path):
         "import sys; from memory_assets.interfaces.entry import main;"
         "main(sys.argv[1:]); print('\\n' + ' '.join(sorted(sys.modules)))"
     )  # fmt: skip
-    for event, payload in (("SessionStart", payloads.START), ("SessionEnd", payloads.END)):
+    prompt, asks = payloads.claude("UserPromptSubmit", prompt="Which port?"), {"memory_assets.stages.deliver.prompts"}
+    for event, payload, more in (
+        ("SessionStart", payloads.START, set()),
+        ("SessionEnd", payloads.END, set()),
+        ("UserPromptSubmit", prompt, asks),
+    ):
         words = ["hooks", "run", "claude_code", event, "--store", "/tmp/nowhere"]
         done = subprocess.run(
             [sys.executable, "-c", code, *words], input=payload, text=True, capture_output=True, env=environment()
         )
         loaded = set(done.stdout.splitlines()[-1].split())
         ours = {name for name in loaded if name.startswith("memory_assets")}
-        assert ours == {
+        assert ours - more == {
             "memory_assets", "memory_assets.adapters", "memory_assets.adapters.parquet_footer", "memory_assets.interfaces",
+            "memory_assets.interfaces.words",
             "memory_assets.stages", "memory_assets.store", "memory_assets.stages.deliver", "memory_assets.stages.deliver.events", "memory_assets.stages.deliver.hook",
             "memory_assets.stages.deliver.silence", "memory_assets.stages.deliver.spool", "memory_assets.interfaces.entry", "memory_assets.store.places", "memory_assets.store.ready",
             "memory_assets.text", "memory_assets.text.visible",
