@@ -11,18 +11,22 @@ ONE_THREAD := OMP_NUM_THREADS=1
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow test-all check bench structure docs clean
+.PHONY: help install run test test-slow test-all check bench structure lock docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(INSTALLED): pyproject.toml constraints.txt
+# Lets uv look for packages where pip does; uv does not read pip's settings.
+AS_PIP = $(SETTING); links=$$(setting find-links | tr ' ' ,) index=$$(setting index-url); \
+	export $${links:+UV_FIND_LINKS="$$links"} $${index:+UV_DEFAULT_INDEX="$$index"}
+
+# torch and the packages of its CUDA builds are not in requirements.lock: which build there is depends on the machine.
+$(INSTALLED): pyproject.toml requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV) (half a minute the first time, more on a slow network) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
-	@$(SETTING); links=$$(setting find-links | tr ' ' ,) index=$$(setting index-url); \
-		export $${links:+UV_FIND_LINKS="$$links"} $${index:+UV_DEFAULT_INDEX="$$index"}; \
-		$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(grep -o '^uv==[0-9.]*' requirements.lock)"
+	@$(AS_PIP); $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --require-hashes -r requirements.lock
+	@$(AS_PIP); $(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]'
 	@touch $@
 
 install: $(INSTALLED) ## the virtual environment with everything in it
@@ -51,6 +55,11 @@ bench: $(INSTALLED) ## ratios and limits, measured on this machine (ROWS="gold p
 
 structure: $(INSTALLED) ## circles, imports against the order, lines of code, docstrings, the longest file
 	@$(BIN)/python -m memory_assets_tests.structure
+
+lock: $(INSTALLED) ## requirements.lock from constraints.txt: the hashes of every package
+	@$(AS_PIP); $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-package torch \
+		--extra dev -c constraints.txt pyproject.toml | $(BIN)/python -m memory_assets_tests.lock > requirements.lock.part
+	@mv requirements.lock.part requirements.lock
 
 docs: $(INSTALLED) ## docs/tables.md from the records, tools of agents, completion and answers from the code
 	@$(BIN)/python -m memory_assets_tests.generated

@@ -1,0 +1,22 @@
+"""Writes requirements.lock: reads what `uv pip compile` resolved, and leaves out what only torch's CUDA builds need."""
+
+import re
+import sys
+from collections.abc import Iterator
+
+HEADER = "# Every package with the hashes of its files, for `pip install --require-hashes`; written by `make lock`.\n"
+OF_CUDA = re.compile(r"(?:nvidia|cuda|triton)\b")
+
+
+def blocks(text: str) -> Iterator[str]:
+    """Yields each requirement with its hashes."""
+    return (match[0] for match in re.finditer(r"^\S.*\n(?:[ \t].*\n)*", text, re.M))
+
+
+def render_lock(resolved: str) -> str:
+    """Returns the lock file of the resolved requirements."""
+    return HEADER + "".join(block for block in blocks(resolved) if not OF_CUDA.match(block))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render_lock(sys.stdin.read()))
