@@ -43,7 +43,7 @@ def make_app() -> typer.Typer:
         "130 interrupted. `--store` and `--debug` may also stand behind the command.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        rich_markup_mode="markdown",
+        rich_markup_mode="markdown" if sys.stdout.isatty() else None,  # no boxes in a pipe
     )
     app.callback()(options)
     for panel in (everyday, setup, config, uninstall):
@@ -122,7 +122,8 @@ def fail(error: BaseException, *, as_json: bool) -> int:
     if os.environ.get("MEMORY_DEBUG"):
         traceback.print_exception(error, file=sys.stderr)
     if isinstance(error, typer.TyperException):
-        if type(error).__name__ == "NoArgsIsHelpError":  # the help was printed; typer does not export the class
+        if type(error).__name__ == "NoArgsIsHelpError":  # typer does not export the class
+            typer.echo(str(error).rstrip())  # empty where boxes were printed
             return MISUSED
         usage = error.format_message() if hasattr(error, "format_message") else str(error)
         print_error(error, f"{usage} Try `memory --help`.", as_json=as_json)

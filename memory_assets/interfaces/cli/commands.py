@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -46,17 +47,44 @@ STORED = {
 
 STORED_OF = {("forget", "target"): "memory", ("restore", "memory_ids"): "unused_memory"}
 
+METAVARS: Mapping[Any, str] = {int: "NUMBER", float: "NUMBER", Path: "PATH", datetime: "DAY"}
+"""Type of an option → the placeholder of its value in the help."""
+
 placed: set[str] = set()
 """Names of the verbs that have a command."""
 
 
-class OrderedGroup(TyperGroup):
+class Group(TyperGroup):
+    """A group whose help names the values of options for people, and lists whole sentences."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Returns the command."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            found.short_help = found.short_help or (found.help or "").partition("\n\n")[0]
+            _name_values([*found.params, found.get_help_option(ctx)])
+        return found
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Returns the options of the group itself."""
+        return _name_values(super().get_params(ctx))
+
+
+class OrderedGroup(Group):
     """A group that lists its commands in the given order."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Returns the names, those of `ORDER` first."""
         names = super().list_commands(ctx)
         return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+
+def _name_values(parameters: list[Any]) -> list[Any]:
+    """Returns the parameters; an option without a metavar gets one instead of the name of its Python type."""
+    for one in parameters:
+        if one is not None and one.param_type_name == "option" and one.metavar is None and not one.type_descriptor.is_choice:
+            one.metavar = "" if one.is_flag else METAVARS.get(one.type_descriptor.annotation, "TEXT")
+    return parameters
 
 
 def completing(*words: str, kind: str = "") -> Callable[[str], list[Any]]:
@@ -92,7 +120,7 @@ def day_of(moment: datetime | None) -> date | None:
 
 def group(help: str, **options: Any) -> typer.Typer:
     """Returns an empty group of commands."""
-    return typer.Typer(help=help, **{"no_args_is_help": True, **options})
+    return typer.Typer(help=help, **{"no_args_is_help": True, "cls": Group, **options})
 
 
 def shown(
@@ -183,6 +211,7 @@ def _parameter(verb: Verb, name: str, schema: Mapping[str, Any]) -> inspect.Para
     if is_needed and not is_flag:
         about += "" if is_list else " A dash (-) reads it from stdin."
         return _option(name, type_, ..., typer.Argument(metavar="ID..." if is_list else name.upper(), help=about, **more))
+    about += " Repeatable." if is_list else ""
     about += f" Default: {default}." if (default := schema.get("default")) else ""
     more |= {"metavar": "NUMBER"} if schema["type"] == "integer" else {}
     info = typer.Option(*SPELLINGS.get(name, (option_of(name),)), help=about, show_default=False, **more)

@@ -4,14 +4,14 @@ from typing import Annotated, Any
 
 import typer
 
-from memory_assets.interfaces.cli.commands import SET_UP, Json, OrderedGroup, completing, group, shown
+from memory_assets.interfaces.cli.commands import SET_UP, Group, Json, completing, group, shown
 from memory_assets.interfaces.views.config import render_changed, render_setting, render_settings
 from memory_assets.interfaces.views.terminal import Reply
 
 RUN_AGAIN = "`memory ingest` rebuilds what depends on it; a `memory up` that runs must be started again."
 
 
-class ConfigGroup(OrderedGroup):
+class ConfigGroup(Group):
     """A group whose first word may also be a setting: `memory config model` means `memory config show model`."""
 
     usual = "show"

@@ -20,7 +20,6 @@ from memory_assets.interfaces.views.next_steps import after_doctor
 from memory_assets.interfaces.views.terminal import Reply, console, tell
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import AnswerRequest, RecallRequest, StatusRequest
-from memory_assets.store.store import open_store
 
 app = typer.Typer()
 review_app = commands.group(verbs.REVIEW.summary, no_args_is_help=False)
@@ -51,6 +50,7 @@ def up(
         reply = built_reply(built)
     else:
         from memory_assets.runs.serving import Serving
+        from memory_assets.store.store import open_store
 
         serving = Serving(open_store(filling.settings), free_port(port or filling.settings.port), tell).start()
         built = serving.during(lambda: fill(filling))
@@ -140,7 +140,7 @@ def review_edit(
     proposal: Annotated[
         str, typer.Argument(metavar="ID", help="A pending proposal.", autocompletion=completing(kind="proposal"))
     ],
-    text: Annotated[str, typer.Argument(help="Its new wording.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Its new wording.")],
     as_json: Json = False,
 ) -> Reply:
     """Reword a proposal; it still waits for approval."""

@@ -104,8 +104,7 @@ def test_builds_reviews_and_branches_are_valid(run: Run, monkeypatch: pytest.Mon
         return Built(Store(read_settings(), store.root), "Transcripts", ("daily",), 0.1, {"memories": 2}, status_of(store))
 
     monkeypatch.setattr("memory_assets.runs.build.build", built)
-    for words in (("ingest",), ("up", "--no-ui")):
-        assert validate(run, *words)["data"]
+    assert validate(run, "ingest")["data"]
     for words in (("review", "edit", PROPOSAL, "Use uv."), ("review", "reject", PROPOSAL, "--reason", "once")):
         monkeypatch.setattr(MemoryAgent, "run_triage", lambda *_: (Reviewed(PROPOSAL, "pending", "Rules", "Use uv.", "said"),))
         assert validate(run, *words)["ok"]
@@ -115,6 +114,11 @@ def test_builds_reviews_and_branches_are_valid(run: Run, monkeypatch: pytest.Mon
     place.open(store.settings).tables.write("observations", DAY.isoformat(), observed)
     for words in (("list",), ("show", "mine"), ("drop", "mine")):
         assert validate(run, "lab", "what-if", *words)["ok"]
+
+
+def test_a_backup_is_valid(run: Run, tmp_path: Path):
+    small_store()
+    assert validate(run, "data", "backup", str(tmp_path / "kept.tar.zst"))["ok"]
 
 
 def test_an_answer_that_the_schema_does_not_know_is_not_valid(run: Run):

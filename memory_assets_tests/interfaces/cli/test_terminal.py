@@ -1,5 +1,6 @@
 """Whole commands on a terminal: what follows an answer, and what fits at any width."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -41,6 +42,19 @@ def test_a_fact_that_was_saved_can_be_removed_by_the_command_that_is_shown(on_sc
     _, _, err = on_screen("remember", "Herons nest beside the reactor.")
     command = err.partition("`memory ")[2].partition("`")[0]
     assert "Nothing holds it any more" in run(*command.split())[1]
+
+
+def test_help_has_boxes_on_a_terminal_and_none_in_a_pipe(on_screen: Run, run: Run):
+    code, out, _ = run("recall", "--help")
+    assert (code, "Example: " in out, "╭" in out) == (0, True, False)
+    assert "╭" in on_screen("recall", "--help")[1]
+
+
+def test_help_names_values_for_people_and_cuts_no_sentence(on_screen: Run, run: Run):
+    for words in (("--help",), ("recall", "--help"), ("data", "--help"), ("config", "set", "--help"), ("model", "--help")):
+        for out in (run(*words)[1], on_screen(*words)[1]):
+            assert not re.search(r"--[\w-]+ .*<(bool|str|int|list)", out), out
+            assert "..." not in out.replace("[ARGS]...", "")
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
