@@ -92,6 +92,12 @@ OF_COMMANDS: dict[str, Any] = {
     "serve mcp": {"url": str, "is_writing": bool},
     "serve http": {"url": str, "is_writing": bool},
     "serve ui": {"data": str},
+    "serve notebook": {"notebook": str},
+    "service install": "services.login_service:ServiceState",
+    "service uninstall": "services.login_service:ServiceState",
+    "service status": "services.login_service:ServiceState",
+    "service run": {"log": str},
+    "uninstall": "interfaces.cli.uninstall:Uninstalled",
 }
 """The type of each command's data: a class, several of which one is given, or the fields of an object."""
 

@@ -82,6 +82,8 @@ def validate(run: Run, *words: str) -> dict[str, object]:
         ("lab", "what-if", "list"),
         ("lab", "triggers"),
         ("lab", "calibration"),
+        ("uninstall", "--dry-run"),
+        ("service", "uninstall", "--dry-run"),
     ],
     ids=" ".join,
 )
