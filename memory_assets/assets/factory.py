@@ -17,7 +17,7 @@ from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSIO
 from memory_assets.assets.kept_fresh import kept_fresh_by, starters_of
 from memory_assets.assets.metadata import column_lineage, column_schema, shown
 from memory_assets.errors import DamagedError, LabelsError, ModelBusyError, ModelSetupError
-from memory_assets.runs.days import ASK_AGAIN
+from memory_assets.runs.days import ASK_AGAIN, STARTED_BY
 from memory_assets.runs.liveness import hold
 from memory_assets.runs.materialise import Report, counts_of, data_version, materialise
 from memory_assets.runs.scopes import SCOPE
@@ -95,8 +95,8 @@ def _asset(tables: Sequence[Table], settings: Settings, partitions: Partitions) 
                 yield _result(context, table, told)
             else:
                 _log(context, table, told, told.by_partition or {None: {}})
-            if (key := _last_with_rows(store, table, keys)) is not None:
-                _log(context, table, told, {key: {"confirmed": "Unchanged; later days of the run have no rows."}})
+            if (key := _last_with_rows(store, table, keys, is_late=STARTED_BY in context.run.tags)) is not None:
+                _log(context, table, told, {key: {"confirmed": "Unchanged; the last one that has rows."}})
 
     return build
 
@@ -194,17 +194,19 @@ def _log(context: dg.AssetExecutionContext, table: Table, told: _Told, by_partit
         context.log_event(dg.AssetMaterialization(table.name, partition=key, tags=tags, metadata={**told.metadata, **metadata}))
 
 
-def _last_with_rows(store: Store, table: Table, keys: Sequence[str]) -> str | None:
-    """Returns the partition whose event should be the latest one, where the last one of the run has no rows.
+def _last_with_rows(store: Store, table: Table, keys: Sequence[str], *, is_late: bool) -> str | None:
+    """Returns the partition whose event should be the latest one, where that is not the last one of the run.
 
-    The UI shows the latest event of an asset: that of a day without sessions would look as if the asset were empty.
+    The UI shows the latest event of an asset: that of a day without sessions would look as if the asset were empty. A run that
+    was not started in the UI (`is_late`) may also be about days before the last one, whose sessions are read first.
     """
     if not table.is_partitioned or not table.record:
         return None
     rows = {key: info.rows for key, info in store.tables.parts(table.name).items()}
     known: Iterable[str] = keys if table.grain == "category" else sorted(rows)
     last = next((key for key in reversed(list(known)) if rows.get(key)), None)
-    return None if rows.get(keys[-1]) else last
+    is_over = not rows.get(keys[-1]) or (is_late and last is not None and table.grain != "category" and keys[-1] < last)
+    return last if is_over else None
 
 
 def _sizes(store: Store, table: Table, keys: Sequence[str], parts: Mapping[str, PartInfo]) -> dict[str, Any]:

@@ -29,6 +29,9 @@ T = TypeVar("T")
 CODE_LOCATION = "memory_assets.definitions"
 """The module that the UI loads, and the name under which it shows it."""
 
+PATIENCE_SECONDS = 60.0
+"""Time after which runs begin although the UI does not answer yet; before it, they would take the processor from its start."""
+
 TICK_SECONDS = 0.5
 """Time between two looks at the events that were sent."""
 
@@ -103,6 +106,7 @@ class DagsterUi:
         self._asked: list[int] = []
         self._is_working = False
         self._first_day, self._read_at = first_day_of(store), time.monotonic()
+        self._begun_at = self._read_at
 
     def start(self) -> None:
         """Starts the processes, which answer some seconds later."""
@@ -146,7 +150,7 @@ class DagsterUi:
                     self._tell(f"The Dagster UI ended with exit code {code}. The end of {self._log}:\n{self._last_lines()}")
                 return 0 if any(number in ends_well for number in self._asked) else code
             self._tell_when_it_answers()
-            if not self._asked:
+            if not self._asked and (self._has_answered or time.monotonic() > self._begun_at + PATIENCE_SECONDS):
                 with suppress(KeyboardInterrupt), self.interruptible():
                     work()
             self._every_half_minute()

@@ -5,11 +5,12 @@ from datetime import date, timedelta
 import dagster as dg
 import pytest
 
+from memory_assets.runs.days import STARTED_BY
 from memory_assets.runs.materialise import data_version
 from memory_assets.schema.tables import TABLES
 from memory_assets.store.store import Store
 from memory_assets_tests.dagster_runs import run_assets
-from memory_assets_tests.small_store import DAY, FACT, small_store
+from memory_assets_tests.small_store import DAY, FACT, small_store, write
 
 LATER = DAY + timedelta(days=2)
 
@@ -19,10 +20,12 @@ def store() -> Store:
     return small_store()
 
 
-def events(store: Store, asset: str, *names: str, days: tuple[date, date]) -> list[dg.AssetMaterialization]:
+def events(
+    store: Store, asset: str, *names: str, days: tuple[date, date], tags: dict[str, str] | None = None
+) -> list[dg.AssetMaterialization]:
     """Returns the materialisations of the asset in a run of the named ones, the latest first."""
     with dg.DagsterInstance.ephemeral() as instance:
-        assert run_assets(store, *names, days=days, instance=instance).success
+        assert run_assets(store, *names, days=days, tags=tags, instance=instance).success
         records = instance.fetch_materializations(dg.AssetKey(asset), limit=20).records
         return [one.asset_materialization for one in records if one.asset_materialization]
 
@@ -52,6 +55,16 @@ def test_a_run_of_empty_days_alone_leaves_the_last_day_with_rows_on_top(store: S
     assert [one.partition for one in events(store, "segments", "segments", days=(LATER, LATER))] == [
         DAY.isoformat(),
         LATER.isoformat(),
+    ]
+
+
+def test_a_run_of_earlier_days_that_was_not_started_in_the_ui_leaves_the_last_day_with_rows_on_top(store: Store):
+    write(store, "segments", LATER.isoformat(), *store.tables.read("segments").drop("day").with_columns(day=LATER).to_dicts())
+    assert events(store, "segments", "segments", days=(DAY, DAY))[0].partition == DAY.isoformat()
+    started = {STARTED_BY: "command line"}
+    assert [one.partition for one in events(store, "segments", "segments", days=(DAY, DAY), tags=started)] == [
+        LATER.isoformat(),
+        DAY.isoformat(),
     ]
 
 
