@@ -50,6 +50,7 @@ def lessons_md(store: Store, _: Run) -> Report:
         path, text = store.workspace / LESSONS_MD, render_lessons(found)
         if text or path.is_file():
             workspace = workspace_of(store)
+            workspace.commit_by_hand([LESSONS_MD], store.settings.owner)  # what a person wrote stays in the history
             write_atomically(path, text.encode())
             workspace.commit(f"Learn: {len(found)} lesson{'' if len(found) == 1 else 's'} from corrections", [LESSONS_MD])
     return Report({"lessons": len(found), "path": path})
