@@ -57,22 +57,22 @@ def test_without_a_file_everything_is_read():
 @pytest.mark.parametrize(
     ("patterns", "kept"),
     [
-        (["clients/"], {"0a000001", "0a000004"}),
-        (["/clients/"], {"0a000001", "0a000003", "0a000004"}),
-        (["acme"], {"0a000001", "0a000003", "0a000004"}),
-        (["# nothing", "", "*", "!shop", "!shop/**"], {"0a000001"}),
-        (["/srv/**"], {"0a000001", "0a000002", "0a000003"}),
+        (["clients/"], ["0a000001", "0a000004"]),
+        (["/clients/"], ["0a000001", "0a000003", "0a000004"]),
+        (["acme"], ["0a000001", "0a000003", "0a000004"]),
+        (["# nothing", "", "*", "!shop", "!shop/**"], ["0a000001"]),
+        (["/srv/**"], ["0a000001", "0a000002", "0a000003"]),
     ],
     ids=str,
 )
-def test_patterns_of_gitignore_are_compared_with_the_folder_in_which_a_session_began(patterns: list[str], kept: set[str]):
+def test_patterns_of_gitignore_are_compared_with_the_folder_in_which_a_session_began(patterns: list[str], kept: list[str]):
     home = Path.home()
     claude(1, str(home / "shop"))
     claude(2, str(home / "clients" / "acme"))
     claude(3, str(home / "work" / "clients" / "globex"))
     claude(4, "/srv/app")
     ignore(*patterns)
-    assert read() == kept
+    assert sorted(read()) == kept
 
 
 def test_a_transcript_without_a_folder_is_compared_by_its_path():
