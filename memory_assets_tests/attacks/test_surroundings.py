@@ -20,6 +20,7 @@ from memory_assets.interfaces.words import split_store
 PACKAGE = Path(memory_assets.__file__).parent
 
 ENVIRONMENT = {
+    "__init__.py": "switches that turn the telemetry of libraries off, which are written",
     "adapters/anthropic_model.py": "the key of the model that the settings name",
     "adapters/codex_model.py": "the harness that the settings name",
     "adapters/git_workspace.py": "what git gets: no GIT_ variable but the user's settings for a push",
@@ -28,12 +29,16 @@ ENVIRONMENT = {
     "adapters/minilm.py": "OMP_NUM_THREADS",
     "adapters/todoist_tasks.py": "the token of the service that the settings name",
     "interfaces/cli/app.py": "MEMORY_DEBUG",
+    "interfaces/cli/service.py": "the keys in the user's configuration folder, which are written for the service's process",
     "interfaces/completion.py": "the store of --store is written",
     "interfaces/entry.py": "completion; the store of --store is written",
     "interfaces/mcp/protocol.py": "MEMORY_DEBUG",
+    "interfaces/notebook.py": "what Jupyter gets",
     "runs/launch.py": "the folder of Dagster, which is written",
+    "runs/serving.py": "what Dagster gets",
     "runs/what_if.py": "the folder of Dagster",
     "services/configuration.py": "which variable sets a setting",
+    "services/login_service.py": "the user's folders, and which variables the service would not have",
     "services/model_offers.py": "which keys exist",
     "services/review.py": "the editor",
     "services/sources.py": "the folders of harnesses",
