@@ -130,9 +130,10 @@ def test_prepared_files_are_printed_safely(
     assert_safe(json.loads(out)["data"]["text"] if "--json" in words else out)
 
 
+@pytest.mark.parametrize("event", [hook.START, hook.PROMPT])
 @pytest.mark.parametrize("harness", ["claude-code", "codex"])
-def test_the_briefing_that_a_hook_adds_to_a_context_is_safe(harness: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    hook._print_briefing(harness, ALL)
+def test_what_a_hook_adds_to_a_context_is_safe(harness: str, event: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    hook._print_context(harness, event, ALL)
     out = capfdbinary.readouterr().out.decode()
     assert_safe(json.loads(out)["hookSpecificOutput"]["additionalContext"] if harness == "codex" else out)
 
