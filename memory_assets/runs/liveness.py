@@ -86,14 +86,14 @@ def is_alive(store: Store, name: str) -> bool:
 
 
 def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
-    """Marks started runs as failed whose process has ended, and returns the ids of unfinished runs that go on.
+    """Marks runs as failed whose process has ended, and returns the ids of unfinished runs that go on.
 
-    A run that has not started yet is left to Dagster, which knows how long that may take.
+    A run that no process has begun to execute is left to Dagster, which knows how long that may take.
     """
     alive = list[str]()
     for record in instance.get_run_records(UNFINISHED):
         run = record.dagster_run
-        if run.status != dg.DagsterRunStatus.STARTED or not _is_dead(store, record):
+        if not _is_dead(store, record):
             alive.append(run.run_id)
             continue
         instance.add_run_tags(run.run_id, {MAX_RETRIES_TAG: "0"})  # what it left is due, and found by the sensors
@@ -103,13 +103,14 @@ def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
 
 
 def _is_dead(store: Store, record: dg.RunRecord) -> bool:
-    """Returns whether no process executes the started run, and none is about to."""
-    path, now = _path(store, record.dagster_run.run_id), time.time()
+    """Returns whether a process began the run, none executes it, and none is about to."""
+    run, now = record.dagster_run, time.time()
+    has_one_process = run.remote_job_origin is None  # it was made by the process that executes it
     try:
-        last, patience = path.stat().st_mtime, BETWEEN_STEPS_SECONDS
+        last, patience = _path(store, run.run_id).stat().st_mtime, 0.0 if has_one_process else BETWEEN_STEPS_SECONDS
     except FileNotFoundError:
         last, patience = record.start_time or now, STARTING_SECONDS
-    return now - last >= patience and not is_alive(store, record.dagster_run.run_id)
+    return now - last >= patience and not is_alive(store, run.run_id)
 
 
 def _remove_locks(store: Store, alive: list[str]) -> None:

@@ -1,7 +1,8 @@
 """Serves the Dagster UI with its sensors and schedules, and runs what is due in this process meanwhile.
 
 The UI is a process with children of its own. However this process is asked to end, at any moment, they end with it. What they
-print goes to a log that rotates (`store.service_log`), not to the terminal.
+print goes to a log that rotates (`store.service_log`), not to the terminal. Runs have a thread of their own: in the main one,
+Dagster handles signals during a run, and loses one that arrives at its end. The next run finishes one that was cut off.
 """
 
 import atexit
@@ -11,8 +12,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Container, Mapping
+from concurrent.futures import Future, wait
+from contextlib import suppress
 from threading import Thread, Timer
 from typing import Self, TypeVar
 
@@ -41,7 +43,6 @@ POLL_SECONDS = 30.0
 END_SECONDS = 3.0
 """Time that the processes of the UI have to end before they are killed; a run that is killed is finished by the next one."""
 
-
 LAST_LINES = 12
 """Lines of the log that are told where the UI ends by itself."""
 
@@ -60,6 +61,7 @@ class Serving:
         """`tell` is given the address, and problems of the UI and of runs."""
         self._worker = Worker(lambda: Store(read_again(store.settings), store.root), tell)
         self._ui = DagsterUi(store, port, environment_of(store.settings), tell)
+        self._working: Thread | None = None
 
     def start(self) -> Self:
         """Starts the UI, which answers some seconds later and ends with this process at the latest."""
@@ -71,8 +73,7 @@ class Serving:
     def during(self, work: Callable[[], T]) -> T:
         """Returns what the work returns; SIGTERM and ctrl-C interrupt it and end the UI, and so does an error."""
         try:
-            with self._ui.interruptible():
-                made = work()
+            made = self._ui.result_of(work)
             self._ui.look_for_older_days()
             return made
         except BaseException:
@@ -81,18 +82,28 @@ class Serving:
 
     def wait(self, *, is_service: bool = False) -> int:
         """Serves until the UI ends, and returns its exit code, or 0 after ctrl-C, for a service also after SIGTERM."""
+        ends_well = {signal.SIGINT, signal.SIGTERM} if is_service else {signal.SIGINT}
+        self._working = Thread(target=self._work, daemon=True)
+        self._working.start()
         try:
-            return self._ui.wait(
-                self._worker.tick, ends_well={signal.SIGINT, signal.SIGTERM} if is_service else {signal.SIGINT}
-            )
+            return self._ui.wait(ends_well)
         finally:
             self.stop()
 
     def stop(self) -> None:
-        """Ends the UI and the worker."""
+        """Ends the UI and the worker; a run that goes on ends with this process, which then also stops being the worker."""
         atexit.unregister(self.stop)
         self._ui.kill()
-        self._worker.end()
+        if self._working is not None:
+            self._working.join(END_SECONDS)
+        if self._working is None or not self._working.is_alive():
+            self._worker.end()
+
+    def _work(self) -> None:
+        while self._ui.is_wanted:
+            if self._ui.has_started:
+                self._worker.tick()
+            time.sleep(TICK_SECONDS)
 
 
 class DagsterUi:
@@ -104,7 +115,7 @@ class DagsterUi:
         self._copying: Thread | None = None
         self._process: subprocess.Popen | None = None
         self._asked: list[int] = []
-        self._is_working = False
+        self._has_ended = False
         self._first_day, self._read_at = first_day_of(store), time.monotonic()
         self._begun_at = self._read_at
 
@@ -137,8 +148,8 @@ class DagsterUi:
         self._copying = copy_lines(process.stdout, self._store.root)
         return process
 
-    def wait(self, work: Callable[[], object], *, ends_well: Container[int]) -> int:
-        """Serves until the UI ends, and returns its exit code, or 0 after these signals; calls `work` twice a second.
+    def wait(self, ends_well: Container[int]) -> int:
+        """Serves until the UI ends, and returns its exit code, or 0 after these signals.
 
         When transcripts older than the first partition are captured, it reloads the code location for earlier partitions.
         """
@@ -146,33 +157,43 @@ class DagsterUi:
         while True:
             with suppress(subprocess.TimeoutExpired):
                 code = self._process.wait(timeout=TICK_SECONDS)
+                self._has_ended = True
                 if code and not self._asked:
                     self._tell(f"The Dagster UI ended with exit code {code}. The end of {self._log}:\n{self._last_lines()}")
                 return 0 if any(number in ends_well for number in self._asked) else code
             self._tell_when_it_answers()
-            if not self._asked and (self._has_answered or time.monotonic() > self._begun_at + PATIENCE_SECONDS):
-                with suppress(KeyboardInterrupt), self.interruptible():
-                    work()
             self._every_half_minute()
+
+    def result_of(self, work: Callable[[], T]) -> T:
+        """Returns what the work returns, and raises what it raises, or `KeyboardInterrupt` after SIGTERM and ctrl-C."""
+        done: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                done.set_result(work())
+            except BaseException as error:  # whatever it is, the main thread raises it
+                done.set_exception(error)
+
+        Thread(target=run, daemon=True).start()
+        while not wait([done], timeout=TICK_SECONDS).done:
+            if self._asked:
+                raise KeyboardInterrupt
+        return done.result()
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it has neither ended nor was asked to end."""
+        return not self._asked and not self._has_ended
+
+    @property
+    def has_started(self) -> bool:
+        """Whether it answers, or has had the time for that."""
+        return self._has_answered or time.monotonic() > self._begun_at + PATIENCE_SECONDS
 
     def _tell_when_it_answers(self) -> None:
         if not self._has_answered and answers(self._port):
             self._has_answered = True
             self._tell(f"The Dagster UI answers at http://{HOST}:{self._port}; its log is {self._log}.")
-
-    @contextmanager
-    def interruptible(self) -> Iterator[None]:
-        """Lets SIGTERM and ctrl-C end the UI and interrupt the block with `KeyboardInterrupt`."""
-        self._is_working = True
-        try:
-            yield
-        except KeyboardInterrupt:
-            self._is_working = False
-            if not self._asked:  # the signal reached a run
-                self._end(signal.SIGINT, None)
-            raise
-        finally:
-            self._is_working = False
 
     def look_for_older_days(self) -> None:
         """Makes the next look at the store's first day an early one."""
@@ -180,6 +201,7 @@ class DagsterUi:
 
     def kill(self) -> None:
         """Kills what is left of the processes."""
+        self._has_ended = True
         if self._process is not None:
             kill_group(self._process.pid)
 
@@ -190,8 +212,6 @@ class DagsterUi:
             killing = Timer(END_SECONDS if len(self._asked) == 1 else 0.0, kill_group, [self._process.pid])
             killing.daemon = True
             killing.start()
-        if self._is_working:
-            raise KeyboardInterrupt
 
     def _last_lines(self) -> str:
         if self._copying is not None:

@@ -1,6 +1,5 @@
 """A run whose process ended is no run in progress, and a process that ends holds nothing."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 import pytest
+from dagster._core.remote_origin import GrpcServerCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
 
 from memory_assets.assets import automation
 from memory_assets.runs.liveness import (
@@ -48,14 +48,21 @@ def instance() -> Iterator[dg.DagsterInstance]:
         yield made
 
 
-def started(instance: dg.DagsterInstance) -> str:
-    """A run in progress; returns its id."""
+def begun(instance: dg.DagsterInstance, status: dg.DagsterRunStatus, *, is_remote: bool = False) -> str:
+    """A run of this process, or of the daemon; returns its id."""
 
     @dg.job
     def work() -> None: ...
 
-    run = instance.create_run_for_job(work, status=dg.DagsterRunStatus.STARTED)
-    return run.run_id
+    location = GrpcServerCodeLocationOrigin(host="localhost", port=1, location_name="here")
+    origin = RemoteJobOrigin(RemoteRepositoryOrigin(location, "memory"), "work") if is_remote else None
+    return instance.create_run_for_job(work, status=status, remote_job_origin=origin).run_id
+
+
+def killed(store: Store, run_id: str) -> None:
+    """Leaves of the run's lock what a killed process leaves: the file."""
+    release(store, run_id)
+    (store.dagster_home / FOLDER / f"{run_id}.lock").touch()
 
 
 def begun_before(instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
@@ -89,16 +96,14 @@ def test_a_released_lock_leaves_no_file(store: Store):
     assert list((store.dagster_home / FOLDER).iterdir()) == []
 
 
+@pytest.mark.parametrize("status", [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.NOT_STARTED])
 def test_a_run_whose_process_was_killed_is_failed_and_says_so(
-    store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+    store: Store, instance: dg.DagsterInstance, status: dg.DagsterRunStatus
 ):
-    run_id = started(instance)
+    run_id = begun(instance, status)
     hold(store, run_id)
     assert fail_dead_runs(instance, store) == [run_id]
-    release(store, run_id)
-    (store.dagster_home / FOLDER / f"{run_id}.lock").touch()  # as a killed process leaves it
-    assert fail_dead_runs(instance, store) == [run_id]  # its next step may be about to start
-    begun_before(instance, monkeypatch, BETWEEN_STEPS_SECONDS + 1)
+    killed(store, run_id)
     assert fail_dead_runs(instance, store) == []
     record = instance.get_run_by_id(run_id)
     assert record is not None
@@ -107,16 +112,27 @@ def test_a_run_whose_process_was_killed_is_failed_and_says_so(
     assert list((store.dagster_home / FOLDER).iterdir()) == []
 
 
+def test_a_run_of_the_daemon_may_be_between_two_steps(
+    store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+):
+    """Each step may have a process of its own."""
+    run_id = begun(instance, dg.DagsterRunStatus.STARTED, is_remote=True)
+    hold(store, run_id)
+    killed(store, run_id)
+    assert fail_dead_runs(instance, store) == [run_id]
+    begun_before(instance, monkeypatch, BETWEEN_STEPS_SECONDS + 1)
+    assert fail_dead_runs(instance, store) == []
+
+
 def test_a_run_that_is_being_started_goes_on(store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch):
     starting = instance.create_run_for_job(dg.GraphDefinition(name="g").to_job(), status=dg.DagsterRunStatus.STARTING).run_id
-    run_id = started(instance)
+    run_id = begun(instance, dg.DagsterRunStatus.STARTED)
     begun_before(instance, monkeypatch, STARTING_SECONDS - 10)
     assert set(fail_dead_runs(instance, store)) == {starting, run_id}
 
 
 def test_runs_that_were_killed_stop_no_sensor(store: Store, instance: dg.DagsterInstance):
-    run_id, transcripts = started(instance), automation.new_transcripts
-    path = store.dagster_home / FOLDER / f"{run_id}.lock"
+    run_id, transcripts = begun(instance, dg.DagsterRunStatus.STARTED), automation.new_transcripts
     hold(store, run_id)
 
     def requested() -> list[str | None]:
@@ -126,7 +142,5 @@ def test_runs_that_were_killed_stop_no_sensor(store: Store, instance: dg.Dagster
         return [request.job_name for request in result.run_requests or []]
 
     assert requested() == []
-    release(store, run_id)
-    path.touch()
-    os.utime(path, (0, 0))
+    killed(store, run_id)
     assert requested() == [next(iter(JOBS))]

@@ -149,3 +149,33 @@ def test_the_address_is_told_once_the_ui_answers(tmp_path: Path):
             assert f"answers at http://127.0.0.1:{port};" in command.stdout.readline()
             command.send_signal(signal.SIGINT)
             assert command.wait(PATIENCE) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_during_a_build_interrupts_it_and_ends_the_ui(tmp_path: Path, number: int):
+    """A run takes signals for itself while it is in the main thread."""
+    make_home()
+    running, program = tmp_path / "running", tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho $$ > {running}.part && mv {running}.part {running}\nexec sleep 90\n")
+    program.chmod(0o700)
+    build = SERVE.replace(
+        ".start().wait())",
+        ".start().during(run))",
+    ).replace(
+        "sys.exit(",
+        "import threading, time\n\ndef run():\n    assert threading.current_thread() is not threading.main_thread()\n    time.sleep(90)\n\nsys.exit(",
+    )
+    command = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", build, str(program), "1"], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        until = time.monotonic() + PATIENCE
+        while not running.exists() and command.poll() is None and time.monotonic() < until:
+            time.sleep(0.05)
+        command.send_signal(number)
+        _, errors = command.communicate(timeout=PATIENCE)
+        assert "KeyboardInterrupt" in errors
+        assert not is_running(int(running.read_text()))
+    finally:
+        command.kill()

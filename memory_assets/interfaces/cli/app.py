@@ -102,7 +102,7 @@ def main(words: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str], *, as_json: bool) -> Any:
     """Returns the reply; with `--json`, output of libraries goes to stderr."""
     quiet = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
-    with quiet, report_to(None if as_json else Bars()):
+    with quiet, contextlib.closing(Bars()) as bars, report_to(None if as_json else bars):
         return make_app()(args=list(words), prog_name="memory", standalone_mode=False)
 
 

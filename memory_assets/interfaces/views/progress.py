@@ -29,6 +29,7 @@ class Bars:
         self._open = 0
         self._overall: Overall | None = None
         self._whole: TaskID | None = None
+        self._is_closed = False
 
     def track(self, items: Iterable[Any], description: str, total: float | None) -> Iterator[Any]:
         """Yields the items and moves a bar; the last open one releases the terminal."""
@@ -85,6 +86,12 @@ class Bars:
             self._console.print(f"{what[:1].upper()}{what[1:]} after {seconds:.0f} s.")
             self._show()
 
+    def close(self) -> None:
+        """Releases the terminal for good, also while another thread still works."""
+        self._is_closed = True
+        if self._bars is not None:
+            self._bars.stop()
+
     def _track_overall(self, overall: "Overall", items: Iterable[Any], total: float | None) -> Iterator[Any]:
         for done, item in enumerate(items, 1):
             yield item
@@ -92,7 +99,7 @@ class Bars:
             self._show()
 
     def _start(self, *columns: Any) -> Progress:
-        bars = Progress(*columns, console=self._console, disable=not self._console.is_terminal)
+        bars = Progress(*columns, console=self._console, disable=self._is_closed or not self._console.is_terminal)
         bars.start()
         return bars
 

@@ -91,3 +91,16 @@ def test_the_pace_so_far_decides_how_long_the_rest_takes():
 )
 def test_an_estimate_is_as_exact_as_it_can_be(seconds: float, text: str):
     assert render_remaining(seconds) == text
+
+
+def test_once_closed_the_terminal_is_free_whatever_goes_on():
+    shown = io.StringIO()
+    bars = Bars(terminal(shown), clock(0.0))
+    bars.expect({"memories": 60.0})
+    bars.close()
+    assert shown.getvalue().endswith("\x1b[?25h")
+    before = shown.getvalue()
+    bars.building("memories", "Merging")
+    bars.expect({})
+    assert list(bars.track("ab", "letters", 2)) == ["a", "b"]
+    assert shown.getvalue() == before
