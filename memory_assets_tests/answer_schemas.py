@@ -97,7 +97,7 @@ OF_COMMANDS: dict[str, Any] = {
     "service uninstall": "services.login_service:ServiceState",
     "service status": "services.login_service:ServiceState",
     "service run": {"log": str},
-    "uninstall": "interfaces.cli.uninstall:Uninstalled",
+    "uninstall": "services.uninstalled:Uninstalled",
 }
 """The type of each command's data: a class, several of which one is given, or the fields of an object."""
 

@@ -1,7 +1,6 @@
 """`memory uninstall`: takes everything that this program added to the machine out again."""
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,18 +22,6 @@ app = typer.Typer()
 CONFIRMATION = "erase my memory"
 
 
-@dataclass(frozen=True)
-class Uninstalled:
-    """What was removed, and what stays."""
-
-    is_dry_run: bool
-    hooks: list[install.HookChange]
-    service: "ServiceState | None"
-    erased: "Erased | None"
-    data: Path
-    settings: Path
-
-
 @app.command(rich_help_panel=SET_UP, epilog="Example: `memory uninstall --dry-run`")
 def uninstall(
     erase: Annotated[bool, typer.Option("--erase", help=f"Also delete the memory; asks you to type `{CONFIRMATION}`.")] = False,
@@ -49,6 +36,8 @@ def uninstall(
     done = changes if dry_run else install.carry_out(changes, data)
     service = _service(data, is_dry=dry_run)
     erased = _erase() if erase and not dry_run else None
+    from memory_assets.services.uninstalled import Uninstalled
+
     found = Uninstalled(dry_run, done, service, erased, data, Path(user_settings_file()).parent)
     return shown(render_uninstalled, found, exit_code=int(any(change.state == install.FAILED for change in done)))
 
