@@ -13,7 +13,7 @@ or has another dimension, is moved to quarantine and `IndexFailedError` says how
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,6 +91,8 @@ class ChromaIndex(Generations):
         self._open: tuple[Path, Any, Any] | None = None
         self._rows: tuple[Path, VectorRows | None] | None = None
         self._has_answered = False
+        self._is_new = False
+        """Whether the open generation has not been searched yet."""
         self._lock = threading.RLock()
 
     def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False, model: str = "") -> str:
@@ -127,7 +129,9 @@ class ChromaIndex(Generations):
 
         def read(folder: Path) -> set[str]:
             with self._lock:
-                return set(self._collection(folder).get(include=[])["ids"])
+                found = set(self._collection(folder).get(include=[])["ids"])
+                _overwrite_unused(folder)
+                return found
 
         return self.read_published(read, set())
 
@@ -139,7 +143,11 @@ class ChromaIndex(Generations):
         with self._lock:
             collection = self._collection(folder)
             # Counting takes Chroma longer than finding: 17 ms over 100,000.
-            return _query(collection, vector, min(limit, collection.count() if rows is None else len(rows)))
+            found = _query(collection, vector, min(limit, collection.count() if rows is None else len(rows)))
+            if self._is_new:
+                self._is_new = False
+                _overwrite_unused(folder)
+            return found
 
     def is_its_fault(self, error: Exception) -> bool:
         """Returns whether the generation is to blame: not for a full disk."""
@@ -149,8 +157,10 @@ class ChromaIndex(Generations):
         """Closes the open generation."""
         with self._lock:
             if self._open is not None:
-                self._open[1].close()
+                folder, client, _ = self._open
+                client.close()
                 self._open = None
+                _overwrite_unused(folder)
             self._rows = None
 
     def _mapped(self, folder: Path) -> VectorRows | None:
@@ -166,6 +176,7 @@ class ChromaIndex(Generations):
                 raise FileNotFoundError(folder)  # Chroma would create an empty one
             client = _client(folder)
             self._open = (folder, client, client.get_collection(COLLECTION, embedding_function=None))
+            self._is_new = True
         return self._open[2]
 
 
@@ -184,14 +195,25 @@ def _change(folder: Path, upserts: pl.DataFrame, vectors: np.ndarray, deletes: S
         client.close()
 
 
+ZEROED_BYTES = 1_000_000
+"""Bytes that are overwritten at once."""
+
+
 def _overwrite_unused(folder: Path) -> None:
-    """Overwrites with zeros what no element fills in the files of the graph (format of chroma-hnswlib's persistent index)."""
-    for header in folder.glob("*/header.bin"):
-        count, width = np.frombuffer(header.read_bytes(), "<u8", 2, offset=20).tolist()
-        for path, used in ((header.with_name("data_level0.bin"), count * width), (header.with_name("length.bin"), count * 4)):
-            size = path.stat().st_size
-            os.truncate(path, used)
-            os.truncate(path, size)
+    """Overwrites with zeros what no element fills in the files of the graph (format of chroma-hnswlib's persistent index).
+
+    Chroma writes them also when it opens an index, and fills the rest with what is in the memory of the process. In place:
+    another process may be reading them. Where the disk cannot be written, Chroma wrote nothing either.
+    """
+    with suppress(OSError):
+        for header in folder.glob("*/header.bin"):
+            count, width = np.frombuffer(header.read_bytes(), "<u8", 2, offset=20).tolist()
+            for name, used in (("data_level0.bin", count * width), ("length.bin", count * 4)):
+                with header.with_name(name).open("r+b") as file:
+                    unused = file.seek(0, os.SEEK_END) - used
+                    file.seek(used)
+                    for start in range(0, unused, ZEROED_BYTES):
+                        file.write(bytes(min(ZEROED_BYTES, unused - start)))
 
 
 def _read_rows(folder: Path) -> VectorRows:

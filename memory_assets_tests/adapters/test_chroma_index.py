@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,35 @@ def test_the_files_of_the_graph_hold_no_uninitialised_memory(tmp_path: Path, mon
     monkeypatch.setattr(chroma_index, "COMPARED_ROWS", 0)
     assert [found(index, *vectors[2])[0] for _ in range(2)] == ["n2"] * 2  # the second answer is Chroma's
     index.close()
+
+
+@pytest.mark.parametrize("read", [lambda index: index.ids(), lambda index: found(index, 1.0, 0.0), ChromaIndex.close])
+def test_what_chroma_writes_when_an_index_is_read_holds_none_either(
+    tmp_path: Path, index: ChromaIndex, monkeypatch: pytest.MonkeyPatch, read: Callable[[ChromaIndex], object]
+):
+    """It writes the files of the graph again when it opens them, with what is in the memory of the process."""
+    said, get = b"a text that the process had in memory ", chroma_index._client
+    monkeypatch.setattr(chroma_index, "COMPARED_ROWS", 0)
+    index.ids()
+    found(index, 1.0, 0.0)
+    index.close()
+
+    def open_and_leak(folder: Path) -> Any:
+        client = get(folder)
+        for path in (*folder.glob("*/data_level0.bin"), *folder.glob("*/length.bin")):
+            path.write_bytes((said * 2_000)[: path.stat().st_size])
+        return client
+
+    monkeypatch.setattr(chroma_index, "_client", open_and_leak)
+    index._has_answered = True
+    if read is ChromaIndex.close:
+        folder = index.published()
+        assert folder is not None
+        index._collection(folder)
+    read(index)
+    files = [path for path in tmp_path.rglob("*.bin") if path.stat().st_size]
+    assert files
+    assert [path.name for path in files if said[:8] in path.read_bytes()] == []
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the open files are listed in /proc only")
