@@ -16,7 +16,7 @@ PREFIXES = {
 """How the first line of a row begins, where that is not its name."""
 
 
-SAMPLE = 8
+SAMPLE = 4
 LONGEST = {"more-memories", "questions"}
 """Rows that take more than half a minute even on little input: only under `make test-all`, which runs every row."""
 
