@@ -69,7 +69,7 @@ class Worker:
             return []
 
     def _work(self, now: float) -> list[str]:
-        from memory_assets.runs.liveness import fail_dead_runs
+        from memory_assets.runs.liveness import fail_dead_runs, is_alive
 
         store = self._reopen()
         if store.settings != self._store.settings:
@@ -79,9 +79,7 @@ class Worker:
             return []
         while runs := [run for run in next_runs(store) if self._may_try(run, now)]:
             runner = self._runner = self._runner or Runner(store, started_by="memory up")
-            if fail_dead_runs(
-                runner.instance, store
-            ):  # a run that a schedule or person started: the next look sees what is left
+            if any(is_alive(store, run_id) for run_id in fail_dead_runs(runner.instance, store)):
                 return done
             before = len(runner.summary().jobs)
             self._tried |= {(run.job, run.state): now for run in runs}
