@@ -99,7 +99,7 @@ OF_COMMANDS: dict[str, Any] = {
     "service run": {"log": str},
     "uninstall": "services.uninstalled:Uninstalled",
 }
-"""The type of each command's data: a class, several of which one is given, or the fields of an object."""
+"""The type of each command's data: a class, alternative classes, or the fields of an object."""
 
 
 class Schemas:
@@ -236,7 +236,7 @@ def descriptions_of(cls: type) -> dict[str, str]:
 
 
 def _long_name(cls: type) -> str:
-    """Returns a name for a class of which there is another one of the same name."""
+    """Returns a name with the module in it, for a class whose own name is used twice."""
     return f"{cls.__module__.rpartition('.')[2].title().replace('_', '')}{cls.__name__}"
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
@@ -66,7 +67,7 @@ class RunSummary:
 
 def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
     """Updates every table from the transcripts, then reflects and triages; does nothing when nothing is new."""
-    with Runner(store) as runner, expect(expected_seconds(store)):
+    with Runner(store) as runner, expect(partial(expected_seconds, store)):
         update(runner, [job.name for job in JOBS.values() if reflect or job.is_at_once])
         if reflect:
             settle(store)
@@ -85,8 +86,7 @@ def update(runner: "Runner", jobs: Sequence[str]) -> None:
     for attempt in count(1):
         try:
             for job in jobs:
-                runner.run_due(job)
-                if job in runner.summary().jobs and job in WORKS:
+                if runner.run_due(job) and job in WORKS:
                     works(WORKS[job])
             break
         except (Exception, PanicException) as error:
@@ -154,14 +154,18 @@ class Runner(ExitStack):
         self._first_day = date.max
         self._instance: dg.DagsterInstance | None = None
 
-    def run_due(self, job: str) -> None:
-        """Runs the job for everything that is due, sessions and messages of the latest days first."""
-        if job not in NEWEST_FIRST:
-            for due in due_runs(self.store, job):
-                self.run(job, due.stretch)
-            return
-        days = [day for due in due_runs(self.store, job) if due.stretch for day in due.stretch.days()]
-        runs = newest_first(days, session_days(self.store))
+    def run_due(self, job: str) -> bool:
+        """Runs the job for everything that is due, the latest days first where that matters; returns whether anything was."""
+        due = due_runs(self.store, job)
+        if job in NEWEST_FIRST:
+            self._run_newest_first(job, [day for one in due if one.stretch for day in one.stretch.days()])
+        else:
+            for one in due:
+                self.run(job, one.stretch)
+        return bool(due)
+
+    def _run_newest_first(self, job: str, days: Sequence[date]) -> None:
+        runs = newest_first(days, session_days(self.store)) if days else []
         for place, stretch in enumerate(runs):
             part(len(stretch.days()) / len(days))
             self.run(job, stretch)

@@ -114,10 +114,18 @@ def _is_dead(store: Store, record: dg.RunRecord) -> bool:
 
 
 def _remove_locks(store: Store, alive: list[str]) -> None:
-    """Deletes the files of runs that have ended."""
+    """Deletes the files of runs that ended a while ago; a younger one may be of a run that is just being made."""
     for path in (store.dagster_home / FOLDER).glob("*.lock"):
-        if path.stem not in (*alive, WORKER) and not is_alive(store, path.stem):
+        if _age(path) >= BETWEEN_STEPS_SECONDS and path.stem not in (*alive, WORKER) and not is_alive(store, path.stem):
             path.unlink(missing_ok=True)
+
+
+def _age(path: Path) -> float:
+    """Returns the seconds since the file was last touched; 0 if it was just deleted."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _path(store: Store, name: str) -> Path:

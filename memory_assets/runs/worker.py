@@ -80,7 +80,7 @@ class Worker:
         while runs := [run for run in next_runs(store) if self._may_try(run, now)]:
             runner = self._runner = self._runner or Runner(store, started_by="memory up")
             if any(is_alive(store, run_id) for run_id in fail_dead_runs(runner.instance, store)):
-                return done
+                return done  # a run that a schedule or a person started goes on: the next look sees what it left
             before = len(runner.summary().jobs)
             self._tried |= {(run.job, run.state): now for run in runs}
             update(runner, AT_ONCE)

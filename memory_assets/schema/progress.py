@@ -4,7 +4,7 @@ A long piece of work announces which tables it will build and how long that may 
 of it; without that, each loop (`track`) is shown by itself.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
@@ -57,16 +57,17 @@ def track(items: Iterable[T], description: str, total: float | None = None) -> I
 
 
 @contextmanager
-def expect(seconds: Mapping[str, float]) -> Iterator[None]:
-    """Announces the tables that the block builds, with the time in seconds that each may take."""
-    if _reporter is None or not seconds:
+def expect(estimate: Callable[[], Mapping[str, float]]) -> Iterator[None]:
+    """Announces the tables that the block builds, with the time in seconds that each may take; asked only if that is shown."""
+    reporter = _reporter
+    if reporter is None or not (seconds := estimate()):
         yield
         return
-    _reporter.expect(seconds)
+    reporter.expect(seconds)
     try:
         yield
     finally:
-        _reporter.expect({})
+        reporter.expect({})
 
 
 def part(share: float) -> None:

@@ -65,7 +65,7 @@ def killed(store: Store, run_id: str) -> None:
     (store.dagster_home / FOLDER / f"{run_id}.lock").touch()
 
 
-def begun_before(instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+def let_pass(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Lets that much time pass."""
     now = time.time() + seconds
     monkeypatch.setattr("memory_assets.runs.liveness.time.time", lambda: now)
@@ -98,7 +98,7 @@ def test_a_released_lock_leaves_no_file(store: Store):
 
 @pytest.mark.parametrize("status", [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.NOT_STARTED])
 def test_a_run_whose_process_was_killed_is_failed_and_says_so(
-    store: Store, instance: dg.DagsterInstance, status: dg.DagsterRunStatus
+    store: Store, instance: dg.DagsterInstance, status: dg.DagsterRunStatus, monkeypatch: pytest.MonkeyPatch
 ):
     run_id = begun(instance, status)
     hold(store, run_id)
@@ -109,6 +109,8 @@ def test_a_run_whose_process_was_killed_is_failed_and_says_so(
     assert record is not None
     assert (record.status, record.tags["dagster/max_retries"]) == (dg.DagsterRunStatus.FAILURE, "0")
     assert any("ended before the run did" in str(entry.message) for entry in instance.all_logs(run_id))
+    let_pass(monkeypatch, BETWEEN_STEPS_SECONDS + 1)
+    assert fail_dead_runs(instance, store) == []
     assert list((store.dagster_home / FOLDER).iterdir()) == []
 
 
@@ -120,14 +122,14 @@ def test_a_run_of_the_daemon_may_be_between_two_steps(
     hold(store, run_id)
     killed(store, run_id)
     assert fail_dead_runs(instance, store) == [run_id]
-    begun_before(instance, monkeypatch, BETWEEN_STEPS_SECONDS + 1)
+    let_pass(monkeypatch, BETWEEN_STEPS_SECONDS + 1)
     assert fail_dead_runs(instance, store) == []
 
 
 def test_a_run_that_is_being_started_goes_on(store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch):
     starting = instance.create_run_for_job(dg.GraphDefinition(name="g").to_job(), status=dg.DagsterRunStatus.STARTING).run_id
     run_id = begun(instance, dg.DagsterRunStatus.STARTED)
-    begun_before(instance, monkeypatch, STARTING_SECONDS - 10)
+    let_pass(monkeypatch, STARTING_SECONDS - 10)
     assert set(fail_dead_runs(instance, store)) == {starting, run_id}
 
 
