@@ -210,7 +210,10 @@ class Runner(ExitStack):
     def instance(self) -> "dg.DagsterInstance":
         """The store's Dagster instance."""
         if self._instance is None:
+            from memory_assets.runs.liveness import failing_dead_runs
+
             self._instance = self.enter_context(open_instance(self.store))
+            self.enter_context(failing_dead_runs(self._instance, self.store))
         return self._instance
 
     def disconnect(self) -> None:

@@ -1,10 +1,12 @@
 """Which processes are alive: each run, and the worker, is a lock that its process holds until it ends, however it ends.
 
-Dagster's launcher cannot tell whether the process of a run still exists. A killed run would stay "started" for good, and the
-sensors, which wait for runs in progress, would request nothing any more. `fail_dead_runs` marks such runs as failed.
+Dagster's launcher cannot tell whether the process of a run still exists. A killed run would stay "started" for good: the
+sensors, which wait for runs in progress, would request nothing any more, and runs that need its slot in a pool would wait for
+ever. `fail_dead_runs` marks such runs as failed and frees their slots.
 """
 
 import os
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +29,9 @@ STARTING_SECONDS = 300.0
 
 BETWEEN_STEPS_SECONDS = 60.0
 """A run whose last step took the lock less than this ago may be about to start the next one in another process."""
+
+SLOT_CHECK_SECONDS = 5.0
+"""Between two looks for runs that were killed while this process waits for their slots."""
 
 _STATUSES = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED")
 UNFINISHED = dg.RunsFilter(statuses=[dg.DagsterRunStatus(name) for name in _STATUSES])
@@ -86,10 +91,11 @@ def is_alive(store: Store, name: str) -> bool:
 
 
 def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
-    """Marks runs as failed whose process has ended, and returns the ids of unfinished runs that go on.
+    """Marks runs as failed whose process has ended, frees their slots, and returns the ids of unfinished runs that go on.
 
     A run that no process has begun to execute is left to Dagster, which knows how long that may take.
     """
+    with_slots = instance.event_log_storage.get_concurrency_run_ids()  # before the runs: who has a slot is among them
     alive = list[str]()
     for record in instance.get_run_records(UNFINISHED):
         run = record.dagster_run
@@ -98,8 +104,30 @@ def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
             continue
         instance.add_run_tags(run.run_id, {MAX_RETRIES_TAG: "0"})  # what it left is due, and found by the sensors
         instance.report_run_failed(run, "The process of this run ended before the run did. What it left undone runs again.")
+    for run_id in with_slots.difference(alive):
+        instance.event_log_storage.free_concurrency_slots_for_run(run_id)
     _remove_locks(store, alive)
     return alive
+
+
+@contextmanager
+def failing_dead_runs(instance: dg.DagsterInstance, store: Store) -> Iterator[None]:
+    """Fails dead runs now, and while the block runs those whose slots it may wait for."""
+    fail_dead_runs(instance, store)
+    is_over = threading.Event()
+
+    def watch() -> None:
+        while not is_over.wait(SLOT_CHECK_SECONDS):
+            if any(not is_alive(store, run_id) for run_id in instance.event_log_storage.get_concurrency_run_ids()):
+                fail_dead_runs(instance, store)
+
+    watcher = threading.Thread(target=watch, name="dead runs", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        watcher.join()
 
 
 def _is_dead(store: Store, record: dg.RunRecord) -> bool:

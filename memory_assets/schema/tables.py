@@ -226,7 +226,7 @@ TABLES: dict[str, Table] = {
               made_from=("observations", "segments", "observer_answers", "sessions", "messages"), inputs="",
               kinds=frozenset({"markdown"}),
               doc="A readable log of each day, one section per window, a handoff per session; text between them is kept."),
-        _rows("quality", r.QualityRow, "quality", "process_days", "quality/2", grain="day",
+        _rows("quality", r.QualityRow, "quality", "process_days", "quality/3", grain="day",
               made_from=("observations", "messages", "verdicts"), report="quality:quality_report"),
         _rows("evaluation", r.EvaluationRow, "quality", "evaluate", "evaluation/1", made_from=("windows", "observations"),
               settings=("gold",), inputs="evaluation"),

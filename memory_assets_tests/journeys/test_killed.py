@@ -6,10 +6,13 @@ import signal
 import subprocess
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
+from memory_assets.runs.launch import open_instance
+from memory_assets.runs.liveness import FOLDER
 from memory_assets_tests.once import SEED, sampled
-from memory_assets_tests.story import all_tables, assert_same_tables, lay_out_sample, open_at, run, start
+from memory_assets_tests.story import all_tables, assert_same_tables, lay_out_sample, open_at, run, run_apart, start
 
 MOMENTS = (1.5, 3.0, 4.5, 6.0, 8.0)
 """Seconds after the start, spread over capture, distillation, embedding, folding and triage, each with some chance."""
@@ -36,3 +39,18 @@ def test_killing_the_process_again_and_again_gives_the_same_tables_as_an_undistu
     assert_same_tables(all_tables(open_at(disturbed, sources)), expected)
     assert expected["memories"].height > 0
     assert (disturbed / "workspace" / "MEMORY.md").read_bytes() == (undisturbed / "workspace" / "MEMORY.md").read_bytes(), SEED
+
+
+@pytest.mark.slow
+def test_an_ingest_waits_for_no_slot_of_a_killed_run(tmp_path: Path):
+    """A run killed while it wrote MEMORY.md left Dagster's pool full, and the next ingest waited for ever."""
+    sources, data = lay_out_sample(tmp_path / "transcripts", "/codex/"), tmp_path / "data"
+    store = open_at(data, sources)
+    with open_instance(store) as instance:
+        job = dg.GraphDefinition(name="triage").to_job()
+        run_id = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED).run_id
+        instance.event_log_storage.set_concurrency_slots("memory_md", 1)
+        assert instance.event_log_storage.claim_concurrency_slot("memory_md", run_id, "decisions").is_claimed
+    (store.dagster_home / FOLDER).mkdir(exist_ok=True)
+    (store.dagster_home / FOLDER / f"{run_id}.lock").touch()
+    assert "triage" in run_apart("ingest", data, sources)["jobs"]

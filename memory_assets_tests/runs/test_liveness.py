@@ -11,11 +11,13 @@ import pytest
 from dagster._core.remote_origin import GrpcServerCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
 
 from memory_assets.assets import automation
+from memory_assets.runs import liveness
 from memory_assets.runs.liveness import (
     BETWEEN_STEPS_SECONDS,
     FOLDER,
     STARTING_SECONDS,
     fail_dead_runs,
+    failing_dead_runs,
     hold,
     holding,
     is_alive,
@@ -57,6 +59,20 @@ def begun(instance: dg.DagsterInstance, status: dg.DagsterRunStatus, *, is_remot
     location = GrpcServerCodeLocationOrigin(host="localhost", port=1, location_name="here")
     origin = RemoteJobOrigin(RemoteRepositoryOrigin(location, "memory"), "work") if is_remote else None
     return instance.create_run_for_job(work, status=status, remote_job_origin=origin).run_id
+
+
+def with_slot(store: Store, instance: dg.DagsterInstance) -> str:
+    """A run of this process that holds the only slot of a pool; returns its id."""
+    run_id = begun(instance, dg.DagsterRunStatus.STARTED)
+    hold(store, run_id)
+    instance.event_log_storage.set_concurrency_slots("memory_md", 1)
+    assert may_start(instance, run_id)
+    return run_id
+
+
+def may_start(instance: dg.DagsterInstance, run_id: str) -> bool:
+    """Whether the run gets the slot."""
+    return instance.event_log_storage.claim_concurrency_slot("memory_md", run_id, "step").is_claimed
 
 
 def killed(store: Store, run_id: str) -> None:
@@ -146,3 +162,26 @@ def test_runs_that_were_killed_stop_no_sensor(store: Store, instance: dg.Dagster
     assert requested() == []
     killed(store, run_id)
     assert requested() == [next(iter(JOBS))]
+
+
+def test_a_killed_run_gives_its_slot_in_a_pool_back(store: Store, instance: dg.DagsterInstance):
+    run_id = with_slot(store, instance)
+    fail_dead_runs(instance, store)
+    assert not may_start(instance, "another")
+    killed(store, run_id)
+    fail_dead_runs(instance, store)
+    assert may_start(instance, "another")
+
+
+def test_a_run_that_is_killed_while_another_waits_for_its_slot_gives_it_back(
+    store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(liveness, "SLOT_CHECK_SECONDS", 0.01)
+    run_id, waiting = with_slot(store, instance), begun(instance, dg.DagsterRunStatus.STARTED)
+    with holding(store, waiting), failing_dead_runs(instance, store):
+        assert not may_start(instance, waiting)
+        killed(store, run_id)
+        deadline = time.monotonic() + 20
+        while not may_start(instance, waiting):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)

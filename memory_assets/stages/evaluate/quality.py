@@ -50,6 +50,8 @@ MIXES = frozenset({"verdict", "reason", "parse_path", "priority", "category"})
 
 def measure_day(day: date, verdicts: pl.DataFrame, observations: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
     """Returns the rows of `quality` for one day; a day without candidates has none."""
+    if verdicts.is_empty() and observations.is_empty():
+        return schemas.empty("quality")
     facts = observations.filter(pl.col("kind") == "fact")
     allowed, faulty = facts.filter(pl.col("gate") == "allow"), find_faulty(facts, messages)
     rows = [

@@ -157,8 +157,10 @@ def test_shares_of_several_days_weigh_each_day_by_its_rows():
     assert count_of(both, "verdict") == 3
 
 
-def test_a_day_without_candidates_has_shares_of_nothing():
+def test_a_day_without_candidates_has_no_rows_and_shares_of_nothing():
+    """Which idle days lie within a run depends on where runs begin and end, and that on kills."""
     found = measured([], [])
+    assert found.is_empty()
     assert share_of(found, "junk", "candidates") is None
     assert share_of(found, "verdict", "allow") is None
     assert loosely_read(found) is None
